@@ -1,0 +1,74 @@
+/** The arrows of docs/architecture.md: every package may import only what stands below it. */
+const below = {
+  errors: [],
+  addresses: [],
+  linux: [],
+  cni: [],
+  netlink: ['linux', 'addresses'],
+  nftables: ['linux', 'netlink', 'addresses'],
+  engine: ['errors', 'addresses', 'linux', 'netlink', 'nftables'],
+  ipam: ['errors', 'addresses'],
+  'networks/contract': ['engine', 'addresses'],
+  'networks/traffic': ['networks/contract', 'engine', 'addresses'],
+  'networks/routed': ['networks/contract', 'networks/traffic', 'engine', 'addresses', 'errors'],
+  agent: [
+    'errors',
+    'addresses',
+    'linux',
+    'netlink',
+    'nftables',
+    'cni',
+    'engine',
+    'ipam',
+    'networks/contract',
+    'networks/traffic',
+    'networks/routed',
+  ],
+  cli: [
+    'errors',
+    'addresses',
+    'linux',
+    'netlink',
+    'nftables',
+    'cni',
+    'engine',
+    'ipam',
+    'networks/contract',
+    'networks/routed',
+    'agent',
+  ],
+};
+const escape = (name) => name.replace('/', '\\/');
+const arrows = Object.entries(below).map(([name, allowed]) => ({
+  name: `${name.replace('/', '-')}-looks-down-only`,
+  severity: 'error',
+  from: { path: `^packages/${escape(name)}/src` },
+  to: { path: '^packages/', pathNot: `^packages/(${[name, ...allowed].map(escape).join('|')})/` },
+}));
+
+module.exports = {
+  forbidden: [
+    ...arrows,
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'foreign-functions-only-in-linux',
+      severity: 'error',
+      from: { path: '^packages/', pathNot: '^packages/linux/' },
+      to: { path: 'koffi' },
+    },
+    {
+      name: 'models-do-no-input-output',
+      severity: 'error',
+      from: { path: '^packages/(networks|ipam|addresses|errors)/.*src' },
+      to: { dependencyTypes: ['core'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)dist/' },
+    includeOnly: '^packages/|node_modules|^[a-z:_/]+$',
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types'] },
+  },
+};

@@ -1,0 +1,71 @@
+import type { Resource } from './resource.js';
+
+/** `wiring`: the list may be partly applied. `ready`: all of it is. `removing`: it may be partly gone. */
+export type Phase = 'wiring' | 'ready' | 'removing';
+
+/** The attachment's identity in the CNI specification: container, interface, network. */
+export interface EndpointId {
+  readonly containerId: string;
+  readonly ifName: string;
+  readonly network: string;
+}
+
+/** A network namespace as it was when the endpoint was made: a path alone may come to mean another one. */
+export interface NamespaceIdentity {
+  readonly path: string;
+  readonly device: number;
+  readonly inode: number;
+}
+
+export interface LeaseRecord {
+  /** Text, without a length. */
+  readonly address: string;
+  readonly pool: string;
+}
+
+/** Who the pod is, as far as the runtime told us (K8S_POD_* of CNI_ARGS); empty outside Kubernetes. */
+export interface PodIdentity {
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+/**
+ * The endpoint record: written before the first change, so that after a crash at any point it says what may exist.
+ * One file each under `stateDir/endpoints`. All of it is JSON.
+ */
+export interface EndpointRecord {
+  readonly version: 1;
+  readonly id: EndpointId;
+  readonly phase: Phase;
+  readonly pod: PodIdentity;
+  readonly namespace: NamespaceIdentity;
+  readonly leases: readonly LeaseRecord[];
+  /** What the model made of the request: input of `planEndpoint`, kept to explain and to plan again. */
+  readonly endpoint: unknown;
+  readonly resources: readonly Resource[];
+  /** The CNI result as answered, in the newest version of the specification. */
+  readonly answer: unknown;
+  /** milliseconds since the epoch */
+  readonly createdAt: number;
+}
+
+/** The owner of a list of resources: the node itself or one endpoint. */
+export type OwnerId = 'node' | `endpoint:${string}`;
+
+/** The key of an endpoint, also its owner id and record name: `network,containerId,ifName` (none may hold a comma). */
+export function endpointKey(id: EndpointId): string {
+  return `${id.network},${id.containerId},${id.ifName}`;
+}
+
+/** The persistence of endpoint records. Implementations: a directory (real), a map (tests). */
+export interface RecordStore {
+  /** Every record; torn or foreign files are reported in `broken` and are never an exception. */
+  readAll(): { records: EndpointRecord[]; broken: { name: string; reason: string }[] };
+  /** Writes the record with its phase; replaces any earlier one of this endpoint. @throws PodwireError RECORD_IO */
+  write(record: EndpointRecord): void;
+  /** Moves a record to another phase; must not need disk space. @throws PodwireError RECORD_IO */
+  advance(record: EndpointRecord, phase: Phase): EndpointRecord;
+  /** Absent is fine. @throws PodwireError RECORD_IO */
+  delete(id: EndpointId): void;
+}

@@ -1,0 +1,120 @@
+/**
+ * Every coded error of Podwire: what it means, what to do, and the CNI error code a runtime sees
+ * (CNI specification 1.1.0, "Error"). `docs/errors.md` is generated from this table.
+ */
+export interface CatalogueEntry {
+  readonly meaning: string;
+  readonly action: string;
+  /** CNI error code; see the specification's table. 100 and above are Podwire's own. */
+  readonly cni: number;
+}
+
+export const errorCatalogue = {
+  CONFIG_INVALID: {
+    meaning: 'The agent configuration or a network configuration has a field that cannot be used.',
+    action: 'Correct the field that the message names; docs/configuration.md lists every field.',
+    cni: 7,
+  },
+  REQUEST_INVALID: {
+    meaning: 'A CNI request has a missing or malformed parameter.',
+    action: 'The message names the parameter and the rule; this is a fault of the calling runtime.',
+    cni: 4,
+  },
+  REQUEST_TOO_LARGE: {
+    meaning: 'A request exceeds the size or depth limit.',
+    action: 'Keep network configurations below 1 MiB and 32 levels.',
+    cni: 6,
+  },
+  REQUEST_UNDECODABLE: {
+    meaning: 'The bytes on standard input are no valid JSON document.',
+    action: 'Check the configuration list that the runtime loaded.',
+    cni: 6,
+  },
+  VERSION_INCOMPATIBLE: {
+    meaning: 'The configuration asks for a CNI version that Podwire does not speak.',
+    action: 'Use one of the supported versions that the message lists.',
+    cni: 1,
+  },
+  NAMESPACE_GONE: {
+    meaning: 'The network namespace of the pod does not exist (any more).',
+    action: 'The sandbox has died; the runtime should create a new one.',
+    cni: 3,
+  },
+  NAMESPACE_INVALID: {
+    meaning: 'The given path is not a network namespace, or is the host’s own.',
+    action: 'Pass the path of a network namespace of its own, such as /run/netns/NAME.',
+    cni: 8,
+  },
+  ENDPOINT_UNKNOWN: {
+    meaning: 'No endpoint of this container and interface exists on this node.',
+    action: 'Nothing was wired, or it was removed already; ADD it again.',
+    cni: 3,
+  },
+  ENDPOINT_EXISTS: {
+    meaning: 'The endpoint exists already and differs from what is asked for.',
+    action: 'DEL it first; a runtime must not ADD one attachment twice.',
+    cni: 4,
+  },
+  ENDPOINT_DRIFTED: {
+    meaning: 'CHECK found that something the endpoint needs is missing or changed.',
+    action: 'See `podwire explain`; the next reconcile repairs what can be repaired.',
+    cni: 101,
+  },
+  POOL_EXHAUSTED: {
+    meaning: 'No free address is left in any pool the pod may use.',
+    action: 'Add a pool, widen the reserved range, or remove pods; `podwire ipam show` has the numbers.',
+    cni: 11,
+  },
+  ADDRESS_IN_USE: {
+    meaning: 'A requested address belongs to another endpoint or is cooling down.',
+    action: 'Choose another address or wait; the message names the owner.',
+    cni: 102,
+  },
+  ADDRESS_NOT_IN_POOL: {
+    meaning: 'A requested address lies in no pool of the network, or in a reserved range.',
+    action: 'Request an address of a configured pool; the message names the pools.',
+    cni: 7,
+  },
+  PORT_IN_USE: {
+    meaning: 'A host port is taken by another pod on this node.',
+    action: 'Choose another host port; the message names the pod that has it.',
+    cni: 103,
+  },
+  KERNEL_REFUSED: {
+    meaning: 'The kernel refused a change; everything the request had changed was taken back.',
+    action: 'The message has the resource, the errno and the kernel’s own words.',
+    cni: 104,
+  },
+  RECORD_IO: {
+    meaning: 'An endpoint record could not be written, read or removed.',
+    action: 'Check free space and permissions of stateDir.',
+    cni: 5,
+  },
+  REMOVE_INCOMPLETE: {
+    meaning: 'Some resources could not be removed; the record is kept so that it is tried again.',
+    action: 'The message lists each one; DEL again, or let the periodic reconcile finish.',
+    cni: 105,
+  },
+  AGENT_NOT_READY: {
+    meaning: 'The agent is starting, stopping or cannot do its work.',
+    action: 'Try again; `podwire status` says why.',
+    cni: 50,
+  },
+  AGENT_UNREACHABLE: {
+    meaning: 'The plugin could not reach the agent’s socket.',
+    action: 'Start the agent, or check `socket` in the network configuration.',
+    cni: 11,
+  },
+  DEADLINE_EXCEEDED: {
+    meaning: 'A step took longer than its deadline.',
+    action: 'The message names the step; look at the trace of the request.',
+    cni: 11,
+  },
+  INTERNAL: {
+    meaning: 'A defect in Podwire.',
+    action: 'Please report it with the log line of the request.',
+    cni: 999,
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;

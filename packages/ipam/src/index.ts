@@ -1,0 +1,1 @@
+export type { Clock, Ipam, IpamOptions, LeaseRequest, PoolReport, PoolSpec, Lease } from './contract.js';

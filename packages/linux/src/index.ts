@@ -1,0 +1,12 @@
+export { errnoName, hasCode, SystemError } from './errno.js';
+export { bind, getSocketOption, receive, send, sendAsync, setSocketOption, socket } from './libc.js';
+export {
+  createNamespace,
+  deleteNamespace,
+  inNamespace,
+  type NamespaceHandle,
+  openNamespace,
+  openOwnNamespace,
+  warmThreadPool,
+} from './namespace.js';
+export { type PeerCredentials, peerCredentials } from './peer.js';

@@ -1,0 +1,99 @@
+/**
+ * The C library, declared once. This file is the only one in the project that calls foreign functions;
+ * everything above it sees typed functions that throw {@link SystemError}.
+ */
+import koffi from 'koffi';
+import { SystemError } from './errno.js';
+
+const libc = koffi.load('libc.so.6');
+
+// koffi has no `ssize_t`; int64 is what it is on every 64-bit Linux.
+const native = {
+  socket: libc.func('int socket(int, int, int)'),
+  bind: libc.func('int bind(int, const void *, uint32_t)'),
+  send: libc.func('int64_t send(int, const void *, uint64_t, int)'),
+  recv: libc.func('int64_t recv(int, void *, uint64_t, int)'),
+  setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),
+  getsockopt: libc.func('int getsockopt(int, int, int, void *, void *)'),
+  setns: libc.func('int setns(int, int)'),
+  unshare: libc.func('int unshare(int)'),
+  mount: libc.func('int mount(const char *, const char *, const char *, uint64_t, const char *)'),
+  umount2: libc.func('int umount2(const char *, int)'),
+  fstatfs: libc.func('int fstatfs(int, void *)'),
+};
+
+type Result = number | bigint;
+
+function check(syscall: string, result: Result): number {
+  if (result < 0) throw new SystemError(syscall, koffi.errno());
+  return Number(result);
+}
+
+export function socket(domain: number, type: number, protocol: number): number {
+  return check('socket', native.socket(domain, type, protocol) as Result);
+}
+
+export function bind(fd: number, address: Uint8Array): void {
+  check('bind', native.bind(fd, address, address.length) as Result);
+}
+
+/** Sends one datagram, synchronously. Returns the number of bytes sent. */
+export function send(fd: number, data: Uint8Array, flags = 0): number {
+  return check('send', native.send(fd, data, data.length, flags) as Result);
+}
+
+/** Like {@link send}, on a thread of libuv's pool: for the few requests that the kernel answers slowly. */
+export async function sendAsync(fd: number, data: Uint8Array, flags = 0): Promise<number> {
+  return new Promise((resolve, reject) => {
+    native.send.async(fd, data, data.length, flags, (error: Error | null, result: Result) => {
+      if (error) reject(error);
+      else if (result < 0) reject(new SystemError('send', koffi.errno()));
+      else resolve(Number(result));
+    });
+  });
+}
+
+/** Receives one datagram into `into`. With `MSG_TRUNC` in flags the result may exceed `into.length`. */
+export function receive(fd: number, into: Uint8Array, flags = 0): number {
+  return check('recv', native.recv(fd, into, into.length, flags) as Result);
+}
+
+export function setSocketOption(fd: number, level: number, option: number, value: Uint8Array): void {
+  check('setsockopt', native.setsockopt(fd, level, option, value, value.length) as Result);
+}
+
+/** Reads a socket option of at most `size` bytes. */
+export function getSocketOption(fd: number, level: number, option: number, size: number): Buffer {
+  const value = Buffer.alloc(size);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(size);
+  check('getsockopt', native.getsockopt(fd, level, option, value, length) as Result);
+  return value.subarray(0, length.readUInt32LE());
+}
+
+export function setNamespace(fd: number, kind: number): void {
+  check('setns', native.setns(fd, kind) as Result);
+}
+
+export function unshare(flags: number): void {
+  check('unshare', native.unshare(flags) as Result);
+}
+
+export function bindMount(source: string, target: string): void {
+  check('mount', native.mount(source, target, 'none', MS_BIND, null) as Result);
+}
+
+/** Unmounts lazily (MNT_DETACH): a busy namespace file goes when its last user does. */
+export function unmountLazily(target: string): void {
+  check('umount2', native.umount2(target, MNT_DETACH) as Result);
+}
+
+/** The magic number of the file system that `fd` lies on (statfs.f_type). */
+export function fileSystemType(fd: number): number {
+  const statfs = Buffer.alloc(256);
+  check('fstatfs', native.fstatfs(fd, statfs) as Result);
+  return Number(statfs.readBigInt64LE(0) & 0xffffffffn);
+}
+
+const MS_BIND = 4096n;
+const MNT_DETACH = 2;

@@ -1,0 +1,79 @@
+/**
+ * What a network model is. Everything here is data and pure functions: no I/O, no clock, no randomness. What a model
+ * cannot derive (a random MAC, the uplink's MTU) is handed to it.
+ */
+import type { EndpointId, LeaseRecord, PodIdentity, Resource } from '@podwire/engine';
+
+/** One entry of the `portMappings` capability, validated (CNI conventions, "Dynamic plugin specific fields"). */
+export interface PortMapping {
+  readonly hostPort: number;
+  readonly containerPort: number;
+  readonly protocol: 'tcp' | 'udp' | 'sctp';
+  /** Absent: every address of the host. */
+  readonly hostIP?: string;
+}
+
+/** The `bandwidth` capability, validated. Rates in bits per second, bursts in bits, as in the conventions. */
+export interface Bandwidth {
+  readonly ingressRate?: number;
+  readonly ingressBurst?: number;
+  readonly egressRate?: number;
+  readonly egressBurst?: number;
+}
+
+/** One pool as a model sees it. */
+export interface PoolView {
+  readonly name: string;
+  /** ADDRESS/LENGTH */
+  readonly cidr: string;
+  readonly natOutgoing: boolean;
+}
+
+/** What a network is, from the agent's configuration. */
+export interface NetworkView {
+  readonly name: string;
+  readonly model: string;
+  readonly pools: readonly PoolView[];
+}
+
+/** What the node is and owns now; `blocks` are the prefixes this node hands out of. */
+export interface NodeView {
+  readonly name: string;
+  readonly network: NetworkView;
+  readonly blocks: readonly string[];
+  /** MTU of pod links in bytes, from configuration or the uplink. */
+  readonly mtu: number;
+  readonly ipv4: boolean;
+  readonly ipv6: boolean;
+}
+
+/** One attachment of one pod to one network, with everything a plan needs. */
+export interface Endpoint {
+  readonly id: EndpointId;
+  readonly pod: PodIdentity;
+  readonly leases: readonly LeaseRecord[];
+  /** The pod side's MAC: the one asked for, or one made up by the agent. */
+  readonly mac: string;
+  readonly portMappings: readonly PortMapping[];
+  readonly bandwidth?: Bandwidth;
+}
+
+/** A link for the CNI result's `interfaces`: the host side first, then the pod side. */
+export interface PlannedEndpoint {
+  readonly resources: readonly Resource[];
+  readonly hostLink: { readonly name: string; readonly mac: string };
+  readonly podLink: { readonly name: string; readonly mac: string };
+  readonly mtu: number;
+  /** Routes for the CNI result. */
+  readonly routes: readonly { readonly dst: string; readonly gw?: string }[];
+  /** Gateway per lease, for `ips[].gateway`; Calico leaves it out. */
+  readonly gateways: readonly (string | undefined)[];
+}
+
+export interface NetworkModel {
+  readonly name: string;
+  /** Bridges, tunnels, tables, sysctls: what the node needs before the first pod. */
+  planNode(node: NodeView): Resource[];
+  /** Everything one pod needs. */
+  planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoint;
+}
