@@ -2,6 +2,26 @@ import os from 'node:os';
 
 const names = new Map(Object.entries(os.constants.errno).map(([name, value]) => [value, name]));
 
+// Numbers with two names get the one that the kernel's own sources use.
+for (const name of ['EAGAIN', 'EOPNOTSUPP'] as const) names.set(os.constants.errno[name], name);
+
+// What Node does not list, from asm-generic/errno.h, as far as networking returns it.
+const unlisted: readonly [number, string][] = [
+  [44, 'ECHRNG'],
+  [49, 'EUNATCH'],
+  [64, 'ENONET'],
+  [66, 'EREMOTE'],
+  [76, 'ENOTUNIQ'],
+  [87, 'EUSERS'],
+  [94, 'ESOCKTNOSUPPORT'],
+  [96, 'EPFNOSUPPORT'],
+  [108, 'ESHUTDOWN'],
+  [109, 'ETOOMANYREFS'],
+  [112, 'EHOSTDOWN'],
+  [132, 'ERFKILL'],
+];
+for (const [value, name] of unlisted) if (!names.has(value)) names.set(value, name);
+
 /** The symbolic name of an errno (`17` → `EEXIST`); negative values, as netlink sends them, are accepted. */
 export function errnoName(errno: number): string {
   const value = Math.abs(errno);

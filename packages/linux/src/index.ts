@@ -1,5 +1,14 @@
 export { errnoName, hasCode, SystemError } from './errno.js';
-export { bind, getSocketOption, receive, send, sendAsync, setSocketOption, socket } from './libc.js';
+export {
+  bind,
+  getSocketOption,
+  receive,
+  receiveFrom,
+  send,
+  sendAsync,
+  setSocketOption,
+  socket,
+} from './libc.js';
 export {
   createNamespace,
   deleteNamespace,

@@ -13,6 +13,7 @@ const native = {
   bind: libc.func('int bind(int, const void *, uint32_t)'),
   send: libc.func('int64_t send(int, const void *, uint64_t, int)'),
   recv: libc.func('int64_t recv(int, void *, uint64_t, int)'),
+  recvfrom: libc.func('int64_t recvfrom(int, void *, uint64_t, int, void *, void *)'),
   setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),
   getsockopt: libc.func('int getsockopt(int, int, int, void *, void *)'),
   setns: libc.func('int setns(int, int)'),
@@ -42,7 +43,11 @@ export function send(fd: number, data: Uint8Array, flags = 0): number {
   return check('send', native.send(fd, data, data.length, flags) as Result);
 }
 
-/** Like {@link send}, on a thread of libuv's pool: for the few requests that the kernel answers slowly. */
+/**
+ * Like {@link send}, on a thread of libuv's pool: for the few requests that the kernel answers slowly. `data` must
+ * not change before the promise settles. The error is that of this very call: koffi (since 3.2.1) keeps the errno
+ * of the pool thread and puts it back around the callback.
+ */
 export async function sendAsync(fd: number, data: Uint8Array, flags = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     native.send.async(fd, data, data.length, flags, (error: Error | null, result: Result) => {
@@ -57,6 +62,17 @@ export async function sendAsync(fd: number, data: Uint8Array, flags = 0): Promis
 export function receive(fd: number, into: Uint8Array, flags = 0): number {
   return check('recv', native.recv(fd, into, into.length, flags) as Result);
 }
+
+/**
+ * Like {@link receive}, also writing the sender's socket address into `sender` (which is as long as an address of
+ * the socket's family).
+ */
+export function receiveFrom(fd: number, into: Uint8Array, flags: number, sender: Uint8Array): number {
+  addressLength[0] = sender.length;
+  return check('recvfrom', native.recvfrom(fd, into, into.length, flags, sender, addressLength) as Result);
+}
+
+const addressLength = new Uint32Array(1);
 
 export function setSocketOption(fd: number, level: number, option: number, value: Uint8Array): void {
   check('setsockopt', native.setsockopt(fd, level, option, value, value.length) as Result);

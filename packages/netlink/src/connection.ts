@@ -11,6 +11,12 @@ export interface NetlinkRequest {
   readonly payload: Uint8Array;
   /** For errors: what this request does, in words (`create link cali0123`). */
   readonly label?: string;
+  /**
+   * The kernel may leave this one unanswered even with NLM_F_ACK: NFNL_MSG_BATCH_BEGIN and NFNL_MSG_BATCH_END.
+   * The connection asks for the closing ack elsewhere; a failure that concerns the whole batch (a refused commit,
+   * a missing capability) is reported at the index of the batch's begin.
+   */
+  readonly unacknowledged?: boolean;
 }
 
 /** One message that came back. `payload` starts after the nlmsghdr. */

@@ -1,1 +1,5 @@
-export {};
+export type { NetlinkConnection, NetlinkFailure, NetlinkMessage, NetlinkRequest } from './connection.js';
+export { describeFailure, NetlinkBatchError, NetlinkError, DecodeError } from './errors.js';
+export { type Attribute, eachAttribute } from './attributes.js';
+export * from './protocol.js';
+export { type ConnectionOptions, openNetlinkConnection, openRouteConnection } from './socket.js';

@@ -1,0 +1,174 @@
+import { hasCode } from '@podwire/linux';
+import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
+import { datagramLength, eachMessage, encodeDatagram } from './datagram.js';
+import { DumpReader } from './dump-reader.js';
+import { NetlinkBatchError, NetlinkError } from './errors.js';
+import { Exchange } from './exchange.js';
+import type { NetlinkPort } from './port.js';
+import { NLM_F_DUMP } from './protocol.js';
+
+const DUMP_ATTEMPTS = 8;
+const LAST_SEQUENCE = 0xffffffff;
+
+/**
+ * Buffers of all connections of this thread: sending and receiving are synchronous, so no two use them at once,
+ * and a connection that lives for one pod's wiring costs no memory. Datagrams of dumps are at most 32 KiB
+ * (netlink_dump), single replies may be larger.
+ */
+let sendBuffer = Buffer.allocUnsafeSlow(16 * 1024);
+const receiveBuffer = Buffer.allocUnsafeSlow(256 * 1024);
+
+/** The netlink protocol over a port: sequence numbers, acks, dumps. */
+export class Conversation implements NetlinkConnection {
+  readonly #port: NetlinkPort;
+  /** Exchanges whose answers may still come; several only while asynchronous ones are under way. */
+  readonly #open = new Set<Exchange>();
+  #sequence = 0;
+  #sending = 0;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+
+  constructor(port: NetlinkPort) {
+    this.#port = port;
+  }
+
+  request(requests: readonly NetlinkRequest[]): NetlinkMessage[][] {
+    if (requests.length === 0) return [];
+    const exchange = this.#begin(requests);
+    try {
+      this.#port.send(this.#encode(exchange.requests, exchange.first, exchange.acknowledged));
+      return this.#finish(exchange);
+    } finally {
+      this.#open.delete(exchange);
+    }
+  }
+
+  async requestAsync(requests: readonly NetlinkRequest[], signal: AbortSignal): Promise<NetlinkMessage[][]> {
+    signal.throwIfAborted();
+    if (requests.length === 0) return [];
+    return await abandonable(this.#exchangeAsync(this.#begin(requests)), signal);
+  }
+
+  async #exchangeAsync(exchange: Exchange): Promise<NetlinkMessage[][]> {
+    this.#sending++;
+    try {
+      const datagram = this.#encode(exchange.requests, exchange.first, exchange.acknowledged);
+      await this.#port.sendAsync(Buffer.from(datagram));
+      return this.#finish(exchange);
+    } finally {
+      this.#open.delete(exchange);
+      this.#sending--;
+      this.#closeWhenIdle();
+    }
+  }
+
+  dump(request: NetlinkRequest): NetlinkMessage[] {
+    for (let attempt = 0; attempt < DUMP_ATTEMPTS; attempt++) {
+      const reader = this.#dumpOnce(request);
+      if (reader.failure !== undefined) throw new NetlinkBatchError([reader.failure]);
+      if (!reader.interrupted) return reader.messages;
+    }
+    const label = request.label ?? 'dump';
+    throw new NetlinkError('EINTR', `${label}: the tables changed during each of ${DUMP_ATTEMPTS} attempts`);
+  }
+
+  /**
+   * Closes the port when the last asynchronous request is back: a pool thread may be about to use the descriptor,
+   * and its number could be another file's by then.
+   */
+  close(): void {
+    if (this.#state === 'open') this.#state = 'closing';
+    this.#closeWhenIdle();
+  }
+
+  #closeWhenIdle(): void {
+    if (this.#state !== 'closing' || this.#sending > 0) return;
+    this.#state = 'closed';
+    this.#port.close();
+  }
+
+  #begin(requests: readonly NetlinkRequest[]): Exchange {
+    const exchange = new Exchange(requests, this.#number(requests.length));
+    this.#open.add(exchange);
+    return exchange;
+  }
+
+  /** The first of `count` sequence numbers in a row. 0 is left out: notifications carry it. */
+  #number(count: number): number {
+    if (this.#state !== 'open') throw new NetlinkError('EBADF', 'the netlink connection is closed');
+    const first = this.#sequence + count > LAST_SEQUENCE ? 1 : this.#sequence + 1;
+    this.#sequence = first + count - 1;
+    return first;
+  }
+
+  #encode(requests: readonly NetlinkRequest[], first: number, acknowledged: number): Buffer {
+    const length = datagramLength(requests);
+    if (length > sendBuffer.length) sendBuffer = Buffer.allocUnsafeSlow(2 * length);
+    return sendBuffer.subarray(0, encodeDatagram(requests, first, acknowledged, sendBuffer));
+  }
+
+  #dumpOnce(request: NetlinkRequest): DumpReader {
+    const reader = new DumpReader(request, this.#number(1));
+    this.#port.send(this.#encode([{ ...request, flags: request.flags | NLM_F_DUMP }], reader.sequence, -1));
+    while (!reader.complete) {
+      const datagram = this.#receive(true, () => (reader.interrupted = true));
+      if (datagram === undefined) throw timeout(reader.label);
+      this.#dispatch(datagram, reader);
+    }
+    return reader;
+  }
+
+  /**
+   * Reads until the closing ack is here. The kernel has answered before `send` returns, so nothing is waited for,
+   * except when the ack never comes: a refused batch of nfnetlink is answered at its begin message only.
+   */
+  #finish(exchange: Exchange): NetlinkMessage[][] {
+    while (!exchange.complete) {
+      const datagram = this.#receive(false) ?? (exchange.answered ? undefined : this.#receive(true));
+      if (datagram !== undefined) this.#dispatch(datagram);
+      else if (exchange.answered) break;
+      else throw timeout(exchange.requests[0]?.label ?? 'request');
+    }
+    if (exchange.failures.length > 0) throw new NetlinkBatchError(exchange.failures);
+    if (exchange.lost)
+      throw new NetlinkError('ENOBUFS', 'the kernel dropped answers: the outcome is unknown');
+    return exchange.replies;
+  }
+
+  /** One datagram, copied out of the shared buffer, or `undefined` when there is none. */
+  #receive(wait: boolean, lost?: () => void): Buffer | undefined {
+    for (;;) {
+      try {
+        const length = this.#port.receive(receiveBuffer, wait);
+        if (length === undefined) return undefined;
+        if (length <= receiveBuffer.length) return Buffer.from(receiveBuffer.subarray(0, length));
+        throw new NetlinkError('EMSGSIZE', `an answer of ${length} bytes is too long`);
+      } catch (error) {
+        if (!hasCode(error, 'ENOBUFS')) throw error;
+        // Whose answers were dropped cannot be told, so every exchange under way is in doubt.
+        for (const exchange of this.#open) exchange.lost = true;
+        lost?.();
+      }
+    }
+  }
+
+  /** Gives every message to the exchange it belongs to; those of abandoned exchanges are dropped. */
+  #dispatch(datagram: Buffer, reader?: DumpReader): void {
+    for (const message of eachMessage(datagram)) {
+      if (reader?.accept(message)) continue;
+      for (const exchange of this.#open) if (exchange.accept(message)) break;
+    }
+  }
+}
+
+function timeout(label: string): NetlinkError {
+  return new NetlinkError('ETIMEDOUT', `${label}: no answer from the kernel`);
+}
+
+/** The outcome of `work`, or the signal's reason as soon as it is aborted; what `work` does then is nobody's. */
+async function abandonable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return await new Promise<T>((resolve, reject) => {
+    const abandon = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abandon, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abandon));
+  });
+}

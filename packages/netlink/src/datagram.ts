@@ -1,0 +1,66 @@
+import type { NetlinkRequest } from './connection.js';
+import { DecodeError } from './errors.js';
+import { align, NLM_F_ACK, NLM_F_REQUEST, NLMSG_HDRLEN } from './protocol.js';
+
+/** A message as it stands in a datagram. `payload` is a view. */
+export interface Message {
+  readonly type: number;
+  readonly flags: number;
+  readonly sequence: number;
+  readonly payload: Buffer;
+}
+
+/** How many bytes the requests take together. */
+export function datagramLength(requests: readonly NetlinkRequest[]): number {
+  let length = 0;
+  for (const request of requests) length += align(NLMSG_HDRLEN + request.payload.length);
+  return length;
+}
+
+/**
+ * Writes the requests one after the other into `into`, numbered from `sequence` on; the one at `acknowledged` asks
+ * for an ack. Returns the number of bytes. `into` need not be zeroed.
+ */
+export function encodeDatagram(
+  requests: readonly NetlinkRequest[],
+  sequence: number,
+  acknowledged: number,
+  into: Buffer,
+): number {
+  let at = 0;
+  for (const [index, request] of requests.entries()) {
+    const length = NLMSG_HDRLEN + request.payload.length;
+    into.writeUInt32LE(length, at);
+    into.writeUInt16LE(request.type, at + 4);
+    into.writeUInt16LE(request.flags | NLM_F_REQUEST | (index === acknowledged ? NLM_F_ACK : 0), at + 6);
+    into.writeUInt32LE((sequence + index) >>> 0, at + 8);
+    into.writeUInt32LE(0, at + 12);
+    into.set(request.payload, at + NLMSG_HDRLEN);
+    into.fill(0, at + length, at + align(length));
+    at += align(length);
+  }
+  return at;
+}
+
+/**
+ * Walks the messages of a datagram.
+ * @throws DecodeError for a message that is shorter than its header or longer than what is left.
+ */
+export function* eachMessage(datagram: Buffer): Generator<Message> {
+  let at = 0;
+  while (at + NLMSG_HDRLEN <= datagram.length) {
+    const length = datagram.readUInt32LE(at);
+    if (length < NLMSG_HDRLEN || length > datagram.length - at) {
+      throw new DecodeError(`message at ${at}: ${length} of ${datagram.length - at} bytes`);
+    }
+    yield {
+      type: datagram.readUInt16LE(at + 4),
+      flags: datagram.readUInt16LE(at + 6),
+      sequence: datagram.readUInt32LE(at + 8),
+      payload: datagram.subarray(at + NLMSG_HDRLEN, at + length),
+    };
+    at += align(length);
+  }
+  if (at < datagram.length)
+    throw new DecodeError(`${datagram.length - at} stray bytes after the last message`);
+}

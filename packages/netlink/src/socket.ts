@@ -1,0 +1,142 @@
+import fs from 'node:fs';
+import {
+  bind,
+  hasCode,
+  inNamespace,
+  type NamespaceHandle,
+  receiveFrom,
+  send,
+  sendAsync,
+  setSocketOption,
+  socket,
+} from '@podwire/linux';
+import type { NetlinkConnection } from './connection.js';
+import { Conversation } from './conversation.js';
+import type { NetlinkPort } from './port.js';
+import { NETLINK_ROUTE } from './protocol.js';
+
+const AF_NETLINK = 16;
+const SOCK_RAW = 3;
+const SOCK_CLOEXEC = 0o2000000;
+const MSG_DONTWAIT = 0x40;
+const MSG_TRUNC = 0x20;
+
+const SOL_SOCKET = 1;
+const SO_SNDBUF = 7;
+const SO_RCVBUF = 8;
+const SO_RCVTIMEO = 20;
+const SO_SNDBUFFORCE = 32;
+const SO_RCVBUFFORCE = 33;
+
+const SOL_NETLINK = 270;
+const NETLINK_CAP_ACK = 10;
+const NETLINK_EXT_ACK = 11;
+const NETLINK_GET_STRICT_CHK = 12;
+
+/** Limits, not reservations: the kernel takes memory as datagrams are queued. A batch of nftables can be large. */
+const SEND_BUFFER = 32 << 20;
+const RECEIVE_BUFFER = 8 << 20;
+const DEFAULT_TIMEOUT_MS = 5_000;
+
+export interface ConnectionOptions {
+  /** NETLINK_ROUTE, NETLINK_NETFILTER, … */
+  readonly protocol: number;
+  /** The network namespace to talk to; the caller's own when absent. It may be closed afterwards. */
+  readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
+  /**
+   * Milliseconds to wait for an answer. The kernel answers before a request returns, so this only keeps a broken
+   * exchange from blocking the thread for ever.
+   */
+  readonly timeout?: number;
+}
+
+/**
+ * Opens a netlink socket inside a namespace. It stays bound to that namespace.
+ * @throws SystemError
+ */
+export function openNetlinkConnection(options: ConnectionOptions): NetlinkConnection {
+  const { namespace, protocol, timeout = DEFAULT_TIMEOUT_MS } = options;
+  const open = () => socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+  const fd = namespace === undefined ? open() : inNamespace(namespace, open);
+  try {
+    configure(fd, timeout);
+    return new Conversation(new SocketPort(fd));
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+/** As {@link openNetlinkConnection}, for rtnetlink. */
+export function openRouteConnection(namespace?: Pick<NamespaceHandle, 'fd'>): NetlinkConnection {
+  return openNetlinkConnection({ protocol: NETLINK_ROUTE, namespace });
+}
+
+function configure(fd: number, timeout: number): void {
+  setBufferSize(fd, SO_SNDBUFFORCE, SO_SNDBUF, SEND_BUFFER);
+  setBufferSize(fd, SO_RCVBUFFORCE, SO_RCVBUF, RECEIVE_BUFFER);
+  setSocketOption(fd, SOL_SOCKET, SO_RCVTIMEO, timeval(timeout));
+  setSocketOption(fd, SOL_NETLINK, NETLINK_CAP_ACK, int(1));
+  setSocketOption(fd, SOL_NETLINK, NETLINK_EXT_ACK, int(1));
+  setSocketOption(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, int(1));
+  bind(fd, new Uint8Array(new Uint16Array([AF_NETLINK, 0, 0, 0, 0, 0]).buffer));
+}
+
+/** The forced variant needs CAP_NET_ADMIN in the first user namespace; without it the system's limits apply. */
+function setBufferSize(fd: number, forced: number, plain: number, size: number): void {
+  try {
+    setSocketOption(fd, SOL_SOCKET, forced, int(size));
+  } catch (error) {
+    if (!hasCode(error, 'EPERM')) throw error;
+    setSocketOption(fd, SOL_SOCKET, plain, int(size));
+  }
+}
+
+const int = (value: number): Uint8Array => new Uint8Array(new Int32Array([value]).buffer);
+
+function timeval(milliseconds: number): Uint8Array {
+  const seconds = BigInt(Math.floor(milliseconds / 1000));
+  return new Uint8Array(new BigInt64Array([seconds, BigInt(milliseconds % 1000) * 1000n]).buffer);
+}
+
+const SOCKADDR_NL = 12;
+const sender = new Uint8Array(SOCKADDR_NL);
+const senderPort = new Uint32Array(sender.buffer, 4, 1);
+
+class SocketPort implements NetlinkPort {
+  readonly #fd: number;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  send(datagram: Uint8Array): void {
+    send(this.#fd, datagram);
+  }
+
+  async sendAsync(datagram: Uint8Array): Promise<void> {
+    await sendAsync(this.#fd, datagram);
+  }
+
+  receive(into: Uint8Array, wait: boolean): number | undefined {
+    for (;;) {
+      const length = this.#receiveAny(into, wait);
+      // Port 0 is the kernel. Whoever has CAP_NET_ADMIN in the namespace, a pod for instance, can send to us too.
+      if (length === undefined || senderPort[0] === 0) return length;
+    }
+  }
+
+  #receiveAny(into: Uint8Array, wait: boolean): number | undefined {
+    try {
+      return receiveFrom(this.#fd, into, wait ? MSG_TRUNC : MSG_TRUNC | MSG_DONTWAIT, sender);
+    } catch (error) {
+      if (hasCode(error, 'EAGAIN')) return undefined;
+      if (hasCode(error, 'EINTR')) return this.#receiveAny(into, wait);
+      throw error;
+    }
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+  }
+}
