@@ -1,4 +1,4 @@
-import { Address4, Address6 } from 'ip-address';
+import { formatIPv4, formatIPv6, parseIPv4, parseIPv6 } from './text.js';
 
 export type Family = 4 | 6;
 
@@ -10,51 +10,68 @@ export interface Address {
 }
 
 /**
- * Parses the textual form (RFC 4291 §2.2 for IPv6; strict dotted quad, no leading zeros, for IPv4).
+ * Parses the textual form: RFC 4291 §2.2 for IPv6, four decimal numbers without leading zeros for IPv4.
+ *
+ * Refused, since programs disagree about them: octal and hexadecimal numbers, fewer than four numbers, zones
+ * (`fe80::1%eth0`; a zone belongs to a node, not to an address), blanks around it.
+ *
+ * `::ffff:1.2.3.4` stays an IPv6 address and never equals `1.2.3.4`: turning one into the other in silence lets one
+ * address have two owners. Who wants to know asks {@link embeddedIPv4}.
  * @throws RangeError naming the text.
  */
 export function parseAddress(text: string): Address {
-  const address = tryParse(text);
-  if (address === undefined) throw new RangeError(`not an IP address: ${JSON.stringify(text)}`);
+  const address = tryParseAddress(text);
+  if (address === undefined) throw new RangeError(`not an IP address: ${quote(text)}${hint(text)}`);
   return address;
 }
 
-const dottedQuad = /^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/;
-const colonHex = /^[0-9a-fA-F:.]+$/;
-
-function tryParse(text: string): Address | undefined {
-  if (dottedQuad.test(text) && Address4.isValid(text)) {
-    return { family: 4, value: new Address4(text).bigInt() };
-  }
-  if (text.includes(':') && colonHex.test(text) && Address6.isValid(text)) {
-    return { family: 6, value: new Address6(text).bigInt() };
-  }
-  return undefined;
+/** As {@link parseAddress}; undefined for anything that is no address. */
+export function tryParseAddress(text: string): Address | undefined {
+  const family = text.includes(':') ? 6 : 4;
+  const value = family === 6 ? parseIPv6(text) : parseIPv4(text);
+  return value === undefined ? undefined : { family, value };
 }
 
-/** The canonical text (RFC 5952 for IPv6). */
+/** The text for a message: it may come from outside, so it is quoted and cut. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}
+
+function hint(text: string): string {
+  if (text.includes('%')) return ' (a zone is not part of an address)';
+  if (text.includes('/')) return ' (a length is not part of an address)';
+  return '';
+}
+
+/** The canonical text (RFC 5952 for IPv6; IPv4-mapped addresses in the mixed form of its §5). */
 export function formatAddress(address: Address): string {
-  return address.family === 4
-    ? Address4.fromBigInt(address.value).correctForm()
-    : Address6.fromBigInt(address.value).correctForm();
+  return address.family === 4 ? formatIPv4(Number(address.value)) : formatIPv6(address.value);
+}
+
+/** The IPv4 address inside an IPv4-mapped one (`::ffff:0:0/96`, RFC 4291 §2.5.5.2); undefined for all others. */
+export function embeddedIPv4(address: Address): Address | undefined {
+  if (address.family !== 6 || address.value >> 32n !== 0xffffn) return undefined;
+  return { family: 4, value: BigInt.asUintN(32, address.value) };
 }
 
 /** Network byte order, 4 or 16 bytes. */
 export function addressToBytes(address: Address): Uint8Array {
   const bytes = new Uint8Array(address.family === 4 ? 4 : 16);
-  let rest = address.value;
-  for (let i = bytes.length - 1; i >= 0; i--) {
-    bytes[i] = Number(rest & 0xffn);
-    rest >>= 8n;
+  const view = new DataView(bytes.buffer);
+  if (address.family === 4) view.setUint32(0, Number(address.value));
+  else {
+    view.setBigUint64(0, address.value >> 64n);
+    view.setBigUint64(8, BigInt.asUintN(64, address.value));
   }
   return bytes;
 }
 
 /** @throws RangeError unless there are 4 or 16 bytes. */
 export function addressFromBytes(bytes: Uint8Array): Address {
-  if (bytes.length !== 4 && bytes.length !== 16) throw new RangeError(`an address of ${bytes.length} bytes`);
-  const value = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-  return { family: bytes.length === 4 ? 4 : 6, value };
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length === 4) return { family: 4, value: BigInt(view.getUint32(0)) };
+  if (bytes.length === 16) return { family: 6, value: (view.getBigUint64(0) << 64n) | view.getBigUint64(8) };
+  throw new RangeError(`an address of ${bytes.length} bytes`);
 }
 
 /** Orders IPv4 before IPv6, then by number. */
@@ -63,9 +80,18 @@ export function compareAddresses(a: Address, b: Address): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 }
 
-/** The address `offset` after `base`. */
+/** The number of bits of an address: 32 or 128. */
+export function addressBits(family: Family): 32 | 128 {
+  return family === 4 ? 32 : 128;
+}
+
+/** The address `offset` after `base` (before it when negative). @throws RangeError beyond the family's range. */
 export function addressAt(base: Address, offset: bigint | number): Address {
-  return { family: base.family, value: base.value + BigInt(offset) };
+  const value = base.value + BigInt(offset);
+  if (value < 0n || value >> BigInt(addressBits(base.family)) !== 0n) {
+    throw new RangeError(`no IPv${base.family} address ${offset} after ${formatAddress(base)}`);
+  }
+  return { family: base.family, value };
 }
 
 /** A string that is the same for equal addresses, for keys of maps. */

@@ -1,4 +1,12 @@
-import { type Address, addressAt, type Family, formatAddress, parseAddress } from './address.js';
+import {
+  type Address,
+  addressAt,
+  addressBits,
+  type Family,
+  formatAddress,
+  quote,
+  tryParseAddress,
+} from './address.js';
 
 /** A CIDR prefix; `address` has no bits set beyond `length`. */
 export interface Prefix {
@@ -7,18 +15,37 @@ export interface Prefix {
   readonly length: number;
 }
 
-const bitsOf = (family: Family): number => (family === 4 ? 32 : 128);
+/** An address with the length of the subnet it is in: `10.0.3.7/24`, as in CNI's `ips[].address`. */
+export interface InterfaceAddress {
+  readonly address: Address;
+  readonly length: number;
+}
+
+/**
+ * Parses `ADDRESS/LENGTH` and keeps the bits beyond the length. The length is decimal without leading zeros.
+ * @throws RangeError naming the text.
+ */
+export function parseInterfaceAddress(text: string): InterfaceAddress {
+  const slash = text.indexOf('/');
+  const address = slash < 0 ? undefined : tryParseAddress(text.slice(0, slash));
+  const digits = text.slice(slash + 1);
+  if (address === undefined || !/^(?:0|[1-9]\d{0,2})$/.test(digits)) {
+    throw new RangeError(`not a prefix (ADDRESS/LENGTH): ${quote(text)}`);
+  }
+  if (Number(digits) > addressBits(address.family)) {
+    throw new RangeError(`${text} has a length above ${addressBits(address.family)}`);
+  }
+  return { address, length: Number(digits) };
+}
 
 /**
  * Parses `10.0.0.0/8`. Bits beyond the length are an error unless `loose`, which clears them.
  * @throws RangeError naming the text.
  */
 export function parsePrefix(text: string, options: { loose?: boolean } = {}): Prefix {
-  const match = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text);
-  if (match === null) throw new RangeError(`not a prefix (ADDRESS/LENGTH): ${JSON.stringify(text)}`);
-  const address = parseAddress(match[1]!);
-  const prefix = prefixOf(address, Number(match[2]));
-  if (!options.loose && prefix.address.value !== address.value) {
+  const { address, length } = parseInterfaceAddress(text);
+  const prefix = prefixOf(address, length);
+  if (options.loose !== true && prefix.address.value !== address.value) {
     throw new RangeError(`${text} has bits set beyond its length; the prefix is ${formatPrefix(prefix)}`);
   }
   return prefix;
@@ -26,18 +53,22 @@ export function parsePrefix(text: string, options: { loose?: boolean } = {}): Pr
 
 /** The prefix of `length` that `address` lies in. @throws RangeError for a length outside the family. */
 export function prefixOf(address: Address, length: number): Prefix {
-  const bits = bitsOf(address.family);
-  if (!Number.isInteger(length) || length < 0 || length > bits) {
-    throw new RangeError(`a prefix length of ${length} for IPv${address.family}`);
-  }
-  const free = BigInt(bits - length);
+  const free = freeBits(address.family, length);
   const value = (address.value >> free) << free;
   return { family: address.family, address: { family: address.family, value }, length };
 }
 
+function freeBits(family: Family, length: number): bigint {
+  const bits = addressBits(family);
+  if (!Number.isInteger(length) || length < 0 || length > bits) {
+    throw new RangeError(`a prefix length of ${length} for IPv${family}`);
+  }
+  return BigInt(bits - length);
+}
+
 /** The address alone as a prefix: /32 or /128. */
 export function hostPrefix(address: Address): Prefix {
-  return { family: address.family, address, length: bitsOf(address.family) };
+  return { family: address.family, address, length: addressBits(address.family) };
 }
 
 export function formatPrefix(prefix: Prefix): string {
@@ -46,7 +77,7 @@ export function formatPrefix(prefix: Prefix): string {
 
 /** How many addresses the prefix holds. */
 export function prefixSize(prefix: Prefix): bigint {
-  return 1n << BigInt(bitsOf(prefix.family) - prefix.length);
+  return 1n << BigInt(addressBits(prefix.family) - prefix.length);
 }
 
 export function lastAddress(prefix: Prefix): Address {
@@ -55,7 +86,7 @@ export function lastAddress(prefix: Prefix): Address {
 
 export function containsAddress(prefix: Prefix, address: Address): boolean {
   if (prefix.family !== address.family) return false;
-  const free = BigInt(bitsOf(prefix.family) - prefix.length);
+  const free = BigInt(addressBits(prefix.family) - prefix.length);
   return prefix.address.value >> free === address.value >> free;
 }
 
@@ -67,10 +98,16 @@ export function overlaps(a: Prefix, b: Prefix): boolean {
   return containsPrefix(a, b) || containsPrefix(b, a);
 }
 
-/** The sub-prefixes of `length`, in order, lazily: a /48 has very many. */
-export function* splitPrefix(prefix: Prefix, length: number): Generator<Prefix> {
+/**
+ * The sub-prefixes of `length`, in order, lazily: a /48 has very many.
+ * @throws RangeError for a length that is shorter than the prefix or outside the family.
+ */
+export function splitPrefix(prefix: Prefix, length: number): Generator<Prefix> {
   if (length < prefix.length) throw new RangeError(`cannot split a /${prefix.length} into /${length}`);
-  const step = 1n << BigInt(bitsOf(prefix.family) - length);
+  return subPrefixes(prefix, length, 1n << freeBits(prefix.family, length));
+}
+
+function* subPrefixes(prefix: Prefix, length: number, step: bigint): Generator<Prefix> {
   for (let offset = 0n; offset < prefixSize(prefix); offset += step) {
     yield prefixOf(addressAt(prefix.address, offset), length);
   }

@@ -62,7 +62,8 @@ export const errorCatalogue = {
   },
   POOL_EXHAUSTED: {
     meaning: 'No free address is left in any pool the pod may use.',
-    action: 'Add a pool, widen the reserved range, or remove pods; `podwire ipam show` has the numbers.',
+    action:
+      'Add a pool, shrink its reserved ranges, remove pods, or wait for cooling addresses; `podwire ipam show` has the numbers.',
     cni: 11,
   },
   ADDRESS_IN_USE: {

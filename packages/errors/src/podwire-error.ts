@@ -26,10 +26,31 @@ export class PodwireError extends Error {
   }
 }
 
-/** The message of anything that was thrown, with its causes: `a: b: c`. */
+/** Deeper chains are cut: causes may form a circle, and nobody reads so far. */
+const deepestCause = 8;
+
+/** The message of anything that was thrown, with its causes: `a: b: c`. Never throws. */
 export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const inner = error instanceof AggregateError ? error.errors.map(describeError).join('; ') : '';
-  const parts = [error.message, inner, error.cause === undefined ? '' : describeError(error.cause)];
-  return parts.filter((part) => part !== '').join(': ');
+  return describe(error, deepestCause);
+}
+
+function describe(error: unknown, depth: number): string {
+  if (!(error instanceof Error)) return describeValue(error);
+  if (depth === 0) return '…';
+  const inner = error instanceof AggregateError ? error.errors : [];
+  const parts = [
+    error.message,
+    inner.map((each) => describe(each, depth - 1)).join('; '),
+    error.cause === undefined ? '' : describe(error.cause, depth - 1),
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? error.name : parts.join(': ');
+}
+
+function describeValue(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

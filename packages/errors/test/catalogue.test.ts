@@ -1,0 +1,71 @@
+import fs from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type CatalogueEntry, describeCniCode, errorCatalogue, renderErrorCatalogue } from '@podwire/errors';
+
+const entries: [string, CatalogueEntry][] = Object.entries(errorCatalogue);
+
+describe.each(entries)('%s', (code, entry) => {
+  it('has a name in capitals and whole sentences', () => {
+    expect(code).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/);
+    for (const text of [entry.meaning, entry.action]) {
+      expect(text).toMatch(/^[A-Z`].*\.$/);
+      expect(text).not.toMatch(/[\n<>]/);
+    }
+  });
+
+  it('has a CNI code that the specification defines or leaves to plugins', () => {
+    expect(describeCniCode(entry.cni)).not.toContain('reserved');
+    expect(Number.isInteger(entry.cni) && entry.cni > 0).toBe(true);
+  });
+});
+
+it('uses each of its own CNI codes once, so that a runtime can tell them apart', () => {
+  const own = entries.map(([, entry]) => entry.cni).filter((cni) => cni >= 100 && cni < 999);
+  expect(new Set(own).size).toBe(own.length);
+});
+
+it('describes CNI codes', () => {
+  expect(describeCniCode(11)).toBe('try again later');
+  expect(describeCniCode(100)).toBe('Podwire’s own');
+  expect(describeCniCode(99)).toContain('reserved');
+  expect(describeCniCode(999)).toBe('internal error');
+});
+
+describe('renderErrorCatalogue', () => {
+  it('gives a table row and a section for each code, sorted', () => {
+    const page = renderErrorCatalogue({
+      SECOND: { meaning: 'B | b.', action: 'Do b.', cni: 11 },
+      FIRST: { meaning: 'A.', action: 'Do a.', cni: 107 },
+    });
+    expect(page.slice(page.indexOf('| Code'))).toBe(`| Code              | Meaning | CNI code |
+| ----------------- | ------- | -------- |
+| [FIRST](#first)   | A.      | 107      |
+| [SECOND](#second) | B \\| b. | 11       |
+
+## FIRST
+
+A.
+
+**What to do:** Do a.
+
+**CNI code:** 107 (Podwire’s own)
+
+## SECOND
+
+B | b.
+
+**What to do:** Do b.
+
+**CNI code:** 11 (try again later)
+`);
+  });
+
+  it('is what docs/errors.md contains', () => {
+    const file = new URL('../../../docs/errors.md', import.meta.url);
+    const page = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+    expect(
+      page === renderErrorCatalogue(),
+      'docs/errors.md is stale; run: npm run docs -w @podwire/errors',
+    ).toBe(true);
+  });
+});
