@@ -1,1 +1,36 @@
-export {};
+export { createTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
+export { nativeProgram } from './native.js';
+export { type PingReport, pings, type RunningPing, startPing } from './ping.js';
+export {
+  createPrivateHost,
+  type HostOptions,
+  type PrivateHost,
+  worldAddresses,
+  type WorldOptions,
+} from './private-host.js';
+export {
+  CommandError,
+  type Exit,
+  type ProcessOptions,
+  run,
+  type RunningProcess,
+  type RunOptions,
+  start,
+  type WaitOptions,
+} from './processes.js';
+export { assertSameSnapshot, type DiffOptions, diffSnapshots } from './snapshot/diff.js';
+export { type Snapshot, type SnapshotOptions, takeSnapshot } from './snapshot/snapshot.js';
+export {
+  type Answer,
+  ask,
+  type AskOptions,
+  type EchoServer,
+  type Endpoint,
+  pour,
+  type Protocol,
+  reaches,
+  serveEcho,
+  serveSink,
+  type Transfer,
+  UnreachableError,
+} from './traffic.js';

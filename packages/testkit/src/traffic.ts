@@ -1,0 +1,142 @@
+import { nativeProgram } from './native.js';
+import type { TestNamespace } from './namespaces.js';
+import { CommandError, type RunningProcess } from './processes.js';
+
+/** `sctp` is one INIT and its INIT ACK: it passes filters and translators, but no SCTP stack is needed. */
+export type Protocol = 'tcp' | 'udp' | 'sctp';
+
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What a server saw and sent back. */
+export interface Answer {
+  /** Who the server thinks has asked: after every translation. */
+  readonly peer: Endpoint;
+  readonly local: Endpoint;
+  /** The payload that came back; empty for `sctp`. */
+  readonly payload: string;
+}
+
+export interface EchoServer {
+  readonly port: number;
+  readonly process: RunningProcess;
+  close(): Promise<void>;
+}
+
+/** No answer: `code` is the errno's name, e.g. `ECONNREFUSED`, `ETIMEDOUT`, `EHOSTUNREACH`. */
+export class UnreachableError extends Error {
+  readonly code: string;
+
+  constructor(code: string, what: string) {
+    super(`${what}: ${code}`);
+    this.name = 'UnreachableError';
+    this.code = code;
+  }
+}
+
+/** Starts an echo server in a namespace; resolves when it listens. Port 0 takes a free one (not for `sctp`). */
+export async function serveEcho(
+  namespace: TestNamespace,
+  protocol: Protocol,
+  address: string,
+  port: number,
+): Promise<EchoServer> {
+  return serve(namespace, ['serve', protocol, address, String(port)]);
+}
+
+async function serve(namespace: TestNamespace, args: readonly string[]): Promise<EchoServer> {
+  const server = namespace.start([nativeProgram('probe'), ...args]);
+  const [, port] = await server.waitForOutput(/^ready (\d+)$/m);
+  const close = async (): Promise<void> => {
+    server.kill('SIGKILL');
+    await server.exited;
+  };
+  return { port: Number(port), process: server, close };
+}
+
+export interface AskOptions {
+  readonly payload?: string;
+  /** Source address. */
+  readonly from?: string;
+  /** milliseconds; 2 s when absent */
+  readonly timeout?: number;
+}
+
+/** Sends a payload to an echo server out of a namespace. @throws UnreachableError */
+export async function ask(
+  namespace: TestNamespace,
+  protocol: Protocol,
+  address: string,
+  port: number,
+  { payload = 'podwire', from, timeout = 2_000 }: AskOptions = {},
+): Promise<Answer> {
+  const target = [protocol, address, String(port), String(timeout), ...(from === undefined ? [] : [from])];
+  const output = await probe(namespace, ['ask', ...target], payload, timeout + 5_000);
+  const [, peerAddress = '', peerPort, localAddress = '', localPort, echoed = ''] =
+    /^(\S+) (\d+) (\S+) (\d+)\n([^]*)$/.exec(output) ?? [];
+  return {
+    peer: { address: peerAddress, port: Number(peerPort) },
+    local: { address: localAddress, port: Number(localPort) },
+    payload: echoed,
+  };
+}
+
+/** Whether a server answers, and with what was sent. */
+export async function reaches(
+  namespace: TestNamespace,
+  protocol: Protocol,
+  address: string,
+  port: number,
+  options: AskOptions = {},
+): Promise<boolean> {
+  const payload = options.payload ?? 'podwire';
+  try {
+    const answer = await ask(namespace, protocol, address, port, { ...options, payload });
+    return protocol === 'sctp' || answer.payload === payload;
+  } catch (error) {
+    if (error instanceof UnreachableError) return false;
+    throw error;
+  }
+}
+
+async function probe(
+  namespace: TestNamespace,
+  args: readonly string[],
+  input: string,
+  timeout: number,
+): Promise<string> {
+  try {
+    return await namespace.run([nativeProgram('probe'), ...args], { input, timeout });
+  } catch (error) {
+    const code = error instanceof CommandError ? /^(E\w+) /.exec(error.stderr)?.[1] : undefined;
+    throw code === undefined ? error : new UnreachableError(code, `${namespace.name}: ${args.join(' ')}`);
+  }
+}
+
+/** Starts a TCP server that swallows and counts. */
+export async function serveSink(namespace: TestNamespace, address: string, port = 0): Promise<EchoServer> {
+  return serve(namespace, ['sink', address, String(port)]);
+}
+
+/** What a transfer cost, measured by the receiver from accepting the connection to its end. */
+export interface Transfer {
+  readonly bytes: number;
+  readonly seconds: number;
+  /** bits per second */
+  readonly rate: number;
+}
+
+/** Sends `bytes` bytes to a sink by TCP as fast as the path lets it. @throws UnreachableError */
+export async function pour(
+  namespace: TestNamespace,
+  address: string,
+  port: number,
+  bytes: number,
+  timeout = 60_000,
+): Promise<Transfer> {
+  const output = await probe(namespace, ['pour', address, String(port), String(bytes)], '', timeout);
+  const [received = 0, nanoseconds = 0] = output.trim().split(' ').map(Number);
+  return { bytes: received, seconds: nanoseconds / 1e9, rate: (received * 8) / (nanoseconds / 1e9) };
+}
