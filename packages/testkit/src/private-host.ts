@@ -97,8 +97,8 @@ function assembleHost(name: string, withWorld: boolean): PrivateHost {
     pods,
     directory,
     processes,
-    run: namespace.run,
-    start: namespace.start,
+    run: (argv, runOptions) => namespace.run(argv, runOptions),
+    start: (argv, startOptions) => namespace.start(argv, startOptions),
     addPod: (podName) => {
       counter += 1;
       const pod = createTestNamespace(`${name}-${podName ?? `p${counter}`}`);

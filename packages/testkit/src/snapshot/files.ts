@@ -84,12 +84,23 @@ function describeFile(file: string, stat: fs.Stats): unknown {
   if (stat.isSymbolicLink()) return { kind: 'link', target: fs.readlinkSync(file) };
   if (stat.isDirectory()) return { kind: 'directory', mode };
   if (!stat.isFile()) return { kind: stat.isSocket() ? 'socket' : 'special', mode };
-  const content = fs.readFileSync(file);
+  const content = readWhole(file);
+  if (content === undefined) return { kind: 'unreadable', mode };
   const shown =
     content.length <= WHOLE_CONTENT
       ? content.toString('utf8')
       : crypto.createHash('sha256').update(content).digest('hex');
   return { kind: 'file', mode, content: shown };
+}
+
+/** A namespace pinned by a bind mount looks like a file and cannot be read. */
+function readWhole(file: string): Buffer | undefined {
+  try {
+    return fs.readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EINVAL') return undefined;
+    throw error;
+  }
 }
 
 /** The command line of a process, or its name for one without (a kernel thread, a zombie). */

@@ -1,0 +1,147 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { processesIn } from '../namespaces.js';
+import type { PrivateHost } from '../private-host.js';
+import { run, type RunningProcess } from '../processes.js';
+import { createCriClient, type CriClient } from './cri.js';
+import { buildBusyboxImage, buildPauseImage, pauseImage } from './image.js';
+
+export interface ContainerdOptions {
+  /** Where the CNI plugins are. */
+  readonly binDir: string;
+  /** Where the CNI configuration is. */
+  readonly confDir: string;
+}
+
+/** A containerd of its own inside a private host: own root, state, socket and images. */
+export interface Containerd {
+  readonly cri: CriClient;
+  readonly socket: string;
+  readonly stateDirectory: string;
+  /** What it has logged so far. */
+  log(): string;
+  /** Ends the daemon and starts it again; containers go on meanwhile, held by their shims. */
+  restart(): Promise<void>;
+  /** Removes every sandbox, then ends the daemon. Also runs when the host closes. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts containerd inside the host's namespace and imports the test images. Its plugins and shims live there too.
+ * Needs Debian's containerd, runc and busybox-static.
+ */
+export async function startContainerd(host: PrivateHost, options: ContainerdOptions): Promise<Containerd> {
+  const directory = path.join(host.directory, 'containerd');
+  const socket = path.join(directory, 'containerd.sock');
+  const stateDirectory = path.join(directory, 'state');
+  fs.mkdirSync(directory, { mode: 0o700 });
+  const configFile = path.join(directory, 'config.toml');
+  fs.writeFileSync(configFile, configuration(directory, options));
+  const cri = createCriClient(socket);
+  const start = (): RunningProcess => host.start(['containerd', '--config', configFile]);
+  let daemon = start();
+  const log = { earlier: '' };
+  const ready = async (): Promise<void> => {
+    await daemon.waitForOutput(/Start streaming server/);
+    await cri.connect();
+    await untilInitialized(cri);
+  };
+  let closed = false;
+  const self: Containerd = {
+    cri,
+    socket,
+    stateDirectory,
+    log: () => log.earlier + daemon.stderr(),
+    restart: async () => {
+      await daemon.stop();
+      log.earlier += daemon.stderr();
+      daemon = start();
+      await ready();
+    },
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      try {
+        await removeSandboxes(cri);
+      } finally {
+        cri.close();
+        await daemon.stop();
+        await removeRemains(directory, stateDirectory);
+      }
+    },
+  };
+  host.defer(() => self.close());
+  await ready();
+  await importImages(directory, socket);
+  return self;
+}
+
+/** The CRI service answers a moment before it is initialised, and has no event for that. */
+async function untilInitialized(cri: CriClient): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await cri.conditions();
+      return;
+    } catch (error) {
+      if (attempt === 500 || !/not initialized/.test(String(error))) throw error;
+      await setTimeout(10);
+    }
+  }
+}
+
+function configuration(directory: string, { binDir, confDir }: ContainerdOptions): string {
+  const text = (value: string): string => JSON.stringify(value); // a TOML basic string, for what paths contain
+  return `version = 2
+root = ${text(path.join(directory, 'root'))}
+state = ${text(path.join(directory, 'state'))}
+disabled_plugins = ["io.containerd.internal.v1.opt"]
+[grpc]
+  address = ${text(path.join(directory, 'containerd.sock'))}
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = ${text(pauseImage)}
+  # Without CAP_SYS_RESOURCE nobody may lower oom_score_adj, and runc says so in no clear way.
+  restrict_oom_score_adj = true
+  # Keeps the pods' namespace files out of the directory that the whole machine shares.
+  netns_mounts_under_state_dir = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = ${text(binDir)}
+    conf_dir = ${text(confDir)}
+`;
+}
+
+async function importImages(directory: string, socket: string): Promise<void> {
+  for (const [name, image] of [
+    ['pause', buildPauseImage()],
+    ['busybox', buildBusyboxImage()],
+  ] as const) {
+    const archive = path.join(directory, `${name}.tar`);
+    fs.writeFileSync(archive, image);
+    await run(['ctr', '--address', socket, '--namespace', 'k8s.io', 'images', 'import', archive]);
+  }
+}
+
+/** Removing stops it and its containers first (CRI: RemovePodSandbox must force). */
+async function removeSandboxes(cri: CriClient): Promise<void> {
+  for (const { id } of await cri.listSandboxes()) {
+    await cri.stopSandbox(id);
+    await cri.removeSandbox(id);
+  }
+}
+
+/** What a containerd that could not be asked any more has left: processes of its pods, and mounts. */
+async function removeRemains(directory: string, stateDirectory: string): Promise<void> {
+  const namespaces = mountsBelow(stateDirectory).filter((mount) => mount.type === 'nsfs');
+  const inodes = new Set(namespaces.map((mount) => fs.statSync(mount.path).ino));
+  for (const pid of processesIn(inodes)) process.kill(pid, 'SIGKILL');
+  for (const { path: mount } of mountsBelow(directory).reverse()) await run(['umount', '--lazy', mount]);
+}
+
+/** proc(5), mountinfo: field 5 is the mount point, the type comes after the lone dash. */
+function mountsBelow(directory: string): { path: string; type: string }[] {
+  return fs
+    .readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => ({ path: line.split(' ')[4] ?? '', type: line.split(' - ')[1]?.split(' ')[0] ?? '' }))
+    .filter((mount) => mount.path.startsWith(`${directory}/`));
+}
