@@ -60,7 +60,8 @@ export interface IpAddress {
 export interface IpRoute {
   readonly kind: 'route';
   readonly in: Side;
-  readonly type?: 'unicast' | 'blackhole';
+  /** `local`: the node takes packets for the destination as its own when they come in through `link`. */
+  readonly type?: 'unicast' | 'blackhole' | 'local';
   /** ADDRESS/LENGTH; `0.0.0.0/0` and `::/0` are the default routes. */
   readonly destination: string;
   readonly link?: string;
@@ -72,6 +73,16 @@ export interface IpRoute {
   readonly table?: number;
   /** bytes; the route's MTU when it differs from the link's. */
   readonly mtu?: number;
+}
+
+/** A routing policy rule: what is sent from `from` looks in `table`. For pods with more than one interface. */
+export interface IpRule {
+  readonly kind: 'rule';
+  readonly in: Side;
+  /** ADDRESS/LENGTH; also says the family. */
+  readonly from: string;
+  readonly table: number;
+  readonly priority: number;
 }
 
 /** A permanent neighbour entry. */
@@ -162,6 +173,7 @@ export type Resource =
   | LinkLocalMode
   | IpAddress
   | IpRoute
+  | IpRule
   | Neighbour
   | Sysctl
   | TokenBucket
