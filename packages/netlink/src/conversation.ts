@@ -21,14 +21,17 @@ const receiveBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 /** The netlink protocol over a port: sequence numbers, acks, dumps. */
 export class Conversation implements NetlinkConnection {
   readonly #port: NetlinkPort;
+  readonly #answerer: string;
   /** Exchanges whose answers may still come; several only while asynchronous ones are under way. */
   readonly #open = new Set<Exchange>();
   #sequence = 0;
   #sending = 0;
   #state: 'open' | 'closing' | 'closed' = 'open';
 
-  constructor(port: NetlinkPort) {
+  /** `answerer` is who answers, in errors: `RTNETLINK`. */
+  constructor(port: NetlinkPort, answerer = 'RTNETLINK') {
     this.#port = port;
+    this.#answerer = answerer;
   }
 
   request(requests: readonly NetlinkRequest[]): NetlinkMessage[][] {
@@ -64,7 +67,7 @@ export class Conversation implements NetlinkConnection {
   dump(request: NetlinkRequest): NetlinkMessage[] {
     for (let attempt = 0; attempt < DUMP_ATTEMPTS; attempt++) {
       const reader = this.#dumpOnce(request);
-      if (reader.failure !== undefined) throw new NetlinkBatchError([reader.failure]);
+      if (reader.failure !== undefined) throw new NetlinkBatchError([reader.failure], this.#answerer);
       if (!reader.interrupted) return reader.messages;
     }
     const label = request.label ?? 'dump';
@@ -128,7 +131,7 @@ export class Conversation implements NetlinkConnection {
       else if (exchange.answered) break;
       else throw timeout(exchange.requests[0]?.label ?? 'request');
     }
-    if (exchange.failures.length > 0) throw new NetlinkBatchError(exchange.failures);
+    if (exchange.failures.length > 0) throw new NetlinkBatchError(exchange.failures, this.#answerer);
     if (exchange.lost)
       throw new NetlinkError('ENOBUFS', 'the kernel dropped answers: the outcome is unknown');
     return exchange.replies;

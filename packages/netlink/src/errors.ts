@@ -17,8 +17,9 @@ export class NetlinkError extends Error {
 export class NetlinkBatchError extends NetlinkError {
   readonly failures: readonly NetlinkFailure[];
 
-  constructor(failures: readonly NetlinkFailure[]) {
-    super(failures[0]?.code ?? 'EIO', failures.map(describeFailure).join('; '));
+  constructor(failures: readonly NetlinkFailure[], answerer = 'RTNETLINK') {
+    const text = failures.map((failure) => describeFailure(failure, answerer)).join('; ');
+    super(failures[0]?.code ?? 'EIO', text);
     this.name = 'NetlinkBatchError';
     this.failures = failures;
   }
@@ -33,8 +34,8 @@ export class DecodeError extends NetlinkError {
 }
 
 /** `create link cali0: EEXIST (RTNETLINK answers: file already exists)` */
-export function describeFailure(failure: NetlinkFailure): string {
+export function describeFailure(failure: NetlinkFailure, answerer = 'RTNETLINK'): string {
   const text = failure.kernelMessage ?? getSystemErrorMap().get(-failure.errno)?.[1];
-  const answer = text === undefined ? '' : ` (RTNETLINK answers: ${text})`;
+  const answer = text === undefined ? '' : ` (${answerer} answers: ${text})`;
   return `${failure.label}: ${failure.code}${answer}`;
 }

@@ -13,7 +13,7 @@ import {
 import type { NetlinkConnection } from './connection.js';
 import { Conversation } from './conversation.js';
 import type { NetlinkPort } from './port.js';
-import { NETLINK_ROUTE } from './protocol.js';
+import { NETLINK_NETFILTER, NETLINK_ROUTE } from './protocol.js';
 
 const AF_NETLINK = 16;
 const SOCK_RAW = 3;
@@ -38,6 +38,11 @@ const SEND_BUFFER = 32 << 20;
 const RECEIVE_BUFFER = 8 << 20;
 const DEFAULT_TIMEOUT_MS = 5_000;
 
+const answerers = new Map([
+  [NETLINK_ROUTE, 'RTNETLINK'],
+  [NETLINK_NETFILTER, 'NFNETLINK'],
+]);
+
 export interface ConnectionOptions {
   /** NETLINK_ROUTE, NETLINK_NETFILTER, … */
   readonly protocol: number;
@@ -60,7 +65,7 @@ export function openNetlinkConnection(options: ConnectionOptions): NetlinkConnec
   const fd = namespace === undefined ? open() : inNamespace(namespace, open);
   try {
     configure(fd, timeout);
-    return new Conversation(new SocketPort(fd));
+    return new Conversation(new SocketPort(fd), answerers.get(protocol));
   } catch (error) {
     fs.closeSync(fd);
     throw error;
