@@ -101,6 +101,16 @@ export const errorCatalogue = {
     action: 'Try again; `podwire status` says why.',
     cni: 50,
   },
+  AGENT_RUNNING: {
+    meaning: 'Another agent works on the same sockets or the same state directory.',
+    action: 'Stop it first, or give this one its own `socket`, `apiSocket` and `stateDir`.',
+    cni: 11,
+  },
+  CALLER_REFUSED: {
+    meaning: 'The process at the other end of the socket is neither root nor the agent’s own user.',
+    action: 'Call the plugin as root, as container runtimes do.',
+    cni: 106,
+  },
   AGENT_UNREACHABLE: {
     meaning: 'The plugin could not reach the agent’s socket.',
     action: 'Start the agent, or check `socket` in the network configuration.',
