@@ -2,6 +2,7 @@ export { errnoName, hasCode, SystemError } from './errno.js';
 export {
   bind,
   getSocketOption,
+  lockFile,
   receive,
   receiveFrom,
   send,

@@ -21,6 +21,7 @@ const native = {
   mount: libc.func('int mount(const char *, const char *, const char *, uint64_t, const char *)'),
   umount2: libc.func('int umount2(const char *, int)'),
   fstatfs: libc.func('int fstatfs(int, void *)'),
+  flock: libc.func('int flock(int, int)'),
 };
 
 type Result = number | bigint;
@@ -111,5 +112,15 @@ export function fileSystemType(fd: number): number {
   return Number(statfs.readBigInt64LE(0) & 0xffffffffn);
 }
 
+/**
+ * Locks an open file for this process (flock(2), exclusive, without waiting). The kernel releases it with the last copy of
+ * the descriptor, so also when the process is killed. @throws SystemError `EAGAIN` when another process has it
+ */
+export function lockFile(fd: number): void {
+  check('flock', native.flock(fd, LOCK_EX | LOCK_NB) as Result);
+}
+
+const LOCK_EX = 2;
+const LOCK_NB = 4;
 const MS_BIND = 4096n;
 const MNT_DETACH = 2;
