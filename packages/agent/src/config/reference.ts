@@ -1,0 +1,88 @@
+import { configShape, type ShapeNode } from './shape.js';
+
+const preamble = `# Configuration of the agent
+
+<!-- Made from packages/agent/src/config/schema.ts by \`node packages/agent/dist/src/config/write-reference.js\`. -->
+
+\`bin/podwire agent --config FILE\` reads one YAML file. An empty file is a complete configuration. Unknown keys are errors, and
+all problems of a file are reported at once, each with its line:
+
+\`\`\`
+/etc/podwire/agent.yaml:3:5: networks[0].pool: unknown key; did you mean pools?
+\`\`\`
+
+Durations are a number with a unit: \`500ms\`, \`30s\`, \`5m\`, \`1h\`.
+
+\`\`\`yaml
+nodeName: node1
+socket: /run/podwire/cni.sock
+stateDir: /run/podwire
+networks:
+  - name: default
+    model: routed
+    pools: [{ cidr: 10.244.0.0/16, blockSize: 26 }, { cidr: fd00:244::/48, blockSize: 122 }]
+    natOutgoing: true
+\`\`\`
+`;
+
+const pluginPart = `## Keys of the plugin configuration
+
+What a container runtime reads (\`/etc/cni/net.d/*.conflist\`) is a CNI configuration; the entry of \`podwire-cni\` in \`plugins\` may have:
+
+| key | meaning |
+| --- | --- |
+| \`socket\` | Where the agent listens: the same path as \`socket\` above. |
+| \`network\` | Which of \`networks\` the pods get. Without it: the network that is called like the CNI network, or else \`default\`, or else the first one. |
+| \`capabilities\` | \`portMappings\`, \`bandwidth\`, \`ips\`, \`mac\`, \`dns\` and \`io.kubernetes.cri.pod-annotations\` are understood. |
+| \`args.cni.ips\` | Addresses for the pod, as a list. |
+
+A pod can ask for its address in these ways; the first one that is present counts: the capability \`ips\`, \`IP=\` in \`CNI_ARGS\`,
+\`args.cni.ips\`, the annotation \`cni.projectcalico.org/ipAddrs\`. The annotations \`cni.projectcalico.org/ipv4pools\`, \`ipv6pools\` and \`hwAddr\` are
+read too, from the capability \`io.kubernetes.cri.pod-annotations\`, from \`CNI_ARGS\` and from \`args\`, in this order.
+`;
+
+/** docs/configuration.md, made from the schema. */
+export function renderConfigReference(): string {
+  return [preamble, renderObject('## Keys', '', configShape()), pluginPart].join('\n');
+}
+
+/** One table for the object, then one for each object inside it. */
+function renderObject(heading: string, path: string, node: ShapeNode): string {
+  const fields = Object.entries(node.properties ?? {});
+  const rows = fields.map(([key, field]) => renderRow(key, field, node.required?.includes(key) ?? false));
+  const table = ['| key | type | default | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  const inner = fields.flatMap(([key, field]) => renderInner(path === '' ? key : `${path}.${key}`, field));
+  return [`${heading}\n\n${table}\n`, ...inner].join('\n');
+}
+
+function renderInner(path: string, field: ShapeNode): string[] {
+  const [node, name] = field.items === undefined ? [field, path] : [field.items, `${path}[]`];
+  return node.properties === undefined ? [] : [renderObject(`### \`${name}\``, name, node)];
+}
+
+function renderRow(key: string, field: ShapeNode, required: boolean): string {
+  const example = field.example === undefined ? '' : ` Example: \`${String(field.example)}\`.`;
+  const cells = [
+    `\`${key}\``,
+    renderType(field),
+    renderDefault(field, required),
+    `${field.description}${example}`,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function renderType(field: ShapeNode): string {
+  if (field.enum !== undefined) return field.enum.map((value) => `\`${value}\``).join(', ');
+  if (field.type === 'array') {
+    return `list of ${field.items?.properties === undefined ? `${field.items?.type}s` : 'objects'}`;
+  }
+  if (field.type === 'string' && field.pattern?.includes('ms') === true) return 'duration';
+  return field.type ?? 'any';
+}
+
+function renderDefault(field: ShapeNode, required: boolean): string {
+  if (required) return '**required**';
+  if (field.defaultText !== undefined) return field.defaultText;
+  if (field.type === 'object' || field.default === undefined) return '';
+  return `\`${JSON.stringify(field.default).replaceAll('"', '')}\``;
+}

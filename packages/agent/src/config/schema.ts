@@ -1,0 +1,168 @@
+/**
+ * The agent's configuration. This is the only place that knows its keys: checking, defaults and
+ * docs/configuration.md all come from here.
+ */
+import os from 'node:os';
+import { overlaps } from '@podwire/addresses';
+import { z } from 'zod';
+import { absolutePath, duration, loopbackListener, name, socketPath } from './fields.js';
+import { pool, tryPrefix } from './pool.js';
+
+const network = z
+  .strictObject({
+    name: name.meta({
+      description: 'A plugin configuration chooses the network by `network`, or by its own name.',
+      example: 'default',
+    }),
+    model: z.enum(['routed']).default('routed').meta({
+      description:
+        'How pods are wired. `routed`: a veth pair and a host route for each address, as Calico does it.',
+    }),
+    pools: z
+      .array(pool)
+      .min(1)
+      .meta({ description: 'Where addresses come from; a pod gets one of each family that a pool offers.' }),
+    natOutgoing: z.boolean().default(true).meta({
+      description: "Traffic that leaves the pools carries the node's address.",
+    }),
+    mtu: z.int().min(576).max(65_535).optional().meta({
+      description:
+        'MTU of pod links in bytes. By default that of the uplink (the link of the default route), or else the smallest of the links that are up.',
+      example: 1450,
+    }),
+  })
+  .superRefine((value, context) => {
+    const seen = new Set<string>();
+    value.pools.forEach((entry, index) => {
+      // A pool with problems of its own comes here without its defaults.
+      const poolName = entry.name ?? entry.cidr;
+      if (seen.has(poolName)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['pools', index],
+          message: `a second pool named ${poolName}`,
+        });
+      }
+      seen.add(poolName);
+    });
+  });
+
+const defaultNetworks: z.input<typeof network>[] = [
+  { name: 'default', pools: [{ cidr: '10.244.0.0/16' }, { cidr: 'fd00:244::/48' }] },
+];
+
+const networks = z
+  .array(network)
+  .min(1)
+  .superRefine((list, context) => {
+    const complain = (path: (string | number)[], message: string): void =>
+      context.addIssue({ code: 'custom', path, message });
+    checkNetworkNames(list, complain);
+    checkOverlaps(list, complain);
+  });
+
+type NetworkList = z.output<typeof network>[];
+type Complain = (path: (string | number)[], message: string) => void;
+
+function checkNetworkNames(list: NetworkList, complain: Complain): void {
+  const seen = new Set<string>();
+  list.forEach((entry, index) => {
+    if (seen.has(entry.name)) complain([index, 'name'], `a second network named ${entry.name}`);
+    seen.add(entry.name);
+  });
+}
+
+/** Pools share one routing table on the node, so an address may belong to one pool only. */
+function checkOverlaps(list: NetworkList, complain: Complain): void {
+  const seen: { text: string; network: string }[] = [];
+  list.forEach((entry, index) =>
+    entry.pools.forEach(({ cidr }, poolIndex) => {
+      const here = tryPrefix(cidr);
+      const other = seen.find(({ text }) => {
+        const there = tryPrefix(text);
+        return here !== undefined && there !== undefined && overlaps(here, there);
+      });
+      if (other !== undefined) {
+        complain(
+          [index, 'pools', poolIndex, 'cidr'],
+          `${cidr} overlaps ${other.text} of network ${other.network}`,
+        );
+      }
+      seen.push({ text: cidr, network: entry.name });
+    }),
+  );
+}
+
+const metrics = z.strictObject({
+  listen: loopbackListener.optional().meta({
+    description:
+      'Loopback address and port that serves /metrics, /healthz and /readyz. They are on the API socket in any case; no TCP port is opened by default.',
+    example: '127.0.0.1:9464',
+  }),
+});
+
+const log = z.strictObject({
+  level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info').meta({
+    description: 'The lowest level that is logged. One line for each request is logged at `info`.',
+  }),
+});
+
+const deadlines = z.strictObject({
+  request: duration('100ms', '10m')
+    .prefault('10s')
+    .meta({ description: 'For one CNI request, waiting for its turn included.' }),
+  receive: duration('10ms', '1m')
+    .prefault('2s')
+    .meta({ description: 'For the plugin to hand over its request, and to take the answer.' }),
+  reconcile: duration('1s', '30m')
+    .prefault('1m')
+    .meta({ description: 'For one reconcile of the whole node.' }),
+  stop: duration('0s', '10m')
+    .prefault('10s')
+    .meta({ description: 'For running requests to finish when the agent is asked to stop.' }),
+});
+
+const limits = z.strictObject({
+  connections: z.int().min(1).max(65_535).default(1_024).meta({
+    description: 'Connections on the CNI socket at once; more are turned away with "try again later".',
+  }),
+  traces: z.int().min(0).max(100_000).default(200).meta({
+    description: 'How many of the latest requests are kept with their stages, for `podwire trace`.',
+  }),
+});
+
+export const configSchema = z.strictObject({
+  nodeName: name
+    .default(() => os.hostname())
+    .meta({ description: 'Name of this node.', defaultText: 'the host name', example: 'node1' }),
+  socket: socketPath
+    .prefault('/run/podwire/cni.sock')
+    .meta({ description: 'Where plugins connect; the plugin configuration must name the same path.' }),
+  apiSocket: socketPath
+    .prefault('/run/podwire/api.sock')
+    .meta({ description: 'HTTP for `podwire status`, `pods`, `explain` and other programs.' }),
+  stateDir: absolutePath.prefault('/run/podwire').meta({
+    description:
+      'Endpoint records, in `endpoints/`. Must be emptied by a reboot, as /run is: the network of a pod does not survive it either.',
+  }),
+  networks: networks.prefault(defaultNetworks).meta({
+    description: 'The networks that pods can have.',
+    defaultText: 'one network `default` with the pools 10.244.0.0/16 and fd00:244::/48',
+  }),
+  coolDown: duration('0s', '24h').prefault('1m').meta({
+    description:
+      'How long a released address rests before another pod may get it, so that caches of its former owner expire.',
+  }),
+  reconcileInterval: duration('1s', '24h').prefault('1m').meta({
+    description: 'How often the node is compared with what it should be, and repaired.',
+  }),
+  metrics: metrics.prefault({}).meta({ description: 'Prometheus metrics.' }),
+  log: log.prefault({}).meta({ description: 'Logs: one JSON object a line on standard output.' }),
+  deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),
+  limits: limits.prefault({}).meta({ description: 'How much there may be of something.' }),
+});
+
+/** The configuration with all defaults filled in. Durations are in milliseconds. */
+export type AgentConfig = z.output<typeof configSchema>;
+export type NetworkConfig = AgentConfig['networks'][number];
+export type PoolConfig = NetworkConfig['pools'][number];

@@ -1,0 +1,34 @@
+/** The schema as data (JSON Schema), for what is said about the configuration: suggestions and the reference. */
+import { z } from 'zod';
+import { configSchema } from './schema.js';
+
+export interface ShapeNode {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  /** In words, where the default is no constant. */
+  readonly defaultText?: string;
+  readonly example?: string | number;
+  readonly pattern?: string;
+  readonly enum?: readonly string[];
+  readonly properties?: Readonly<Record<string, ShapeNode>>;
+  readonly required?: readonly string[];
+  readonly items?: ShapeNode;
+}
+
+let shape: ShapeNode | undefined;
+
+/** The JSON Schema of the configuration file, for editors too. */
+export function configShape(): ShapeNode {
+  shape ??= z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as ShapeNode;
+  return shape;
+}
+
+/** The keys that the object at `path` may have. */
+export function keysAt(path: readonly PropertyKey[]): readonly string[] {
+  const node = path.reduce<ShapeNode | undefined>(
+    (at, step) => (typeof step === 'number' ? at?.items : at?.properties?.[String(step)]),
+    configShape(),
+  );
+  return Object.keys(node?.properties ?? {});
+}

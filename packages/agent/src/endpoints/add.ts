@@ -1,0 +1,229 @@
+import type { AttachmentRequest, Result } from '@podwire/cni';
+import { type CallOptions, type EndpointId, endpointKey, type NamespaceIdentity } from '@podwire/engine';
+import { describeError, PodwireError } from '@podwire/errors';
+import type { Endpoint, PlannedEndpoint } from '@podwire/network-contract';
+import { chooseNetwork, type Network } from '../networks.js';
+import { buildAnswer, renderAnswer } from './answers.js';
+import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
+import { dismantle, forget } from './dismantle.js';
+import { differenceToWish } from './duplicate.js';
+import { makeMac } from './mac.js';
+import { type AgentRecord, describeEndpoint, type EndpointDetails, podName } from './registry.js';
+import { endpointIdOf, readWish, type Wish } from './wish.js';
+
+/** An ADD, understood. */
+interface AddRequest {
+  readonly id: EndpointId;
+  readonly network: Network;
+  readonly namespace: NamespaceIdentity;
+  readonly wish: Wish;
+}
+
+/**
+ * ADD (CNI specification 1.1.0, section 2): the pod gets its addresses and is wired, or nothing is changed. The same
+ * ADD again gets the same answer. When nobody takes the answer the endpoint is removed again.
+ */
+export async function addEndpoint(
+  context: EndpointContext,
+  request: AttachmentRequest,
+  call: Call,
+): Promise<void> {
+  call.trace.stage('validate');
+  const wish = readWish(request);
+  const id = endpointIdOf(request);
+  const network = chooseNetwork(context.networks, request.config);
+  refusePrevResult(request);
+  identifyTrace(call, id, wish);
+  call.trace.stage('lock');
+  await context.locks.withEndpoint(endpointKey(id), call.signal, async () => {
+    requireReady(context.readiness);
+    call.trace.stage('namespace');
+    const namespace = context.namespaces.identify(request.netns, { allowOwn: request.netnsOverride });
+    context.faults.reach('add:validated');
+    const asked: AddRequest = { id, network, namespace, wish };
+    const present = await findPresent(context, asked, call);
+    const record = present ?? (await wire(context, asked, call));
+    await handOver(context, record, { isNew: present === undefined, request, call });
+  });
+}
+
+function identifyTrace(call: Call, id: EndpointId, { pod }: Wish): void {
+  const name = podName({ pod });
+  call.trace.identify({ endpoint: endpointKey(id), ...(name === undefined ? {} : { pod: name }) });
+}
+
+function refusePrevResult({ prevResult }: AttachmentRequest): void {
+  if (prevResult === undefined) return;
+  const message = 'prevResult: podwire-cni makes the interface, so it must be the first plugin of the list';
+  throw new PodwireError('CONFIG_INVALID', message);
+}
+
+/** The endpoint when it is there already as it is wanted now. What is left of an earlier one is removed first. */
+async function findPresent(
+  context: EndpointContext,
+  asked: AddRequest,
+  call: Call,
+): Promise<AgentRecord | undefined> {
+  const present = context.endpoints.get(endpointKey(asked.id));
+  if (present === undefined) return undefined;
+  if (present.phase !== 'ready' || context.namespaces.isGone(present.namespace)) {
+    call.trace.stage('remove leftover');
+    await dismantle(context, present, { signal: call.signal, trace: call.trace.resources() });
+    return undefined;
+  }
+  const difference = differenceToWish(present, asked);
+  if (difference === undefined) return present;
+  const message = `${describeEndpoint(present)} has an interface ${asked.id.ifName} already, and ${difference}`;
+  throw new PodwireError('ENDPOINT_EXISTS', message, { details: { endpoint: endpointKey(asked.id) } });
+}
+
+/** Addresses, plan, record, then the kernel. Takes back everything when a step fails. */
+async function wire(context: EndpointContext, asked: AddRequest, call: Call): Promise<AgentRecord> {
+  call.trace.stage('allocate');
+  const draft = allocate(context, asked);
+  const options: CallOptions = { signal: call.signal, trace: call.trace.resources() };
+  try {
+    call.trace.stage('record');
+    context.records.write(draft);
+    context.faults.reach('add:recorded');
+    call.trace.stage('node');
+    await context.node.ensure(context.engine, options);
+    context.faults.reach('add:node-ready');
+    call.trace.stage('apply');
+    await context.engine.apply(ownedBy(draft), options);
+  } catch (error) {
+    throw takeBack(context, draft, error);
+  }
+  context.faults.reach('add:applied');
+  return finish(context, draft, call);
+}
+
+/** The kernel has nothing of it (`apply` is all or nothing), so only our own books are to be put right. */
+function takeBack(context: EndpointContext, draft: AgentRecord, error: unknown): unknown {
+  try {
+    forget(context, draft);
+  } catch (second) {
+    context.log.warn({ err: second, endpoint: endpointKey(draft.id) }, 'a failed ADD left its record behind');
+  }
+  return error;
+}
+
+async function finish(context: EndpointContext, draft: AgentRecord, call: Call): Promise<AgentRecord> {
+  call.trace.stage('finish');
+  try {
+    const ready = context.records.advance(draft, 'ready') as AgentRecord;
+    context.endpoints.put(ready);
+    context.faults.reach('add:ready');
+    return ready;
+  } catch (error) {
+    await undo(context, draft, error);
+    throw error;
+  }
+}
+
+/** Gives out addresses, makes the plan and writes both into our books in memory. Synchronous: nobody comes between. */
+function allocate(context: EndpointContext, { id, network, namespace, wish }: AddRequest): AgentRecord {
+  const view = context.node.view(network);
+  const families = wish.families ?? (view.ipv6 ? undefined : ([4] as const));
+  context.ports.check(wish.portMappings, families ?? [4, 6]);
+  const owner = endpointKey(id);
+  const leases = network.ipam.allocate({
+    owner,
+    ...(families === undefined ? {} : { families }),
+    ...(wish.addresses.length === 0 ? {} : { requested: wish.addresses }),
+    ...(wish.pools === undefined ? {} : { pools: wish.pools }),
+  });
+  try {
+    const endpoint: Endpoint = {
+      id,
+      pod: wish.pod,
+      leases: leases.map(({ address, pool }) => ({ address, pool })),
+      mac: wish.mac ?? makeMac(context.random),
+      portMappings: wish.portMappings,
+      ...(wish.bandwidth === undefined ? {} : { bandwidth: wish.bandwidth }),
+    };
+    const planned = network.model.planEndpoint(endpoint, context.node.view(network));
+    const record = draftRecord(endpoint, planned, {
+      network: network.view.name,
+      namespace,
+      createdAt: context.clock(),
+      answer: buildAnswer({
+        planned,
+        leases,
+        netns: namespace.path,
+        ...(wish.dns === undefined ? {} : { dns: wish.dns }),
+      }),
+    });
+    context.endpoints.put(record);
+    context.ports.claim(record);
+    return record;
+  } catch (error) {
+    network.ipam.release(owner);
+    throw error;
+  }
+}
+
+interface DraftFacts {
+  readonly network: string;
+  readonly namespace: NamespaceIdentity;
+  readonly createdAt: number;
+  readonly answer: Result;
+}
+
+function draftRecord(endpoint: Endpoint, planned: PlannedEndpoint, facts: DraftFacts): AgentRecord {
+  const { id, pod, leases, mac, portMappings, bandwidth } = endpoint;
+  const details: EndpointDetails = {
+    network: facts.network,
+    mac,
+    portMappings,
+    ...(bandwidth === undefined ? {} : { bandwidth }),
+  };
+  return {
+    version: 1,
+    id,
+    phase: 'wiring',
+    pod,
+    namespace: facts.namespace,
+    leases,
+    endpoint: details,
+    resources: planned.resources,
+    answer: facts.answer,
+    createdAt: facts.createdAt,
+  };
+}
+
+interface HandOver {
+  readonly isNew: boolean;
+  readonly request: AttachmentRequest;
+  readonly call: Call;
+}
+
+/**
+ * Gives the answer to the plugin while the lock is still held: if the plugin has died meanwhile, its runtime may
+ * already be waiting with a DEL, or with the same ADD again, and neither may see an endpoint that is about to go.
+ */
+async function handOver(
+  context: EndpointContext,
+  record: AgentRecord,
+  { isNew, request, call }: HandOver,
+): Promise<void> {
+  call.trace.stage('answer');
+  try {
+    await call.answer(renderAnswer(record.answer as Result, request.config.cniVersion));
+    context.faults.reach('add:answered');
+  } catch (error) {
+    if (isNew) await undo(context, record, error);
+    throw error;
+  }
+}
+
+/** Removes an endpoint that was wired, because of an error that the caller throws afterwards. */
+async function undo(context: EndpointContext, record: AgentRecord, because: unknown): Promise<void> {
+  const endpoint = endpointKey(record.id);
+  context.log.warn({ endpoint, because: describeError(because) }, 'taking an ADD back');
+  try {
+    await dismantle(context, record, { signal: AbortSignal.timeout(context.cleanupDeadline) });
+  } catch (err) {
+    context.log.error({ err, endpoint }, 'an ADD could not be taken back; the next reconcile tries again');
+  }
+}

@@ -1,0 +1,45 @@
+import type { GcRequest } from '@podwire/cni';
+import { endpointKey } from '@podwire/engine';
+import { joinErrors } from '../errors.js';
+import type { Call, EndpointContext } from './context.js';
+import { dismantle } from './dismantle.js';
+import type { AgentRecord } from './registry.js';
+
+/**
+ * GC (CNI specification 1.1.0, section 2): removes every endpoint of the CNI network that is not in the list, alone on the
+ * node. Goes on after errors. No list means that nothing is in use, as in the reference library.
+ * @throws PodwireError REMOVE_INCOMPLETE with every failure
+ */
+export async function collectGarbage(
+  context: EndpointContext,
+  request: GcRequest,
+  call: Call,
+): Promise<void> {
+  const valid = new Set(
+    (request.validAttachments ?? []).map(
+      ({ containerId, interfaceName }) => `${containerId},${interfaceName}`,
+    ),
+  );
+  const isStale = ({ id }: AgentRecord): boolean =>
+    id.network === request.config.name && !valid.has(`${id.containerId},${id.ifName}`);
+  call.trace.stage('lock');
+  await context.locks.withAll(call.signal, async () => {
+    call.trace.stage('remove');
+    const stale = context.endpoints.all().filter(isStale);
+    await removeAll(context, stale, call);
+  });
+  call.trace.stage('answer');
+  await call.answer('');
+}
+
+async function removeAll(context: EndpointContext, stale: readonly AgentRecord[], call: Call): Promise<void> {
+  const errors: unknown[] = [];
+  for (const record of stale) {
+    context.faults.reach('gc:next');
+    const options = { signal: call.signal, trace: call.trace.resources() };
+    await dismantle(context, record, options).catch((error: unknown) => errors.push(error));
+    context.log.info({ endpoint: endpointKey(record.id) }, 'GC removed an endpoint');
+  }
+  if (errors.length > 0)
+    throw joinErrors(`${errors.length} of ${stale.length} endpoints could not be removed`, errors);
+}

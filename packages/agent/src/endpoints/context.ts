@@ -1,0 +1,61 @@
+import type { Engine, FaultPoints, NamespaceIdentity, Owned, RecordStore } from '@podwire/engine';
+import { endpointKey } from '@podwire/engine';
+import { PodwireError } from '@podwire/errors';
+import type { Clock } from '@podwire/ipam';
+import type { Locks } from '../locks.js';
+import type { Log } from '../log.js';
+import type { Network } from '../networks.js';
+import type { NodeState } from '../node/node.js';
+import type { Namespaces } from '../node/namespaces.js';
+import type { RequestTrace } from '../trace.js';
+import type { HostPorts } from './host-ports.js';
+import type { AgentRecord, EndpointRegistry } from './registry.js';
+
+/** Whether the agent can do its work, and what stands against it. */
+export interface Readiness {
+  /** Records are read, leases adopted and the node is reconciled. */
+  ready: boolean;
+  /** Why not; or what is wrong although it is. */
+  problem: string | undefined;
+}
+
+/** What the operations on endpoints work with. Everything that reaches outside is passed in. */
+export interface EndpointContext {
+  readonly networks: readonly Network[];
+  readonly node: NodeState;
+  readonly endpoints: EndpointRegistry;
+  readonly ports: HostPorts;
+  readonly records: RecordStore;
+  readonly engine: Engine;
+  readonly locks: Locks;
+  readonly namespaces: Namespaces;
+  readonly readiness: Readiness;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly faults: FaultPoints;
+  readonly log: Log;
+  /** How long taking back may last after the request's own deadline, in milliseconds. */
+  readonly cleanupDeadline: number;
+}
+
+/** One request on its way. */
+export interface Call {
+  readonly signal: AbortSignal;
+  readonly trace: RequestTrace;
+  /** Hands the answer to the plugin. @throws when nobody is there any more to take it */
+  answer(body: string): Promise<void>;
+}
+
+export function ownedBy(record: AgentRecord): Owned & { readonly namespace: NamespaceIdentity } {
+  return {
+    owner: `endpoint:${endpointKey(record.id)}`,
+    resources: record.resources,
+    namespace: record.namespace,
+  };
+}
+
+/** @throws PodwireError AGENT_NOT_READY saying why */
+export function requireReady({ ready, problem }: Readiness): void {
+  if (ready) return;
+  throw new PodwireError('AGENT_NOT_READY', problem ?? 'the agent is starting');
+}

@@ -1,0 +1,30 @@
+import type { AttachmentRequest } from '@podwire/cni';
+import { endpointKey } from '@podwire/engine';
+import type { Call, EndpointContext } from './context.js';
+import { dismantle } from './dismantle.js';
+import { podName } from './registry.js';
+import { endpointIdOf } from './wish.js';
+
+/**
+ * DEL (CNI specification 1.1.0, section 2): from the record alone, whatever the configuration says now. An endpoint that
+ * is not known is removed already. CNI_NETNS is not used: the record knows the namespace, and by its identity.
+ */
+export async function deleteEndpoint(
+  context: EndpointContext,
+  request: AttachmentRequest,
+  call: Call,
+): Promise<void> {
+  const key = endpointKey(endpointIdOf(request));
+  call.trace.identify({ endpoint: key });
+  call.trace.stage('lock');
+  await context.locks.withEndpoint(key, call.signal, async () => {
+    const record = context.endpoints.get(key);
+    if (record === undefined) return;
+    const pod = podName(record);
+    if (pod !== undefined) call.trace.identify({ pod });
+    call.trace.stage('remove');
+    await dismantle(context, record, { signal: call.signal, trace: call.trace.resources() });
+  });
+  call.trace.stage('answer');
+  await call.answer('');
+}

@@ -1,0 +1,45 @@
+/** How an endpoint goes away, whoever wants it: DEL, GC, a failed ADD, recovery, reconcile. */
+import { endpointKey, type Tracer } from '@podwire/engine';
+import { type EndpointContext, ownedBy } from './context.js';
+import type { AgentRecord } from './registry.js';
+
+export interface DismantleOptions {
+  readonly signal: AbortSignal;
+  readonly trace?: Tracer;
+}
+
+/**
+ * Takes an endpoint off the node: its resources, then its record, then its addresses. In this order, an address is never
+ * free while the kernel or a record still has it. When something cannot be removed, everything behind it stays, and
+ * the endpoint waits in phase `removing` for the next DEL or reconcile.
+ * The caller holds the endpoint's lock.
+ * @throws PodwireError REMOVE_INCOMPLETE, RECORD_IO
+ */
+export async function dismantle(
+  context: EndpointContext,
+  record: AgentRecord,
+  options: DismantleOptions,
+): Promise<void> {
+  const removing = markRemoving(context, record);
+  context.faults.reach('remove:marked');
+  await context.engine.remove(ownedBy(removing), options);
+  context.faults.reach('remove:unwired');
+  forget(context, removing);
+  context.faults.reach('remove:forgotten');
+}
+
+function markRemoving({ records, endpoints }: EndpointContext, record: AgentRecord): AgentRecord {
+  if (record.phase === 'removing') return record;
+  const removing = records.advance(record, 'removing') as AgentRecord;
+  endpoints.put(removing);
+  return removing;
+}
+
+/** Nothing of the endpoint exists in the kernel: the record goes, and its address and ports are free. */
+export function forget(context: EndpointContext, record: AgentRecord): void {
+  context.records.delete(record.id);
+  const key = endpointKey(record.id);
+  for (const { ipam } of context.networks) ipam.release(key);
+  context.ports.release(record.id);
+  context.endpoints.drop(record.id);
+}

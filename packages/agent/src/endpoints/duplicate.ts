@@ -1,0 +1,51 @@
+import type { NamespaceIdentity } from '@podwire/engine';
+import type { Network } from '../networks.js';
+import type { AgentRecord } from './registry.js';
+import type { Wish } from './wish.js';
+import { parseAddress, compareAddresses } from '@podwire/addresses';
+
+interface Asked {
+  readonly network: Network;
+  readonly namespace: NamespaceIdentity;
+  readonly wish: Wish;
+}
+
+/**
+ * What makes a second ADD of an endpoint another one than the first, in words; undefined when it is the same. What was
+ * not asked for (any address, any MAC) is the same as what was given.
+ */
+export function differenceToWish(
+  record: AgentRecord,
+  { network, namespace, wish }: Asked,
+): string | undefined {
+  const { endpoint } = record;
+  if (record.namespace.device !== namespace.device || record.namespace.inode !== namespace.inode) {
+    return `it is in another network namespace (${record.namespace.path})`;
+  }
+  if (endpoint.network !== network.view.name) return `it belongs to network ${endpoint.network}`;
+  const missing = wish.addresses.find((address) => !hasAddress(record, address));
+  if (missing !== undefined) return `it does not have the address ${missing}`;
+  if (wish.mac !== undefined && wish.mac !== endpoint.mac) return `its MAC address is ${endpoint.mac}`;
+  if (!sameValue(sortMappings(wish), sortMappings(endpoint))) return 'its host ports are others';
+  if (!sameValue(wish.bandwidth ?? {}, endpoint.bandwidth ?? {})) return 'its bandwidth limits are others';
+  return undefined;
+}
+
+function hasAddress({ leases }: AgentRecord, wanted: string): boolean {
+  const address = parseAddress(wanted);
+  return leases.some((lease) => compareAddresses(parseAddress(lease.address), address) === 0);
+}
+
+function sortMappings({ portMappings }: Pick<Wish, 'portMappings'>): string[] {
+  return portMappings
+    .map(({ protocol, hostPort, containerPort, hostIP = '' }) =>
+      [protocol, hostPort, containerPort, hostIP].join(' '),
+    )
+    .toSorted();
+}
+
+function sameValue(a: object, b: object): boolean {
+  const sorted = (value: object): string =>
+    JSON.stringify(Object.entries(value).toSorted(([x], [y]) => (x < y ? -1 : 1)));
+  return sorted(a) === sorted(b);
+}

@@ -1,0 +1,56 @@
+/** What the agent knows of its endpoints: the records, in memory. The files beside are for the next start. */
+import { type EndpointId, endpointKey, type EndpointRecord } from '@podwire/engine';
+import type { Bandwidth, PortMapping } from '@podwire/network-contract';
+
+/** What the agent keeps in `EndpointRecord.endpoint`: the request as it was understood, to compare and to plan again. */
+export interface EndpointDetails {
+  /** The network of the configuration. `id.network` is the CNI network, which may be called otherwise. */
+  readonly network: string;
+  readonly mac: string;
+  readonly portMappings: readonly PortMapping[];
+  readonly bandwidth?: Bandwidth;
+}
+
+export type AgentRecord = EndpointRecord & { readonly endpoint: EndpointDetails };
+
+export interface EndpointRegistry {
+  get(key: string): AgentRecord | undefined;
+  put(record: AgentRecord): void;
+  drop(id: EndpointId): void;
+  all(): AgentRecord[];
+  /** By key, by container id, by `namespace/name` of the pod, or by the name alone. */
+  find(text: string): AgentRecord[];
+  readonly size: number;
+}
+
+export function createEndpointRegistry(): EndpointRegistry {
+  const records = new Map<string, AgentRecord>();
+  return {
+    get: (key) => records.get(key),
+    put: (record) => void records.set(endpointKey(record.id), record),
+    drop: (id) => void records.delete(endpointKey(id)),
+    all: () => [...records.values()],
+    find: (text) => {
+      const exact = records.get(text);
+      return exact === undefined ? [...records.values()].filter((record) => isCalled(record, text)) : [exact];
+    },
+    get size() {
+      return records.size;
+    },
+  };
+}
+
+function isCalled(record: AgentRecord, text: string): boolean {
+  return [record.id.containerId, record.pod.name, podName(record)].includes(text);
+}
+
+/** `namespace/name`; undefined outside Kubernetes. */
+export function podName({ pod }: Pick<EndpointRecord, 'pod'>): string | undefined {
+  return pod.name === undefined ? undefined : `${pod.namespace ?? ''}/${pod.name}`;
+}
+
+/** How an endpoint is called in messages: its pod, or else its container. */
+export function describeEndpoint(record: Pick<EndpointRecord, 'pod' | 'id'>): string {
+  const pod = podName(record);
+  return pod === undefined ? `container ${record.id.containerId}` : `pod ${pod}`;
+}

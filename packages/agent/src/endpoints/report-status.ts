@@ -1,0 +1,40 @@
+import type { StatusRequest } from '@podwire/cni';
+import { PodwireError } from '@podwire/errors';
+import { chooseNetwork, type Network } from '../networks.js';
+import { type Call, type EndpointContext, requireReady } from './context.js';
+
+/**
+ * STATUS (CNI specification 1.1.0, section 2): success when an ADD could be served now. Not ready or no address left is
+ * code 50; 51 when the node's own part could not be brought in order, so that pods that run may be cut off too.
+ */
+export async function reportStatus(
+  context: EndpointContext,
+  request: StatusRequest,
+  call: Call,
+): Promise<void> {
+  call.trace.stage('status');
+  const network = chooseNetwork(context.networks, request.config);
+  requireReady(context.readiness);
+  if (context.readiness.problem !== undefined) {
+    throw new PodwireError('AGENT_NOT_READY', context.readiness.problem, {
+      details: { limitedConnectivity: true },
+    });
+  }
+  requireAddresses(network, context.node.view(network).ipv6);
+  await call.answer('');
+}
+
+/** A pod gets an address of every family that has pools, so each must have one left. */
+function requireAddresses({ view, ipam }: Network, ipv6: boolean): void {
+  const reports = ipam.report();
+  for (const family of ipv6 ? [4, 6] : [4]) {
+    const pools = reports.filter(({ cidr }) => (cidr.includes(':') ? 6 : 4) === family);
+    if (pools.length > 0 && pools.every(({ free }) => free === 0n)) {
+      const names = pools.map(({ name }) => name).join(', ');
+      throw new PodwireError(
+        'POOL_EXHAUSTED',
+        `network ${view.name} has no free IPv${family} address left in ${names}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** How every failure looks to a runtime. This is the only place that makes CNI codes out of Podwire's. */
+import { CniError, type Command, errorCodes } from '@podwire/cni';
+import { describeError, errorCatalogue, PodwireError } from '@podwire/errors';
+
+/** The code of an error for logs, metrics and traces: Podwire's name, or `CNI_7`. */
+export function errorLabel(error: unknown): string {
+  if (error instanceof PodwireError) return error.code;
+  return error instanceof CniError ? `CNI_${error.code}` : 'INTERNAL';
+}
+
+/**
+ * The error object for the runtime (CNI specification 1.1.0, section 5, "Error"). `details` says what can be done.
+ * Codes 50 and 51 belong to STATUS alone: to any other command an agent that is not ready says "try again later".
+ */
+export function toCniError(error: unknown, command: Command | undefined, version?: string): CniError {
+  const cniError = error instanceof CniError ? error : fromPodwire(asPodwireError(error), command);
+  // An error of the parser knows the version that it had read already.
+  return version === undefined || cniError.cniVersion !== undefined
+    ? cniError
+    : cniError.withVersion(version);
+}
+
+function fromPodwire(error: PodwireError, command: Command | undefined): CniError {
+  return new CniError(cniCode(error, command), `${error.code}: ${describeError(error)}`, {
+    details: error.action,
+    cause: error,
+  });
+}
+
+function cniCode({ code, details }: PodwireError, command: Command | undefined): number {
+  if (command === 'STATUS' && (code === 'AGENT_NOT_READY' || code === 'POOL_EXHAUSTED')) {
+    return details['limitedConnectivity'] === true ? errorCodes.limitedConnectivity : errorCodes.notAvailable;
+  }
+  return code === 'AGENT_NOT_READY' ? errorCodes.tryAgainLater : errorCatalogue[code].cni;
+}
+
+/** Anything thrown as a coded error; what has no code is a defect. */
+export function asPodwireError(error: unknown): PodwireError {
+  if (error instanceof PodwireError) return error;
+  return new PodwireError('INTERNAL', 'unexpected error', { cause: error });
+}
+
+/** The one error of several that were collected, `undefined` of none. */
+export function joinErrors(message: string, errors: readonly unknown[]): unknown {
+  if (errors.length <= 1) return errors[0];
+  const cause = new AggregateError(errors, `${errors.length} failures`);
+  return new PodwireError('REMOVE_INCOMPLETE', message, { cause });
+}

@@ -1,0 +1,44 @@
+import pino, { type DestinationStream, type Logger } from 'pino';
+
+/** What the agent logs with: pino's own interface. */
+export type Log = Logger;
+
+export interface LogOptions {
+  readonly level: string;
+  readonly nodeName: string;
+  /** Where lines go; standard output by default. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * JSON lines: `time` (RFC 3339), `level` as a word, `node`, `msg`. Errors under `err` carry code, details and causes.
+ * Lines are written at once: a line costs some microseconds, and a crash loses none.
+ */
+export function createLog({ level, nodeName, destination }: LogOptions): Log {
+  return pino(
+    {
+      level,
+      base: { node: nodeName },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeForLog },
+    },
+    destination ?? pino.destination({ dest: 1, sync: true }),
+  );
+}
+
+/** Code and details of a coded error, message and causes of every error; the stack only where it is a defect. */
+function describeForLog(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code, details } = error as { code?: unknown; details?: unknown };
+  const isCoded = code !== undefined && code !== 'INTERNAL';
+  return {
+    type: error.name,
+    message: error.message,
+    ...(code === undefined ? {} : { code }),
+    ...(details === undefined ? {} : { details }),
+    ...(isCoded ? {} : { stack: error.stack }),
+    ...(error instanceof AggregateError ? { errors: error.errors.map(describeForLog) } : {}),
+    ...(error.cause === undefined ? {} : { cause: describeForLog(error.cause) }),
+  };
+}

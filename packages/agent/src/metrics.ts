@@ -1,0 +1,182 @@
+/** What Prometheus gets to see. Names and units follow its conventions: seconds, bytes, `_total` for counters. */
+import { commands } from '@podwire/cni';
+import type { Change } from '@podwire/engine';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
+import type { Network } from './networks.js';
+import type { EndpointRegistry } from './endpoints/registry.js';
+import type { Readiness } from './endpoints/context.js';
+import type { Trace } from './trace.js';
+
+export interface Metrics {
+  requestStarted(): void;
+  requestFinished(trace: Trace): void;
+  /** One reconcile: how long it took in milliseconds, and what it did; no changes when it failed as a whole. */
+  reconciled(duration: number, changes: readonly Change[] | undefined): void;
+  /** The text of a scrape. */
+  render(): Promise<{ contentType: string; text: string }>;
+}
+
+/** What is read when a scrape comes. */
+export interface MetricsSources {
+  readonly version: string;
+  readonly networks: readonly Network[];
+  readonly endpoints: EndpointRegistry;
+  readonly readiness: Readiness;
+}
+
+/** From half a millisecond to ten seconds: an ADD takes one or two milliseconds, a deadline is ten seconds. */
+const seconds = [0.0005, 0.001, 0.0015, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 10];
+
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'podwire_requests_total',
+    help: 'CNI requests by command and result; result is ok or the code of the error.',
+    labelNames: ['command', 'result'],
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: 'podwire_requests_in_flight',
+    help: 'CNI requests that wait or are worked on.',
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'podwire_request_duration_seconds',
+    help: 'Time of whole CNI requests inside the agent.',
+    labelNames: ['command'],
+    buckets: seconds,
+    registers,
+  });
+  const stages = new Histogram({
+    name: 'podwire_stage_duration_seconds',
+    help: 'Time of the stages of CNI requests.',
+    labelNames: ['command', 'stage'],
+    buckets: seconds,
+    registers,
+  });
+  const reconciles = new Histogram({
+    name: 'podwire_reconcile_duration_seconds',
+    help: 'Time of reconciles by result.',
+    labelNames: ['result'],
+    buckets: seconds,
+    registers,
+  });
+  const changes = new Counter({
+    name: 'podwire_reconcile_changes_total',
+    help: 'Resources that reconciles created, repaired, removed, or failed to.',
+    labelNames: ['action', 'kind'],
+    registers,
+  });
+  addState(registry, sources);
+  addProcess(registry, sources.version);
+
+  return {
+    requestStarted: () => inFlight.inc(),
+    requestFinished(trace) {
+      inFlight.dec();
+      const command = knownCommand(trace.command);
+      requests.inc({ command, result: trace.result });
+      durations.observe({ command }, trace.duration / 1000);
+      for (const { name, duration } of trace.stages)
+        stages.observe({ command, stage: name }, duration / 1000);
+    },
+    reconciled(duration, done) {
+      reconciles.observe({ result: done === undefined ? 'failed' : 'ok' }, duration / 1000);
+      for (const { action, resource } of done ?? []) changes.inc({ action, kind: resource.kind });
+    },
+    async render() {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+/** What comes from outside must not make new time series. */
+function knownCommand(text: string): string {
+  return (commands as readonly string[]).includes(text) ? text : 'unknown';
+}
+
+function addState(registry: Registry, { networks, endpoints, readiness }: MetricsSources): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'podwire_ready',
+    help: '1 when ADD can be served.',
+    registers,
+    collect() {
+      this.set(readiness.ready ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'podwire_endpoints',
+    help: 'Endpoints by network and phase.',
+    labelNames: ['network', 'phase'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { endpoint, phase } of endpoints.all()) this.inc({ network: endpoint.network, phase });
+    },
+  });
+  new Gauge({
+    name: 'podwire_pool_addresses',
+    help: 'Addresses of each pool by state: used, free, cooling, reserved.',
+    labelNames: ['network', 'pool', 'state'],
+    registers,
+    collect() {
+      for (const { view, ipam } of networks) {
+        for (const { name, used, free, cooling, reserved } of ipam.report()) {
+          const states = { used, free, cooling, reserved };
+          for (const [state, count] of Object.entries(states)) {
+            this.set({ network: view.name, pool: name, state }, Number(count));
+          }
+        }
+      }
+    },
+  });
+}
+
+function addProcess(registry: Registry, version: string): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'podwire_build_info',
+    help: 'Always 1; the labels say what runs.',
+    labelNames: ['version', 'node_version'],
+    registers,
+  }).set({ version, node_version: process.version }, 1);
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Gauge({
+    name: 'process_start_time_seconds',
+    help: 'Start of the process since the epoch.',
+    registers,
+  }).set(Math.round(performance.timeOrigin / 1000));
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time of the process, in the kernel too.',
+    registers,
+    collect() {
+      const { userCPUTime, systemCPUTime } = process.resourceUsage();
+      this.reset();
+      this.inc((userCPUTime + systemCPUTime) / 1e6);
+    },
+  });
+  new Gauge({
+    name: 'podwire_event_loop_lag_seconds',
+    help: 'How long the event loop took to come back to a scrape.',
+    registers,
+    // Measured when somebody asks: a sampling timer would wake an idle agent fifty times a second.
+    async collect() {
+      const asked = performance.now();
+      await new Promise((resolve) => setImmediate(resolve));
+      this.set((performance.now() - asked) / 1000);
+    },
+  });
+}

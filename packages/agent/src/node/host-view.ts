@@ -1,0 +1,44 @@
+/** What the agent asks the host about itself. The real one reads netlink (`kernel-host-view.ts`). */
+
+export interface HostLink {
+  readonly index: number;
+  readonly name: string;
+  /** bytes */
+  readonly mtu: number;
+  readonly up: boolean;
+  readonly loopback: boolean;
+  /** One that Podwire made for a pod. */
+  readonly own: boolean;
+}
+
+export interface DefaultRoute {
+  readonly family: 4 | 6;
+  /** Index of the link; every link of a multipath route has an entry. */
+  readonly link: number;
+  readonly metric: number;
+}
+
+export interface HostView {
+  readonly links: readonly HostLink[];
+  readonly defaultRoutes: readonly DefaultRoute[];
+  /** The kernel has IPv6 and it is not switched off for all interfaces. */
+  readonly ipv6: boolean;
+}
+
+/** Every Ethernet has it. */
+const commonMtu = 1500;
+
+/**
+ * The MTU for pod links: that of the uplink, the link of the default route (the one with the lowest metric, IPv4
+ * before IPv6); without one the smallest of the links that are up and neither loopback nor Podwire's; else 1500.
+ */
+export function discoverMtu({ links, defaultRoutes }: HostView): number {
+  const [best] = defaultRoutes.toSorted((a, b) => a.family - b.family || a.metric - b.metric);
+  const uplinks = defaultRoutes
+    .filter(({ family, metric }) => family === best?.family && metric === best.metric)
+    .map(({ link }) => links.find(({ index }) => index === link))
+    .filter((link) => link !== undefined);
+  const others = links.filter(({ up, loopback, own }) => up && !loopback && !own);
+  const candidates = uplinks.length > 0 ? uplinks : others;
+  return candidates.reduce((least, { mtu }) => Math.min(least, mtu), candidates[0]?.mtu ?? commonMtu);
+}
