@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { processesIn } from '../namespaces.js';
+import { mountsBelow, unmountBelow } from '../mounts.js';
 import type { PrivateHost } from '../private-host.js';
 import { run, type RunningProcess } from '../processes.js';
 import { createCriClient, type CriClient } from './cri.js';
@@ -134,14 +135,5 @@ async function removeRemains(directory: string, stateDirectory: string): Promise
   const namespaces = mountsBelow(stateDirectory).filter((mount) => mount.type === 'nsfs');
   const inodes = new Set(namespaces.map((mount) => fs.statSync(mount.path).ino));
   for (const pid of processesIn(inodes)) process.kill(pid, 'SIGKILL');
-  for (const { path: mount } of mountsBelow(directory).reverse()) await run(['umount', '--lazy', mount]);
-}
-
-/** proc(5), mountinfo: field 5 is the mount point, the type comes after the lone dash. */
-function mountsBelow(directory: string): { path: string; type: string }[] {
-  return fs
-    .readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .map((line) => ({ path: line.split(' ')[4] ?? '', type: line.split(' - ')[1]?.split(' ')[0] ?? '' }))
-    .filter((mount) => mount.path.startsWith(`${directory}/`));
+  await unmountBelow(directory);
 }

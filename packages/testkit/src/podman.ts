@@ -1,0 +1,62 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { buildBusyboxImage } from './containerd/image.js';
+import { unmountBelow } from './mounts.js';
+import type { PrivateHost } from './private-host.js';
+
+export interface PodmanOptions {
+  /** Where the CNI plugins are. */
+  readonly binDir: string;
+  /** Where the CNI configuration is. */
+  readonly confDir: string;
+  /** The network, by the name in its configuration, that containers join. */
+  readonly network: string;
+}
+
+/** A Podman of its own inside a private host, with the CNI back end. */
+export interface Podman {
+  /** Runs `podman ARGS…` and returns its standard output without the last line end. @throws CommandError */
+  (...args: readonly string[]): Promise<string>;
+}
+
+/**
+ * Prepares Podman 4.3 (Debian) inside the host: own storage and state, own configuration with `network_backend = "cni"`, and
+ * the busybox test image. Everything is removed when the host closes.
+ */
+export async function preparePodman(host: PrivateHost, options: PodmanOptions): Promise<Podman> {
+  const directory = path.join(host.directory, 'podman');
+  const at = (name: string): string => path.join(directory, name);
+  fs.mkdirSync(directory, { mode: 0o700 });
+  fs.writeFileSync(at('containers.conf'), configuration(options));
+  fs.writeFileSync(at('busybox.tar'), buildBusyboxImage());
+  const env = { ...process.env, CONTAINERS_CONF: at('containers.conf') };
+  const own = ['--root', at('root'), '--runroot', at('run'), '--tmpdir', at('tmp')];
+  const podman: Podman = async (...args) =>
+    (await host.run(['podman', ...own, ...args], { env, timeout: 60_000 })).trimEnd();
+  host.defer(async () => {
+    try {
+      await podman('rm', '--all', '--force', '--time', '0');
+    } finally {
+      await unmountBelow(directory);
+    }
+  });
+  await podman('load', '--input', at('busybox.tar'));
+  return podman;
+}
+
+function configuration({ binDir, confDir, network }: PodmanOptions): string {
+  const text = (value: string): string => JSON.stringify(value); // a TOML basic string, for what paths contain
+  return `[network]
+network_backend = "cni"
+cni_plugin_dirs = [${text(binDir)}]
+network_config_dir = ${text(confDir)}
+default_network = ${text(network)}
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+runtime = "runc"
+[containers]
+# Podman's default is a million, which nobody may set without CAP_SYS_RESOURCE.
+default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+`;
+}

@@ -1,0 +1,61 @@
+/** Podman's CNI back end with Debian's own plugins: proves the harness that the test with Podwire builds upon. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { assertSameSnapshot, createPrivateHost, type PrivateHost, takeSnapshot } from '@podwire/testkit';
+import { busyboxImage } from '@podwire/testkit/containerd';
+import { type Podman, preparePodman } from '@podwire/testkit/podman';
+
+let host: PrivateHost;
+let podman: Podman;
+
+before(async () => {
+  host = await createPrivateHost({ name: 'podm' });
+  const confDir = path.join(host.directory, 'net.d');
+  fs.mkdirSync(confDir);
+  const bridge = {
+    type: 'bridge',
+    bridge: 'cni0',
+    isGateway: true,
+    ipam: {
+      type: 'host-local',
+      dataDir: path.join(host.directory, 'host-local'),
+      ranges: [[{ subnet: '10.89.0.0/24' }]],
+      routes: [{ dst: '0.0.0.0/0' }],
+    },
+  };
+  const plugins = [bridge, { type: 'portmap', capabilities: { portMappings: true } }];
+  fs.writeFileSync(
+    path.join(confDir, '10-debian.conflist'),
+    JSON.stringify({ cniVersion: '0.4.0', name: 'debian', plugins }),
+  );
+  podman = await preparePodman(host, { binDir: '/usr/lib/cni', confDir, network: 'debian' });
+});
+after(() => host.close());
+
+test('Podman runs here and uses CNI', async () => {
+  assert.match(await podman('version', '--format', '{{.Client.Version}}'), /^4\.3/);
+  assert.equal(await podman('info', '--format', '{{.Host.NetworkBackend}}'), 'cni');
+});
+
+test('a container serves HTTP to another container and on a host port, and leaves nothing', async () => {
+  const detached = ['run', '--detach', '--name'];
+  const run = async (name: string, ...options: string[]): Promise<void> => {
+    await podman(...detached, name, ...options, busyboxImage, 'sleep', '100000');
+  };
+  // What the plugins never take away again: the bridge and portmap's chains.
+  await run('first', '--publish', '8079:80');
+  await podman('rm', '--force', '--time', '0', 'first');
+  const before = await takeSnapshot(host.namespace, { processes: true });
+
+  await run('server', '--publish', '8080:80');
+  await podman('exec', 'server', 'sh', '-c', 'echo hello > /www/index.html && httpd -p 80 -h /www');
+  await run('client');
+  const address = await podman('inspect', 'server', '--format', '{{.NetworkSettings.IPAddress}}');
+  assert.equal(await podman('exec', 'client', 'wget', '-qO-', `http://${address}/`), 'hello');
+  assert.equal(await host.run(['busybox', 'wget', '-qO-', 'http://10.89.0.1:8080/']), 'hello\n');
+
+  await podman('rm', '--force', '--time', '0', 'server', 'client');
+  assertSameSnapshot(before, await takeSnapshot(host.namespace, { processes: true }));
+});
