@@ -1,0 +1,108 @@
+import { type NamespaceHandle } from '@podwire/linux';
+import {
+  NETLINK_NETFILTER,
+  NetlinkBatchError,
+  type NetlinkConnection,
+  type NetlinkMessage,
+  openNetlinkConnection,
+} from '@podwire/netlink';
+import {
+  type ConntrackEntry,
+  type ConntrackFilter,
+  decodeEntry,
+  deleteEntryRequest,
+  deleteMatchingRequest,
+  describeFilter,
+  listAllRequest,
+  listMatchingRequest,
+  matches,
+} from './conntrack-codec.js';
+import { translated, translating } from './errors.js';
+
+export type { ConntrackEntry, ConntrackFilter, ConntrackTuple } from './conntrack-codec.js';
+
+/** The connection tracking table of one network namespace. */
+export interface Conntrack {
+  /**
+   * Deletes the entries that match any of the filters; none is fine. The kernel walks its whole table once for each
+   * filter, on a thread of libuv's pool, not on the caller's.
+   * @throws NftablesError, or the signal's reason.
+   */
+  deleteConntrack(
+    filters: readonly ConntrackFilter[],
+    options: { readonly signal: AbortSignal },
+  ): Promise<void>;
+  /** The entries that match, or all of both families. */
+  listConntrack(filter?: ConntrackFilter): ConntrackEntry[];
+  close(): void;
+}
+
+export interface ConntrackOptions {
+  /** The network namespace to work in; the caller's own when absent. It may be closed afterwards. */
+  readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
+  /** `false` treats the kernel as one that cannot filter deletions itself (before Linux 6.11); found out when absent. */
+  readonly filterSupported?: boolean | undefined;
+}
+
+/** @throws SystemError */
+export function openConntrack(options: ConntrackOptions = {}): Conntrack {
+  const connection = openNetlinkConnection({ protocol: NETLINK_NETFILTER, namespace: options.namespace });
+  return createConntrack(connection, options);
+}
+
+/** As {@link openConntrack}, over a connection that the caller has made; it is closed with the result. */
+export function createConntrack(connection: NetlinkConnection, options: ConntrackOptions = {}): Conntrack {
+  let filterSupported = options.filterSupported ?? true;
+  return {
+    async deleteConntrack(filters, { signal }) {
+      signal.throwIfAborted();
+      if (filters.length === 0) return;
+      if (filterSupported) filterSupported = await deleteInKernel(connection, filters, signal);
+      if (!filterSupported) for (const filter of filters) deleteOneByOne(connection, filter);
+    },
+    listConntrack(filter) {
+      if (filter !== undefined) return listMatching(connection, filter).map(decodeEntry);
+      return ([4, 6] as const).flatMap((family) =>
+        translating('list conntrack entries', () => connection.dump(listAllRequest(family))).map(decodeEntry),
+      );
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Returns whether the kernel can: one that cannot says EINVAL or EOPNOTSUPP and has deleted nothing. */
+async function deleteInKernel(
+  connection: NetlinkConnection,
+  filters: readonly ConntrackFilter[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await connection.requestAsync(filters.map(deleteMatchingRequest), signal);
+    return true;
+  } catch (error) {
+    if (isUnsupported(error)) return false;
+    throw translated(filters.map(describeFilter).join('; '), error);
+  }
+}
+
+function isUnsupported(error: unknown): boolean {
+  const codes = error instanceof NetlinkBatchError ? error.failures.map(({ code }) => code) : [];
+  return codes.length > 0 && codes.every((code) => code === 'EINVAL' || code === 'EOPNOTSUPP');
+}
+
+function deleteOneByOne(connection: NetlinkConnection, filter: ConntrackFilter): void {
+  const requests = listMatching(connection, filter).map(deleteEntryRequest);
+  try {
+    connection.request(requests);
+  } catch (error) {
+    // Entries end by themselves all the time.
+    const gone = error instanceof NetlinkBatchError && error.failures.every(({ code }) => code === 'ENOENT');
+    if (!gone) throw translated(`delete ${describeFilter(filter)}`, error);
+  }
+}
+
+function listMatching(connection: NetlinkConnection, filter: ConntrackFilter): NetlinkMessage[] {
+  const wanted = matches(filter);
+  const messages = translating('list', () => connection.dump(listMatchingRequest(filter)));
+  return messages.filter((message) => wanted(decodeEntry(message)));
+}

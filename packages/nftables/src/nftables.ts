@@ -1,0 +1,198 @@
+import type { NamespaceHandle } from '@podwire/linux';
+import { hasCode } from '@podwire/linux';
+import { NETLINK_NETFILTER, type NetlinkConnection, openNetlinkConnection } from '@podwire/netlink';
+import { type AppliedTable, applyTable } from './apply-table.js';
+import { applyChanges, supportsDestroy } from './changes.js';
+import { decodeGeneration } from './decode.js';
+import type { Element, ElementChange, ElementReference, SetReference } from './element.js';
+import { translating } from './errors.js';
+import { getElement, listElements, presentElements } from './lookup.js';
+import { loadRuleset, runNft } from './program.js';
+import { type Family, NFT_MSG_GETGEN } from './protocol.js';
+import { deleteTableRequest, inTransaction, plainRequest } from './request.js';
+import { readDigest, type TableDeclaration } from './seal.js';
+import { listTables } from './structure.js';
+
+/** A table by family and name. */
+export interface TableReference {
+  readonly family: Family;
+  readonly name: string;
+}
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export interface Deadline {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * nftables of one network namespace. What is synchronous speaks netlink and takes some ten microseconds; what returns
+ * a promise starts the nft program.
+ */
+export interface Nftables {
+  /**
+   * Changes elements in one transaction: all or nothing.
+   * @throws NftablesError naming every element that was refused: `EEXIST`, `ENOENT`, `EINVAL` (does not fit the
+   *   declaration), `ENFILE` (the set is full), …
+   * @throws RangeError for a value that does not fit its type; nothing was sent then.
+   */
+  change(changes: readonly ElementChange[]): void;
+  /** One element by its key; `undefined` when key, set or table are not there. No other element is read. */
+  getElement(reference: ElementReference): Element | undefined;
+  /** Which of the elements are there, with the value or verdict they name; without one the key counts alone. */
+  hasElements(elements: readonly (SetReference & Element)[]): boolean[];
+  /** All elements of a set or map. @throws NftablesError `ENOENT`; `EOPNOTSUPP` for intervals and unknown types */
+  listElements(family: Family, table: string, set: string): Element[];
+  listTables(): TableReference[];
+  /** Goes up with every transaction in the namespace, whoever made it. */
+  generation(): number;
+  /**
+   * The digest (`digestTable`) of the declaration that the table stands for; `undefined` when there is no such table,
+   * it was not made by {@link applyTable}, or somebody changed anything but elements since.
+   */
+  tableDigest(family: Family, name: string): string | undefined;
+  /**
+   * Makes a table what its declaration says, in one transaction. Contents of its sets and maps stay.
+   * @throws NftablesError; the table is as it was then.
+   */
+  applyTable(table: TableDeclaration, options: Deadline): Promise<AppliedTable>;
+  /** Deletes a table with everything in it; none is fine. */
+  deleteTable(family: Family, name: string): void;
+  /** Loads a script (nft(8)) in one transaction. @throws NftablesError with the failing line */
+  loadRuleset(script: string, options: Deadline): Promise<void>;
+  /** A table as `nft -j list table` shows it (libnftables-json(5)): the list of its objects. */
+  listRuleset(family: Family, table: string, options: Deadline): Promise<readonly Json[]>;
+  close(): void;
+}
+
+export interface NftablesOptions {
+  /** The network namespace to work in; the caller's own when absent. It must stay open as long as the connection. */
+  readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
+  /** Absolute path of the program nft; looked for when absent, and only when it is needed. */
+  readonly nftPath?: string | undefined;
+  /**
+   * Whether the kernel can delete what may be absent (Linux 6.3); asked when absent. `false` makes newer kernels be
+   * treated as older ones.
+   */
+  readonly destroySupported?: boolean | undefined;
+}
+
+/** Opens nftables of a network namespace. @throws SystemError */
+export function openNftables(options: NftablesOptions = {}): Nftables {
+  const connection = openNetlinkConnection({ protocol: NETLINK_NETFILTER, namespace: options.namespace });
+  return createNftables(connection, options);
+}
+
+/** As {@link openNftables}, over a connection that the caller has made; it is closed with the result. */
+export function createNftables(connection: NetlinkConnection, options: NftablesOptions = {}): Nftables {
+  return new KernelNftables(connection, options);
+}
+
+class KernelNftables implements Nftables {
+  readonly #connection: NetlinkConnection;
+  readonly #options: NftablesOptions;
+  #destroySupported: boolean | undefined;
+  /** What was changed while a table is applied. */
+  #journal: ElementChange[] | undefined;
+  #lastApply: Promise<unknown> = Promise.resolve();
+
+  constructor(connection: NetlinkConnection, options: NftablesOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#destroySupported = options.destroySupported;
+  }
+
+  change(changes: readonly ElementChange[]): void {
+    const removing = changes.some(({ op }) => op === 'destroy' || op === 'replace');
+    applyChanges(this.#connection, changes, removing && this.#canDestroy());
+    this.#journal?.push(...changes);
+  }
+
+  #canDestroy(): boolean {
+    this.#destroySupported ??= translating('nftables', () => supportsDestroy(this.#connection));
+    return this.#destroySupported;
+  }
+
+  getElement(reference: ElementReference): Element | undefined {
+    return translating('get element', () => getElement(this.#connection, reference));
+  }
+
+  hasElements(elements: readonly (SetReference & Element)[]): boolean[] {
+    return translating('get elements', () => presentElements(this.#connection, elements));
+  }
+
+  listElements(family: Family, table: string, set: string): Element[] {
+    return listElements(this.#connection, { family, table, set });
+  }
+
+  listTables(): TableReference[] {
+    return listTables(this.#connection).map(({ family, name }) => ({ family, name }));
+  }
+
+  generation(): number {
+    const request = plainRequest(NFT_MSG_GETGEN, undefined);
+    const replies = translating('get the generation', () => this.#connection.request([request]));
+    return decodeGeneration(replies[0]![0]!);
+  }
+
+  tableDigest(family: Family, name: string): string | undefined {
+    return translating(`list table ${family} ${name}`, () => readDigest(this.#connection, family, name));
+  }
+
+  /** One after the other: each must see what the last one has made. */
+  async applyTable(table: TableDeclaration, { signal }: Deadline): Promise<AppliedTable> {
+    const turn = this.#lastApply.then(() => this.#applyNow(table, signal));
+    this.#lastApply = turn.catch(() => undefined);
+    return await turn;
+  }
+
+  async #applyNow(table: TableDeclaration, signal: AbortSignal): Promise<AppliedTable> {
+    const journal = (this.#journal = []);
+    try {
+      const write = (elements: readonly ElementChange[]) => applyChanges(this.#connection, elements, false);
+      const applied = await applyTable(this.#connection, table, { ...this.#options, signal }, write);
+      this.#repeat(journal, table, applied.recreated);
+      return applied;
+    } finally {
+      this.#journal = undefined;
+    }
+  }
+
+  /** What changed in a set after its contents were read for its successor is done once more there. */
+  #repeat(
+    journal: readonly ElementChange[],
+    { family, name }: TableDeclaration,
+    recreated: readonly string[],
+  ): void {
+    const again = journal
+      .filter(({ set, table, family: of }) => of === family && table === name && recreated.includes(set))
+      .map((change): ElementChange => ({ ...change, op: removes(change) ? 'destroy' : 'replace' }));
+    if (again.length > 0) applyChanges(this.#connection, again, this.#canDestroy());
+  }
+
+  deleteTable(family: Family, name: string): void {
+    const request = deleteTableRequest(family, name);
+    try {
+      translating(`delete table ${family} ${name}`, () => this.#connection.request(inTransaction([request])));
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+  }
+
+  async loadRuleset(script: string, { signal }: Deadline): Promise<void> {
+    await loadRuleset(script, { ...this.#options, signal });
+  }
+
+  async listRuleset(family: Family, table: string, { signal }: Deadline): Promise<readonly Json[]> {
+    const text = await runNft(['-j', 'list', 'table', family, table], '', { ...this.#options, signal });
+    return (JSON.parse(text) as { readonly nftables: readonly Json[] }).nftables;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+function removes({ op }: ElementChange): boolean {
+  return op === 'delete' || op === 'destroy';
+}

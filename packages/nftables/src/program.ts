@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { inNamespace, type NamespaceHandle } from '@podwire/linux';
+import { NftablesError } from './errors.js';
+
+export interface NftOptions {
+  /** The deadline: when it is aborted, nft is killed and the signal's reason thrown. A transaction may have gone through. */
+  readonly signal: AbortSignal;
+  /** Absolute path of the program; looked for once in PATH and the usual directories when absent. */
+  readonly nftPath?: string | undefined;
+  /** Where to run it; the caller's own network namespace when absent. */
+  readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
+}
+
+/** nft refused a script or could not be run. `code` is the errno's name where nft's words tell it, else `ENFT`. */
+export class NftProgramError extends NftablesError {
+  /** Everything that nft wrote. */
+  readonly stderr: string;
+  /** Number and text of the first line of the script that nft complains about. */
+  readonly line: { readonly number: number; readonly text: string } | undefined;
+
+  constructor(args: readonly string[], script: string, stderr: string, outcome: string) {
+    const line = failingLine(script, stderr);
+    const complaint = /Error: (.*)/.exec(stderr)?.[1] ?? outcome;
+    const where = line === undefined ? '' : `, line ${line.number}: ${line.text}`;
+    const { code, errno } = codeOf(complaint);
+    super([{ label: `nft ${args.join(' ')}${where}`, code, errno, kernelMessage: complaint }]);
+    this.name = 'NftProgramError';
+    this.stderr = stderr;
+    this.line = line;
+  }
+}
+
+function failingLine(script: string, stderr: string): NftProgramError['line'] {
+  const number = Number(/^\/dev\/stdin:(\d+):/m.exec(stderr)?.[1] ?? Number.NaN);
+  const text = script.split('\n')[number - 1];
+  return text === undefined ? undefined : { number, text: text.trim() };
+}
+
+/** glibc's words for what the kernel answers most; nft prints nothing else of it. */
+const words = [
+  ['No such file or directory', 'ENOENT', 2],
+  ['File exists', 'EEXIST', 17],
+  ['Device or resource busy', 'EBUSY', 16],
+  ['Operation not permitted', 'EPERM', 1],
+  ['Operation not supported', 'EOPNOTSUPP', 95],
+  ['Invalid argument', 'EINVAL', 22],
+  ['Cannot allocate memory', 'ENOMEM', 12],
+] as const;
+
+function codeOf(complaint: string): { code: string; errno: number } {
+  const [, code = 'ENFT', errno = 0] = words.find(([text]) => complaint.includes(text)) ?? [];
+  return { code, errno };
+}
+
+/** Loads a script (nft(8)) in one transaction. @throws NftProgramError with the failing line. */
+export async function loadRuleset(script: string, options: NftOptions): Promise<void> {
+  await runNft(['-f', '-'], script, options);
+}
+
+/** Runs nft in a process group of its own and returns what it wrote to standard output. */
+export async function runNft(args: readonly string[], script: string, options: NftOptions): Promise<string> {
+  const { signal, nftPath = findNft(), namespace } = options;
+  signal.throwIfAborted();
+  const begin = () => start(nftPath, args);
+  // A fork inherits the namespace of the calling thread, and spawn forks before it returns.
+  const child = namespace === undefined ? begin() : inNamespace(namespace, begin);
+  const stop = () => killGroup(child);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const { outcome, stdout, stderr } = await finish(child, script);
+    signal.throwIfAborted();
+    if (outcome !== 'exit code 0') throw new NftProgramError(args, script, stderr, outcome);
+    return stdout;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function start(nftPath: string, args: readonly string[]): ChildProcess {
+  // detached: a session and so a process group of its own. LC_ALL: complaints are read by failingLine and codeOf.
+  return spawn(nftPath, args, { detached: true, stdio: 'pipe', cwd: '/', env: { LC_ALL: 'C' } });
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL');
+  }
+}
+
+interface Finished {
+  readonly outcome: string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function finish(child: ChildProcess, script: string): Promise<Finished> {
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => (output[name] += text));
+  }
+  // nft may end before it has read everything; why is in its exit code.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(script);
+  return await new Promise<Finished>((resolve) => {
+    child.once('error', (error) => resolve({ ...output, outcome: error.message }));
+    child.once('close', (code, signal) => {
+      resolve({ ...output, outcome: signal === null ? `exit code ${code}` : `killed by ${signal}` });
+    });
+  });
+}
+
+let found: string | undefined;
+
+/** The program's absolute path, looked for once. @throws NftablesError `ENOENT` when it is not installed. */
+export function findNft(): string {
+  found ??= searchPath().find(isExecutable);
+  if (found !== undefined) return found;
+  const kernelMessage = 'the program nft is not installed (package nftables)';
+  throw new NftablesError([{ label: 'find nft', code: 'ENOENT', errno: 2, kernelMessage }]);
+}
+
+function searchPath(): string[] {
+  const own = (process.env['PATH'] ?? '').split(':').filter((directory) => path.isAbsolute(directory));
+  return [...own, '/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin'].map((directory) => `${directory}/nft`);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
