@@ -9,7 +9,7 @@ const below = {
   engine: ['errors', 'addresses', 'linux', 'netlink', 'nftables'],
   ipam: ['errors', 'addresses'],
   'networks/contract': ['engine', 'addresses'],
-  'networks/traffic': ['networks/contract', 'engine', 'addresses'],
+  'networks/traffic': ['networks/contract', 'engine', 'addresses', 'errors'],
   'networks/routed': ['networks/contract', 'networks/traffic', 'engine', 'addresses', 'errors'],
   agent: [
     'errors',
@@ -60,7 +60,8 @@ module.exports = {
       name: 'models-do-no-input-output',
       severity: 'error',
       from: { path: '^packages/(networks|ipam|addresses|errors)/.*src' },
-      to: { dependencyTypes: ['core'] },
+      // Hashing is computation: names of links are digests.
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
     },
   ],
   options: {

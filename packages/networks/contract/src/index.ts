@@ -43,6 +43,7 @@ export interface NodeView {
   readonly blocks: readonly string[];
   /** MTU of pod links in bytes, from configuration or the uplink. */
   readonly mtu: number;
+  /** Whether the node speaks the family at all. */
   readonly ipv4: boolean;
   readonly ipv6: boolean;
 }
@@ -54,6 +55,11 @@ export interface Endpoint {
   readonly leases: readonly LeaseRecord[];
   /** The pod side's MAC: the one asked for, or one made up by the agent. */
   readonly mac: string;
+  /**
+   * Another endpoint's record holds the host-side name that the model would choose: a second sandbox of a pod whose
+   * first is not removed yet. The model then chooses a name that no other endpoint can have.
+   */
+  readonly nameTaken?: boolean;
   readonly portMappings: readonly PortMapping[];
   readonly bandwidth?: Bandwidth;
 }

@@ -1,1 +1,6 @@
-export {};
+export { inApplyOrder } from './apply-order.js';
+export { planBandwidth } from './bandwidth.js';
+export { claimsConflict, describeClaim, type HostPortClaim, hostPortClaims } from './host-port-claims.js';
+export { planHostPorts } from './host-ports.js';
+export { digestName, digestNumber, ifbName, ifbPrefix, maxLinkName, podLinkPrefix } from './link-names.js';
+export { planNodeTraffic, trafficTable } from './node-traffic.js';

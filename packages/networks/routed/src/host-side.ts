@@ -1,0 +1,50 @@
+import type { IpRoute, Resource, Sysctl } from '@podwire/engine';
+import type { NodeView } from '@podwire/network-contract';
+import { gateways } from './gateways.js';
+import { familiesOf, type PodAddress } from './pod-addresses.js';
+
+/** What the node gets for one pod, beside the veth itself. */
+export function planHostSide(link: string, addresses: readonly PodAddress[], node: NodeView): Resource[] {
+  return [
+    ...parameters(link, addresses),
+    ...linkLocal(link, addresses, node),
+    { kind: 'link-up', in: 'host', link },
+    ...addresses.map((address) => podRoute(link, address)),
+  ];
+}
+
+/**
+ * - `proxy_arp`: a pod that loses its permanent entry for the gateway (its MAC is changed, e.g. by a chained `tuning`; a virtual
+ *   machine in it has its own stack) asks for 169.254.1.1. The node answers if it has a default route.
+ * - `disable_ipv6`: the node's default for new interfaces may be 1.
+ *
+ * Nothing else: a pod's source passes strict rp_filter, forwarding comes from the node's plan, and what accept_ra would let in is
+ * dropped by the packet filter.
+ */
+function parameters(link: string, addresses: readonly PodAddress[]): Sysctl[] {
+  const parameter = (key: string, value: string): Sysctl => ({ kind: 'sysctl', in: 'host', key, value });
+  return familiesOf(addresses).map((family) =>
+    family === 4
+      ? parameter(`net/ipv4/conf/${link}/proxy_arp`, '1')
+      : parameter(`net/ipv6/conf/${link}/disable_ipv6`, '0'),
+  );
+}
+
+/**
+ * The kernel would make the same link-local address from the MAC, but only after duplicate address detection: a second without
+ * gateway. Pods without IPv6 get none.
+ */
+function linkLocal(link: string, addresses: readonly PodAddress[], { ipv6 }: NodeView): Resource[] {
+  if (!ipv6) return [];
+  const mode: Resource = { kind: 'link-local-mode', in: 'host', link, mode: 'manual' };
+  if (!familiesOf(addresses).includes(6)) return [mode];
+  return [mode, { kind: 'address', in: 'host', link, address: `${gateways[6]}/64` }];
+}
+
+const podRoute = (link: string, { family, prefix }: PodAddress): IpRoute => ({
+  kind: 'route',
+  in: 'host',
+  destination: prefix,
+  link,
+  ...(family === 4 ? { scope: 'link' } : {}),
+});

@@ -1,0 +1,116 @@
+import { containsPrefix, formatPrefix, parsePrefix, type Family, type Prefix } from '@podwire/addresses';
+import type { NftTable } from '@podwire/engine';
+import type { NodeView, PoolView } from '@podwire/network-contract';
+import { podLinkPrefix } from './link-names.js';
+
+/** The one table of a node, for all its networks. */
+export const trafficTable = { family: 'inet', name: 'podwire' } as const;
+
+const pods = `"${podLinkPrefix}*"`;
+
+/** What can never be "out of the node's networks", although no pool holds it. */
+const neverOutside: Readonly<Record<Family, string>> = { 4: '224.0.0.0/4', 6: 'ff00::/8' };
+
+const maps = `\
+map hostports4 { type inet_proto . inet_service : ipv4_addr . inet_service; }
+map hostports6 { type inet_proto . inet_service : ipv6_addr . inet_service; }
+map hostipports4 { type ipv4_addr . inet_proto . inet_service : ipv4_addr . inet_service; }
+map hostipports6 { type ipv6_addr . inet_proto . inet_service : ipv6_addr . inet_service; }
+set hairpins4 { type ipv4_addr . ipv4_addr; }
+set hairpins6 { type ipv6_addr . ipv6_addr; }`;
+
+/*
+ * 127.0.0.0/8 exists inside a machine only (RFC 1122 §3.2.1.3). The kernel drops it elsewhere, except on interfaces with
+ * route_localnet, which pods with host ports need, and before it does, a packet for 127.0.0.1 from outside could be
+ * translated by a host port that is bound to 127.0.0.1 (CVE-2020-8558 and its kin).
+ *
+ * From pods: router advertisements and redirects could change the node's routes (CVE-2020-10749), whatever accept_ra is.
+ * A source that the node would not route back through the very same interface is spoofed; an interface that nobody
+ * planned has no route, so everything from it is. The fib expression lets neighbour discovery from `::` pass by itself.
+ */
+const guard = `\
+chain guard {
+	type filter hook prerouting priority raw; policy accept;
+	iifname != "lo" ip saddr 127.0.0.0/8 drop
+	iifname != "lo" ip daddr 127.0.0.0/8 drop
+	iifname ${pods} jump from_pod
+}
+chain from_pod {
+	icmp type redirect drop
+	icmpv6 type { nd-router-advert, nd-redirect } drop
+	fib saddr . iif oif missing drop
+}`;
+
+/* A lookup that finds nothing goes on with the next rule. nft 1.0.6 has no name for -100 on the output hook. */
+const hostPorts = `\
+chain hostports {
+	meta nfproto ipv4 dnat ip to ip daddr . meta l4proto . th dport map @hostipports4
+	meta nfproto ipv6 dnat ip6 to ip6 daddr . meta l4proto . th dport map @hostipports6
+	meta nfproto ipv4 dnat ip to meta l4proto . th dport map @hostports4
+	meta nfproto ipv6 dnat ip6 to meta l4proto . th dport map @hostports6
+}
+chain prerouting {
+	type nat hook prerouting priority dstnat; policy accept;
+	meta l4proto { tcp, udp, sctp } fib daddr type local jump hostports
+}
+chain output {
+	type nat hook output priority -100; policy accept;
+	meta l4proto { tcp, udp, sctp } fib daddr type local jump hostports
+}`;
+
+/*
+ * Behind kube-proxy's masquerading (100). A pod that reaches itself through its host port would answer itself directly,
+ * and an answer to a loopback address would never leave the pod: both have to see the node as the client.
+ */
+const masqueradeHostPorts = `\
+chain postrouting {
+	type nat hook postrouting priority 110; policy accept;
+	ct status dnat jump masquerade_hostports
+	jump masquerade_outgoing
+}
+chain masquerade_hostports {
+	ip saddr 127.0.0.0/8 masquerade
+	ip6 saddr ::1 masquerade
+	ip saddr . ip daddr @hairpins4 masquerade
+	ip6 saddr . ip6 daddr @hairpins6 masquerade
+}`;
+
+/**
+ * The packet filter of a node: spoofing protection, host ports, masquerading. Pure text from the configuration of its
+ * networks, so the same configuration gives the same digest; pods add elements and never rules.
+ * @param networks one view for each network of this node
+ */
+export function planNodeTraffic(networks: readonly NodeView[]): NftTable[] {
+  const pools = networks.flatMap((node) => node.network.pools);
+  const body = [maps, guard, hostPorts, masqueradeHostPorts, masqueradeOutgoing(pools)].join('\n');
+  return [{ kind: 'nft-table', ...trafficTable, body }];
+}
+
+/*
+ * What leaves the pools gets the node's address; what stays within them, also other networks' pools, keeps its source. Random
+ * ports, since two pods that race for the node's same source port would lose one of the packets (kubernetes#56903).
+ */
+function masqueradeOutgoing(pools: readonly PoolView[]): string {
+  const rules = ([4, 6] as const).flatMap((family) => {
+    const inside = outermost(pools, family);
+    const translated = outermost(
+      pools.filter((pool) => pool.natOutgoing),
+      family,
+    );
+    if (translated.length === 0) return [];
+    const ip = family === 4 ? 'ip' : 'ip6';
+    const spared = [...inside, neverOutside[family]];
+    return [`\t${ip} saddr ${set(translated)} ${ip} daddr != ${set(spared)} masquerade fully-random\n`];
+  });
+  return `chain masquerade_outgoing {\n${rules.join('')}}`;
+}
+
+const set = (prefixes: readonly string[]): string => `{ ${prefixes.join(', ')} }`;
+
+/** The pools of a family without those inside others, sorted: nft refuses overlapping intervals. */
+function outermost(pools: readonly PoolView[], family: Family): string[] {
+  const prefixes = pools.map((pool) => parsePrefix(pool.cidr)).filter((prefix) => prefix.family === family);
+  const inside = (prefix: Prefix): boolean =>
+    prefixes.some((other) => other.length < prefix.length && containsPrefix(other, prefix));
+  return [...new Set(prefixes.filter((prefix) => !inside(prefix)).map(formatPrefix))].sort();
+}
