@@ -74,15 +74,12 @@ function writeInetSettings(writer: PayloadWriter, settings: Partial<Record<InetS
 }
 
 /** When the kernel tells its parameters it sends them as one array; when it is told, as attributes. */
-export function readInetSettings(
-  family: Attributes | undefined,
-): Partial<Record<InetSetting, number>> | undefined {
-  const bytes = family?.bytes(IFLA_INET_CONF);
-  if (bytes === undefined) return undefined;
+export function readInetSettings(families: Attributes | undefined): Partial<Record<InetSetting, number>> {
+  const bytes = families?.nested(AF_INET)?.bytes(IFLA_INET_CONF) ?? Buffer.alloc(0);
   const known = inetSettings.slice(0, Math.floor(bytes.length / 4));
   return Object.fromEntries(known.map((name, index) => [name, bytes.readInt32LE(4 * index)]));
 }
 
-export function readInet6Settings(family: Attributes | undefined): AddressGenerationMode | undefined {
-  return modes[family?.u8(IFLA_INET6_ADDR_GEN_MODE) ?? -1];
+export function readGenerationMode(families: Attributes | undefined): AddressGenerationMode | undefined {
+  return modes[families?.nested(AF_INET6)?.u8(IFLA_INET6_ADDR_GEN_MODE) ?? -1];
 }

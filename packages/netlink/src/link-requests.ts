@@ -10,7 +10,7 @@ import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from './protocol.js';
 /** What a link may be given when it is made. */
 export interface LinkAttributes {
   readonly name?: string;
-  /** Ask for this index; EBUSY when it is taken. Saves asking what index a new link got. */
+  /** Ask for this index, which saves asking what index a new link got. */
   readonly index?: number;
   readonly mac?: string;
   /** bytes */
@@ -41,7 +41,7 @@ export type NewKindLink = LinkAttributes &
 export type NewLink = NewVeth | NewKindLink;
 
 /**
- * Makes a link. EEXIST when the name is taken, EBUSY when the index is.
+ * Makes a link. EEXIST when the name or the index is taken, EBUSY when the index of a peer is.
  * With `echo` the reply is the new link (Linux 6.2 and newer; older kernels send no reply).
  */
 export function createLink(link: NewLink, options: { echo?: boolean } = {}): NetlinkRequest {

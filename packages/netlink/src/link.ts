@@ -1,6 +1,5 @@
 import { Attributes, cText, eachAttribute, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
-import { AF_INET, AF_INET6 } from './ip-address.js';
 import {
   readInet6Settings,
   readInetSettings,
@@ -61,8 +60,6 @@ export interface Link {
   readonly settings?: KindSettings;
   /** How the IPv6 link-local address comes about. */
   readonly addressGenerationMode?: AddressGenerationMode;
-  /** Per-device IPv4 parameters (net/ipv4/conf/NAME), by name. */
-  readonly inetSettings?: Readonly<Partial<Record<InetSetting, number>>>;
   readonly statistics?: LinkStatistics;
 }
 
@@ -80,7 +77,7 @@ export function decodeLink(message: NetlinkMessage): Link {
     hardwareType: bytes.readUInt16LE(2),
     ...readCommon(attributes),
     ...readLinkInfo(attributes.nested(rt.IFLA_LINKINFO)),
-    ...readFamilies(attributes.nested(rt.IFLA_AF_SPEC)),
+    addressGenerationMode: readGenerationMode(attributes.nested(rt.IFLA_AF_SPEC)),
     statistics: readStatistics(attributes.bytes(rt.IFLA_STATS64)),
   });
 }
@@ -115,13 +112,10 @@ function readLinkInfo(info: Attributes | undefined): Pick<Link, 'kind' | 'settin
   return present({ kind, settings: data === undefined ? undefined : readKind(kind, data) });
 }
 
-function readFamilies(
-  families: Attributes | undefined,
-): Pick<Link, 'addressGenerationMode' | 'inetSettings'> {
-  return present({
-    inetSettings: readInetSettings(families?.nested(AF_INET)),
-    addressGenerationMode: readInet6Settings(families?.nested(AF_INET6)),
-  });
+/** The per-device IPv4 parameters (net/ipv4/conf/NAME) in a link message, by name. @throws DecodeError */
+export function decodeInetSettings(message: NetlinkMessage): Partial<Record<InetSetting, number>> {
+  const bytes = readStructure(message.payload, rt.IFINFOMSG, 'ifinfomsg');
+  return readInetSettings(new Attributes(bytes, rt.IFINFOMSG).nested(rt.IFLA_AF_SPEC));
 }
 
 /** A link by index or by name. */
