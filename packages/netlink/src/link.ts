@@ -1,7 +1,7 @@
 import { Attributes, cText, eachAttribute, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import {
-  readInet6Settings,
+  readGenerationMode,
   readInetSettings,
   type AddressGenerationMode,
   type InetSetting,
