@@ -63,3 +63,55 @@ export {
   supportedVersions,
   type VersionChoice,
 } from './version.js';
+export {
+  defaultConfigDirectory,
+  findUsableNetwork,
+  listConfigFiles,
+  loadNetwork,
+  loadNetworkFile,
+  NetworkNotFoundError,
+  type SkippedFile,
+  type UsableNetwork,
+} from './config/load.js';
+export {
+  assembleNetwork,
+  type ConfigSource,
+  enabledCapabilities,
+  type NetworkConfig,
+  parseNetwork,
+  parsePlugin,
+  parseSinglePlugin,
+  type PluginConfig,
+} from './config/network.js';
+export type { Exec, PluginCall, PluginExit } from './exec/exec.js';
+export { findPlugin } from './exec/lookup.js';
+export { PluginError } from './exec/outcome.js';
+export { createProcessExec, type ProcessExecOptions } from './exec/process-exec.js';
+export {
+  addWithIpam,
+  delegateAdd,
+  delegateCheck,
+  delegateDel,
+  delegateGc,
+  delegateStatus,
+  ipamType,
+} from './plugin/delegate.js';
+export { isOwnNetworkNamespace, type PluginIo, processIo, type Sink } from './plugin/io.js';
+export { type Plugin, type PluginContext, runPlugin } from './plugin/run.js';
+export { RollbackError } from './runtime/add.js';
+export { type CachedAttachment, type CacheFiles, defaultCacheDirectory } from './runtime/cache.js';
+export { deriveRequestConfig, type Injection } from './runtime/derive.js';
+export { createRuntime } from './runtime/runtime.js';
+export type {
+  AttachmentParameters,
+  CallOptions,
+  DelOptions,
+  DelReport,
+  PluginFinish,
+  PluginStart,
+  Runtime,
+  RuntimeObserver,
+  RuntimeOptions,
+} from './runtime/types.js';
+export type { JsonObject } from './shape.js';
+export { cniToolContainerId, type CniToolIo, runCniTool } from './tool/cnitool.js';

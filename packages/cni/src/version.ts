@@ -53,20 +53,16 @@ export interface VersionChoice {
 }
 
 /**
- * Chooses the version to speak for a network: the newest of `cniVersions` and `cniVersion` that this library knows of,
- * and, when `pluginVersions` is given, that every plugin supports. With `cniVersion` alone there is nothing to choose.
+ * Chooses the version to speak for a network: the newest of `cniVersions` and `cniVersion` that this library knows, and,
+ * when `pluginVersions` is given, that is in it too. Newer versions than ours are passed over.
  * @throws CniError code 7 for a malformed entry, code 1 when nothing is left to choose from.
  */
-export function negotiateVersion(choice: VersionChoice, pluginVersions?: readonly string[]): string {
-  const only = choice.cniVersion ?? '';
+export function negotiateVersion(choice: VersionChoice, pluginVersions?: readonly string[]): CniVersion {
+  const own = choice.cniVersion ?? '';
   const offered =
-    choice.cniVersions === undefined ? [only || implicitVersion] : withOwn(choice.cniVersions, only);
+    choice.cniVersions === undefined ? [own || implicitVersion] : withOwn(choice.cniVersions, own);
   for (const version of offered) parseVersion(version);
-  const known =
-    choice.cniVersions === undefined
-      ? offered
-      : offered.filter((v) => compareVersions(v, currentVersion) <= 0);
-  const usable = pluginVersions === undefined ? known : known.filter((v) => pluginVersions.includes(v));
+  const usable = offered.filter(isSupportedVersion).filter((v) => pluginVersions?.includes(v) ?? true);
   const best = usable.toSorted(compareVersions).at(-1);
   if (best !== undefined) return best;
   throw incompatibleVersion(offered, pluginVersions ?? supportedVersions);

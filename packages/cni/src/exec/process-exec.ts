@@ -1,0 +1,165 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CniError, errorCodes } from '../error.js';
+import type { Exec, PluginCall, PluginExit } from './exec.js';
+import { findPlugin } from './lookup.js';
+import { endProcess } from './end-process.js';
+
+export interface ProcessExecOptions {
+  /** Milliseconds between SIGTERM and SIGKILL; default 2000. */
+  readonly killGraceMs?: number;
+  /** Bytes of standard output that are read; default 1 MiB. A plugin that prints more is ended. */
+  readonly maxOutputBytes?: number;
+  /** Milliseconds between attempts when the executable is being written (ETXTBSY); default 1000. */
+  readonly busyDelayMs?: number;
+  /** Attempts in all for an executable that is being written; default 6. */
+  readonly busyAttempts?: number;
+  /**
+   * Start each plugin in a process group of its own and end the group as a whole; default true. A plugin that delegates
+   * sets false: what it starts must stay in its own group, to be ended with it.
+   */
+  readonly ownGroup?: boolean;
+}
+
+/** What is kept of standard error: the last part, where programs say why they give up. */
+const STDERR_BYTES = 64 * 1024;
+/** After the plugin's end, how long its descendants may keep its output open before we stop listening. */
+const DRAIN_MS = 500;
+
+/**
+ * Runs plugins as processes: no shell, a process group of its own, environment as given. A plugin that is ended by its
+ * signal gets SIGTERM, then SIGKILL, and so does everything it started (Go's library kills the direct child only).
+ */
+export function createProcessExec(options: ProcessExecOptions = {}): Exec {
+  const settings = {
+    killGraceMs: 2000,
+    maxOutputBytes: 1 << 20,
+    busyDelayMs: 1000,
+    busyAttempts: 6,
+    ownGroup: true,
+    ...options,
+  };
+  return { find: findPlugin, run: (call) => runWithRetry(call, settings) };
+}
+
+type Settings = Required<ProcessExecOptions>;
+
+/** An installer may be writing the file right now; Go's library waits as long, but then takes it for a success. */
+async function runWithRetry(call: PluginCall, settings: Settings): Promise<PluginExit> {
+  for (let attempt = 1; ; attempt++) {
+    call.signal?.throwIfAborted();
+    try {
+      return await runOnce(call, settings);
+    } catch (error) {
+      if (!isBusy(error)) throw error instanceof CniError ? error : cannotStart(call, error);
+      if (attempt >= settings.busyAttempts) throw cannotStart(call, error);
+      await sleep(settings.busyDelayMs, undefined, call.signal === undefined ? {} : { signal: call.signal });
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ETXTBSY';
+}
+
+function cannotStart(call: PluginCall, error: unknown): CniError {
+  return new CniError(errorCodes.ioFailure, `cannot start ${call.file}: ${(error as Error).message}`, {
+    cause: error,
+  });
+}
+
+async function runOnce(call: PluginCall, settings: Settings): Promise<PluginExit> {
+  const child = spawn(call.file, [], { env: call.env, stdio: 'pipe', detached: settings.ownGroup });
+  const output = collect(child, settings.maxOutputBytes);
+  const ending = endOnAbort(child, [output.overflow, ...(call.signal ? [call.signal] : [])], settings);
+  // A plugin need not read its input; writing to one that has ended is no failure.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(call.stdin);
+  try {
+    const exit = await untilClosed(child);
+    await ending.settle();
+    if (output.overflow.aborted) throw tooMuchOutput(call, settings);
+    return { ...exit, stdout: output.stdout(), stderr: output.stderr() };
+  } finally {
+    ending.stopListening();
+  }
+}
+
+function tooMuchOutput(call: PluginCall, { maxOutputBytes }: Settings): CniError {
+  return new CniError(
+    errorCodes.ioFailure,
+    `${call.file} printed more than ${maxOutputBytes} bytes and was ended`,
+  );
+}
+
+/** Resolves when the process has ended and its output is read, or is still held open by others after a moment. */
+function untilClosed(child: ChildProcessWithoutNullStreams): Promise<Pick<PluginExit, 'code' | 'signal'>> {
+  return new Promise((resolve, reject) => {
+    let drain: NodeJS.Timeout | undefined;
+    child.once('error', reject);
+    child.once('exit', () => {
+      drain = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, DRAIN_MS);
+    });
+    child.once('close', (code, signal) => {
+      clearTimeout(drain);
+      resolve({ code, signal });
+    });
+  });
+}
+
+interface Output {
+  stdout(): string;
+  stderr(): string;
+  /** Aborts when the plugin prints more than is read. */
+  readonly overflow: AbortSignal;
+}
+
+function collect(child: ChildProcessWithoutNullStreams, maxBytes: number): Output {
+  const overflow = new AbortController();
+  const stdout: Buffer[] = [];
+  let size = 0;
+  let stderr = Buffer.alloc(0);
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBytes) overflow.abort();
+    else stdout.push(chunk);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr = Buffer.concat([stderr, chunk]).subarray(-STDERR_BYTES);
+  });
+  return {
+    stdout: () => Buffer.concat(stdout).toString('utf8'),
+    stderr: () => stderr.toString('utf8'),
+    overflow: overflow.signal,
+  };
+}
+
+interface Ending {
+  /** Resolves when a group that is being ended is gone; at once when it is not. */
+  settle(): Promise<void>;
+  stopListening(): void;
+}
+
+function endOnAbort(
+  child: ChildProcessWithoutNullStreams,
+  signals: readonly AbortSignal[],
+  { killGraceMs, ownGroup }: Settings,
+): Ending {
+  let ended: Promise<void> | undefined;
+  const end = (): void => {
+    // No pid: it never started, and its 'error' event says why.
+    if (child.pid !== undefined) ended ??= endProcess(ownGroup ? -child.pid : child.pid, killGraceMs);
+  };
+  // Listeners instead of AbortSignal.any: a caller's signal may live for days, and nothing of a call may stay on it.
+  for (const signal of signals) signal.addEventListener('abort', end, { once: true });
+  if (signals.some((signal) => signal.aborted)) end();
+  return {
+    settle: async () => ended,
+    stopListening: () => {
+      for (const signal of signals) signal.removeEventListener('abort', end);
+    },
+  };
+}
