@@ -1,3 +1,5 @@
+import type { Address, Prefix } from '@podwire/addresses';
+
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
 
@@ -14,14 +16,49 @@ export interface PoolSpec {
   readonly disabled?: boolean;
 }
 
+/** A stretch of addresses of one family as numbers, both ends included. */
+export interface AddressRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** A pool after reading its specification. */
+export interface Pool {
+  readonly name: string;
+  /** Canonical ADDRESS/LENGTH */
+  readonly cidr: string;
+  readonly prefix: Prefix;
+  readonly blockSize: number;
+  /** Never handed out: sorted, disjoint, inside the pool. */
+  readonly reserved: readonly AddressRange[];
+  readonly disabled: boolean;
+}
+
+/**
+ * Who decides which blocks this node owns. Alone on a node that is memory; in a cluster it is the store, which claims
+ * ahead of need, so that both methods can stay synchronous and allocation never waits.
+ */
+export interface BlockSource {
+  /**
+   * A block of the pool that was not handed out before: the one around `holding`, or else the next one.
+   * Undefined when there is none to have.
+   */
+  claim(pool: Pool, holding?: Address): Prefix | undefined;
+  /** A block of which nothing is in use any more. */
+  giveBack(pool: Pool, block: Prefix): void;
+}
+
 export interface IpamOptions {
   readonly pools: readonly PoolSpec[];
   readonly clock: Clock;
   /** How long a released address rests before it may be handed out again, in milliseconds. */
   readonly coolDown: number;
+  /** By default every block of the pools may be claimed, in order. */
+  readonly blockSource?: BlockSource;
 }
 
 export interface Lease {
+  /** Canonical text, without a length. */
   readonly address: string;
   readonly pool: string;
   readonly owner: string;
@@ -32,11 +69,17 @@ export interface Lease {
 export interface LeaseRequest {
   /** An endpoint key; one owner holds at most one address per family. */
   readonly owner: string;
-  /** The families wanted; by default one address of each family that an enabled pool has. */
+  /** The families wanted; by default one address of each family that an enabled pool (of `pools`) has. */
   readonly families?: readonly (4 | 6)[];
-  /** Addresses asked for by name (`ips` capability, CNI_ARGS IP): text, a /length behind it is ignored. */
+  /**
+   * Addresses asked for by name (`ips` capability, CNI_ARGS IP): text, a /length behind it is ignored. At most one
+   * per family; a family without one gets any address.
+   */
   readonly requested?: readonly string[];
-  /** Only these pools, by name or CIDR (`cni.projectcalico.org/ipv4pools`-shaped). */
+  /**
+   * Only these pools, by name or CIDR, whatever their family (`cni.projectcalico.org/ipv4pools` restricts IPv4 alone:
+   * whoever translates it adds the IPv6 pools). Empty means none given.
+   */
   readonly pools?: readonly string[];
 }
 
@@ -48,6 +91,7 @@ export interface BlockReport {
   readonly reserved: number;
 }
 
+/** `used + cooling + reserved + free` is `size`; a reserved address that is in use (adopted) counts as used. */
 export interface PoolReport {
   readonly name: string;
   readonly cidr: string;
@@ -59,19 +103,37 @@ export interface PoolReport {
   readonly blocks: readonly BlockReport[];
 }
 
+/** What became of a lease that was taken over; a `foreign` one lies in no block that this node could own. */
+export type Adoption = 'pool' | 'foreign';
+
 /** The addresses of one network on one node, in memory. Every method is synchronous. */
 export interface Ipam {
   /**
-   * One address per family, longest-free first. All or nothing.
-   * @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL
+   * One address per family: of the first pool in order that has one, of its earliest claimed block that has one,
+   * the longest free. All or nothing. An owner that holds leases already gets those back when they answer the
+   * request, so asking twice is harmless.
+   * @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL; REQUEST_INVALID for text that is no
+   * address, two addresses of one family or an unknown pool; ENDPOINT_EXISTS when the owner holds leases that do not
+   * answer the request
    */
   allocate(request: LeaseRequest): Lease[];
-  /** Takes over a lease found in an endpoint record at start. @throws PodwireError ADDRESS_IN_USE when doubled. */
-  adopt(lease: Lease): void;
+  /**
+   * Takes over a lease found in an endpoint record at start, whatever the pools say today: an address that is in use
+   * must be known. A foreign one is tracked, listed and released like any other.
+   * @throws PodwireError ADDRESS_IN_USE when another owner has it; RECORD_IO when it is no address
+   */
+  adopt(lease: Lease): Adoption;
   /** Frees everything the owner holds; none is fine. The addresses cool down. Returns what was freed. */
   release(owner: string): Lease[];
+  /**
+   * Gives back blocks in which nothing is used or cooling, but keeps one such block of each enabled pool at hand.
+   * Returns them. Not done by itself, since the node's routes change with its blocks.
+   */
+  releaseEmptyBlocks(): string[];
   leases(): Lease[];
-  /** The blocks this node owns, in claim order. */
-  blocks(): string[];
+  /** Leases outside every block of this node: of pools that have been removed since, for instance. */
+  foreignLeases(): Lease[];
+  /** The blocks this node owns, in claim order. The same array until a block comes or goes. */
+  blocks(): readonly string[];
   report(): PoolReport[];
 }

@@ -1,1 +1,18 @@
-export type { Clock, Ipam, IpamOptions, LeaseRequest, PoolReport, PoolSpec, Lease } from './contract.js';
+export { createLocalBlockSource } from './block-source.js';
+export type {
+  AddressRange,
+  Adoption,
+  BlockReport,
+  BlockSource,
+  Clock,
+  Ipam,
+  IpamOptions,
+  Lease,
+  LeaseRequest,
+  Pool,
+  PoolReport,
+  PoolSpec,
+} from './contract.js';
+export { createIpam } from './ipam.js';
+export { defaultBlockSize } from './pool.js';
+export { findOverlaps, type PoolProblem, validatePools } from './validate.js';

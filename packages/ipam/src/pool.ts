@@ -1,0 +1,54 @@
+import {
+  type Address,
+  addressBits,
+  type Family,
+  formatPrefix,
+  hostPrefix,
+  parseAddress,
+  parsePrefix,
+  type Prefix,
+} from '@podwire/addresses';
+import type { AddressRange, Pool, PoolSpec } from './contract.js';
+import { clipRange, mergeRanges, rangeOf, rangesWithin } from './ranges.js';
+
+/** The prefix length of blocks where nothing is configured, as Calico has it. */
+export function defaultBlockSize(family: Family): number {
+  return family === 4 ? 26 : 122;
+}
+
+/** Reads a specification. @throws RangeError; `validatePools` says beforehand what is wrong, and where. */
+export function readPool(spec: PoolSpec): Pool {
+  const prefix = parsePrefix(spec.cidr);
+  const bounds = rangeOf(prefix);
+  const reserved = [...(spec.reserved ?? []).map((text) => rangeOf(parseReserved(text)))]
+    .map((range) => clipRange(range, bounds))
+    .filter((range) => range !== undefined);
+  return {
+    name: spec.name,
+    cidr: formatPrefix(prefix),
+    prefix,
+    blockSize: spec.blockSize,
+    reserved: mergeRanges([...reserved, ...conventionallyUnused(prefix)]),
+    disabled: spec.disabled ?? false,
+  };
+}
+
+/** A prefix, or a single address as a prefix of full length. @throws RangeError naming the text. */
+export function parseReserved(text: string): Prefix {
+  return text.includes('/') ? parsePrefix(text) : hostPrefix(parseAddress(text));
+}
+
+/**
+ * The first address of a pool (network; subnet-router anycast, RFC 4291 §2.6.1) and the last of an IPv4 pool
+ * (broadcast): docs/decisions/0005. Not of blocks, and not of pools so small that they have none (RFC 3021, RFC 6164).
+ */
+function conventionallyUnused(prefix: Prefix): AddressRange[] {
+  if (addressBits(prefix.family) - prefix.length < 2) return [];
+  const { first, last } = rangeOf(prefix);
+  const network = { first, last: first };
+  return prefix.family === 4 ? [network, { first: last, last }] : [network];
+}
+
+export function isReserved(pool: Pool, address: Address): boolean {
+  return rangesWithin(pool.reserved, { first: address.value, last: address.value }).length > 0;
+}

@@ -1,0 +1,110 @@
+import {
+  type Address,
+  type Family,
+  formatAddress,
+  parseAddress,
+  parseInterfaceAddress,
+  parsePrefix,
+  formatPrefix,
+} from '@podwire/addresses';
+import { describeError, PodwireError } from '@podwire/errors';
+import type { LeaseRequest } from './contract.js';
+import type { PoolSpace } from './pool-space.js';
+
+/** A request after reading: what is asked for, and where it may come from. */
+export interface Wanted {
+  readonly owner: string;
+  /** Without duplicates; undefined when the request leaves them open. */
+  readonly named: readonly Family[] | undefined;
+  readonly families: readonly Family[];
+  readonly requested: ReadonlyMap<Family, Address>;
+  /** In order; also disabled ones. */
+  readonly spaces: readonly PoolSpace[];
+  /** Whether `spaces` is a choice of the request. */
+  readonly restricted: boolean;
+}
+
+const nothingRequested: ReadonlyMap<Family, Address> = new Map();
+
+/** @throws PodwireError REQUEST_INVALID */
+export function readRequest(request: LeaseRequest, all: readonly PoolSpace[]): Wanted {
+  if (request.owner === '') throw new PodwireError('REQUEST_INVALID', 'a lease needs an owner');
+  const restricted = request.pools !== undefined && request.pools.length > 0;
+  const spaces = restricted ? choosePools(request.pools, all) : all;
+  const requested = readRequested(request.requested ?? []);
+  const named = request.families && [...new Set(request.families)].sort();
+  if (named?.length === 0) throw new PodwireError('REQUEST_INVALID', 'a lease needs an address family');
+  const families = named ?? familiesOf(spaces, requested);
+  for (const [family, address] of requested) {
+    if (families.includes(family)) continue;
+    throw new PodwireError(
+      'REQUEST_INVALID',
+      `${formatAddress(address)} is requested, but IPv${family} is not wanted`,
+    );
+  }
+  return { owner: request.owner, named, families, requested, spaces, restricted };
+}
+
+function familiesOf(spaces: readonly PoolSpace[], requested: ReadonlyMap<Family, Address>): Family[] {
+  const families: Family[] = [];
+  for (const family of [4, 6] as const) {
+    const offered = spaces.some((space) => !space.pool.disabled && space.pool.prefix.family === family);
+    if (offered || requested.has(family)) families.push(family);
+  }
+  return families;
+}
+
+function choosePools(names: readonly string[], all: readonly PoolSpace[]): PoolSpace[] {
+  const chosen = new Set(names.map((name) => findPool(name, all)));
+  return all.filter((space) => chosen.has(space));
+}
+
+function findPool(name: string, all: readonly PoolSpace[]): PoolSpace {
+  const cidr = canonicalPrefix(name);
+  const found =
+    all.find((space) => space.pool.name === name) ?? all.find((space) => space.pool.cidr === cidr);
+  if (found !== undefined) return found;
+  const pools = all.map(({ pool }) => describePool(pool));
+  throw new PodwireError(
+    'REQUEST_INVALID',
+    `there is no pool ${JSON.stringify(name)}; there are: ${pools.join(', ') || 'none'}`,
+    { details: { pool: name, pools } },
+  );
+}
+
+function canonicalPrefix(text: string): string | undefined {
+  try {
+    return formatPrefix(parsePrefix(text));
+  } catch {
+    return undefined;
+  }
+}
+
+export function describePool(pool: { readonly name: string; readonly cidr: string }): string {
+  return pool.name === pool.cidr ? pool.cidr : `${pool.name} (${pool.cidr})`;
+}
+
+function readRequested(texts: readonly string[]): ReadonlyMap<Family, Address> {
+  if (texts.length === 0) return nothingRequested;
+  const requested = new Map<Family, Address>();
+  for (const text of texts) {
+    const address = readAddress(text);
+    const other = requested.get(address.family);
+    if (other !== undefined && other.value !== address.value) {
+      throw new PodwireError(
+        'REQUEST_INVALID',
+        `two IPv${address.family} addresses are requested: ${formatAddress(other)} and ${formatAddress(address)}`,
+      );
+    }
+    requested.set(address.family, address);
+  }
+  return requested;
+}
+
+function readAddress(text: string): Address {
+  try {
+    return text.includes('/') ? parseInterfaceAddress(text).address : parseAddress(text);
+  } catch (error) {
+    throw new PodwireError('REQUEST_INVALID', `requested address: ${describeError(error)}`, { cause: error });
+  }
+}
