@@ -9,11 +9,12 @@ export interface Drift {
   readonly detail: string;
 }
 
-/** What `reconcile` did. */
+/** What `reconcile` did. `owner` is absent for what belonged to nobody. */
 export interface Change {
-  readonly owner: OwnerId;
-  readonly action: 'created' | 'repaired' | 'removed' | 'failed';
-  readonly resource: Resource;
+  readonly owner?: OwnerId;
+  readonly action: 'repaired' | 'removed' | 'failed';
+  /** In words: `route 10.244.0.5/32 dev cali0123`. */
+  readonly what: string;
   readonly error?: unknown;
 }
 
