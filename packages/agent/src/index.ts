@@ -1,1 +1,27 @@
-export {};
+export { type Agent, type AgentDependencies, startAgent } from './agent.js';
+export type { Plan } from './api/plan.js';
+export type { EndpointView, ExplainedResource } from './api/views.js';
+export {
+  type AgentConfig,
+  checkConfig,
+  type ConfigCheck,
+  type ConfigProblem,
+  configShape,
+  formatProblem,
+  loadConfig,
+  type NetworkConfig,
+  parseConfig,
+  type PoolConfig,
+  renderConfigReference,
+} from './config/index.js';
+export { createLog, type Log, type LogOptions } from './log.js';
+export type { ReconcileReport } from './reconcile.js';
+export { agentVersion, type NodeAgentOptions, runAgent, startNodeAgent } from './run-agent.js';
+export {
+  decodeRequest,
+  encodeAnswer,
+  encodeRequest,
+  maxRequestBytes,
+  type PluginRequest,
+} from './server/framing.js';
+export type { StageSpan, Trace } from './trace.js';

@@ -67,8 +67,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const changes = new Counter({
     name: 'podwire_reconcile_changes_total',
-    help: 'Resources that reconciles created, repaired, removed, or failed to.',
-    labelNames: ['action', 'kind'],
+    help: 'What reconciles repaired, removed, or failed to.',
+    labelNames: ['action'],
     registers,
   });
   addState(registry, sources);
@@ -86,7 +86,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     },
     reconciled(duration, done) {
       reconciles.observe({ result: done === undefined ? 'failed' : 'ok' }, duration / 1000);
-      for (const { action, resource } of done ?? []) changes.inc({ action, kind: resource.kind });
+      for (const { action } of done ?? []) changes.inc({ action });
     },
     async render() {
       return { contentType: registry.contentType, text: await registry.metrics() };

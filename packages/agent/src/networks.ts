@@ -6,6 +6,8 @@ import type { AgentConfig, NetworkConfig } from './config/index.js';
 /** A configured network with its model and its addresses. */
 export interface Network {
   readonly view: NetworkView;
+  /** The families that pods get an address of: those with a pool that is not disabled. */
+  readonly families: readonly (4 | 6)[];
   /** bytes; undefined: that of the uplink. */
   readonly mtu: number | undefined;
   readonly model: NetworkModel;
@@ -45,7 +47,21 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
     for (const lease of ipam.leases()) copy.adopt(lease);
     return copy;
   };
-  return { view: viewNetwork(config), mtu: config.mtu, model, ipam, copyIpam };
+  return {
+    view: viewNetwork(config),
+    families: enabledFamilies(config),
+    mtu: config.mtu,
+    model,
+    ipam,
+    copyIpam,
+  };
+}
+
+function enabledFamilies({ pools }: NetworkConfig): (4 | 6)[] {
+  const enabled = pools.filter(({ disabled }) => !disabled);
+  return ([4, 6] as const).filter((family) =>
+    enabled.some(({ cidr }) => cidr.includes(':') === (family === 6)),
+  );
 }
 
 function viewNetwork(config: NetworkConfig): NetworkView {

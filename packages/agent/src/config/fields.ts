@@ -1,6 +1,5 @@
 /** The kinds of values that the configuration is made of, each with the words of its complaint. */
 import path from 'node:path';
-import { parseAddress, parsePrefix } from '@podwire/addresses';
 import { z } from 'zod';
 import { durationPattern, parseDuration } from './durations.js';
 
@@ -47,22 +46,3 @@ export const loopbackListener = z.string().transform((text, context): { host: st
   });
   return z.NEVER;
 });
-
-/** Text that `parse` accepts; its own message is the complaint. */
-function parsedText(parse: (text: string) => unknown) {
-  return z.string().superRefine((text, context) => {
-    try {
-      parse(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-    }
-  });
-}
-
-/** ADDRESS/LENGTH without bits beyond the length. */
-export const prefix = parsedText((text) => parsePrefix(text));
-
-/** A prefix or a single address. */
-export const prefixOrAddress = parsedText((text) =>
-  text.includes('/') ? parsePrefix(text) : parseAddress(text),
-);

@@ -1,27 +1,22 @@
-import { containsPrefix, hostPrefix, parseAddress, parsePrefix, type Prefix } from '@podwire/addresses';
+import { parsePrefix } from '@podwire/addresses';
+import { defaultBlockSize, findOverlaps, type PoolProblem, validatePools } from '@podwire/ipam';
 import { z } from 'zod';
-import { name, prefix, prefixOrAddress } from './fields.js';
-
-/** Block sizes as Calico's defaults: 64 addresses each. */
-const defaultBlockSize = { 4: 26, 6: 122 } as const;
-const addressBits = { 4: 32, 6: 128 } as const;
-/** A block's addresses are kept in memory one by one. */
-const largestBlockBits = 16;
+import { name } from './fields.js';
 
 const poolObject = z.strictObject({
-  cidr: prefix.meta({
+  cidr: z.string().meta({
     description: 'Addresses to hand out, as ADDRESS/LENGTH, IPv4 or IPv6.',
     example: '10.244.0.0/16',
   }),
-  blockSize: z.int().min(1).max(128).optional().meta({
+  blockSize: z.int().optional().meta({
     description:
-      'Prefix length of the blocks that a node claims whole. 26 for IPv4 and 122 for IPv6 by default (or the pool itself, when it is smaller).',
+      'Prefix length of the blocks that a node claims whole: 20 to 32 for IPv4, 116 to 128 for IPv6. 26 and 122 by default (or the pool itself, when it is smaller).',
     example: 26,
   }),
   name: name
     .optional()
     .meta({ description: 'How requests and reports call the pool. The cidr by default.', example: 'web' }),
-  reserved: z.array(prefixOrAddress).default([]).meta({
+  reserved: z.array(z.string()).default([]).meta({
     description: 'Prefixes and single addresses inside the pool that are never handed out.',
     example: '[10.244.0.0/28]',
   }),
@@ -33,50 +28,40 @@ const poolObject = z.strictObject({
   }),
 });
 
-type PoolInput = z.output<typeof poolObject>;
-type Complain = (path: (string | number)[], message: string) => void;
+export const pool = poolObject.transform((value) => ({
+  ...value,
+  name: value.name ?? value.cidr,
+  blockSize: value.blockSize ?? blockSizeFor(value.cidr),
+}));
 
-export const pool = poolObject
-  .superRefine((value, context) =>
-    checkPool(value, (path, message) => context.addIssue({ code: 'custom', path, message })),
-  )
-  .transform((value) => {
-    const { family, length } = parsePrefix(value.cidr);
-    return {
-      ...value,
-      name: value.name ?? value.cidr,
-      blockSize: value.blockSize ?? Math.max(defaultBlockSize[family], length),
-    };
-  });
-
-function checkPool(value: PoolInput, complain: Complain): void {
-  const cidr = tryPrefix(value.cidr);
-  if (cidr === undefined) return;
-  checkBlockSize(value.blockSize, cidr, complain);
-  value.reserved.forEach((text, index) => {
-    const inner = tryPrefix(text);
-    if (inner !== undefined && !containsPrefix(cidr, inner)) {
-      complain(['reserved', index], `${text} lies outside the pool ${value.cidr}`);
-    }
-  });
-}
-
-function checkBlockSize(blockSize: number | undefined, cidr: Prefix, complain: Complain): void {
-  if (blockSize === undefined) return;
-  const [least, most] = [
-    Math.max(cidr.length, addressBits[cidr.family] - largestBlockBits),
-    addressBits[cidr.family],
-  ];
-  if (blockSize < least || blockSize > most) {
-    complain(['blockSize'], `must lie between ${least} and ${most} for this pool`);
-  }
-}
-
-/** Undefined for what its own field has complained about already. */
-export function tryPrefix(text: string): Prefix | undefined {
+/** What is no prefix is complained about by {@link poolProblems}; any number will do for it. */
+function blockSizeFor(cidr: string): number {
   try {
-    return text.includes('/') ? parsePrefix(text) : hostPrefix(parseAddress(text));
+    const { family, length } = parsePrefix(cidr);
+    return Math.max(defaultBlockSize(family), length);
   } catch {
-    return undefined;
+    return defaultBlockSize(4);
   }
+}
+
+type NetworkPools = readonly { readonly pools: readonly z.output<typeof pool>[] }[];
+
+/** Everything that is wrong with the pools of all networks, by IPAM's own rules. Pools share one routing table. */
+export function poolProblems(networks: NetworkPools): { path: (string | number)[]; message: string }[] {
+  const pathOf = (network: number, index: number): string => `[${network}].pools[${index}]`;
+  const single = networks.flatMap(({ pools }, at) => validatePools(pools, (index) => pathOf(at, index)));
+  const shared = findOverlaps(
+    networks.flatMap(({ pools }, at) =>
+      pools.map(({ cidr }, index) => ({ path: `${pathOf(at, index)}.cidr`, cidr })),
+    ),
+  );
+  const unique = new Map([...single, ...shared].map((problem) => [JSON.stringify(problem), problem]));
+  return [...unique.values()].map(({ path, message }: PoolProblem) => ({ path: splitPath(path), message }));
+}
+
+/** `[0].pools[1].cidr` as steps. */
+function splitPath(path: string): (string | number)[] {
+  return [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key]) =>
+    index === undefined ? key! : Number(index),
+  );
 }

@@ -3,49 +3,32 @@
  * docs/configuration.md all come from here.
  */
 import os from 'node:os';
-import { overlaps } from '@podwire/addresses';
 import { z } from 'zod';
 import { absolutePath, duration, loopbackListener, name, socketPath } from './fields.js';
-import { pool, tryPrefix } from './pool.js';
+import { pool, poolProblems } from './pool.js';
 
-const network = z
-  .strictObject({
-    name: name.meta({
-      description: 'A plugin configuration chooses the network by `network`, or by its own name.',
-      example: 'default',
-    }),
-    model: z.enum(['routed']).default('routed').meta({
-      description:
-        'How pods are wired. `routed`: a veth pair and a host route for each address, as Calico does it.',
-    }),
-    pools: z
-      .array(pool)
-      .min(1)
-      .meta({ description: 'Where addresses come from; a pod gets one of each family that a pool offers.' }),
-    natOutgoing: z.boolean().default(true).meta({
-      description: "Traffic that leaves the pools carries the node's address.",
-    }),
-    mtu: z.int().min(576).max(65_535).optional().meta({
-      description:
-        'MTU of pod links in bytes. By default that of the uplink (the link of the default route), or else the smallest of the links that are up.',
-      example: 1450,
-    }),
-  })
-  .superRefine((value, context) => {
-    const seen = new Set<string>();
-    value.pools.forEach((entry, index) => {
-      // A pool with problems of its own comes here without its defaults.
-      const poolName = entry.name ?? entry.cidr;
-      if (seen.has(poolName)) {
-        context.addIssue({
-          code: 'custom',
-          path: ['pools', index],
-          message: `a second pool named ${poolName}`,
-        });
-      }
-      seen.add(poolName);
-    });
-  });
+const network = z.strictObject({
+  name: name.meta({
+    description: 'A plugin configuration chooses the network by `network`, or by its own name.',
+    example: 'default',
+  }),
+  model: z.enum(['routed']).default('routed').meta({
+    description:
+      'How pods are wired. `routed`: a veth pair and a host route for each address, as Calico does it.',
+  }),
+  pools: z
+    .array(pool)
+    .min(1)
+    .meta({ description: 'Where addresses come from; a pod gets one of each family that a pool offers.' }),
+  natOutgoing: z.boolean().default(true).meta({
+    description: "Traffic that leaves the pools carries the node's address.",
+  }),
+  mtu: z.int().min(576).max(65_535).optional().meta({
+    description:
+      'MTU of pod links in bytes. By default that of the uplink (the link of the default route), or else the smallest of the links that are up.',
+    example: 1450,
+  }),
+});
 
 const defaultNetworks: z.input<typeof network>[] = [
   { name: 'default', pools: [{ cidr: '10.244.0.0/16' }, { cidr: 'fd00:244::/48' }] },
@@ -55,41 +38,16 @@ const networks = z
   .array(network)
   .min(1)
   .superRefine((list, context) => {
-    const complain = (path: (string | number)[], message: string): void =>
+    for (const { path, message } of [...nameProblems(list), ...poolProblems(list)]) {
       context.addIssue({ code: 'custom', path, message });
-    checkNetworkNames(list, complain);
-    checkOverlaps(list, complain);
+    }
   });
 
-type NetworkList = z.output<typeof network>[];
-type Complain = (path: (string | number)[], message: string) => void;
-
-function checkNetworkNames(list: NetworkList, complain: Complain): void {
-  const seen = new Set<string>();
-  list.forEach((entry, index) => {
-    if (seen.has(entry.name)) complain([index, 'name'], `a second network named ${entry.name}`);
-    seen.add(entry.name);
-  });
-}
-
-/** Pools share one routing table on the node, so an address may belong to one pool only. */
-function checkOverlaps(list: NetworkList, complain: Complain): void {
-  const seen: { text: string; network: string }[] = [];
-  list.forEach((entry, index) =>
-    entry.pools.forEach(({ cidr }, poolIndex) => {
-      const here = tryPrefix(cidr);
-      const other = seen.find(({ text }) => {
-        const there = tryPrefix(text);
-        return here !== undefined && there !== undefined && overlaps(here, there);
-      });
-      if (other !== undefined) {
-        complain(
-          [index, 'pools', poolIndex, 'cidr'],
-          `${cidr} overlaps ${other.text} of network ${other.network}`,
-        );
-      }
-      seen.push({ text: cidr, network: entry.name });
-    }),
+function nameProblems(list: readonly { name: string }[]): { path: (string | number)[]; message: string }[] {
+  return list.flatMap(({ name: own }, index) =>
+    list.slice(0, index).some((other) => other.name === own)
+      ? [{ path: [index, 'name'], message: `a second network named ${own}` }]
+      : [],
   );
 }
 

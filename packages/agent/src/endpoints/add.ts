@@ -1,23 +1,14 @@
 import type { AttachmentRequest, Result } from '@podwire/cni';
-import { type CallOptions, type EndpointId, endpointKey, type NamespaceIdentity } from '@podwire/engine';
+import { type CallOptions, type EndpointId, endpointKey } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
-import type { Endpoint, PlannedEndpoint } from '@podwire/network-contract';
-import { chooseNetwork, type Network } from '../networks.js';
-import { buildAnswer, renderAnswer } from './answers.js';
+import { chooseNetwork } from '../networks.js';
+import { renderAnswer } from './answers.js';
 import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
-import { dismantle, forget } from './dismantle.js';
+import { dismantle, forget, markRemoving } from './dismantle.js';
+import { type AddRequest, draftEndpoint, wantedFamilies } from './draft.js';
 import { differenceToWish } from './duplicate.js';
-import { makeMac } from './mac.js';
-import { type AgentRecord, describeEndpoint, type EndpointDetails, podName } from './registry.js';
+import { type AgentRecord, describeEndpoint, podName } from './registry.js';
 import { endpointIdOf, readWish, type Wish } from './wish.js';
-
-/** An ADD, understood. */
-interface AddRequest {
-  readonly id: EndpointId;
-  readonly network: Network;
-  readonly namespace: NamespaceIdentity;
-  readonly wish: Wish;
-}
 
 /**
  * ADD (CNI specification 1.1.0, section 2): the pod gets its addresses and is wired, or nothing is changed. The same
@@ -29,10 +20,10 @@ export async function addEndpoint(
   call: Call,
 ): Promise<void> {
   call.trace.stage('validate');
+  refusePrevResult(request);
+  const network = chooseNetwork(context.networks, request.config);
   const wish = readWish(request);
   const id = endpointIdOf(request);
-  const network = chooseNetwork(context.networks, request.config);
-  refusePrevResult(request);
   identifyTrace(call, id, wish);
   call.trace.stage('lock');
   await context.locks.withEndpoint(endpointKey(id), call.signal, async () => {
@@ -77,10 +68,10 @@ async function findPresent(
   throw new PodwireError('ENDPOINT_EXISTS', message, { details: { endpoint: endpointKey(asked.id) } });
 }
 
-/** Addresses, plan, record, then the kernel. Takes back everything when a step fails. */
+/** Addresses and plan, then the record, then the kernel. Takes back everything when a step fails. */
 async function wire(context: EndpointContext, asked: AddRequest, call: Call): Promise<AgentRecord> {
-  call.trace.stage('allocate');
-  const draft = allocate(context, asked);
+  call.trace.stage('plan');
+  const draft = enterBooks(context, asked);
   const options: CallOptions = { signal: call.signal, trace: call.trace.resources() };
   try {
     call.trace.stage('record');
@@ -92,20 +83,42 @@ async function wire(context: EndpointContext, asked: AddRequest, call: Call): Pr
     call.trace.stage('apply');
     await context.engine.apply(ownedBy(draft), options);
   } catch (error) {
-    throw takeBack(context, draft, error);
+    takeBack(context, draft, error);
+    throw error;
   }
   context.faults.reach('add:applied');
   return finish(context, draft, call);
 }
 
-/** The kernel has nothing of it (`apply` is all or nothing), so only our own books are to be put right. */
-function takeBack(context: EndpointContext, draft: AgentRecord, error: unknown): unknown {
+/** Makes the draft and writes it into the books in memory, with no turn of the event loop in between. */
+function enterBooks(context: EndpointContext, asked: AddRequest): AgentRecord {
+  const { network, wish } = asked;
+  const view = () => context.node.view(network);
+  context.ports.check(asked.id, wish.portMappings, wantedFamilies(wish, network, view()));
+  const draft = draftEndpoint(asked, {
+    ipam: network.ipam,
+    view,
+    random: context.random,
+    now: context.clock(),
+    isLinkTaken: (name) => context.endpoints.ofLink(name) !== undefined,
+  });
+  context.endpoints.put(draft);
+  context.ports.claim(draft);
+  return draft;
+}
+
+/**
+ * `apply` is all or nothing, so only our own books are to be put right; unless it says that its way back failed, then
+ * the endpoint is removed like any other, later.
+ */
+function takeBack(context: EndpointContext, draft: AgentRecord, error: unknown): void {
+  const leftBehind = error instanceof PodwireError && error.code === 'REMOVE_INCOMPLETE';
   try {
-    forget(context, draft);
-  } catch (second) {
-    context.log.warn({ err: second, endpoint: endpointKey(draft.id) }, 'a failed ADD left its record behind');
+    if (leftBehind) markRemoving(context, draft);
+    else forget(context, draft);
+  } catch (err) {
+    context.log.error({ err, endpoint: endpointKey(draft.id) }, 'a failed ADD left its record behind');
   }
-  return error;
 }
 
 async function finish(context: EndpointContext, draft: AgentRecord, call: Call): Promise<AgentRecord> {
@@ -119,77 +132,6 @@ async function finish(context: EndpointContext, draft: AgentRecord, call: Call):
     await undo(context, draft, error);
     throw error;
   }
-}
-
-/** Gives out addresses, makes the plan and writes both into our books in memory. Synchronous: nobody comes between. */
-function allocate(context: EndpointContext, { id, network, namespace, wish }: AddRequest): AgentRecord {
-  const view = context.node.view(network);
-  const families = wish.families ?? (view.ipv6 ? undefined : ([4] as const));
-  context.ports.check(wish.portMappings, families ?? [4, 6]);
-  const owner = endpointKey(id);
-  const leases = network.ipam.allocate({
-    owner,
-    ...(families === undefined ? {} : { families }),
-    ...(wish.addresses.length === 0 ? {} : { requested: wish.addresses }),
-    ...(wish.pools === undefined ? {} : { pools: wish.pools }),
-  });
-  try {
-    const endpoint: Endpoint = {
-      id,
-      pod: wish.pod,
-      leases: leases.map(({ address, pool }) => ({ address, pool })),
-      mac: wish.mac ?? makeMac(context.random),
-      portMappings: wish.portMappings,
-      ...(wish.bandwidth === undefined ? {} : { bandwidth: wish.bandwidth }),
-    };
-    const planned = network.model.planEndpoint(endpoint, context.node.view(network));
-    const record = draftRecord(endpoint, planned, {
-      network: network.view.name,
-      namespace,
-      createdAt: context.clock(),
-      answer: buildAnswer({
-        planned,
-        leases,
-        netns: namespace.path,
-        ...(wish.dns === undefined ? {} : { dns: wish.dns }),
-      }),
-    });
-    context.endpoints.put(record);
-    context.ports.claim(record);
-    return record;
-  } catch (error) {
-    network.ipam.release(owner);
-    throw error;
-  }
-}
-
-interface DraftFacts {
-  readonly network: string;
-  readonly namespace: NamespaceIdentity;
-  readonly createdAt: number;
-  readonly answer: Result;
-}
-
-function draftRecord(endpoint: Endpoint, planned: PlannedEndpoint, facts: DraftFacts): AgentRecord {
-  const { id, pod, leases, mac, portMappings, bandwidth } = endpoint;
-  const details: EndpointDetails = {
-    network: facts.network,
-    mac,
-    portMappings,
-    ...(bandwidth === undefined ? {} : { bandwidth }),
-  };
-  return {
-    version: 1,
-    id,
-    phase: 'wiring',
-    pod,
-    namespace: facts.namespace,
-    leases,
-    endpoint: details,
-    resources: planned.resources,
-    answer: facts.answer,
-    createdAt: facts.createdAt,
-  };
 }
 
 interface HandOver {

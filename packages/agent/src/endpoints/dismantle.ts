@@ -21,14 +21,15 @@ export async function dismantle(
   options: DismantleOptions,
 ): Promise<void> {
   const removing = markRemoving(context, record);
-  context.faults.reach('remove:marked');
+  context.faults.reach('dismantle:marked');
   await context.engine.remove(ownedBy(removing), options);
-  context.faults.reach('remove:unwired');
+  context.faults.reach('dismantle:unwired');
   forget(context, removing);
-  context.faults.reach('remove:forgotten');
+  context.faults.reach('dismantle:forgotten');
 }
 
-function markRemoving({ records, endpoints }: EndpointContext, record: AgentRecord): AgentRecord {
+/** The record says from now on that the endpoint is going. @throws PodwireError RECORD_IO */
+export function markRemoving({ records, endpoints }: EndpointContext, record: AgentRecord): AgentRecord {
   if (record.phase === 'removing') return record;
   const removing = records.advance(record, 'removing') as AgentRecord;
   endpoints.put(removing);

@@ -18,6 +18,8 @@ export interface EndpointRegistry {
   put(record: AgentRecord): void;
   drop(id: EndpointId): void;
   all(): AgentRecord[];
+  /** The endpoint that has the host-side link of this name. */
+  ofLink(name: string): AgentRecord | undefined;
   /** By key, by container id, by `namespace/name` of the pod, or by the name alone. */
   find(text: string): AgentRecord[];
   readonly size: number;
@@ -25,11 +27,23 @@ export interface EndpointRegistry {
 
 export function createEndpointRegistry(): EndpointRegistry {
   const records = new Map<string, AgentRecord>();
+  const links = new Map<string, string>();
   return {
     get: (key) => records.get(key),
-    put: (record) => void records.set(endpointKey(record.id), record),
-    drop: (id) => void records.delete(endpointKey(id)),
+    put(record) {
+      const key = endpointKey(record.id);
+      records.set(key, record);
+      for (const name of hostLinks(record)) links.set(name, key);
+    },
+    drop(id) {
+      const key = endpointKey(id);
+      const record = records.get(key);
+      records.delete(key);
+      if (record === undefined) return;
+      for (const name of hostLinks(record)) if (links.get(name) === key) links.delete(name);
+    },
     all: () => [...records.values()],
+    ofLink: (name) => records.get(links.get(name) ?? ''),
     find: (text) => {
       const exact = records.get(text);
       return exact === undefined ? [...records.values()].filter((record) => isCalled(record, text)) : [exact];
@@ -38,6 +52,10 @@ export function createEndpointRegistry(): EndpointRegistry {
       return records.size;
     },
   };
+}
+
+function hostLinks({ resources }: AgentRecord): string[] {
+  return resources.filter((resource) => resource.kind === 'veth').map(({ host }) => host.name);
 }
 
 function isCalled(record: AgentRecord, text: string): boolean {

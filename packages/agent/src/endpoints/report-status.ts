@@ -24,17 +24,15 @@ export async function reportStatus(
   await call.answer('');
 }
 
-/** A pod gets an address of every family that has pools, so each must have one left. */
-function requireAddresses({ view, ipam }: Network, ipv6: boolean): void {
+/** A pod gets an address of every family that the network gives, so each must have one left. */
+function requireAddresses({ view, ipam, families }: Network, ipv6: boolean): void {
   const reports = ipam.report();
-  for (const family of ipv6 ? [4, 6] : [4]) {
-    const pools = reports.filter(({ cidr }) => (cidr.includes(':') ? 6 : 4) === family);
-    if (pools.length > 0 && pools.every(({ free }) => free === 0n)) {
+  for (const family of families.filter((each) => each === 4 || ipv6)) {
+    const pools = reports.filter(({ cidr }) => cidr.includes(':') === (family === 6));
+    if (pools.every(({ free }) => free === 0n)) {
       const names = pools.map(({ name }) => name).join(', ');
-      throw new PodwireError(
-        'POOL_EXHAUSTED',
-        `network ${view.name} has no free IPv${family} address left in ${names}`,
-      );
+      const message = `network ${view.name} has no free IPv${family} address left in ${names}`;
+      throw new PodwireError('POOL_EXHAUSTED', message);
     }
   }
 }

@@ -16,8 +16,8 @@ export interface Wish {
   readonly pod: PodIdentity;
   /** Addresses asked for by name, without length; empty when any will do. */
   readonly addresses: readonly string[];
-  /** Pools by name or CIDR; undefined when any will do. */
-  readonly pools?: readonly string[];
+  /** Pools by name or CIDR, for each family apart; absent where any will do. */
+  readonly pools?: { readonly ipv4?: readonly string[]; readonly ipv6?: readonly string[] };
   readonly families?: readonly (4 | 6)[];
   readonly mac?: string;
   readonly portMappings: readonly PortMapping[];
@@ -92,10 +92,12 @@ function checkAddress(where: string, text: string): string {
   }
 }
 
-function readPools(annotation: AnnotationReader): string[] | undefined {
-  const lists = ['ipv4pools', 'ipv6pools'].map((name) => readWords(annotationName(name), annotation(name)));
-  const given = lists.filter((list) => list !== undefined);
-  return given.length === 0 ? undefined : given.flat();
+function readPools(annotation: AnnotationReader): Wish['pools'] {
+  const [ipv4, ipv6] = ['ipv4pools', 'ipv6pools'].map((name) =>
+    readWords(annotationName(name), annotation(name)),
+  );
+  if (ipv4 === undefined && ipv6 === undefined) return undefined;
+  return { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
 }
 
 function readFamilies(annotation: AnnotationReader): (4 | 6)[] | undefined {

@@ -1,6 +1,7 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
 import type { NodeView } from '@podwire/network-contract';
+import { planNodeTraffic } from '@podwire/network-traffic';
 import type { Network } from '../networks.js';
 import { discoverMtu, type HostView } from './host-view.js';
 
@@ -44,7 +45,10 @@ export function createNodeState({ name, networks, readHost }: NodeOptions): Node
 
   const owned = (): Owned => ({
     owner: 'node',
-    resources: withoutDoubles(networks.flatMap((network) => network.model.planNode(view(network)))),
+    resources: withoutDoubles([
+      ...networks.flatMap((network) => network.model.planNode(view(network))),
+      ...planNodeTraffic(networks.map(view)),
+    ]),
   });
 
   const markApplied = ({ resources }: Owned, blocks: number): void => {

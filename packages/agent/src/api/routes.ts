@@ -1,0 +1,142 @@
+/** What the API offers. Each handler returns data; how it is sent is `api-server.ts`'s business. */
+import { endpointKey } from '@podwire/engine';
+import { PodwireError } from '@podwire/errors';
+import { type EndpointContext, ownedBy } from '../endpoints/context.js';
+import type { AgentRecord } from '../endpoints/registry.js';
+import type { Metrics } from '../metrics.js';
+import type { ReconcileLoop } from '../reconcile-loop.js';
+import type { TraceLog } from '../trace.js';
+import { planAdd } from './plan.js';
+import { explainResources, viewEndpoint, viewIpam } from './views.js';
+
+export interface ApiContext {
+  readonly context: EndpointContext;
+  readonly traces: TraceLog;
+  readonly metrics: Metrics;
+  readonly reconciler: ReconcileLoop;
+  readonly nodeName: string;
+  readonly version: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** What was wrong with the endpoint records at start. */
+  readonly recordProblems: readonly string[];
+  /** Open connections of plugins. */
+  readonly connections: () => number;
+  /** Milliseconds for a request that looks at the kernel. */
+  readonly deadline: number;
+}
+
+export interface ApiRequest {
+  /** What stands in the place of `*` in the path, decoded. */
+  readonly rest: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+}
+
+/** Text goes out as it is; everything else as JSON. */
+export type ApiAnswer =
+  | { readonly status?: number; readonly json: unknown }
+  | { readonly contentType: string; readonly text: string };
+
+export type ApiHandler = (api: ApiContext, request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
+
+/** For health checks and Prometheus; also served on the loopback listener. */
+export const openRoutes: Readonly<Record<string, ApiHandler>> = {
+  'GET /healthz': () => ({ contentType: 'text/plain', text: 'ok\n' }),
+  'GET /readyz': ({ context: { readiness } }) => ({
+    status: readiness.ready ? 200 : 503,
+    json: {
+      ready: readiness.ready,
+      ...(readiness.problem === undefined ? {} : { problem: readiness.problem }),
+    },
+  }),
+  'GET /metrics': ({ metrics }) => metrics.render(),
+};
+
+/** Everything, on the API socket. A path that ends in `*` takes what follows. */
+export const apiRoutes: Readonly<Record<string, ApiHandler>> = {
+  ...openRoutes,
+  'GET /v1/status': (api) => ({ json: viewStatus(api) }),
+  'GET /v1/endpoints': ({ context }) => ({ json: { endpoints: context.endpoints.all().map(viewEndpoint) } }),
+  'GET /v1/endpoints/*': ({ context }, { rest }) => ({ json: findOne(context, rest) }),
+  'GET /v1/ipam': ({ context }) => ({ json: { networks: context.networks.map(viewIpam) } }),
+  'GET /v1/traces': ({ traces }, { query }) => ({ json: { traces: traces.list().slice(-readLimit(query)) } }),
+  'GET /v1/traces/*': ({ traces }, { rest }) => ({ json: findTrace(traces, rest) }),
+  'GET /v1/explain/*': async (api, { rest }) => ({ json: await explain(api, rest) }),
+  'POST /v1/plan': ({ context }, { body }) => ({ json: planAdd(context, body) }),
+  'POST /v1/reconcile': async ({ reconciler }) => ({ json: await reconciler.run() }),
+};
+
+function viewStatus(api: ApiContext): object {
+  const { context, reconciler } = api;
+  const phases = context.endpoints.all().map(({ phase }) => phase);
+  const count = (phase: string): number => phases.filter((each) => each === phase).length;
+  return {
+    node: api.nodeName,
+    version: api.version,
+    pid: process.pid,
+    startedAt: new Date(api.startedAt).toISOString(),
+    ready: context.readiness.ready,
+    problem: context.readiness.problem ?? null,
+    recordProblems: api.recordProblems,
+    networks: context.networks.map((network) => {
+      const { mtu, ipv6, blocks } = context.node.view(network);
+      return {
+        name: network.view.name,
+        model: network.view.model,
+        pools: network.view.pools,
+        blocks,
+        mtu,
+        ipv6,
+      };
+    }),
+    endpoints: { ready: count('ready'), wiring: count('wiring'), removing: count('removing') },
+    connections: api.connections(),
+    memory: { rss: process.memoryUsage.rss() },
+    lastReconcile: reconciler.last ?? null,
+  };
+}
+
+function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? '50';
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new PodwireError('REQUEST_INVALID', `limit must be a number from 1, is ${JSON.stringify(text)}`);
+}
+
+function findTrace(traces: TraceLog, text: string): object {
+  const trace = traces.find(Number(text));
+  if (trace !== undefined) return trace;
+  throw new PodwireError('ENDPOINT_UNKNOWN', `there is no trace ${text} (any more)`);
+}
+
+/** With all the record has: resources and the answer to the runtime too. */
+function findOne(context: EndpointContext, text: string): object {
+  const record = findRecord(context, text);
+  const { resources, answer } = record;
+  return { ...viewEndpoint(record), resources, answer };
+}
+
+/** @throws PodwireError ENDPOINT_UNKNOWN; REQUEST_INVALID when several are called so */
+function findRecord({ endpoints }: EndpointContext, text: string): AgentRecord {
+  const found = endpoints.find(text);
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) throw new PodwireError('ENDPOINT_UNKNOWN', `no endpoint is called ${text}`);
+  const keys = found.map(({ id }) => endpointKey(id));
+  const message = `${text} may be any of ${keys.join(' ')}`;
+  throw new PodwireError('REQUEST_INVALID', message, { details: { keys } });
+}
+
+async function explain({ context, deadline }: ApiContext, text: string): Promise<object> {
+  const signal = AbortSignal.timeout(deadline);
+  if (text === 'node') {
+    const owned = context.node.owned();
+    const drifts = await context.engine.verify(owned, { signal });
+    return { owner: 'node', resources: explainResources(owned.resources, drifts) };
+  }
+  const key = endpointKey(findRecord(context, text).id);
+  return context.locks.withEndpoint(key, signal, async () => {
+    const record = findRecord(context, key);
+    const drifts = await context.engine.verify(ownedBy(record), { signal });
+    return { ...viewEndpoint(record), resources: explainResources(record.resources, drifts) };
+  });
+}

@@ -1,0 +1,78 @@
+/** What the API shows. These shapes are what `podwire … -o json` prints, so they are part of the interface. */
+import { type Drift, endpointKey, type Resource } from '@podwire/engine';
+import type { PoolReport } from '@podwire/ipam';
+import type { Network } from '../networks.js';
+import type { AgentRecord } from '../endpoints/registry.js';
+
+export interface EndpointView {
+  readonly key: string;
+  readonly containerId: string;
+  readonly ifName: string;
+  /** The network of the agent's configuration. */
+  readonly network: string;
+  /** The CNI network, of the plugin configuration. */
+  readonly cniNetwork: string;
+  readonly pod: { readonly namespace?: string; readonly name?: string; readonly uid?: string };
+  readonly phase: string;
+  readonly addresses: readonly string[];
+  readonly mac: string;
+  readonly netns: string;
+  readonly portMappings: readonly unknown[];
+  readonly bandwidth?: unknown;
+  /** RFC 3339 */
+  readonly createdAt: string;
+}
+
+export function viewEndpoint(record: AgentRecord): EndpointView {
+  const { id, pod, phase, leases, endpoint, namespace, createdAt } = record;
+  return {
+    key: endpointKey(id),
+    containerId: id.containerId,
+    ifName: id.ifName,
+    network: endpoint.network,
+    cniNetwork: id.network,
+    pod,
+    phase,
+    addresses: leases.map(({ address }) => address),
+    mac: endpoint.mac,
+    netns: namespace.path,
+    portMappings: endpoint.portMappings,
+    ...(endpoint.bandwidth === undefined ? {} : { bandwidth: endpoint.bandwidth }),
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}
+
+/** Numbers of addresses as decimal text: an IPv6 pool has more than a JSON number can count. */
+export function viewPool(report: PoolReport): object {
+  const { name, cidr, size, used, cooling, reserved, free, blocks } = report;
+  return { name, cidr, size: `${size}`, used, cooling, reserved: `${reserved}`, free: `${free}`, blocks };
+}
+
+export function viewIpam({ view, ipam }: Network): object {
+  return {
+    network: view.name,
+    pools: ipam.report().map(viewPool),
+    leases: ipam.leases().map(({ since, ...lease }) => ({ ...lease, since: new Date(since).toISOString() })),
+    foreign: ipam.foreignLeases().map(({ address, owner }) => ({ address, owner })),
+  };
+}
+
+/** Every resource of a list beside what the kernel has. */
+export interface ExplainedResource {
+  readonly resource: Resource;
+  readonly state: 'ok' | Drift['state'];
+  readonly detail?: string;
+}
+
+export function explainResources(
+  resources: readonly Resource[],
+  drifts: readonly Drift[],
+): ExplainedResource[] {
+  const found = new Map(drifts.map((drift) => [JSON.stringify(drift.resource), drift]));
+  return resources.map((resource) => {
+    const drift = found.get(JSON.stringify(resource));
+    return drift === undefined
+      ? { resource, state: 'ok' }
+      : { resource, state: drift.state, detail: drift.detail };
+  });
+}

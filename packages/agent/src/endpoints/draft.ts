@@ -1,0 +1,124 @@
+/** From what an ADD asks for to what the node must have: addresses, plan and record. Changes nothing but the addresses. */
+import { type EndpointId, endpointKey, type NamespaceIdentity } from '@podwire/engine';
+import { PodwireError } from '@podwire/errors';
+import type { Ipam, Lease } from '@podwire/ipam';
+import type { Endpoint, NodeView, PlannedEndpoint } from '@podwire/network-contract';
+import type { Network } from '../networks.js';
+import { buildAnswer } from './answers.js';
+import { makeMac } from './mac.js';
+import type { AgentRecord, EndpointDetails } from './registry.js';
+import type { Wish } from './wish.js';
+
+/** An ADD, understood. */
+export interface AddRequest {
+  readonly id: EndpointId;
+  readonly network: Network;
+  readonly namespace: NamespaceIdentity;
+  readonly wish: Wish;
+}
+
+/** What a draft is made with. */
+export interface DraftTools {
+  /** Of the network, or a copy of it. */
+  readonly ipam: Ipam;
+  /** Asked after the addresses are allocated, since they may come from a new block. */
+  readonly view: () => NodeView;
+  readonly random: (bytes: number) => Uint8Array;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether another endpoint has the host-side link of this name. */
+  readonly isLinkTaken: (name: string) => boolean;
+}
+
+/**
+ * Allocates and plans. Synchronous: nobody comes between two drafts.
+ * @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL, REQUEST_INVALID; then nothing is allocated
+ */
+export function draftEndpoint(asked: AddRequest, tools: DraftTools): AgentRecord {
+  const leases = allocate(asked, tools);
+  try {
+    const endpoint = describeEndpoint(asked, leases, tools);
+    return toRecord(endpoint, plan(asked.network, endpoint, tools), asked, tools.now);
+  } catch (error) {
+    tools.ipam.release(endpointKey(asked.id));
+    throw error;
+  }
+}
+
+function allocate({ id, network, wish }: AddRequest, { ipam, view }: DraftTools): Lease[] {
+  const families = wantedFamilies(wish, network, view());
+  const pools = wantedPools(wish, network);
+  return ipam.allocate({
+    owner: endpointKey(id),
+    families,
+    ...(wish.addresses.length === 0 ? {} : { requested: wish.addresses }),
+    ...(pools === undefined ? {} : { pools }),
+  });
+}
+
+const familyOf = (cidr: string): 4 | 6 => (cidr.includes(':') ? 6 : 4);
+
+/**
+ * The families that are wanted, or else all that the network can give; in any case only what the node speaks.
+ * @throws PodwireError CONFIG_INVALID when nothing is left
+ */
+export function wantedFamilies(wish: Pick<Wish, 'families'>, network: Network, node: NodeView): (4 | 6)[] {
+  const spoken = ([4, 6] as const).filter((family) => (family === 4 ? node.ipv4 : node.ipv6));
+  const wanted = spoken.filter((family) => (wish.families ?? network.families).includes(family));
+  if (wanted.length > 0) return wanted;
+  const message = `network ${network.view.name} has no pool of an address family that is wanted and that node ${node.name} speaks`;
+  throw new PodwireError('CONFIG_INVALID', message);
+}
+
+/** Restricting one family leaves the other as free as it is. */
+function wantedPools({ pools }: Wish, { view }: Network): string[] | undefined {
+  if (pools === undefined) return undefined;
+  const all = (family: 4 | 6): string[] =>
+    view.pools.filter(({ cidr }) => familyOf(cidr) === family).map(({ name }) => name);
+  return [...(pools.ipv4 ?? all(4)), ...(pools.ipv6 ?? all(6))];
+}
+
+function describeEndpoint(
+  { id, wish }: AddRequest,
+  leases: readonly Lease[],
+  { random }: DraftTools,
+): Endpoint {
+  return {
+    id,
+    pod: wish.pod,
+    leases: leases.map(({ address, pool }) => ({ address, pool })),
+    mac: wish.mac ?? makeMac(random),
+    portMappings: wish.portMappings,
+    ...(wish.bandwidth === undefined ? {} : { bandwidth: wish.bandwidth }),
+  };
+}
+
+function plan({ model }: Network, endpoint: Endpoint, { view, isLinkTaken }: DraftTools): PlannedEndpoint {
+  const planned = model.planEndpoint(endpoint, view());
+  if (!isLinkTaken(planned.hostLink.name)) return planned;
+  return model.planEndpoint({ ...endpoint, nameTaken: true }, view());
+}
+
+function toRecord(endpoint: Endpoint, planned: PlannedEndpoint, asked: AddRequest, now: number): AgentRecord {
+  const { id, pod, leases, mac, portMappings, bandwidth } = endpoint;
+  const { network, namespace, wish } = asked;
+  const details: EndpointDetails = {
+    network: network.view.name,
+    mac,
+    portMappings,
+    ...(bandwidth === undefined ? {} : { bandwidth }),
+  };
+  const dns = wish.dns === undefined ? {} : { dns: wish.dns };
+  return {
+    version: 1,
+    id,
+    phase: 'wiring',
+    pod,
+    namespace,
+    leases,
+    endpoint: details,
+    resources: planned.resources,
+    answer: buildAnswer({ planned, leases, netns: namespace.path, ...dns }),
+    createdAt: now,
+  };
+}

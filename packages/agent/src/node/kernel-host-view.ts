@@ -1,0 +1,47 @@
+import fs from 'node:fs';
+import { DOOMED_GROUP, LIVE_GROUP } from '@podwire/engine';
+import { hasCode } from '@podwire/linux';
+import { type Link, listLinks, listRoutes, type NetlinkConnection, type Route } from '@podwire/netlink';
+import type { DefaultRoute, HostLink, HostView } from './host-view.js';
+
+/** ARPHRD_LOOPBACK (linux/if_arp.h). */
+const loopbackType = 772;
+/** RT_TABLE_MAIN (linux/rtnetlink.h). */
+const mainTable = 254;
+/** What the kernel makes of an IPv6 route without a metric; for IPv4 it is 0. */
+const ordinaryMetric = { 4: 0, 6: 1024 } as const;
+
+/** Reads the network namespace that the connection is bound to, which must be that of the process. */
+export function readKernelHost(connection: NetlinkConnection): HostView {
+  return {
+    links: listLinks(connection).map(toHostLink),
+    defaultRoutes: listRoutes(connection, { table: mainTable }).filter(isDefault).flatMap(toDefaultRoutes),
+    ipv6: hasIpv6(),
+  };
+}
+
+function toHostLink({ index, name, mtu = 0, up, hardwareType, group }: Link): HostLink {
+  const own = group === LIVE_GROUP || group === DOOMED_GROUP;
+  return { index, name, mtu, up, loopback: hardwareType === loopbackType, own };
+}
+
+function isDefault({ destination, type }: Route): boolean {
+  return type === 'unicast' && (destination === '0.0.0.0/0' || destination === '::/0');
+}
+
+function toDefaultRoutes({ family, metric, link, nextHops }: Route): DefaultRoute[] {
+  const links = nextHops?.map((hop) => hop.link) ?? [link];
+  return links
+    .filter((index) => index !== undefined)
+    .map((index) => ({ family, link: index, metric: metric ?? ordinaryMetric[family] }));
+}
+
+/** A kernel without IPv6 (or `ipv6.disable=1`) has no such file; `all/disable_ipv6` switches it off at run time. */
+function hasIpv6(): boolean {
+  try {
+    return fs.readFileSync('/proc/sys/net/ipv6/conf/all/disable_ipv6', 'utf8').trim() === '0';
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+/** When the node is reconciled: at start until it works once, then every while, and when somebody asks. */
+import { describeError, PodwireError } from '@podwire/errors';
+import type { EndpointContext } from './endpoints/context.js';
+import type { Metrics } from './metrics.js';
+import { reconcile, type ReconcileReport } from './reconcile.js';
+
+export interface ReconcileLoop {
+  /** Reconciles now, alone on the node. @throws what made it impossible */
+  run(): Promise<ReconcileReport>;
+  /** Begins the first round, and so takes its place in the queue for the node before this call returns. */
+  start(): void;
+  /** Ends the rounds and gives up one that is under way. */
+  stop(): void;
+  /** Resolves with the first round that succeeds; rejects when stopped before. */
+  readonly ready: Promise<void>;
+  readonly last: ReconcileReport | undefined;
+}
+
+export interface ReconcileLoopOptions {
+  readonly context: EndpointContext;
+  readonly metrics: Metrics;
+  /** Monotonic milliseconds. */
+  readonly elapsed: () => number;
+  /** Milliseconds between rounds. */
+  readonly interval: number;
+  /** Milliseconds for one round. */
+  readonly deadline: number;
+}
+
+/** Milliseconds until the next attempt while the agent is not ready: doubling up to the last one. */
+const firstRetry = 500;
+const lastRetry = 30_000;
+
+export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoop {
+  const { context, metrics, elapsed, interval, deadline } = options;
+  const stopped = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let retry = firstRetry;
+  let last: ReconcileReport | undefined;
+  let becomeReady = (): void => undefined;
+  const ready = new Promise<void>((resolve, reject) => {
+    becomeReady = resolve;
+    stopped.signal.addEventListener('abort', () => reject(stopped.signal.reason as Error), { once: true });
+  });
+  // Whoever does not ask need not hear of it.
+  ready.catch(() => undefined);
+
+  async function run(): Promise<ReconcileReport> {
+    const begin = elapsed();
+    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(deadline)]);
+    try {
+      last = await context.locks.withAll(signal, () => reconcile(context, signal, elapsed));
+      context.readiness.ready = true;
+      becomeReady();
+      metrics.reconciled(last.duration, last.changes);
+      logReport(context, last);
+      return last;
+    } catch (error) {
+      context.readiness.problem = `the node could not be reconciled: ${describeError(error)}`;
+      metrics.reconciled(elapsed() - begin, undefined);
+      throw error;
+    }
+  }
+
+  function schedule(): void {
+    if (stopped.signal.aborted) return;
+    timer = setTimeout(() => void round(), context.readiness.ready ? interval : retry);
+    if (!context.readiness.ready) retry = Math.min(retry * 2, lastRetry);
+  }
+
+  async function round(): Promise<void> {
+    try {
+      await run();
+    } catch (err) {
+      if (!stopped.signal.aborted) context.log.error({ err }, 'reconcile failed');
+    }
+    schedule();
+  }
+
+  return {
+    run,
+    ready,
+    start: () => void round(),
+    stop() {
+      clearTimeout(timer);
+      stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
+    },
+    get last() {
+      return last;
+    },
+  };
+}
+
+function logReport({ log }: EndpointContext, report: ReconcileReport): void {
+  const { changes, removed, failures, duration } = report;
+  const facts = {
+    ms: Math.round(duration * 10) / 10,
+    changes: changes.length,
+    removed: removed.length,
+    failures,
+  };
+  if (failures.length > 0) log.error(facts, 'reconciled with failures');
+  else if (changes.length + removed.length > 0) log.info(facts, 'reconciled');
+  else log.debug(facts, 'reconciled');
+  for (const { owner, action, what, error } of changes)
+    log.info({ owner, action, what, err: error }, 'changed');
+}

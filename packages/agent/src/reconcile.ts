@@ -1,0 +1,87 @@
+/** Making the node look like the records, at start and every while. */
+import { type Change, endpointKey, type Owned } from '@podwire/engine';
+import { describeError } from '@podwire/errors';
+import { type EndpointContext, ownedBy } from './endpoints/context.js';
+import { dismantle } from './endpoints/dismantle.js';
+import type { AgentRecord } from './endpoints/registry.js';
+
+export interface ReconcileReport {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly changes: readonly Change[];
+  /** Keys of endpoints whose removal was finished, or whose namespace was gone. */
+  readonly removed: readonly string[];
+  /** What could not be done, in words. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * Looks at the host again, removes what is to be removed, then adopts, repairs and prunes. The caller has the node alone.
+ * Failures of single resources are in the report; what is wrong with the node's own part is also in `readiness`.
+ * @throws PodwireError when it could not be done at all
+ */
+export async function reconcile(
+  context: EndpointContext,
+  signal: AbortSignal,
+  elapsed: () => number,
+): Promise<ReconcileReport> {
+  const startedAt = context.clock();
+  const begin = elapsed();
+  context.node.rediscover();
+  const { removed, failures } = await removeDead(context, signal);
+  context.faults.reach('reconcile:dead-removed');
+  const node = context.node.owned();
+  const changes = await context.engine.reconcile([node, ...wantedEndpoints(context)], { signal });
+  noteNode(context, node, changes);
+  const failed = changes.filter(({ action }) => action === 'failed').map(describeFailure);
+  return { startedAt, duration: elapsed() - begin, changes, removed, failures: [...failures, ...failed] };
+}
+
+/** Endpoints in transition have no claim any more: whatever is left of them is pruned. */
+function wantedEndpoints({ endpoints }: EndpointContext): Owned[] {
+  return endpoints
+    .all()
+    .filter(({ phase }) => phase === 'ready')
+    .map(ownedBy);
+}
+
+/** Finishes interrupted ADDs (backwards) and DELs, and removes endpoints whose namespace is gone. */
+async function removeDead(
+  context: EndpointContext,
+  signal: AbortSignal,
+): Promise<{ removed: string[]; failures: string[] }> {
+  const removed: string[] = [];
+  const failures: string[] = [];
+  for (const record of context.endpoints.all()) {
+    const why = whyDead(context, record);
+    if (why === undefined) continue;
+    const endpoint = endpointKey(record.id);
+    try {
+      await dismantle(context, record, { signal });
+      removed.push(endpoint);
+      context.log.info({ endpoint, why }, 'removed an endpoint');
+    } catch (err) {
+      failures.push(`${endpoint}: ${describeError(err)}`);
+      context.log.error({ err, endpoint, why }, 'an endpoint could not be removed; it is tried again');
+    }
+  }
+  return { removed, failures };
+}
+
+function whyDead({ namespaces }: EndpointContext, { phase, namespace }: AgentRecord): string | undefined {
+  if (phase === 'wiring') return 'its ADD was interrupted';
+  if (phase === 'removing') return 'its removal was interrupted';
+  return namespaces.isGone(namespace) ? `its network namespace ${namespace.path} is gone` : undefined;
+}
+
+function noteNode({ node, readiness }: EndpointContext, owned: Owned, changes: readonly Change[]): void {
+  const failed = changes.filter(({ owner, action }) => owner === 'node' && action === 'failed');
+  if (failed.length === 0) node.markApplied(owned);
+  readiness.problem = failed.length === 0 ? undefined : failed.map(describeFailure).join('; ');
+}
+
+function describeFailure({ owner, what, error }: Change): string {
+  return `${owner ?? 'leftover'}: ${what}: ${describeError(error)}`;
+}

@@ -1,0 +1,121 @@
+/** The agent as a process: the real kernel, the real clock, signals. */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import {
+  createEngine,
+  type FaultPoints,
+  noFaults,
+  openKernel,
+  openRecordDirectory,
+  type RecordFiles,
+} from '@podwire/engine';
+import { createIpam } from '@podwire/ipam';
+import { peerCredentials, warmThreadPool } from '@podwire/linux';
+import { openRouteConnection } from '@podwire/netlink';
+import { createRoutedModel } from '@podwire/network-routed';
+import { type Agent, type AgentDependencies, startAgent } from './agent.js';
+import type { AgentConfig } from './config/index.js';
+import { createLog, type Log } from './log.js';
+import { readKernelHost } from './node/kernel-host-view.js';
+import { createNamespaces } from './node/namespaces.js';
+import { claimNetworkNamespace, lockStateDirectory } from './own-node.js';
+
+/** What tests may replace in a real agent. */
+export interface NodeAgentOptions {
+  readonly log?: Log;
+  readonly faults?: FaultPoints;
+  /** Every resource travels alone, so that a fault can strike between any two. */
+  readonly single?: boolean;
+  /** The file system of the endpoint records. */
+  readonly recordFiles?: RecordFiles;
+}
+
+/**
+ * Starts an agent on the network namespace of this process.
+ * @throws PodwireError AGENT_RUNNING, CONFIG_INVALID, RECORD_IO
+ */
+export async function startNodeAgent(config: AgentConfig, options: NodeAgentOptions = {}): Promise<Agent> {
+  await warmThreadPool();
+  const releases = [lockStateDirectory(config.stateDir)];
+  try {
+    releases.push(await claimNetworkNamespace());
+    const log = options.log ?? createLog({ level: config.log.level, nodeName: config.nodeName });
+    const { dependencies, close } = openDependencies(config, log, options);
+    releases.push(close);
+    const agent = await startAgent(config, dependencies);
+    return { ...agent, stop: () => agent.stop().finally(() => releaseAll(releases)) };
+  } catch (error) {
+    releaseAll(releases);
+    throw error;
+  }
+}
+
+function releaseAll(releases: readonly (() => void)[]): void {
+  for (const release of releases.toReversed()) release();
+}
+
+function openDependencies(
+  config: AgentConfig,
+  log: Log,
+  { faults = noFaults, single = false, recordFiles = fs }: NodeAgentOptions,
+): { dependencies: AgentDependencies; close: () => void } {
+  const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), recordFiles);
+  const hostConnection = openRouteConnection();
+  const engine = createEngine({
+    kernel: openKernel(),
+    faults,
+    single,
+    onError: (message) => log.error(message),
+  });
+  const routed = createRoutedModel();
+  const dependencies: AgentDependencies = {
+    version: agentVersion(),
+    engine,
+    records,
+    models: new Map([[routed.name, routed]]),
+    createIpam,
+    namespaces: createNamespaces(),
+    readHost: () => readKernelHost(hostConnection),
+    peerCredentials,
+    clock: Date.now,
+    elapsed: () => performance.now(),
+    random: randomBytes,
+    faults,
+    log,
+  };
+  return { dependencies, close: () => hostConnection.close() };
+}
+
+/** The version of this package. */
+export function agentVersion(): string {
+  const file = path.resolve(import.meta.dirname, '../../package.json');
+  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+/**
+ * Runs an agent until the process is asked to stop (SIGTERM, SIGINT). A second signal ends it at once.
+ * @param started told when the sockets are there and again when the node is ready
+ */
+export async function runAgent(config: AgentConfig): Promise<void> {
+  const log = createLog({ level: config.log.level, nodeName: config.nodeName });
+  const asked = waitForSignal();
+  const agent = await startNodeAgent(config, { log });
+  agent.ready.then(
+    () => log.info({ ms: Math.round(performance.now()) }, 'ready'),
+    (error: unknown) => log.warn({ err: error }, 'stopped before it was ready'),
+  );
+  log.info({ signal: await asked }, 'asked to stop');
+  await agent.stop();
+}
+
+function waitForSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        resolve(signal);
+        process.once(signal, () => process.exit(1));
+      });
+    }
+  });
+}
