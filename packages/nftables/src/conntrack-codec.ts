@@ -73,17 +73,43 @@ export function describeFilter({ family, protocol, match, address, port }: Connt
 }
 
 /**
- * Deletes everything that matches, inside the kernel (since Linux 6.11). Older kernels take the tuple for that of one
- * entry, find it incomplete and refuse it; without a tuple they would empty the whole table, so there always is one.
+ * The part of a filter that the kernel's own filter gets right. It ignores the ports of everything but TCP and UDP, and
+ * its comparison of IPv6 addresses is the wrong way round (ctnetlink_filter_match_tuple, Linux 5.8 to at least 6.18): a
+ * deletion by an IPv6 address would delete the connections of all others.
+ */
+function reliablePart(filter: ConntrackFilter): ConntrackFilter {
+  const { family, protocol, match, address, port } = checkFilter(filter);
+  return {
+    family,
+    protocol,
+    match,
+    address: family === 4 ? address : undefined,
+    port: protocol === 'tcp' || protocol === 'udp' ? port : undefined,
+  };
+}
+
+/** Whether the kernel's filter means the same as this one. */
+export function kernelCanMatch(filter: ConntrackFilter): boolean {
+  const { address, port } = reliablePart(filter);
+  return address === filter.address && port === filter.port;
+}
+
+/**
+ * Deletes everything that matches, inside the kernel (since Linux 6.11); only for filters that it
+ * {@link kernelCanMatch}. Older kernels take the tuple for that of one entry, find it incomplete and refuse it; without
+ * a tuple they would empty the whole table, so there always is one.
  */
 export function deleteMatchingRequest(filter: ConntrackFilter): NetlinkRequest {
+  if (!kernelCanMatch(filter)) throw new RangeError(`the kernel cannot find ${describeFilter(filter)}`);
   const payload = filteredPayload(filter);
   return { type: IPCTNL_MSG_CT_DELETE, flags: 0, payload, label: `delete ${describeFilter(filter)}` };
 }
 
-/** For a dump; filtered by the kernel since Linux 5.8, before that everything comes. */
+/**
+ * For a dump of at least what matches, perhaps more: kernels before 5.8 do not filter, later ones not by everything.
+ */
 export function listMatchingRequest(filter: ConntrackFilter): NetlinkRequest {
-  const payload = filteredPayload(filter);
+  const payload = filteredPayload(reliablePart(filter));
   return { type: IPCTNL_MSG_CT_GET, flags: 0, payload, label: `list ${describeFilter(filter)}` };
 }
 
@@ -130,7 +156,7 @@ function partsOf(
 }
 
 function writeTuple(writer: PayloadWriter, filter: ConntrackFilter, reply: boolean): void {
-  const { family, address, protocol, port } = checkFilter(filter);
+  const { family, address, protocol, port } = filter;
   if (address !== undefined) {
     const ends =
       family === 4
@@ -154,6 +180,9 @@ function checkFilter(filter: ConntrackFilter): ConntrackFilter {
   if (address === undefined && protocol === undefined)
     throw new RangeError('a filter without address and protocol');
   if (port !== undefined && protocol === undefined) throw new RangeError(`port ${port} of no protocol`);
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
+    throw new RangeError(`not a port: ${port}`);
+  }
   if (address !== undefined && parseAddress(address).family !== family) {
     throw new RangeError(`${address} is no address of IPv${family}`);
   }

@@ -13,6 +13,7 @@ import {
   deleteEntryRequest,
   deleteMatchingRequest,
   describeFilter,
+  kernelCanMatch,
   listAllRequest,
   listMatchingRequest,
   matches,
@@ -25,7 +26,8 @@ export type { ConntrackEntry, ConntrackFilter, ConntrackTuple } from './conntrac
 export interface Conntrack {
   /**
    * Deletes the entries that match any of the filters; none is fine. The kernel walks its whole table once for each
-   * filter, on a thread of libuv's pool, not on the caller's.
+   * filter, on a thread of libuv's pool. Filters by an IPv6 address or an SCTP port, and all of them on Linux before
+   * 6.11, are carried out entry by entry instead, on the caller's thread: the kernel's own filter gets these wrong.
    * @throws NftablesError, or the signal's reason.
    */
   deleteConntrack(
@@ -56,9 +58,11 @@ export function createConntrack(connection: NetlinkConnection, options: Conntrac
   return {
     async deleteConntrack(filters, { signal }) {
       signal.throwIfAborted();
-      if (filters.length === 0) return;
-      if (filterSupported) filterSupported = await deleteInKernel(connection, filters, signal);
-      if (!filterSupported) for (const filter of filters) deleteOneByOne(connection, filter);
+      const inKernel = filterSupported ? filters.filter(kernelCanMatch) : [];
+      filterSupported &&= await deleteInKernel(connection, inKernel, signal);
+      for (const filter of filters) {
+        if (!filterSupported || !inKernel.includes(filter)) deleteOneByOne(connection, filter);
+      }
     },
     listConntrack(filter) {
       if (filter !== undefined) return listMatching(connection, filter).map(decodeEntry);

@@ -1,5 +1,5 @@
 import { addressFromBytes, addressToBytes, formatAddress, parseAddress } from '@podwire/addresses';
-import { cText, DecodeError } from '@podwire/netlink';
+import { DecodeError } from '@podwire/netlink';
 
 /** One typed component of an element's key or data. */
 export type Value =
@@ -79,7 +79,7 @@ const codecs: Record<ValueType, TypeCodec> = {
     id: 41,
     length: IFNAMSIZ,
     encode: ({ value }) => interfaceName(String(value)),
-    decode: (bytes) => ({ type: 'ifname', value: cText(bytes) }),
+    decode: (bytes) => ({ type: 'ifname', value: bytes.toString('utf8').replace(/\0.*$/s, '') }),
   },
 };
 
@@ -135,17 +135,22 @@ function codecOf(type: ValueType): TypeCodec {
   return codecs[type];
 }
 
+/** How many bytes a key or data of these types has. */
+export function lengthOfTypes(types: readonly ValueType[]): number {
+  if (types.length === 1) return codecs[types[0]!].length;
+  return types.reduce((sum, type) => sum + align(codecs[type].length), 0);
+}
+
 /** @throws DecodeError when `bytes` has another length than the types take. */
 export function decodeValues(types: readonly ValueType[], bytes: Buffer): Value[] {
-  const padded = types.length > 1;
-  const lengths = types.map((type) => (padded ? align(codecs[type].length) : codecs[type].length));
-  const expected = lengths.reduce((sum, length) => sum + length, 0);
+  const expected = lengthOfTypes(types);
   if (bytes.length !== expected)
     throw new DecodeError(`${types.join(' . ')}: ${bytes.length} of ${expected} bytes`);
   let at = 0;
-  return types.map((type, index) => {
-    const value = codecs[type].decode(bytes.subarray(at, at + codecs[type].length));
-    at += lengths[index]!;
+  return types.map((type) => {
+    const codec = codecs[type];
+    const value = codec.decode(bytes.subarray(at, at + codec.length));
+    at += align(codec.length);
     return value;
   });
 }
