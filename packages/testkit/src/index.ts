@@ -1,3 +1,5 @@
+export { type Agent, type AgentOptions, startAgent } from './agent.js';
+export { createHostRuntime, networkOf } from './cni.js';
 export { createTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
 export { nativeProgram } from './native.js';
 export { type PingReport, pings, type RunningPing, startPing } from './ping.js';

@@ -1,0 +1,156 @@
+import fs from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { type Agent, pings } from '@podwire/testkit';
+import type { Contender, PodSlot } from './contenders.js';
+import { type Job, type JobResult, launch, previousOutput } from './launcher.js';
+import { quantile } from './statistics.js';
+
+/** What the agent itself costs. */
+export interface AgentFigures {
+  readonly endpoints: number;
+  /** bytes resident with so many endpoints, after the idle time */
+  readonly residentBytes: number;
+  /** share of one core while nothing is asked */
+  readonly idleShare: number;
+  readonly idleSeconds: number;
+  /** milliseconds from starting the process until its socket answers, median of {@link restarts} */
+  readonly restart: number;
+  readonly restarts: readonly number[];
+  /** Median ADD in milliseconds with 10 endpoints (before and after) and with all. */
+  readonly addWithFew: number;
+  readonly addWithMany: number;
+}
+
+export interface AgentPlan {
+  readonly agent: Agent;
+  readonly contender: Contender;
+  /** Endpoints that fill the node. */
+  readonly pods: readonly PodSlot[];
+  /** Attached and detached again to see what an ADD costs. */
+  readonly spare: readonly PodSlot[];
+  readonly workers: number;
+  readonly idleSeconds: number;
+  readonly signal: AbortSignal;
+  readonly progress: (step: string, done: number, total: number) => void;
+}
+
+const few = 10;
+const restartCount = 3;
+
+/** Fills the node and looks at the agent; everything is detached again at the end. */
+export async function measureAgent(plan: AgentPlan): Promise<AgentFigures> {
+  const { pods, progress } = plan;
+  const results = new Map<PodSlot, string>();
+  const step = (name: string, done: number): void => progress(name, done, 6);
+  await attach(plan, pods.slice(0, few), results);
+  step('ADD with few endpoints', 0);
+  const before = await addCosts(plan);
+  step('attach all', 1);
+  await attach(plan, pods.slice(few), results);
+  step('ADD with all endpoints', 2);
+  const addWithMany = quantile(await addCosts(plan), 0.5);
+  step('idle', 3);
+  const idleShare = await measureIdle(plan.agent.pid, plan.idleSeconds, plan.signal);
+  const residentBytes = residentBytesOf(plan.agent.pid);
+  step('restart', 4);
+  const restarts = await measureRestarts(plan);
+  await checkOne(plan, results);
+  step('detach all', 5);
+  await detach(plan, pods.slice(few), results);
+  const after = await addCosts(plan);
+  await detach(plan, pods.slice(0, few), results);
+  return {
+    endpoints: pods.length,
+    residentBytes,
+    idleShare,
+    idleSeconds: plan.idleSeconds,
+    restart: quantile(restarts, 0.5),
+    restarts,
+    addWithFew: quantile([...before, ...after], 0.5),
+    addWithMany,
+  };
+}
+
+async function run(plan: AgentPlan, workers: number, jobs: readonly Job[]): Promise<JobResult[]> {
+  const outcomes = await launch(plan.contender.host.namespace, workers, jobs, plan.signal);
+  const failed = outcomes.find(({ status }) => status !== 0);
+  if (failed !== undefined)
+    throw new Error(`the plugin ended with ${failed.status}: ${failed.output}${failed.error}`);
+  return outcomes;
+}
+
+async function attach(
+  plan: AgentPlan,
+  pods: readonly PodSlot[],
+  results: Map<PodSlot, string>,
+): Promise<void> {
+  const outcomes = await run(
+    plan,
+    plan.workers,
+    pods.map((pod) => plan.contender.add(pod)),
+  );
+  pods.forEach((pod, index) => results.set(pod, outcomes[index]?.output ?? ''));
+}
+
+async function detach(
+  plan: AgentPlan,
+  pods: readonly PodSlot[],
+  results: ReadonlyMap<PodSlot, string>,
+): Promise<void> {
+  await run(
+    plan,
+    plan.workers,
+    pods.map((pod) => plan.contender.delete(pod, results.get(pod) ?? '')),
+  );
+}
+
+/** Milliseconds of each ADD, one at a time, each followed by its DEL: the number of endpoints stays what it is. */
+async function addCosts(plan: AgentPlan): Promise<number[]> {
+  const jobs = plan.spare.map((pod) => [
+    ...plan.contender.add(pod),
+    ...plan.contender.delete(pod, previousOutput),
+  ]);
+  return (await run(plan, 1, jobs)).map(({ steps }) => steps[0] ?? Number.NaN);
+}
+
+/** Share of one core over some seconds, from the scheduler's own account (nanoseconds on a processor). */
+async function measureIdle(pid: number, seconds: number, signal: AbortSignal): Promise<number> {
+  const before = processorTime(pid);
+  const start = process.hrtime.bigint();
+  await setTimeout(seconds * 1_000, undefined, { signal });
+  return (processorTime(pid) - before) / Number(process.hrtime.bigint() - start);
+}
+
+/** First field of each thread's schedstat (Documentation/scheduler/sched-stats). */
+function processorTime(pid: number): number {
+  const threads = fs.readdirSync(`/proc/${pid}/task`);
+  const timeOf = (thread: string): number =>
+    Number(fs.readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+  return threads.reduce((sum, thread) => sum + timeOf(thread), 0);
+}
+
+function residentBytesOf(pid: number): number {
+  const kibibytes = /^VmRSS:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kibibytes) * 1_024;
+}
+
+async function measureRestarts({ agent }: AgentPlan): Promise<number[]> {
+  const times: number[] = [];
+  for (let count = 0; count < restartCount; count += 1) {
+    await agent.kill9();
+    const start = performance.now();
+    await agent.start();
+    times.push(performance.now() - start);
+  }
+  return times;
+}
+
+/** The restarted agent must still have what it had. */
+async function checkOne(plan: AgentPlan, results: ReadonlyMap<PodSlot, string>): Promise<void> {
+  const pod = plan.pods[0];
+  if (pod === undefined) return;
+  const address = plan.contender.addressOf(pod, results.get(pod) ?? '');
+  if (address === undefined || !(await pings(plan.contender.host.namespace, address))) {
+    throw new Error(`after the restart ${address} does not answer`);
+  }
+}

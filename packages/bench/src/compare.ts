@@ -1,0 +1,74 @@
+import type { AgentFigures } from './agent-figures.js';
+import type { ContenderName } from './contenders.js';
+import type { Measurement, Operation } from './measure.js';
+
+/** A figure that a promise was made about. */
+export interface Comparison {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: '×' | 'ms' | 'MB' | '%';
+  readonly limit: { readonly at: 'most' | 'least'; readonly value: number } | undefined;
+  readonly met: boolean | undefined;
+}
+
+/** Everything that was promised and could be measured; what has no measurement is left out. */
+export function compare(measurements: readonly Measurement[], agent: AgentFigures | undefined): Comparison[] {
+  const workers = [...new Set(measurements.map((one) => one.workers))];
+  const [single = 1, many = single] = workers;
+  const find = (contender: ContenderName, operation: Operation, count: number): Measurement | undefined =>
+    measurements.find(
+      (one) => one.contender === contender && one.operation === operation && one.workers === count,
+    );
+  const ratio = (
+    name: string,
+    pick: (measurement: Measurement) => number,
+    [ours, theirs]: readonly [Measurement | undefined, Measurement | undefined],
+    limit: Comparison['limit'],
+  ): Comparison[] =>
+    ours === undefined || theirs === undefined ? [] : [judge(name, pick(ours) / pick(theirs), '×', limit)];
+  const median = (one: Measurement): number => one.summary.median;
+  const rate = (one: Measurement): number => one.podsPerSecond;
+  const pair = (ours: ContenderName, theirs: ContenderName, operation: Operation, count: number) =>
+    [find(ours, operation, count), find(theirs, operation, count)] as const;
+  const spread = (operation: Operation, count: number): Comparison[] => {
+    const ours = find('podwire', operation, count);
+    const name = `${operation} p99 of p50, ${count} at once`;
+    return ours === undefined ? [] : [judge(name, ours.summary.p99 / ours.summary.median, '×', most(3))];
+  };
+  return [
+    ...ratio('ADD p50 of ptp', median, pair('podwire', 'ptp', 'ADD', single), most(0.4)),
+    ...ratio('DEL p50 of ptp', median, pair('podwire', 'ptp', 'DEL', single), most(0.1)),
+    ...ratio('ADD p50 of the chain', median, pair('podwire-chain', 'chain', 'ADD', single), most(0.1)),
+    ...ratio('DEL p50 of the chain', median, pair('podwire-chain', 'chain', 'DEL', single), most(0.03)),
+    ...ratio(`ADD pods/s of ptp, ${many} at once`, rate, pair('podwire', 'ptp', 'ADD', many), least(4)),
+    ...ratio(`DEL pods/s of ptp, ${many} at once`, rate, pair('podwire', 'ptp', 'DEL', many), least(4)),
+    ...workers.flatMap((count) => [...spread('ADD', count), ...spread('DEL', count)]),
+    ...ratio('ADD p50 of the floor', median, pair('podwire', 'floor', 'ADD', single), undefined),
+    ...ratio('DEL p50 of the floor', median, pair('podwire', 'floor', 'DEL', single), undefined),
+    ...(agent === undefined ? [] : compareAgent(agent)),
+  ];
+}
+
+function compareAgent(agent: AgentFigures): Comparison[] {
+  const with_ = `with ${agent.endpoints} endpoints`;
+  return [
+    judge(`agent resident ${with_}`, agent.residentBytes / 1e6, 'MB', most(120)),
+    judge(`agent idle ${with_}`, agent.idleShare * 100, '%', most(1)),
+    judge(`agent restart ${with_}`, agent.restart, 'ms', most(1_000)),
+    judge(`ADD ${with_} of that with 10`, agent.addWithMany / agent.addWithFew, '×', most(1.3)),
+  ];
+}
+
+const most = (value: number): Comparison['limit'] => ({ at: 'most', value });
+const least = (value: number): Comparison['limit'] => ({ at: 'least', value });
+
+function judge(
+  name: string,
+  value: number,
+  unit: Comparison['unit'],
+  limit: Comparison['limit'],
+): Comparison {
+  const met =
+    limit === undefined ? undefined : limit.at === 'most' ? value <= limit.value : value >= limit.value;
+  return { name, value, unit, limit, met };
+}

@@ -1,0 +1,15 @@
+export type { AgentFigures } from './agent-figures.js';
+export type { Comparison } from './compare.js';
+export type { Contender, ContenderName } from './contenders.js';
+export { type Job, type JobResult, launch, previousOutput, type Step } from './launcher.js';
+export type { Measurement, Operation } from './measure.js';
+export { formatReport } from './report.js';
+export {
+  type BenchCall,
+  type BenchOptions,
+  type BenchProgress,
+  type BenchResult,
+  defaultOptions,
+  runBench,
+} from './run-bench.js';
+export { quantile, summarize, type Summary } from './statistics.js';

@@ -1,0 +1,214 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import { createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
+import { type AgentFigures, measureAgent } from './agent-figures.js';
+import { compare, type Comparison } from './compare.js';
+import {
+  type Contender,
+  type ContenderName,
+  debianContender,
+  emptyContender,
+  floorContender,
+  type PodSlot,
+  podwireContender,
+} from './contenders.js';
+import { measure, type Measurement, merge } from './measure.js';
+
+export interface BenchOptions {
+  /** Pods of each contender. */
+  readonly pods: number;
+  /** Calls at once in the second part; the first part makes one at a time. */
+  readonly workers: number;
+  /** Repetitions of the whole; samples are put together. */
+  readonly rounds: number;
+  /** Endpoints for the figures of the agent. */
+  readonly endpoints: number;
+  readonly idleSeconds: number;
+  /** Where the peers' plugins are (Debian: containernetworking-plugins). */
+  readonly peerBinDir: string;
+  /** How to run Podwire; without it the peers are measured alone. */
+  readonly podwire?: {
+    /** Directory with `podwire-cni`. */
+    readonly binDir: string;
+    /** The agent's command line up to `--config FILE`. */
+    readonly agent: readonly string[];
+  };
+}
+
+export const defaultOptions = {
+  pods: 200,
+  workers: 32,
+  rounds: 1,
+  endpoints: 1_000,
+  idleSeconds: 10,
+  peerBinDir: '/usr/lib/cni',
+} as const satisfies BenchOptions;
+
+export interface BenchProgress {
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What is written as JSON. Times in milliseconds. */
+export interface BenchResult {
+  readonly version: 1;
+  readonly startedAt: string;
+  readonly podwire: boolean;
+  readonly machine: {
+    readonly kernel: string;
+    readonly processor: string;
+    readonly processors: number;
+    readonly node: string;
+  };
+  /** One-minute load average: what else the machine was doing. */
+  readonly load: { readonly before: number; readonly after: number };
+  readonly options: BenchOptions;
+  readonly contenders: readonly { readonly name: ContenderName; readonly title: string }[];
+  readonly measurements: readonly Measurement[];
+  readonly agent: AgentFigures | undefined;
+  readonly comparisons: readonly Comparison[];
+}
+
+export interface BenchCall {
+  readonly signal: AbortSignal;
+  readonly progress: (progress: BenchProgress) => void;
+}
+
+/**
+ * Measures Podwire and its peers in one run, each in a private host of its own, and leaves nothing behind. Needs root, a C
+ * compiler and the peers' plugins.
+ * @throws Error when a plugin fails or a pod cannot be reached: there is no figure for what does not work
+ */
+export async function runBench(options: BenchOptions, call: BenchCall): Promise<BenchResult> {
+  const startedAt = new Date().toISOString();
+  const before = os.loadavg()[0] ?? 0;
+  const hosts: PrivateHost[] = [];
+  try {
+    const contenders = await prepareContenders(options, hosts);
+    const measurements = await measureAll(options, contenders, call);
+    const agent = await measureAgentAlone(options, hosts, call);
+    return {
+      version: 1,
+      startedAt,
+      podwire: options.podwire !== undefined,
+      machine: describeMachine(),
+      load: { before, after: os.loadavg()[0] ?? 0 },
+      options,
+      contenders: contenders.map(({ name, title }) => ({ name, title })),
+      measurements,
+      agent,
+      comparisons: compare(measurements, agent),
+    };
+  } finally {
+    for (const host of hosts.reverse()) await host.close();
+  }
+}
+
+/** A host with an uplink that forwards, as a node does; kept in `hosts` for closing. */
+async function addHost(hosts: PrivateHost[], name: string): Promise<PrivateHost> {
+  const host = await createPrivateHost({ name, world: true });
+  hosts.push(host);
+  await host.run(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1']);
+  return host;
+}
+
+async function prepareContenders(options: BenchOptions, hosts: PrivateHost[]): Promise<Contender[]> {
+  const { peerBinDir, podwire } = options;
+  const contenders = [
+    emptyContender(await addHost(hosts, 'empty')),
+    floorContender(await addHost(hosts, 'floor')),
+    debianContender(await addHost(hosts, 'ptp'), false, peerBinDir),
+    debianContender(await addHost(hosts, 'chain'), true, peerBinDir),
+  ];
+  if (podwire === undefined) return contenders;
+  return [
+    ...contenders,
+    (await startPodwire(podwire, await addHost(hosts, 'podwire'), false)).contender,
+    (await startPodwire(podwire, await addHost(hosts, 'podwirec'), true)).contender,
+  ];
+}
+
+async function startPodwire(
+  podwire: NonNullable<BenchOptions['podwire']>,
+  host: PrivateHost,
+  chained: boolean,
+) {
+  // IPv4 alone, as the peers: two families would be more work for one side.
+  const networks = [{ name: 'default', model: 'routed', pools: [{ cidr: '10.62.0.0/16' }] }];
+  const agent = await startAgent(host, {
+    entry: podwire.agent,
+    config: { networks, log: { level: 'warn' } },
+  });
+  return { agent, contender: podwireContender(host, chained, podwire.binDir, agent.socket) };
+}
+
+async function measureAll(
+  options: BenchOptions,
+  contenders: readonly Contender[],
+  call: BenchCall,
+): Promise<Measurement[]> {
+  const pods = new Map(contenders.map((one) => [one.name, addPods(one.host, options.pods)]));
+  const taken: Measurement[] = [];
+  for (const workers of [1, options.workers]) {
+    for (let round = 0; round < options.rounds; round += 1) {
+      const phase = `${workers === 1 ? 'one at a time' : `${workers} at once`}, round ${round + 1}`;
+      const measurements = await measure({
+        contenders: rotate(contenders, round),
+        pods,
+        workers,
+        // One at a time the contenders take turns; many at once, a part would be mostly beginning and end.
+        batch: workers === 1 ? Math.ceil(options.pods / 8) : options.pods,
+        signal: call.signal,
+        progress: (done, total) => call.progress({ phase, done, total }),
+      });
+      taken.push(...measurements);
+    }
+  }
+  return merge(taken);
+}
+
+function rotate<T>(items: readonly T[], by: number): T[] {
+  const offset = by % items.length;
+  return [...items.slice(offset), ...items.slice(0, offset)];
+}
+
+/** Namespaces are made and deleted outside the measured time. */
+function addPods(host: PrivateHost, count: number): PodSlot[] {
+  return Array.from({ length: count }, () => {
+    const index = host.pods.length;
+    return { index, containerId: `${host.name}-${index}`, netns: host.addPod().path };
+  });
+}
+
+const spareCount = 100;
+
+async function measureAgentAlone(
+  options: BenchOptions,
+  hosts: PrivateHost[],
+  { signal, progress }: BenchCall,
+): Promise<AgentFigures | undefined> {
+  if (options.podwire === undefined || options.endpoints === 0) return undefined;
+  const host = await addHost(hosts, 'agent');
+  const { agent, contender } = await startPodwire(options.podwire, host, false);
+  return measureAgent({
+    agent,
+    contender,
+    pods: addPods(host, options.endpoints),
+    spare: addPods(host, spareCount),
+    workers: options.workers,
+    idleSeconds: options.idleSeconds,
+    signal,
+    progress: (step, done, total) => progress({ phase: `the agent: ${step}`, done, total }),
+  });
+}
+
+function describeMachine(): BenchResult['machine'] {
+  const processors = os.cpus();
+  return {
+    kernel: fs.readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim(),
+    processor: processors[0]?.model ?? 'unknown',
+    processors: processors.length,
+    node: process.versions.node,
+  };
+}

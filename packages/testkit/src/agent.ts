@@ -1,0 +1,129 @@
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import type { PrivateHost } from './private-host.js';
+import type { Exit, RunningProcess } from './processes.js';
+
+const repository = path.resolve(import.meta.dirname, '../../../..');
+
+export interface AgentOptions {
+  /** Top-level keys of the configuration; sockets and state directory are the host's own unless they are given here. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Added to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The command line up to `--config FILE`; the built agent package when absent. */
+  readonly entry?: readonly string[];
+  /** Distinguishes agents of one host; `agent` when absent. */
+  readonly name?: string;
+  /** milliseconds until it must be ready; 20 s when absent */
+  readonly timeout?: number;
+}
+
+/** A node agent inside a private host, with a state directory and sockets of its own. */
+export interface Agent {
+  readonly pid: number;
+  readonly socket: string;
+  readonly apiSocket: string;
+  readonly stateDirectory: string;
+  readonly configFile: string;
+  /** What this and all earlier incarnations have written. */
+  log(): string;
+  /** Resolves when the agent has ended by itself, e.g. at a fault point. */
+  exited(): Promise<Exit>;
+  /** SIGKILL, and waits for the end. */
+  kill9(): Promise<void>;
+  /** SIGTERM, and waits for the end. @throws Error when it does not end with exit code 0 */
+  stop(): Promise<void>;
+  /** Starts it again after its end; resolves when it is ready. The environment may differ this time. */
+  start(env?: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/**
+ * Starts an agent and waits until its socket takes connections, which it does when it has recovered. It ends when the host
+ * closes; if it ended unasked before, closing fails and shows its log.
+ */
+export async function startAgent(host: PrivateHost, options: AgentOptions = {}): Promise<Agent> {
+  const directory = path.join(host.directory, options.name ?? 'agent');
+  const at = (name: string): string => path.join(directory, name);
+  fs.mkdirSync(directory, { mode: 0o700 });
+  const own = { nodeName: 'node1', socket: at('cni.sock'), apiSocket: at('api.sock'), stateDir: at('state') };
+  const config = { ...own, ...options.config };
+  const configFile = at('config.yaml');
+  fs.writeFileSync(configFile, JSON.stringify(config)); // JSON is YAML too
+  const argv = [...(options.entry ?? defaultEntry), '--config', configFile];
+  const incarnations: RunningProcess[] = [];
+  const log = (): string => incarnations.map((one) => one.stdout() + one.stderr()).join('');
+  let current: RunningProcess;
+  let mayEnd = false;
+  const start = async (env: Readonly<Record<string, string>> = {}): Promise<void> => {
+    mayEnd = false;
+    current = host.start(argv, { env: { ...process.env, ...options.env, ...env } });
+    incarnations.push(current);
+    await untilConnectable(current, config.socket, options.timeout ?? 20_000);
+  };
+  const exited = async (): Promise<Exit> => {
+    mayEnd = true;
+    return current.exited;
+  };
+  host.defer(async () => {
+    const { exitCode, signalCode } = current.child;
+    await current.stop();
+    const unasked = !mayEnd && (exitCode ?? signalCode) !== null;
+    if (unasked) throw new Error(`the agent ended unasked (${exitCode ?? signalCode}):\n${log()}`);
+  });
+  await start();
+  return {
+    get pid() {
+      return current.pid;
+    },
+    socket: config.socket,
+    apiSocket: config.apiSocket,
+    stateDirectory: config.stateDir,
+    configFile,
+    log,
+    exited,
+    start,
+    kill9: async () => {
+      current.kill('SIGKILL');
+      await exited();
+    },
+    stop: async () => {
+      mayEnd = true;
+      const exit = await current.stop();
+      if (exit.code !== 0) throw new Error(`the agent ended with ${exit.signal ?? exit.code}:\n${log()}`);
+    },
+  };
+}
+
+const defaultEntry = [process.execPath, path.join(repository, 'packages/agent/dist/src/main.js')];
+
+/** Looks whenever something appears in the socket's directory; a stale socket file refuses. */
+async function untilConnectable(agent: RunningProcess, socket: string, timeout: number): Promise<void> {
+  const deadline = AbortSignal.timeout(timeout);
+  const directory = path.dirname(socket);
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  let attempt = (): void => undefined;
+  const watcher = fs.watch(directory, () => attempt());
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string): void => reject(new Error(`${why}:\n${agent.stdout()}${agent.stderr()}`));
+      attempt = () => void canConnect(socket).then((can) => can && resolve());
+      deadline.addEventListener('abort', () => fail(`the agent is not ready after ${timeout} ms`));
+      void agent.exited.then((exit) => fail(`the agent ended with ${exit.signal ?? exit.code}`), reject);
+      attempt();
+    });
+  } finally {
+    watcher.close();
+  }
+}
+
+function canConnect(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = net.connect(socket);
+    connection.once('connect', () => {
+      connection.destroy();
+      resolve(true);
+    });
+    connection.once('error', () => resolve(false));
+  });
+}
