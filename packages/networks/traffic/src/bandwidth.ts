@@ -91,5 +91,5 @@ function checkNumbers(direction: 'ingress' | 'egress', rate: number, burst: numb
     refuse('Rate', rate, 'not 0 nor between 1000 and 10^15 bits per second');
   }
   if (!Number.isSafeInteger(burst) || burst < 0) refuse('Burst', burst, 'not a whole number of bits');
-  if (rate === 0 && burst > 0 && burst < noWish) refuse('Burst', burst, `needs a ${direction}Rate`);
+  if (rate === 0 && burst > 0 && burst < noWish) refuse('Burst', burst, `needs an ${direction}Rate`);
 }

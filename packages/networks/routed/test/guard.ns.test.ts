@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { nativeProgram, reaches, type TestNamespace } from '@podwire/testkit';
+import { createWiredHost, type WiredHost, type WiredPod } from './wired-host.js';
+
+/** No rp_filter, and router advertisements are welcome: the guard stands alone. */
+const trusting = {
+  'net/ipv4/conf/all/rp_filter': '0',
+  'net/ipv4/conf/default/rp_filter': '0',
+  'net/ipv6/conf/default/accept_ra': '2',
+};
+
+suite('what a pod may not send', () => {
+  let host: WiredHost;
+  let a: WiredPod;
+  let b: WiredPod;
+
+  before(async () => {
+    host = await createWiredHost('guard', {}, trusting);
+    [a, b] = [await host.addPod(), await host.addPod()];
+  });
+  after(() => host.close());
+
+  test('packets with a foreign source are dropped on the way in', async () => {
+    await a.namespace.ip('addr add 10.244.0.50/32 dev eth0', 'addr add fd00:244::32/128 dev eth0 nodad');
+    const arrived = await countFrom(b.namespace, '10.244.0.50', 'fd00:244::32');
+    const spoof = async (): Promise<void> => {
+      await reaches(a.namespace, 'udp', b.ipv4, 9, { from: '10.244.0.50', timeout: 100 });
+      await reaches(a.namespace, 'udp', b.ipv6, 9, { from: 'fd00:244::32', timeout: 100 });
+    };
+    await spoof();
+    assert.deepEqual(await arrived(), [0, 0]);
+    await withoutGuard(host, spoof);
+    assert.deepEqual(await arrived(), [1, 1], 'the guard was what stopped them');
+  });
+
+  test('packets from an interface that nobody planned are dropped', async () => {
+    const stray = host.addNamespace();
+    await host.namespace.ip(
+      `link add calistray address ee:ee:ee:ee:ee:ee type veth peer name eth0 netns ${stray.name}`,
+      'link set calistray up',
+    );
+    await stray.ip('link set eth0 up', 'addr add 10.244.0.51/32 dev eth0', 'route add default dev eth0');
+    await stray.ip(`neigh add ${b.ipv4} lladdr ee:ee:ee:ee:ee:ee dev eth0`);
+    const arrived = await countFrom(b.namespace, '10.244.0.51');
+    const send = (): Promise<boolean> => reaches(stray, 'udp', b.ipv4, 9, { timeout: 100 });
+    await send();
+    assert.deepEqual(await arrived(), [0]);
+    await withoutGuard(host, send);
+    assert.deepEqual(await arrived(), [1]);
+  });
+
+  test('a pod cannot advertise itself as the router of its host', async () => {
+    const source = path.resolve(import.meta.dirname, '../../test/native/advertise.c');
+    const routes = (): Promise<string> => host.namespace.run(['ip', '-6', 'route', 'show', 'proto', 'ra']);
+    const advertise = async (): Promise<void> => {
+      await a.namespace.run([nativeProgram('advertise', source), 'eth0']);
+    };
+    // An advertisement must come from a link-local address, and the kernel's own is still being checked for duplicates.
+    await a.namespace.ip('addr add fe80::a/64 dev eth0 nodad');
+    await advertise();
+    assert.equal(await routes(), '');
+    await withoutGuard(host, advertise);
+    assert.match(await routes(), /^default/, 'the guard was what stopped it');
+    await host.namespace.run(['ip', '-6', 'route', 'flush', 'proto', 'ra']);
+  });
+});
+
+/** Counts datagrams that arrive in a namespace from each source; returns a reader of the counts. */
+async function countFrom(namespace: TestNamespace, ...sources: string[]): Promise<() => Promise<number[]>> {
+  const rules = sources.map((source) => `${source.includes(':') ? 'ip6' : 'ip'} saddr ${source} counter`);
+  const chain = `chain seen { type filter hook prerouting priority raw; ${rules.join('; ')}; }`;
+  await namespace.run(['nft', '-f', '-'], {
+    input: `table inet test\ndelete table inet test\ntable inet test {\n${chain}\n}\n`,
+  });
+  return async () => {
+    const listing = await namespace.run(['nft', 'list', 'chain', 'inet', 'test', 'seen']);
+    return [...listing.matchAll(/counter packets (\d+)/g)].map((match) => Number(match[1]));
+  };
+}
+
+/** The control of a test that expects nothing to pass: the same without what should have stopped it. */
+async function withoutGuard(host: WiredHost, attempt: () => Promise<unknown>): Promise<void> {
+  const rules = await host.namespace.run(['nft', '-s', 'list', 'chain', 'inet', 'podwire', 'from_pod']);
+  await host.namespace.run(['nft', 'flush', 'chain', 'inet', 'podwire', 'from_pod']);
+  try {
+    await attempt();
+  } finally {
+    await host.namespace.run(['nft', '-f', '-'], { input: rules });
+  }
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { planNodeTraffic } from '@podwire/network-traffic';
+import { nodeOf } from './fixtures.js';
+
+const body = (...networks: Parameters<typeof planNodeTraffic>[0]): string =>
+  planNodeTraffic(networks)[0]!.body;
+const outgoing = (text: string): string[] =>
+  /chain masquerade_outgoing \{\n([^}]*)\}/
+    .exec(text.replaceAll(/\{ ([^}]*) \}/g, '<$1>'))![1]!
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+test('one table for all networks of the node', () => {
+  const tables = planNodeTraffic([nodeOf('a', ['10.1.0.0/16', true]), nodeOf('b', ['10.2.0.0/16', false])]);
+  expect(tables).toHaveLength(1);
+  expect(tables[0]).toMatchObject({ kind: 'nft-table', family: 'inet', name: 'podwire' });
+});
+
+test('what leaves the pools is masqueraded, what stays in any of them is not', () => {
+  const text = body(
+    nodeOf('a', ['10.2.0.0/16', true], ['fd00:2::/48', true]),
+    nodeOf('b', ['10.1.0.0/16', false]),
+  );
+  expect(outgoing(text)).toEqual([
+    'ip saddr <10.2.0.0/16> ip daddr != <10.1.0.0/16, 10.2.0.0/16, 224.0.0.0/4> masquerade fully-random',
+    'ip6 saddr <fd00:2::/48> ip6 daddr != <fd00:2::/48, ff00::/8> masquerade fully-random',
+  ]);
+});
+
+test('a family without masqueraded pools has no rule', () => {
+  expect(outgoing(body(nodeOf('a', ['10.1.0.0/16', false], ['fd00::/48', true])))).toHaveLength(1);
+  expect(outgoing(body())).toEqual([]);
+});
+
+test('pools within pools and doubled ones appear once', () => {
+  const text = body(
+    nodeOf('a', ['10.0.0.0/8', true], ['10.1.0.0/16', true]),
+    nodeOf('b', ['10.0.0.0/8', true], ['10.1.2.0/24', false]),
+  );
+  expect(outgoing(text)).toEqual([
+    'ip saddr <10.0.0.0/8> ip daddr != <10.0.0.0/8, 224.0.0.0/4> masquerade fully-random',
+  ]);
+});
+
+test('the order of networks and pools does not change the text', () => {
+  const a = nodeOf('a', ['10.1.0.0/16', true], ['10.3.0.0/16', true]);
+  const b = nodeOf('b', ['10.2.0.0/16', true], ['10.0.0.0/16', false]);
+  const mixed = nodeOf('a', ['10.3.0.0/16', true], ['10.1.0.0/16', true]);
+  expect(body(b, mixed)).toBe(body(a, b));
+});
+
+test('pods are known by their prefix, not by elements or rules of their own', () => {
+  const text = body(nodeOf('a', ['10.1.0.0/16', true]));
+  expect(text).toContain('iifname "cali*" jump from_pod');
+  expect(text).toContain('fib saddr . iif oif missing drop');
+});
+
+test('every set and map that host ports use is declared', () => {
+  const declared = [...body().matchAll(/^(?:set|map) (\w+) /gm)].map(([, name]) => name);
+  expect(declared).toEqual([
+    'hostports4',
+    'hostports6',
+    'hostipports4',
+    'hostipports6',
+    'hairpins4',
+    'hairpins6',
+  ]);
+});
