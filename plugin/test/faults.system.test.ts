@@ -41,7 +41,7 @@ for (const program of programs)
       leaveDeadSocket(socket);
       const late = runProgram(program, ADD, configOf(socket));
       await new Promise((resolve) => setTimeout(resolve, 100));
-      const second = await start(socket, answer('0', 'second'));
+      await start(socket, answer('0', 'second'));
       assert.equal((await late).stdout.toString(), 'second');
     });
 
@@ -76,7 +76,7 @@ for (const program of programs)
 
     it('says so when the connection is closed before the request was read', async () => {
       const socket = newSocket();
-      const agent = await start(socket, answer('0'), {
+      await start(socket, answer('0'), {
         onConnection: (connection) => connection.destroy(),
       });
       const { code, stdout } = await runProgram(program, ADD, configOf(socket));
@@ -87,7 +87,7 @@ for (const program of programs)
     it('prints the answer of an agent that does not read the whole request', async () => {
       const socket = newSocket();
       const body = '{"code":6}';
-      const agent = await start(socket, answer('1'), {
+      await start(socket, answer('1'), {
         onConnection: (connection) =>
           connection.once('data', () => {
             connection.pause();
@@ -103,7 +103,7 @@ for (const program of programs)
     it('fails when the connection breaks within the answer', async () => {
       const socket = newSocket();
       // Closing with unread bytes is a reset, and what the kernel of a killed agent does.
-      const agent = await start(socket, answer('1'), {
+      await start(socket, answer('1'), {
         onConnection: (connection) =>
           connection.once('data', () => {
             connection.pause();
@@ -119,7 +119,7 @@ for (const program of programs)
 
     it('refuses an answer that is not the protocol', async () => {
       const socket = newSocket();
-      const agent = await start(socket, (connection) => connection.end('HTTP/1.1 400 Bad Request'));
+      await start(socket, (connection) => connection.end('HTTP/1.1 400 Bad Request'));
       const { code, stdout } = await runProgram(program, ADD, configOf(socket));
       assert.equal(code, 1);
       assert.match(stdout.toString(), /is not that of a Podwire agent/);
@@ -163,7 +163,7 @@ for (const program of programs)
 
     it('fails, but not by a signal, when nobody reads its output', async () => {
       const socket = newSocket();
-      const agent = await start(socket, answer('0', Buffer.alloc(1024 * 1024)));
+      await start(socket, answer('0', Buffer.alloc(1024 * 1024)));
       const child = startProgram(program, ADD);
       child.stdout?.destroy();
       const outcome = outcomeOf(child);
@@ -175,7 +175,7 @@ for (const program of programs)
 
     it('reads input that comes in pieces from a descriptor that does not block', async () => {
       const socket = newSocket();
-      const agent = await start(socket, (connection, call) => connection.end(`0${call.input.length}`));
+      await start(socket, (connection, call) => connection.end(`0${call.input.length}`));
       const fifo = path.join(folder, `fifo-${sockets}`);
       execFileSync('mkfifo', [fifo]);
       const reader = fs.openSync(fifo, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);

@@ -56,7 +56,7 @@ const isCarried = (name: string): boolean => /^(CNI_.*|TRACEPARENT|TRACESTATE|BA
 
 for (const program of programs)
   describe(program.name, () => {
-    const socket = path.join(folder, `${programs.indexOf(program)}-ä€😀\"\\.sock`);
+    const socket = path.join(folder, `${programs.indexOf(program)}-ä€😀"\\.sock`);
     let agent: FakeAgent;
     before(async () => {
       agent = await startFakeAgent(socket, answer('0'));

@@ -29,7 +29,10 @@ describe('scanConfig', () => {
   it('never throws, and never returns text that is no JSON string', () => {
     fc.assert(
       fc.property(
-        fc.oneof(damagedDocuments, fc.uint8Array({ maxLength: 60 }).map(Buffer.from)),
+        fc.oneof(
+          damagedDocuments,
+          fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+        ),
         (document) => {
           texts(scanConfig(document));
         },
