@@ -44,13 +44,20 @@ export function writeQdiscSettings(writer: PayloadWriter, settings: QdiscSetting
   if (settings.kind === 'htb') writeHtb(writer, settings);
 }
 
-/** The settings of a kind this library knows. @throws DecodeError */
-export function readQdiscSettings(kind: string, options: Attributes | undefined): QdiscSettings | undefined {
+/**
+ * The settings of a kind this library knows. The options of the others (pfifo_fast, say) need not be attributes, so
+ * they are only looked at when they are.
+ * @throws DecodeError
+ */
+export function readQdiscSettings(
+  kind: string,
+  options: () => Attributes | undefined,
+): QdiscSettings | undefined {
   if (kind === 'ingress' || kind === 'clsact') return { kind };
-  if (options === undefined) return undefined;
-  if (kind === 'tbf') return readTokenBucket(options);
-  if (kind === 'htb') return readHtb(options);
-  return undefined;
+  if (kind !== 'tbf' && kind !== 'htb') return undefined;
+  const attributes = options();
+  if (attributes === undefined) return undefined;
+  return kind === 'tbf' ? readTokenBucket(attributes) : readHtb(attributes);
 }
 
 /** struct tc_tbf_qopt: rate and peak rate (tc_ratespec), limit (u32 at 24), buffer (ticks at 28), mtu (32). */

@@ -75,7 +75,7 @@ function newQdisc(qdisc: NewQdisc, flags: number, verb: string): NetlinkRequest 
 export function decodeQdisc(message: NetlinkMessage): Qdisc {
   const { link, handle, parent, attributes } = readTcMessage(message);
   const kind = attributes.text(tc.TCA_KIND) ?? '';
-  const settings = readQdiscSettings(kind, attributes.nested(tc.TCA_OPTIONS));
+  const settings = readQdiscSettings(kind, () => attributes.nested(tc.TCA_OPTIONS));
   return present({
     link,
     handle,

@@ -1,0 +1,43 @@
+import { performance } from 'node:perf_hooks';
+import { applyResources } from './apply.js';
+import type { EngineContext } from './context.js';
+import { type Engine, type FaultPoints, noFaults } from './engine.js';
+import type { Kernel } from './kernel.js';
+import { createLinkReaper } from './reaper.js';
+import { reconcileHost } from './reconcile.js';
+import { removeResources } from './remove.js';
+import { findDrift } from './verify.js';
+
+export interface EngineOptions {
+  /** Closed with the engine. */
+  readonly kernel: Kernel;
+  /** Where tests end the process. */
+  readonly faults?: FaultPoints;
+  /** Every resource travels alone; for fault tests. */
+  readonly single?: boolean;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+  /** Told what goes wrong when nobody waits for it: the late deletion of links. */
+  readonly onError?: (message: string) => void;
+}
+
+/** The only writer of the system. See {@link Engine}. */
+export function createEngine(options: EngineOptions): Engine {
+  const context: EngineContext = {
+    kernel: options.kernel,
+    faults: options.faults ?? noFaults,
+    now: options.now ?? (() => performance.now()),
+    single: options.single ?? false,
+  };
+  const reaper = createLinkReaper(context, options.onError ?? (() => undefined));
+  return {
+    apply: async (owned, call) => applyResources(context, reaper, owned, call),
+    remove: async (owned, call) => removeResources(context, reaper, owned, call),
+    verify: async (owned) => Promise.resolve(findDrift(context, owned)),
+    reconcile: async (desired, call) => reconcileHost(context, reaper, desired, call),
+    settle: async () => reaper.settle(),
+    async close() {
+      await reaper.settle().finally(() => context.kernel.close());
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { hasCode } from '@podwire/linux';
+import {
+  decodeLink,
+  getLink,
+  type Link,
+  NetlinkBatchError,
+  type NetlinkRequest,
+  renameLink,
+  setLink,
+} from '@podwire/netlink';
+import type { EngineContext } from './context.js';
+import type { KernelNamespace } from './kernel.js';
+import { DOOMED_GROUP, doomedName, LIVE_GROUP } from './marks.js';
+import type { Ifb, Veth } from './resource.js';
+import type { Failure } from './run-step.js';
+import type { Session } from './session.js';
+
+type LinkResource = Veth | Ifb;
+
+/**
+ * Takes links off the network without waiting for the kernel to bury them: down (which takes their routes,
+ * neighbours and IPv6 addresses away), renamed (so that the name is free at once) and into the group that the reaper deletes.
+ * The pod's end is only taken down and renamed; it dies with the host's end.
+ */
+export function doomLinks(
+  context: EngineContext,
+  session: Session,
+  links: readonly LinkResource[],
+): Failure[] {
+  const living = new Map(links.map((link) => [link, findOwn(session, hostName(link))]));
+  context.faults.reach('doom:pod');
+  const failures = links.flatMap((link) =>
+    attempt([link], () => retirePodEnd(session, link, living.get(link))),
+  );
+  context.faults.reach('doom:host');
+  const doomed = [...living.values()].flatMap((link) => (link === undefined ? [] : [link]));
+  return [...failures, ...attempt(links, () => buryLinks(session.namespace('host'), doomed))];
+}
+
+/** Takes host links off the network and hands them to the reaper. */
+export function buryLinks(host: KernelNamespace, links: readonly Link[]): void {
+  send(
+    host,
+    links.flatMap((link) => retire(link, { group: DOOMED_GROUP })),
+  );
+}
+
+const hostName = (link: LinkResource): string => (link.kind === 'veth' ? link.host.name : link.name);
+
+/** A link of that name that is not in our group is somebody else's. */
+function findOwn(session: Session, name: string): Link | undefined {
+  const link = findLink(session.namespace('host'), name);
+  return link?.group === LIVE_GROUP ? link : undefined;
+}
+
+/** The pod may have a link of that name that is not the other end of ours. */
+function retirePodEnd(session: Session, link: LinkResource, hostEnd: Link | undefined): void {
+  if (link.kind !== 'veth' || hostEnd === undefined || !session.reachesPod()) return;
+  const pod = session.namespace('pod');
+  const end = findLink(pod, link.pod.name);
+  if (end?.parent === hostEnd.index) send(pod, retire(end, {}));
+}
+
+function attempt(links: readonly LinkResource[], work: () => void): Failure[] {
+  try {
+    work();
+    return [];
+  } catch (error) {
+    return links.map((resource) => ({ resource, error }));
+  }
+}
+
+/** A link that vanishes between looking and acting has died with its namespace. */
+function send(namespace: KernelNamespace, requests: readonly NetlinkRequest[]): void {
+  if (requests.length === 0) return;
+  try {
+    namespace.route.request(requests);
+  } catch (error) {
+    if (!(error instanceof NetlinkBatchError)) throw error;
+    const serious = error.failures.filter((failure) => failure.code !== 'ENODEV');
+    if (serious.length > 0) throw new NetlinkBatchError(serious);
+  }
+}
+
+/** Down before the rename: kernels before 6.x refuse to rename a link that is up. */
+function retire(link: Link, changes: { group?: number }): NetlinkRequest[] {
+  return [setLink(link.index, { up: false, ...changes }), renameLink(link.index, doomedName(link.index))];
+}
+
+function findLink(namespace: KernelNamespace, name: string): Link | undefined {
+  try {
+    return namespace.route
+      .request([getLink(name)])
+      .flat()
+      .map(decodeLink)[0];
+  } catch (error) {
+    if (hasCode(error, 'ENODEV')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,144 @@
+import { NetlinkBatchError, type NetlinkRequest } from '@podwire/netlink';
+import type { ElementChange } from '@podwire/nftables';
+import { encodeCreation, encodeRemoval, encodeReplacement } from './providers/index.js';
+import type { ConntrackReset, NftElement, NftTable, Resource, Sysctl } from './resource.js';
+import type { Session } from './session.js';
+import type { Step } from './steps.js';
+
+/** One resource that could not be made or removed. */
+export interface Failure {
+  readonly resource: Resource;
+  readonly error: unknown;
+}
+
+/** `create`: it must not be there. `replace`: what is there gives way. */
+export type Mode = 'create' | 'replace';
+
+/** Makes everything a step lists and says what failed. The channel decides how resources of a kind travel. */
+export async function runStep(
+  step: Step,
+  session: Session,
+  signal: AbortSignal,
+  mode: Mode,
+): Promise<Failure[]> {
+  const { nftables } = session.kernel;
+  switch (step.channel) {
+    case 'link':
+    case 'route':
+      return sendTogether(step, session, mode === 'create' ? encodeCreation : encodeReplacement);
+    case 'parameter':
+      return each(step, (resource) => setParameter(resource as Sysctl, session));
+    case 'elements':
+      return together(step, () => nftables.change(changes(step, mode === 'create' ? 'add' : 'replace')));
+    case 'ruleset':
+      return await eachAsync(step, async (table) => nftables.applyTable(table as NftTable, { signal }));
+    case 'conntrack':
+      return await resetConntrack(step, session, signal);
+  }
+}
+
+/** The same, backwards. Absent things are no failures. */
+export async function undoStep(step: Step, session: Session, signal: AbortSignal): Promise<Failure[]> {
+  const { nftables } = session.kernel;
+  switch (step.channel) {
+    case 'link': // links are doomed together, see doom.ts
+    case 'parameter': // parameters are never set back: nobody knows who else has come to rely on them
+      return [];
+    case 'route':
+      return sendTogether(step, session, encodeRemoval);
+    case 'elements':
+      return together(step, () => nftables.change(changes(step, 'destroy')));
+    case 'ruleset':
+      return each(step, (table) =>
+        nftables.deleteTable((table as NftTable).family, (table as NftTable).name),
+      );
+    case 'conntrack':
+      return await resetConntrack(step, session, signal);
+  }
+}
+
+function changes(step: Step, op: ElementChange['op']): ElementChange[] {
+  return (step.resources as readonly NftElement[]).map(({ kind: _, ...element }) => ({ op, ...element }));
+}
+
+async function resetConntrack(step: Step, session: Session, signal: AbortSignal): Promise<Failure[]> {
+  const filters = (step.resources as readonly ConntrackReset[]).map(({ kind: _, ...filter }) => filter);
+  try {
+    await session.kernel.conntrack.deleteConntrack(filters, { signal });
+    return [];
+  } catch (error) {
+    return step.resources.map((resource) => ({ resource, error }));
+  }
+}
+
+type Encode = (resource: Resource, session: Session) => readonly NetlinkRequest[];
+
+/** One `sendmsg` for the whole step. Every request knows the resource it came from. */
+function sendTogether(step: Step, session: Session, encode: Encode): Failure[] {
+  const failures: Failure[] = [];
+  const requests: NetlinkRequest[] = [];
+  const origins: Resource[] = [];
+  for (const resource of step.resources) {
+    try {
+      for (const request of encode(resource, session)) {
+        requests.push(request);
+        origins.push(resource);
+      }
+    } catch (error) {
+      failures.push({ resource, error });
+    }
+  }
+  return requests.length === 0 ? failures : [...failures, ...send(step, session, requests, origins)];
+}
+
+function send(step: Step, session: Session, requests: NetlinkRequest[], origins: Resource[]): Failure[] {
+  try {
+    session.namespace(step.side).route.request(requests);
+    return [];
+  } catch (error) {
+    if (!(error instanceof NetlinkBatchError)) return together(step, () => raise(error));
+    return error.failures.map((failure) => ({
+      resource: origins[failure.index]!,
+      error: new NetlinkBatchError([failure]),
+    }));
+  }
+}
+
+function raise(error: unknown): never {
+  throw error;
+}
+
+function setParameter(parameter: Sysctl, session: Session): void {
+  const { parameters } = session.namespace(parameter.in);
+  if (parameter.optional && parameters.read(parameter.key) === undefined) return;
+  parameters.write(parameter.key, parameter.value);
+}
+
+/** All of the step's resources share one fate. */
+function together(step: Step, work: () => void): Failure[] {
+  try {
+    work();
+    return [];
+  } catch (error) {
+    return step.resources.map((resource) => ({ resource, error }));
+  }
+}
+
+function each(step: Step, work: (resource: Resource) => void): Failure[] {
+  return step.resources.flatMap((resource) => {
+    try {
+      work(resource);
+      return [];
+    } catch (error) {
+      return [{ resource, error }];
+    }
+  });
+}
+
+async function eachAsync(step: Step, work: (resource: Resource) => Promise<unknown>): Promise<Failure[]> {
+  const failures: Failure[] = [];
+  for (const resource of step.resources) {
+    await work(resource).catch((error: unknown) => failures.push({ resource, error }));
+  }
+  return failures;
+}

@@ -1,0 +1,42 @@
+import { hasCode } from '@podwire/linux';
+import type { EngineContext } from './context.js';
+import type { Drift, Owned } from './engine.js';
+import { type ObservedFilter, type ObservedNamespace, openView, type View } from './observe.js';
+import { compareResource } from './providers/index.js';
+import type { Resource } from './resource.js';
+import { openSession } from './session.js';
+
+/** What many owners share when they are looked at in one go. */
+export interface SharedView {
+  readonly host?: ObservedNamespace;
+  readonly filter?: ObservedFilter;
+}
+
+/** What of a list is missing or changed, in the list's order; see `Engine.verify`. */
+export function findDrift(context: EngineContext, owned: Owned, shared: SharedView = {}): Drift[] {
+  const session = openSession(context.kernel, owned);
+  try {
+    const view = openView(session, shared);
+    return owned.resources.flatMap((resource) => driftOf(resource, view));
+  } finally {
+    session.close();
+  }
+}
+
+function driftOf(resource: Resource, view: View): Drift[] {
+  const difference = differenceOf(resource, view);
+  if (difference === undefined) return [];
+  return typeof difference === 'string'
+    ? [{ resource, state: 'changed', detail: difference }]
+    : [{ resource, state: 'missing', detail: difference.missing }];
+}
+
+/** In a namespace that is gone everything is missing. */
+function differenceOf(resource: Resource, view: View): ReturnType<typeof compareResource> {
+  try {
+    return compareResource(resource, view);
+  } catch (error) {
+    if (hasCode(error, 'NAMESPACE_GONE')) return { missing: (error as Error).message };
+    throw error;
+  }
+}
