@@ -6,11 +6,11 @@ import { compareResource, describeResource } from './providers/index.js';
 import { removeResources } from './remove.js';
 import type { LinkReaper } from './reaper.js';
 import type { Resource } from './resource.js';
+import { openView } from './view.js';
 import { openSession, type Session } from './session.js';
 import { planSteps } from './steps.js';
 import { type Failure, runStep } from './run-step.js';
 import { startTimer } from './timer.js';
-import { openView } from './observe.js';
 
 /** Applies a list, all or nothing; see `Engine.apply`. */
 export async function applyResources(

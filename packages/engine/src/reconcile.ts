@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EngineContext } from './context.js';
 import type { CallOptions, Change, Drift, Owned } from './engine.js';
-import { observeFilter, observeNamespace } from './observe.js';
 import { prune, type Pruned } from './prune.js';
 import type { LinkReaper } from './reaper.js';
 import { describeResource } from './providers/index.js';
@@ -10,7 +9,8 @@ import type { Resource } from './resource.js';
 import { type Failure, runStep } from './run-step.js';
 import { openSession, type Session } from './session.js';
 import { planSteps } from './steps.js';
-import { findDrift, type SharedView } from './verify.js';
+import { surveyHost } from './survey.js';
+import { findDrift } from './verify.js';
 
 /**
  * Makes the host look like `desired`; see `Engine.reconcile`. The host is read once for all owners. Other work gets
@@ -22,14 +22,11 @@ export async function reconcileHost(
   desired: readonly Owned[],
   options: CallOptions,
 ): Promise<Change[]> {
-  const shared: SharedView = {
-    host: observeNamespace(context.kernel.host),
-    filter: observeFilter(context.kernel.nftables),
-  };
+  const survey = surveyHost(context.kernel);
   const changes: Change[] = [];
   for (const owned of desired) {
     options.signal.throwIfAborted();
-    const suspected = findDrift(context, owned, shared).length > 0;
+    const suspected = findDrift(context, owned, survey).length > 0;
     if (suspected) changes.push(...(await repair(context, reaper, owned, options)));
     await setImmediate();
   }
@@ -49,7 +46,7 @@ async function repair(
   options: CallOptions,
 ): Promise<Change[]> {
   const doomed = await clearHalfLinks(context, reaper, owned, options);
-  const drifts = findDrift(context, owned);
+  const drifts = findDrift(context, owned, surveyHost(context.kernel));
   const session = openSession(context.kernel, owned);
   try {
     const failures = [...doomed, ...(await mend(drifts, session, options))];

@@ -1,22 +1,17 @@
 import { hasCode } from '@podwire/linux';
 import type { EngineContext } from './context.js';
 import type { Drift, Owned } from './engine.js';
-import { type ObservedFilter, type ObservedNamespace, openView, type View } from './observe.js';
+import type { Survey, View } from './observe.js';
 import { compareResource } from './providers/index.js';
 import type { Resource } from './resource.js';
+import { openView } from './view.js';
 import { openSession } from './session.js';
 
-/** What many owners share when they are looked at in one go. */
-export interface SharedView {
-  readonly host?: ObservedNamespace;
-  readonly filter?: ObservedFilter;
-}
-
 /** What of a list is missing or changed, in the list's order; see `Engine.verify`. */
-export function findDrift(context: EngineContext, owned: Owned, shared: SharedView = {}): Drift[] {
+export function findDrift(context: EngineContext, owned: Owned, survey?: Survey): Drift[] {
   const session = openSession(context.kernel, owned);
   try {
-    const view = openView(session, shared);
+    const view = openView(session, survey);
     return owned.resources.flatMap((resource) => driftOf(resource, view));
   } finally {
     session.close();

@@ -37,7 +37,7 @@ const providers = {
 
 /** The compiler cannot see that a resource and the provider of its kind belong together. */
 function providerOf(resource: Resource): Partial<Provider<Resource>> & Pick<Provider<Resource>, 'compare'> {
-  return providers[resource.kind] as Provider<never>;
+  return providers[resource.kind];
 }
 
 export function encodeCreation(resource: Resource, session: Session): readonly NetlinkRequest[] {

@@ -15,9 +15,10 @@ export const route: Provider<IpRoute> = {
   // With everything that was given, so that a foreign route to the same destination is never meant.
   remove: (resource, session) => [deleteRoute(encode(resource, session))],
   compare: (resource, view) => {
-    const candidates = view
-      .side(resource.in)
-      .routesTo(resource.destination)
+    const side = view.side(resource.in);
+    const link = resource.link === undefined ? undefined : side.link(resource.link);
+    const candidates = side
+      .routesTo(resource.destination, link)
       .filter((found) => found.table === (resource.table ?? MAIN_TABLE))
       .filter((found) => metricOf(found) === wantedMetric(resource));
     const [first] = candidates;

@@ -29,7 +29,7 @@ export const tokenBucket: Provider<TokenBucket> = {
     const side = view.side(resource.in);
     const link = side.link(resource.link);
     if (link === undefined) return missing(resource.link);
-    const found = side.qdiscs(link).find((qdisc) => qdisc.parent === TC_ROOT)?.settings;
+    const found = side.rootQdisc(link)?.settings;
     if (found?.kind !== 'tbf') return { missing: `${resource.link} has no token bucket` };
     if (sameTokenBucket(shape(resource), found)) return undefined;
     return `${resource.link}: rate ${found.rate} bit/s, burst ${found.burst} and limit ${found.limit} bytes`;

@@ -1,0 +1,68 @@
+import { hasCode } from '@podwire/linux';
+import {
+  decodeLink,
+  decodeQdisc,
+  getLink,
+  getQdisc,
+  type Link,
+  listAddresses,
+  listFilters,
+  listNeighbours,
+  listRoutes,
+  listRules,
+  type NetlinkConnection,
+  type NetlinkMessage,
+  type NetlinkRequest,
+} from '@podwire/netlink';
+import type { Nftables } from '@podwire/nftables';
+import type { KernelNamespace } from './kernel.js';
+import type { ObservedFilter, ObservedNamespace } from './observe.js';
+
+/** Looks at single things; what is asked for twice is read once. The cost does not grow with the node. */
+export function probeNamespace({ route, parameters }: KernelNamespace): ObservedNamespace {
+  const ofLink = (link: Link) => ({ link: link.index });
+  const routes = remember((link: number | undefined) =>
+    listRoutes(route, link === undefined ? {} : { link }),
+  );
+  return {
+    link: remember((name: string) => {
+      const reply = askOrAbsent(route, getLink(name));
+      return reply === undefined ? undefined : decodeLink(reply);
+    }),
+    addresses: remember((link: Link) => listAddresses(route, ofLink(link))),
+    routesTo: (destination, link) =>
+      routes(link?.index).filter((candidate) => candidate.destination === destination),
+    rules: () => listRules(route),
+    neighbours: remember((link: Link) => listNeighbours(route, ofLink(link))),
+    rootQdisc(link) {
+      const reply = askOrAbsent(route, getQdisc(ofLink(link)));
+      return reply === undefined ? undefined : decodeQdisc(reply);
+    },
+    ingressFilters: (link) => listFilters(route, ofLink(link)),
+    parameter: (key) => parameters.read(key),
+  };
+}
+
+export function probeFilter(nftables: Nftables): ObservedFilter {
+  return {
+    digest: ({ family, name }) => nftables.tableDigest(family, name),
+    element: (wanted) => nftables.getElement(wanted),
+  };
+}
+
+function askOrAbsent(connection: NetlinkConnection, request: NetlinkRequest): NetlinkMessage | undefined {
+  try {
+    return connection.request([request]).flat()[0];
+  } catch (error) {
+    if (hasCode(error, 'ENODEV', 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function remember<K, V>(read: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    if (!known.has(key)) known.set(key, read(key));
+    return known.get(key)!;
+  };
+}

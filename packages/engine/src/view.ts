@@ -1,0 +1,13 @@
+import type { ObservedNamespace, Survey, View } from './observe.js';
+import { probeFilter, probeNamespace } from './probe.js';
+import type { Session } from './session.js';
+
+/** Probes, except for what a survey has read already. */
+export function openView(session: Session, survey?: Survey): View {
+  const host = survey?.host ?? probeNamespace(session.namespace('host'));
+  let pod: ObservedNamespace | undefined;
+  return {
+    side: (side) => (side === 'host' ? host : (pod ??= probeNamespace(session.namespace('pod')))),
+    filter: survey?.filter ?? probeFilter(session.kernel.nftables),
+  };
+}
