@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+/**
+ * Makes a checkout ready: npm and Debian packages, the build, the plugin. Does only what is not done yet.
+ *
+ *   node scripts/setup.mjs [--for run|demo|test|bench]
+ */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildPlugin, compileTypeScript } from './setup/build.mjs';
+import { installPackages, packagesFor } from './setup/debian.mjs';
+import { installNodeModules } from './setup/node-modules.mjs';
+import { SetupError, showStep } from './setup/show.mjs';
+
+const root = path.resolve(fileURLToPath(import.meta.url), '../..');
+
+function readPurpose() {
+  const { values } = parseArgs({ options: { for: { type: 'string', default: 'run' } } });
+  if (Object.hasOwn(packagesFor, values.for)) return values.for;
+  throw new SetupError(`--for knows ${Object.keys(packagesFor).join(', ')}, not ${values.for}`);
+}
+
+function checkMachine(purpose) {
+  if (process.platform !== 'linux') throw new SetupError('Podwire runs on Linux only');
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19))
+    throw new SetupError(`Node 20.19 or newer is needed; this is ${process.versions.node}`);
+  if (purpose !== 'run' && process.getuid() !== 0)
+    throw new SetupError(`root is needed (network namespaces); run: sudo npm run ${purpose}`);
+}
+
+try {
+  const purpose = readPurpose();
+  checkMachine(purpose);
+  console.log(`Setting up Podwire (${purpose})`);
+  await showStep('Debian packages', (begin) => installPackages(purpose, begin));
+  await showStep('npm packages', (begin) => installNodeModules(root, begin));
+  await showStep('TypeScript', (begin) => compileTypeScript(root, begin));
+  await showStep('plugin', (begin) => buildPlugin(root, begin));
+} catch (error) {
+  if (!(error instanceof SetupError) && error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;
+  console.error(`  ✗ ${error.message}`);
+  process.exitCode = 1;
+}

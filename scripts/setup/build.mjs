@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { runOrFail } from './run.mjs';
+
+/** Compiles what has changed; TypeScript itself knows what that is. */
+export async function compileTypeScript(root, begin) {
+  const first = !fs.existsSync(path.join(root, 'packages/errors/dist'));
+  if (first) begin('compiling all packages, about half a minute');
+  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+  await runOrFail(process.execPath, [compiler, '-b'], { cwd: root, show: true });
+  return first ? 'compiled' : 'up to date';
+}
+
+const SOURCES = ['podwire-cni.c', 'podwire-cni.ts', 'scan.ts', 'build.ts'];
+
+/** What the built plugin depends on, as one text. */
+function fingerprint(plugin, compiler, version) {
+  const hash = createHash('sha256').update(JSON.stringify([compiler, version]));
+  for (const name of SOURCES) hash.update(fs.readFileSync(path.join(plugin, name)));
+  return hash.digest('hex');
+}
+
+/** Writes bin/podwire-cni.js, and bin/podwire-cni as a static program where a compiler is, else as a copy of the twin. */
+export async function buildPlugin(root, begin) {
+  const plugin = path.join(root, 'plugin');
+  const { bundleTwin, compileProgram, findCompilers } = await import(path.join(plugin, 'dist/build.js'));
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const [compiler] = await findCompilers();
+  const [program, twin] = ['bin/podwire-cni', 'bin/podwire-cni.js'].map((name) => path.join(root, name));
+  const stamp = path.join(plugin, 'dist/built');
+  const wanted = fingerprint(plugin, compiler, version);
+  const kind = compiler ? `static program, ${compiler.libc}` : 'JavaScript, as there is no C compiler';
+  const isBuilt = [program, twin, stamp].every((file) => fs.existsSync(file));
+  if (isBuilt && fs.readFileSync(stamp, 'utf8') === wanted) return `up to date (${kind})`;
+  begin(compiler ? `compiling with ${compiler.program}` : 'bundling');
+  await bundleTwin({ sources: plugin, output: twin, version });
+  if (compiler) await compileProgram(compiler, { sources: plugin, output: program, version });
+  else await bundleTwin({ sources: plugin, output: program, version });
+  fs.writeFileSync(stamp, wanted);
+  return `built (${kind})`;
+}
