@@ -15,7 +15,7 @@ function isCurrent(root) {
     const found = installed[place];
     // Packages for other processors and systems are not installed.
     if (found === undefined) return wanted.optional === true;
-    return found.version === wanted.version && found.resolved === wanted.resolved;
+    return found.version === wanted.version && found.integrity === wanted.integrity;
   });
 }
 
