@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { defaultAgentEntry } from '@podwire/testkit';
 import { formatReport } from './report.js';
 import { type BenchOptions, type BenchProgress, defaultOptions, runBench } from './run-bench.js';
 
@@ -35,7 +36,7 @@ const { values } = parseArgs({
 function readOptions(): BenchOptions {
   const podwire = {
     binDir: path.join(repository, 'bin'),
-    agent: [process.execPath, path.join(repository, 'packages/agent/dist/src/main.js')],
+    agent: defaultAgentEntry,
   };
   return {
     pods: readCount(values.pods, defaultOptions.pods),

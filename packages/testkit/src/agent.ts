@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import type { PrivateHost } from './private-host.js';
 import type { Exit, RunningProcess } from './processes.js';
@@ -11,7 +10,7 @@ export interface AgentOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The command line up to `--config FILE`; the built agent package when absent. */
+  /** The command line up to `--config FILE`; `bin/podwire agent` of this checkout when absent. */
   readonly entry?: readonly string[];
   /** Distinguishes agents of one host; `agent` when absent. */
   readonly name?: string;
@@ -26,7 +25,7 @@ export interface Agent {
   readonly apiSocket: string;
   readonly stateDirectory: string;
   readonly configFile: string;
-  /** What this and all earlier incarnations have written. */
+  /** What this and all earlier incarnations have logged. */
   log(): string;
   /** Resolves when the agent has ended by itself, e.g. at a fault point. */
   exited(): Promise<Exit>;
@@ -34,13 +33,19 @@ export interface Agent {
   kill9(): Promise<void>;
   /** SIGTERM, and waits for the end. @throws Error when it does not end with exit code 0 */
   stop(): Promise<void>;
-  /** Starts it again after its end; resolves when it is ready. The environment may differ this time. */
+  /** Starts it again after its end; resolves when it is ready. `env` is added to that of the options. */
   start(env?: Readonly<Record<string, string>>): Promise<void>;
 }
 
+export const defaultAgentEntry: readonly string[] = [
+  process.execPath,
+  path.join(repository, 'bin/podwire'),
+  'agent',
+];
+
 /**
- * Starts an agent and waits until its socket takes connections, which it does when it has recovered. It ends when the host
- * closes; if it ended unasked before, closing fails and shows its log.
+ * Starts an agent and waits until it says that it is ready. It ends when the host closes; if it ended unasked before,
+ * closing fails and shows its log.
  */
 export async function startAgent(host: PrivateHost, options: AgentOptions = {}): Promise<Agent> {
   const directory = path.join(host.directory, options.name ?? 'agent');
@@ -50,16 +55,21 @@ export async function startAgent(host: PrivateHost, options: AgentOptions = {}):
   const config = { ...own, ...options.config };
   const configFile = at('config.yaml');
   fs.writeFileSync(configFile, JSON.stringify(config)); // JSON is YAML too
-  const argv = [...(options.entry ?? defaultEntry), '--config', configFile];
-  const incarnations: RunningProcess[] = [];
-  const log = (): string => incarnations.map((one) => one.stdout() + one.stderr()).join('');
+  const argv = [...(options.entry ?? defaultAgentEntry), '--config', configFile];
+  const logFile = at('log');
+  const log = (): string => fs.readFileSync(logFile, 'utf8');
   let current: RunningProcess;
   let mayEnd = false;
   const start = async (env: Readonly<Record<string, string>> = {}): Promise<void> => {
     mayEnd = false;
-    current = host.start(argv, { env: { ...process.env, ...options.env, ...env } });
-    incarnations.push(current);
-    await untilConnectable(current, config.socket, options.timeout ?? 20_000);
+    const offset = fs.statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+    current = host.start(argv, { env: { ...process.env, ...options.env, ...env }, outputFile: logFile });
+    try {
+      await untilReady(current, logFile, offset, options.timeout ?? 20_000);
+    } catch (error) {
+      mayEnd = true; // this is said already
+      throw error;
+    }
   };
   const exited = async (): Promise<Exit> => {
     mayEnd = true;
@@ -95,35 +105,26 @@ export async function startAgent(host: PrivateHost, options: AgentOptions = {}):
   };
 }
 
-const defaultEntry = [process.execPath, path.join(repository, 'packages/agent/dist/src/main.js')];
-
-/** Looks whenever something appears in the socket's directory; a stale socket file refuses. */
-async function untilConnectable(agent: RunningProcess, socket: string, timeout: number): Promise<void> {
+/** Looks whenever something is written to the log; the line comes when the node is recovered and ADD is served. */
+async function untilReady(
+  agent: RunningProcess,
+  logFile: string,
+  offset: number,
+  timeout: number,
+): Promise<void> {
   const deadline = AbortSignal.timeout(timeout);
-  const directory = path.dirname(socket);
-  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-  let attempt = (): void => undefined;
-  const watcher = fs.watch(directory, () => attempt());
+  const written = (): string => fs.readFileSync(logFile).toString('utf8', offset);
+  let look = (): void => undefined;
+  const watcher = fs.watch(logFile, () => look());
   try {
     await new Promise<void>((resolve, reject) => {
-      const fail = (why: string): void => reject(new Error(`${why}:\n${agent.stdout()}${agent.stderr()}`));
-      attempt = () => void canConnect(socket).then((can) => can && resolve());
-      deadline.addEventListener('abort', () => fail(`the agent is not ready after ${timeout} ms`));
-      void agent.exited.then((exit) => fail(`the agent ended with ${exit.signal ?? exit.code}`), reject);
-      attempt();
+      const fail = (why: string): void => reject(new Error(`the agent ${why}:\n${written()}`));
+      look = () => void (/"msg":"ready"/.test(written()) && resolve());
+      deadline.addEventListener('abort', () => fail(`is not ready after ${timeout} ms`), { once: true });
+      agent.exited.then((exit) => fail(`ended with ${exit.signal ?? exit.code}`), reject);
+      look();
     });
   } finally {
     watcher.close();
   }
-}
-
-function canConnect(socket: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const connection = net.connect(socket);
-    connection.once('connect', () => {
-      connection.destroy();
-      resolve(true);
-    });
-    connection.once('error', () => resolve(false));
-  });
 }

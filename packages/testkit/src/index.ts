@@ -1,4 +1,4 @@
-export { type Agent, type AgentOptions, startAgent } from './agent.js';
+export { type Agent, type AgentOptions, defaultAgentEntry, startAgent } from './agent.js';
 export { createHostRuntime, networkOf } from './cni.js';
 export { createTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
 export { nativeProgram } from './native.js';

@@ -1,10 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import fs from 'node:fs';
 
 /** How a program is started. It always becomes the leader of its own process group. */
 export interface ProcessOptions {
   /** Replaces the environment; the own one when absent. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** Standard output and error are appended to this file instead of being kept here. */
+  readonly outputFile?: string;
   /** Runs the actual start, e.g. inside a network namespace; a fork inherits the namespace of the calling thread. */
   readonly around?: (start: () => ChildProcess) => ChildProcess;
 }
@@ -74,16 +77,22 @@ export interface RunningProcess {
 
 /** Starts a program. @throws CommandError (through `exited` and the waits) when it cannot be started. */
 export function start(argv: readonly string[], options: ProcessOptions = {}): RunningProcess {
-  const [file, ...args] = argv;
-  if (file === undefined) throw new TypeError('an empty argument list');
+  const [program, ...args] = argv;
+  if (program === undefined) throw new TypeError('an empty argument list');
+  const file = options.outputFile === undefined ? undefined : fs.openSync(options.outputFile, 'a', 0o600);
+  const output = file ?? 'pipe';
   const begin = (): ChildProcess =>
-    spawn(file, args, {
+    spawn(program, args, {
       detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', output, output],
       ...(options.env === undefined ? {} : { env: options.env }),
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });
-  return follow(argv, options.around === undefined ? begin() : options.around(begin));
+  try {
+    return follow(argv, options.around === undefined ? begin() : options.around(begin));
+  } finally {
+    if (file !== undefined) fs.closeSync(file);
+  }
 }
 
 function follow(argv: readonly string[], child: ChildProcess): RunningProcess {
