@@ -39,6 +39,17 @@ export interface LinkUp {
   readonly link: string;
 }
 
+/**
+ * What is sent through the link really leaves. The end of a veth that came up first gets its carrier when the second does, but
+ * a worker of the kernel acts on that later (net/core/link_watch.c), and until then everything sent is dropped without a word.
+ * Asking for the link makes the kernel act at once. Removing it does nothing.
+ */
+export interface LinkReady {
+  readonly kind: 'link-ready';
+  readonly in: Side;
+  readonly link: string;
+}
+
 /** `manual` switches the kernel's automatic IPv6 link-local address off (IN6_ADDR_GEN_MODE_NONE); set before the link is up. */
 export interface LinkLocalMode {
   readonly kind: 'link-local-mode';
@@ -170,6 +181,7 @@ export type Resource =
   | Veth
   | Ifb
   | LinkUp
+  | LinkReady
   | LinkLocalMode
   | IpAddress
   | IpRoute

@@ -17,6 +17,7 @@ const channels = {
   veth: 'link',
   ifb: 'link',
   'link-up': 'route',
+  'link-ready': 'route',
   'link-local-mode': 'route',
   address: 'route',
   route: 'route',

@@ -15,6 +15,8 @@ function describe(resource: Resource): string {
       return `ifb ${resource.name}`;
     case 'link-up':
       return `link ${resource.link} up`;
+    case 'link-ready':
+      return `link ${resource.link} ready`;
     case 'link-local-mode':
       return `link-local address of ${resource.link}: ${resource.mode}`;
     case 'address':

@@ -7,7 +7,7 @@ import type { View } from '../observe.js';
 import type { Resource } from '../resource.js';
 import type { Session } from '../session.js';
 import { address, neighbour } from './addresses.js';
-import { ifb, linkLocalMode, linkUp, veth } from './links.js';
+import { ifb, linkLocalMode, linkReady, linkUp, veth } from './links.js';
 import { nftElement, nftTable } from './packet-filter.js';
 import { sysctl } from './parameters.js';
 import type { Difference, Provider } from './provider.js';
@@ -22,6 +22,7 @@ const providers = {
   veth,
   ifb,
   'link-up': linkUp,
+  'link-ready': linkReady,
   'link-local-mode': linkLocalMode,
   address,
   route,

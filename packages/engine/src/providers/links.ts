@@ -1,6 +1,6 @@
-import { createLink, type Link, setLink } from '@podwire/netlink';
+import { createLink, getLink, type Link, setLink } from '@podwire/netlink';
 import { LIVE_GROUP } from '../marks.js';
-import type { Ifb, LinkLocalMode, LinkUp, Veth } from '../resource.js';
+import type { Ifb, LinkLocalMode, LinkReady, LinkUp, Veth } from '../resource.js';
 import type { Difference, Provider } from './provider.js';
 
 /** One queue each way: a veth has no hardware to spread over, and every further queue costs at creation. */
@@ -47,6 +47,13 @@ export const linkUp: Provider<LinkUp> = {
     if (link === undefined) return missing(resource.link);
     return link.up ? undefined : `${resource.link} is down`;
   },
+};
+
+export const linkReady: Provider<LinkReady> = {
+  create: (resource) => [getLink(resource.link)],
+  remove: () => [],
+  compare: (resource, view) =>
+    view.side(resource.in).link(resource.link) === undefined ? missing(resource.link) : undefined,
 };
 
 export const linkLocalMode: Provider<LinkLocalMode> = {

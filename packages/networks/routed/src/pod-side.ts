@@ -12,6 +12,7 @@ export function planPodSide(link: string, addresses: readonly PodAddress[]): Res
     ...switchIPv6On(families),
     { kind: 'link-up', in: 'pod', link: 'lo' },
     { kind: 'link-up', in: 'pod', link },
+    { kind: 'link-ready', in: 'pod', link },
     ...addresses.map(({ prefix }): Resource => ({ kind: 'address', in: 'pod', link, address: prefix })),
     ...families.map((family) => gatewayNeighbour(link, family)),
     ...(link === primaryInterface

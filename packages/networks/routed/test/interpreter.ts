@@ -43,7 +43,8 @@ function podOf({ pod }: Places): TestNamespace {
   return pod;
 }
 
-type BatchedKind = 'veth' | 'ifb' | 'link-up' | 'link-local-mode' | 'address' | 'neighbour' | 'route';
+type BatchedKind =
+  'veth' | 'ifb' | 'link-up' | 'link-ready' | 'link-local-mode' | 'address' | 'neighbour' | 'route';
 
 function ipCommands(resource: Resource & { kind: BatchedKind }, places: Places): string[] {
   switch (resource.kind) {
@@ -56,6 +57,8 @@ function ipCommands(resource: Resource & { kind: BatchedKind }, places: Places):
       return [`link add ${resource.name} mtu ${resource.mtu} type ifb`, `link set ${resource.name} up`];
     case 'link-up':
       return [`link set ${resource.link} up`];
+    case 'link-ready':
+      return [`link show dev ${resource.link}`];
     case 'link-local-mode':
       return [`link set ${resource.link} addrgenmode ${resource.mode === 'manual' ? 'none' : 'eui64'}`];
     case 'address': {

@@ -63,6 +63,7 @@ test('a dual-stack pod', () => {
     { kind: 'link-up', ...onHost },
     { kind: 'route', ...onHost, destination: '10.244.0.2/32', scope: 'link' },
     { kind: 'route', ...onHost, destination: 'fd00:244::2/128' },
+    { kind: 'link-ready', ...inPod },
   ]);
   expect(plan).toMatchObject({
     hostLink: { name: cali, mac: hostMac },
@@ -90,11 +91,14 @@ test('a pod of one family has nothing of the other, and no link-local gateway ei
 test('a further interface routes by source and leaves the default route alone', () => {
   const plan = model.planEndpoint({ ...pod, id: { ...pod.id, ifName: 'net1' } }, node);
   const rules = plan.resources.filter((one) => one.kind === 'rule');
-  const defaults = plan.resources.filter((one) => one.kind === 'route' && one.gateway !== undefined);
+  const defaults = plan.resources
+    .filter((one) => one.kind === 'route')
+    .filter((route) => route.gateway !== undefined);
   const table = rules[0]!.table;
   expect(rules.map(({ from }) => from)).toEqual(['10.244.0.2/32', 'fd00:244::2/128']);
   expect(defaults).toHaveLength(4);
   for (const route of defaults) expect([route.table, route.metric]).toContain(table);
+  expect(plan.routes).toEqual([]);
 });
 
 test('ports and rates travel with the links, addresses and elements they belong to', () => {
@@ -123,6 +127,7 @@ test('ports and rates travel with the links, addresses and elements they belong 
     'token-bucket host',
     'ingress-redirect host',
     'route host',
+    'link-ready pod',
     'nft-element',
     'conntrack-reset',
   ]);

@@ -15,7 +15,7 @@ export interface WiredPod {
 }
 
 /** A private host that carries out the plans of the routed model. */
-export interface WiredHost extends Pick<PrivateHost, 'namespace' | 'close'> {
+export interface WiredHost extends Pick<PrivateHost, 'namespace' | 'directory' | 'close'> {
   readonly world: TestNamespace;
   /** Plans and wires an endpoint; pods get 10.244.0.N and fd00:244::N, N counting from 2. */
   addPod(wishes?: Partial<Endpoint>, namespace?: TestNamespace): Promise<WiredPod>;
@@ -90,8 +90,9 @@ function wiredHost(host: PrivateHost, node: NodeView): WiredHost {
     return { namespace, endpoint, plan, ipv4, ipv6 };
   };
   if (host.world === undefined) throw new Error('a wired host has a world');
-  const { namespace, world } = host;
-  return { namespace, world, addPod, addNamespace: () => newPod(host), close: () => host.close() };
+  const { namespace, directory, world } = host;
+  const addNamespace = (): TestNamespace => newPod(host);
+  return { namespace, directory, world, addPod, addNamespace, close: () => host.close() };
 }
 
 /** Like the namespaces some runtimes make: IPv6 is off in it. */

@@ -11,6 +11,7 @@ const stages = [
   'pod links, addresses and routes',
   'host parameters',
   'host links, addresses, routes and queues',
+  'readiness',
   'ruleset',
   'elements',
   'connection tracking',
@@ -25,6 +26,8 @@ function stageOf(resource: Resource): Stage {
       return 'links';
     case 'sysctl':
       return resource.in === 'pod' ? 'pod parameters' : 'host parameters';
+    case 'link-ready':
+      return 'readiness';
     case 'nft-table':
       return 'ruleset';
     case 'nft-element':

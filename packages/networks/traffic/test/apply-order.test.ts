@@ -10,6 +10,7 @@ const sysctl = (side: 'host' | 'pod', key: string): Resource => ({
   value: '1',
 });
 const up = (side: 'host' | 'pod', link: string): Resource => ({ kind: 'link-up', in: side, link });
+const ready: Resource = { kind: 'link-ready', in: 'pod', link: 'p' };
 const reset: Resource = { kind: 'conntrack-reset', protocol: 'udp', family: 4 };
 const ifb: Resource = { kind: 'ifb', name: 'pwi1', mtu: 1450 };
 const element: Resource = { kind: 'nft-element', family: 'inet', table: 'podwire', set: 's', key: [] };
@@ -20,6 +21,7 @@ test('links, then the pod, then the host, then the packet filter', () => {
     reset,
     element,
     table,
+    ready,
     up('host', 'h'),
     sysctl('host', 'h'),
     up('pod', 'p'),
