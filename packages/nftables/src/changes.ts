@@ -15,7 +15,7 @@ const ATTEMPTS = 16;
  * A transaction with one refused message fails as a whole, so "delete if it is there" needs care. Linux 6.3 has a
  * message for it; on older kernels the keys are looked up first and only those that exist are deleted, anew when one
  * vanished in between. Neither forgives a set or table that is absent: its steps are left out and the rest sent again.
- * @throws NftablesError naming every change that was refused.
+ * @throws NftablesError naming the first change of each message that was refused.
  */
 export function applyChanges(
   connection: NetlinkConnection,

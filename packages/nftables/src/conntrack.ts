@@ -1,6 +1,7 @@
 import { type NamespaceHandle } from '@podwire/linux';
 import {
   NETLINK_NETFILTER,
+  NLM_F_DUMP,
   NetlinkBatchError,
   type NetlinkConnection,
   type NetlinkMessage,
@@ -25,9 +26,9 @@ export type { ConntrackEntry, ConntrackFilter, ConntrackTuple } from './conntrac
 /** The connection tracking table of one network namespace. */
 export interface Conntrack {
   /**
-   * Deletes the entries that match any of the filters; none is fine. The kernel walks its whole table once for each
-   * filter, on a thread of libuv's pool. Filters by an IPv6 address or an SCTP port, and all of them on Linux before
-   * 6.11, are carried out entry by entry instead, on the caller's thread: the kernel's own filter gets these wrong.
+   * Deletes the entries that match any of the filters; none is fine. For each filter the kernel walks through its whole
+   * table, on a thread of libuv's pool. On Linux before 6.11, and for filters by an IPv6 address or an SCTP port, which
+   * the kernel's own filter gets wrong, this takes a second request for the entries that were found.
    * @throws NftablesError, or the signal's reason.
    */
   deleteConntrack(
@@ -42,26 +43,24 @@ export interface Conntrack {
 export interface ConntrackOptions {
   /** The network namespace to work in; the caller's own when absent. It may be closed afterwards. */
   readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
-  /** `false` treats the kernel as one that cannot filter deletions itself (before Linux 6.11); found out when absent. */
-  readonly filterSupported?: boolean | undefined;
 }
 
 /** @throws SystemError */
 export function openConntrack(options: ConntrackOptions = {}): Conntrack {
   const connection = openNetlinkConnection({ protocol: NETLINK_NETFILTER, namespace: options.namespace });
-  return createConntrack(connection, options);
+  return createConntrack(connection);
 }
 
 /** As {@link openConntrack}, over a connection that the caller has made; it is closed with the result. */
-export function createConntrack(connection: NetlinkConnection, options: ConntrackOptions = {}): Conntrack {
-  let filterSupported = options.filterSupported ?? true;
+export function createConntrack(connection: NetlinkConnection): Conntrack {
+  let filterSupported = true;
   return {
     async deleteConntrack(filters, { signal }) {
       signal.throwIfAborted();
       const inKernel = filterSupported ? filters.filter(kernelCanMatch) : [];
       filterSupported &&= await deleteInKernel(connection, inKernel, signal);
       for (const filter of filters) {
-        if (!filterSupported || !inKernel.includes(filter)) deleteOneByOne(connection, filter);
+        if (!filterSupported || !inKernel.includes(filter)) await deleteOneByOne(connection, filter, signal);
       }
     },
     listConntrack(filter) {
@@ -94,10 +93,22 @@ function isUnsupported(error: unknown): boolean {
   return codes.length > 0 && codes.every((code) => code === 'EINVAL' || code === 'EOPNOTSUPP');
 }
 
-function deleteOneByOne(connection: NetlinkConnection, filter: ConntrackFilter): void {
-  const requests = listMatching(connection, filter).map(deleteEntryRequest);
+/** For what the kernel's filter gets wrong: lists what may match, and deletes what does. */
+async function deleteOneByOne(
+  connection: NetlinkConnection,
+  filter: ConntrackFilter,
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = matches(filter);
   try {
-    connection.request(requests);
+    // A dump as a plain request, since those have an asynchronous variant; it ends with the dump's last message.
+    const { flags, ...request } = listMatchingRequest(filter);
+    const [messages = []] = await connection.requestAsync(
+      [{ ...request, flags: flags | NLM_F_DUMP }],
+      signal,
+    );
+    const matching = messages.filter((message) => wanted(decodeEntry(message)));
+    await connection.requestAsync(matching.map(deleteEntryRequest), signal);
   } catch (error) {
     // Entries end by themselves all the time.
     const gone = error instanceof NetlinkBatchError && error.failures.every(({ code }) => code === 'ENOENT');

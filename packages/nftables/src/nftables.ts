@@ -31,8 +31,9 @@ export interface Deadline {
  */
 export interface Nftables {
   /**
-   * Changes elements in one transaction: all or nothing.
-   * @throws NftablesError naming every element that was refused: `EEXIST`, `ENOENT`, `EINVAL` (does not fit the
+   * Changes elements in one transaction: all or nothing. Its cost does not depend on how many elements there are, but a
+   * refused transaction makes the kernel wait for all its processors, some ten milliseconds.
+   * @throws NftablesError naming what was refused: `EEXIST`, `ENOENT`, `EINVAL` (does not fit the
    *   declaration), `ENFILE` (the set is full), …
    * @throws RangeError for a value that does not fit its type; nothing was sent then.
    */
@@ -70,11 +71,6 @@ export interface NftablesOptions {
   readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
   /** Absolute path of the program nft; looked for when absent, and only when it is needed. */
   readonly nftPath?: string | undefined;
-  /**
-   * Whether the kernel can delete what may be absent (Linux 6.3); asked when absent. `false` makes newer kernels be
-   * treated as older ones.
-   */
-  readonly destroySupported?: boolean | undefined;
 }
 
 /** Opens nftables of a network namespace. @throws SystemError */
@@ -99,18 +95,27 @@ class KernelNftables implements Nftables {
   constructor(connection: NetlinkConnection, options: NftablesOptions) {
     this.#connection = connection;
     this.#options = options;
-    this.#destroySupported = options.destroySupported;
   }
 
   change(changes: readonly ElementChange[]): void {
-    const removing = changes.some(({ op }) => op === 'destroy' || op === 'replace');
-    applyChanges(this.#connection, changes, removing && this.#canDestroy());
+    this.#applyChanges(changes);
     this.#journal?.push(...changes);
   }
 
-  #canDestroy(): boolean {
-    this.#destroySupported ??= translating('nftables', () => supportsDestroy(this.#connection));
-    return this.#destroySupported;
+  /** Takes the kernel for a new one until it refuses; asking first would cost as much as a refusal. */
+  #applyChanges(changes: readonly ElementChange[]): void {
+    try {
+      applyChanges(this.#connection, changes, this.#destroySupported ?? true);
+    } catch (error) {
+      if (!this.#isTooOld(error)) throw error;
+      applyChanges(this.#connection, changes, false);
+    }
+  }
+
+  #isTooOld(error: unknown): boolean {
+    if (this.#destroySupported !== undefined || !hasCode(error, 'EINVAL')) return false;
+    this.#destroySupported = translating('nftables', () => supportsDestroy(this.#connection));
+    return !this.#destroySupported;
   }
 
   getElement(reference: ElementReference): Element | undefined {
@@ -149,7 +154,7 @@ class KernelNftables implements Nftables {
   async #applyNow(table: TableDeclaration, signal: AbortSignal): Promise<AppliedTable> {
     const journal = (this.#journal = []);
     try {
-      const write = (elements: readonly ElementChange[]) => applyChanges(this.#connection, elements, false);
+      const write = (elements: readonly ElementChange[]) => this.#applyChanges(elements);
       const applied = await applyTable(this.#connection, table, { ...this.#options, signal }, write);
       this.#repeat(journal, table, applied.recreated);
       return applied;
@@ -167,7 +172,7 @@ class KernelNftables implements Nftables {
     const again = journal
       .filter(({ set, table, family: of }) => of === family && table === name && recreated.includes(set))
       .map((change): ElementChange => ({ ...change, op: removes(change) ? 'destroy' : 'replace' }));
-    if (again.length > 0) applyChanges(this.#connection, again, this.#canDestroy());
+    this.#applyChanges(again);
   }
 
   deleteTable(family: Family, name: string): void {

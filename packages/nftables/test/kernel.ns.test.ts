@@ -1,4 +1,4 @@
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import {
   createNamespace,
   deleteNamespace,
@@ -6,11 +6,12 @@ import {
   openNamespace,
   warmThreadPool,
 } from '@podwire/linux';
-import { NETLINK_NETFILTER, openNetlinkConnection } from '@podwire/netlink';
-import { openConntrack, openNftables } from '@podwire/nftables';
+import { NETLINK_NETFILTER, type NetlinkConnection, openNetlinkConnection } from '@podwire/netlink';
+import { createConntrack, createNftables } from '@podwire/nftables';
 import { requirements } from './compliance.js';
 import { conntrackRequirements } from './conntrack-compliance.js';
 import { insertConnections } from './conntrack-insert.js';
+import { withoutDestroy, withoutFilteredDelete } from './older-kernels.js';
 
 let number = 0;
 
@@ -28,15 +29,17 @@ async function inNewNamespace(work: (namespace: NamespaceHandle) => Promise<void
 }
 
 before(async () => await warmThreadPool());
-after(() => undefined);
 
-for (const destroySupported of [undefined, false]) {
-  const kernel = destroySupported === undefined ? 'the kernel' : 'a kernel without NFT_MSG_DESTROYSETELEM';
+for (const [kernel, adapt] of [
+  ['the kernel', (connection: NetlinkConnection) => connection],
+  ['a kernel before 6.3', withoutDestroy],
+] as const) {
   describe(`nftables of ${kernel}`, () => {
     for (const { name, check } of requirements) {
       it(name, async () => {
         await inNewNamespace(async (namespace) => {
-          const nftables = openNftables({ namespace, destroySupported });
+          const connection = openNetlinkConnection({ protocol: NETLINK_NETFILTER, namespace });
+          const nftables = createNftables(adapt(connection), { namespace });
           try {
             await check(nftables);
           } finally {
@@ -48,21 +51,22 @@ for (const destroySupported of [undefined, false]) {
   });
 }
 
-for (const filterSupported of [undefined, false]) {
-  const kernel = filterSupported === undefined ? 'the kernel' : 'a kernel without CTA_FILTER for deletions';
+for (const [kernel, adapt] of [
+  ['the kernel', (connection: NetlinkConnection) => connection],
+  ['a kernel before 6.11', withoutFilteredDelete],
+] as const) {
   describe(`connection tracking of ${kernel}`, () => {
     for (const { name, check } of conntrackRequirements) {
       it(name, async () => {
         await inNewNamespace(async (namespace) => {
-          const conntrack = openConntrack({ namespace, filterSupported });
           const netlink = openNetlinkConnection({ protocol: NETLINK_NETFILTER, namespace });
+          const conntrack = createConntrack(adapt(netlink));
           try {
             await check(conntrack, (connections) => {
               insertConnections(netlink, connections);
               return Promise.resolve();
             });
           } finally {
-            netlink.close();
             conntrack.close();
           }
         });
