@@ -149,24 +149,31 @@ function killQuietly(pid: number): void {
 async function joinWorld(host: TestNamespace, world: TestNamespace, options: WorldOptions): Promise<void> {
   const { mtu = 1500, ipv4 = true, ipv6 = true, defaultRoute = true } = options;
   const { host: here, world: there, beyond } = worldAddresses;
-  const route = defaultRoute
-    ? (family: 'ipv4' | 'ipv6') => [`route add default via ${there[family]}`]
-    : () => [];
+  const route = (family: 'ipv4' | 'ipv6'): string[] =>
+    defaultRoute ? [`route add default via ${there[family]}`] : [];
   await host.ip(
     `link add eth0 mtu ${mtu} type veth peer name eth0 mtu ${mtu} netns ${world.name}`,
-    'link set eth0 up',
+    ...upWithLinkLocal('fe80::10'),
   );
   await world.ip(
     'link set lo up',
-    'link set eth0 up',
+    ...upWithLinkLocal('fe80::1'),
     ...(ipv4 ? [`addr add ${there.ipv4}/24 dev eth0`, `addr add ${beyond.ipv4}/32 dev lo`] : []),
-    // Without nodad an address is unusable for a second or two.
     ...(ipv6 ? [`addr add ${there.ipv6}/64 dev eth0 nodad`, `addr add ${beyond.ipv6}/128 dev lo nodad`] : []),
   );
   await host.ip(
     ...(ipv4 ? [`addr add ${here.ipv4}/24 dev eth0`, ...route('ipv4')] : []),
     ...(ipv6 ? [`addr add ${here.ipv6}/64 dev eth0 nodad`, ...route('ipv6')] : []),
   );
+}
+
+/** By hand: the kernel's own address comes a moment later, is unusable for a second, and would disturb snapshots. */
+function upWithLinkLocal(address: string): string[] {
+  return [
+    'link set eth0 addrgenmode none',
+    'link set eth0 up',
+    `addr add ${address}/64 dev eth0 scope link nodad`,
+  ];
 }
 
 const leftOnExit = new Set<string>();
