@@ -117,9 +117,12 @@ function printed({ command, config }: FakeCall, said: FakeAnswer): string {
   return silent ? '' : JSON.stringify(config['prevResult'] ?? { cniVersion: config['cniVersion'] });
 }
 
+/** A moment later than the abort: an answer that is there already counts, as it does with a process that has ended. */
 function endedBy(signal: AbortSignal | undefined): Promise<PluginExit> {
   return new Promise((resolve) => {
-    const end = (): void => resolve({ code: null, signal: 'SIGTERM', stdout: '', stderr: '' });
+    const end = (): void =>
+      void setImmediate(() => resolve({ code: null, signal: 'SIGTERM', stdout: '', stderr: '' }));
+    if (signal?.aborted === true) end();
     signal?.addEventListener('abort', end, { once: true });
   });
 }

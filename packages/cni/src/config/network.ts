@@ -127,7 +127,7 @@ function chooseVersion(raw: JsonObject): CniVersion {
  * Reads a network configuration list from its JSON (specification, section 1). Of `cniVersions` and `cniVersion` the
  * newest version that this library speaks is chosen. The list may have no `plugins` yet when they stand in files of
  * their own; {@link assembleNetwork} adds them.
- * @throws CniError code 6 when it is no JSON object, 7 naming the field, 1 when no version can be spoken. The message
+ * @throws CniError code 6 when it is no JSON, 7 naming the field, 1 when no version can be spoken. The message
  *   begins with the file.
  */
 export function parseNetwork(

@@ -1,7 +1,8 @@
+import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 10;
-/** How long the kernel may take to reap what got SIGKILL; a process stuck in a system call can take for ever. */
+/** How long the kernel may take to end what got SIGKILL; a process stuck in a system call can take for ever. */
 const REAP_MS = 1000;
 
 /**
@@ -18,10 +19,10 @@ export async function endProcess(target: number, graceMs: number): Promise<void>
 
 async function isGoneWithin(target: number, milliseconds: number): Promise<boolean> {
   for (let waited = 0; waited < milliseconds; waited += POLL_MS) {
-    if (!send(target, 0)) return true;
+    if (!isAlive(target)) return true;
     await sleep(POLL_MS);
   }
-  return !send(target, 0);
+  return !isAlive(target);
 }
 
 /** False when nothing is left. A process that may not be signalled (EPERM) is one that is left. */
@@ -30,5 +31,33 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
     return process.kill(target, signal);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/**
+ * Signal 0 also finds zombies, and orphans stay zombies until the init process gets round to them; they hold nothing
+ * any more. So for a group its members' states are looked up. Without /proc the answer of signal 0 has to do.
+ */
+function isAlive(target: number): boolean {
+  if (!send(target, 0)) return false;
+  try {
+    return (
+      target > 0 ||
+      fs.readdirSync('/proc').some((name) => /^\d+$/.test(name) && isLivingMember(name, -target))
+    );
+  } catch {
+    return true;
+  }
+}
+
+/** Fields of proc(5) `stat` behind the name, which may hold anything: state, parent, process group. */
+function isLivingMember(pid: string, group: number): boolean {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(processGroup) === group && state !== 'Z' && state !== 'X';
+  } catch {
+    // Gone between listing and reading.
+    return false;
   }
 }

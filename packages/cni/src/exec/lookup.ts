@@ -6,14 +6,18 @@ import { validatePluginType } from '../names.js';
 /**
  * Finds a plugin's executable: the first regular file of that name (symbolic links followed) in the directories, in
  * their order (specification, section 3: "Look up the executable specified in the type field"). Nothing is remembered
- * between calls: one `stat` costs 2 µs, and an installer may replace a plugin at any time.
- * @throws CniError code 7 for a type that is no file name, 5 when no directory has it.
+ * between calls: one `stat` costs 2 µs, and an installer may replace a plugin at any time. An empty file, as a power
+ * loss leaves behind, is an error: execvp(3) would run it as a shell script that succeeds at everything.
+ * @throws CniError code 7 for a type that is no file name, 5 when no directory has it or the file is empty.
  */
 export function findPlugin(type: string, directories: readonly string[]): string {
   validatePluginType(type);
   for (const directory of directories) {
     const file = path.join(directory, type);
-    if (isRegularFile(file)) return file;
+    const stat = statQuietly(file);
+    if (stat?.isFile() !== true) continue;
+    if (stat.size > 0) return file;
+    throw new CniError(errorCodes.ioFailure, `plugin ${JSON.stringify(type)}: ${file} is empty`);
   }
   throw new CniError(
     errorCodes.ioFailure,
@@ -24,11 +28,11 @@ export function findPlugin(type: string, directories: readonly string[]): string
   );
 }
 
-function isRegularFile(file: string): boolean {
+function statQuietly(file: string): fs.Stats | undefined {
   try {
-    return fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+    return fs.statSync(file, { throwIfNoEntry: false });
   } catch {
     // ENOTDIR, EACCES, ELOOP: not here, another directory may have it.
-    return false;
+    return undefined;
   }
 }

@@ -24,7 +24,7 @@ export interface ProcessExecOptions {
 /** What is kept of standard error: the last part, where programs say why they give up. */
 const STDERR_BYTES = 64 * 1024;
 /** After the plugin's end, how long its descendants may keep its output open before we stop listening. */
-const DRAIN_MS = 500;
+const DRAIN_MS = 200;
 
 /**
  * Runs plugins as processes: no shell, a process group of its own, environment as given. A plugin that is ended by its
@@ -98,16 +98,19 @@ function untilClosed(child: ChildProcessWithoutNullStreams): Promise<Pick<Plugin
     let drain: NodeJS.Timeout | undefined;
     child.once('error', reject);
     child.once('exit', () => {
-      drain = setTimeout(() => {
-        child.stdout.destroy();
-        child.stderr.destroy();
-      }, DRAIN_MS);
+      drain = setTimeout(() => void setImmediate(stopReading, child), DRAIN_MS);
     });
     child.once('close', (code, signal) => {
       clearTimeout(drain);
       resolve({ code, signal });
     });
   });
+}
+
+/** Called a turn of the event loop after the timer: a busy loop runs timers before it reads what is there. */
+function stopReading(child: ChildProcessWithoutNullStreams): void {
+  child.stdout.destroy();
+  child.stderr.destroy();
 }
 
 interface Output {

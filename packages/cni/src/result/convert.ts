@@ -55,8 +55,13 @@ function isLegacy(result: AnyResult): result is ResultOf['0.1.0' | '0.2.0'] {
 }
 
 /** 0.1.0 and 0.2.0 have one shape, and may both be without an address (the output `null` of old plugins). */
-function relabelLegacy(result: ResultOf['0.1.0' | '0.2.0'], to: '0.1.0' | '0.2.0'): AnyResult {
-  return { ...result, cniVersion: to, dns: withoutEmptyDns(result.dns ?? {}) };
+function relabelLegacy({ ip4, ip6, dns }: ResultOf['0.1.0' | '0.2.0'], to: '0.1.0' | '0.2.0'): AnyResult {
+  const [four, six] = [ip4, ip6].map((config) => config && withoutEmptyRoutes(config));
+  return { cniVersion: to, ...compact({ ip4: four, ip6: six, dns: withoutEmptyDns(dns ?? {}) }) };
+}
+
+function withoutEmptyRoutes({ ip, gateway, routes = [] }: LegacyIpConfig): LegacyIpConfig {
+  return compact({ ip, gateway, routes: routes.length > 0 ? routes : undefined });
 }
 
 function lift(result: AnyResult): General {
@@ -98,7 +103,7 @@ function legacyConfig({ ips, routes }: General, family: 4 | 6): LegacyIpConfig |
   const first = ips.find(({ address }) => familyOf(address) === family);
   if (first === undefined) return undefined;
   const own = routes.filter(({ dst }) => familyOf(dst) === family).map(plainRoute);
-  return compact({ ip: first.address, gateway: first.gateway, routes: own.length > 0 ? own : undefined });
+  return withoutEmptyRoutes(compact({ ip: first.address, gateway: first.gateway, routes: own }));
 }
 
 function plainRoute({ dst, gw }: Route): Route {

@@ -24,6 +24,7 @@ import type {
   Result02,
   Result04,
   Result1,
+  Route,
   RouteWithAttributes,
 } from './types.js';
 
@@ -55,12 +56,18 @@ const route: Reader<RouteWithAttributes> = (value, path) => {
   });
 };
 
+/** Versions with `ip4` and `ip6` know of no more. */
+const plainRoute: Reader<Route> = (value, path) => {
+  const { dst, gw } = route(value, path);
+  return compact({ dst, gw });
+};
+
 const legacyIp: Reader<LegacyIpConfig> = (value, path) => {
   const from = object(value, path);
   return compact({
     ip: required(from, 'ip', path, cidr),
     gateway: optional(from, 'gateway', path, orEmpty(ip)),
-    routes: optional(from, 'routes', path, array(route)),
+    routes: optional(from, 'routes', path, array(plainRoute)),
   });
 };
 
