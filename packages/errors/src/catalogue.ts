@@ -112,14 +112,40 @@ export const errorCatalogue = {
     cni: 106,
   },
   AGENT_UNREACHABLE: {
-    meaning: 'The plugin could not reach the agent’s socket.',
-    action: 'Start the agent, or check `socket` in the network configuration.',
+    meaning: 'Nobody answers at the agent’s socket.',
+    action:
+      'Start the agent (`podwire agent`), or say where it listens: `socket` in the network configuration, `--socket` or `--config` for `podwire`.',
     cni: 11,
   },
   DEADLINE_EXCEEDED: {
     meaning: 'A step took longer than its deadline.',
     action: 'The message names the step; look at the trace of the request.',
     cni: 11,
+  },
+  INSTALL_REFUSED: {
+    meaning: 'A file that the installer would replace or remove was not written by Podwire, or was changed since.',
+    action: 'Look at the file that the message names; with `--force` it is replaced or removed.',
+    cni: 5,
+  },
+  INSTALL_FAILED: {
+    meaning: 'The plugin or its network configuration could not be installed or removed.',
+    action: 'The message names the file and the reason: not built, no permission, no space, not executable there.',
+    cni: 5,
+  },
+  MANIFEST_INVALID: {
+    meaning: 'A pod manifest has a field that cannot be used.',
+    action: 'Correct the field that the message names, with its file and line.',
+    cni: 7,
+  },
+  PRIVILEGE_MISSING: {
+    meaning: 'The command needs rights that the user does not have.',
+    action: 'Run it as root.',
+    cni: 5,
+  },
+  PREREQUISITE_MISSING: {
+    meaning: 'A program or file that the command needs is not there.',
+    action: 'The message says what is missing and where it comes from; in a checkout, `npm run setup` brings everything.',
+    cni: 5,
   },
   INTERNAL: {
     meaning: 'A defect in Podwire.',
