@@ -135,19 +135,26 @@ function removals(
   { chains, sets, objects }: Structure,
   kept: ReadonlySet<string>,
 ): string[] {
-  const declared = (kind: string, name: string) =>
-    declarations.some((one) => one.kind === kind && one.name === name);
+  const find = (kind: string, name: string) =>
+    declarations.find((one) => one.kind === kind && one.name === name);
   return [
     ...sets
       .filter((set) => !kept.has(set.name))
       .map((set) => `delete ${set.map ? 'map' : 'set'} ${table} ${set.name}`),
-    // A base chain's hook cannot be changed, and nothing can refer to one, so they are all made anew.
     ...chains
-      .filter((chain) => chain.hook !== undefined || !declared('chain', chain.name))
+      .filter(({ name, hook }) => hook !== undefined || !isRegular(find('chain', name)))
       .map((chain) => `delete chain ${table} ${chain.name}`),
     ...objects.flatMap(({ name, type }) => {
       const kind = objectKinds.get(type);
-      return kind === undefined || declared(kind, name) ? [] : [`delete ${kind} ${table} ${name}`];
+      return kind === undefined || find(kind, name) !== undefined ? [] : [`delete ${kind} ${table} ${name}`];
     }),
   ];
+}
+
+/**
+ * Only these stay: a hook cannot be given to a chain, taken from it or changed. Base chains are all made anew, which
+ * nothing can mind since nothing can refer to them.
+ */
+function isRegular(declaration: Declaration | undefined): boolean {
+  return declaration !== undefined && !/^chain \S+ \{ type \S+ hook /.test(declaration.text);
 }

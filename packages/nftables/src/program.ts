@@ -44,14 +44,15 @@ const words = [
   ['File exists', 'EEXIST', 17],
   ['Device or resource busy', 'EBUSY', 16],
   ['Operation not permitted', 'EPERM', 1],
+  ['Permission denied', 'EACCES', 13],
   ['Operation not supported', 'EOPNOTSUPP', 95],
   ['Invalid argument', 'EINVAL', 22],
   ['Cannot allocate memory', 'ENOMEM', 12],
 ] as const;
 
 function codeOf(complaint: string): { code: string; errno: number } {
-  const [, code = 'ENFT', errno = 0] = words.find(([text]) => complaint.includes(text)) ?? [];
-  return { code, errno };
+  const found = words.find(([text, code]) => complaint.includes(text) || complaint === `spawn ${code}`);
+  return { code: found?.[1] ?? 'ENFT', errno: found?.[2] ?? 0 };
 }
 
 /** Loads a script (nft(8)) in one transaction. @throws NftProgramError with the failing line. */
@@ -107,7 +108,10 @@ async function finish(child: ChildProcess, script: string): Promise<Finished> {
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(script);
   return await new Promise<Finished>((resolve) => {
-    child.once('error', (error) => resolve({ ...output, outcome: error.message }));
+    // Only a failed start: the exit of a started program comes as `close`.
+    child.once('error', (error) =>
+      resolve({ ...output, outcome: `spawn ${(error as NodeJS.ErrnoException).code}` }),
+    );
     child.once('close', (code, signal) => {
       resolve({ ...output, outcome: signal === null ? `exit code ${code}` : `killed by ${signal}` });
     });

@@ -49,6 +49,8 @@ export const generationAttribute = { id: 1 } as const;
 
 export const NFT_SET_ANONYMOUS = 0x1;
 export const NFT_SET_MAP = 0x8;
+/** A map from keys to stateful objects. */
+export const NFT_SET_OBJECT = 0x40;
 export const NFT_SET_ELEM_INTERVAL_END = 0x1;
 export const NFT_SET_ELEM_CATCHALL = 0x2;
 /** The data type number that means a verdict. */

@@ -12,7 +12,7 @@ import {
 /** One thing that every implementation of Nftables must do. Each runs on an instance without tables. */
 export interface Requirement {
   readonly name: string;
-  check(nftables: Nftables): Promise<void> | void;
+  readonly check: (nftables: Nftables) => Promise<void> | void;
 }
 
 const body = `

@@ -13,7 +13,10 @@ export interface Connection {
 
 export interface ConntrackRequirement {
   readonly name: string;
-  check(conntrack: Conntrack, connect: (connections: readonly Connection[]) => Promise<void>): Promise<void>;
+  readonly check: (
+    conntrack: Conntrack,
+    connect: (connections: readonly Connection[]) => Promise<void>,
+  ) => Promise<void>;
 }
 
 const SOURCE_PORT = 40_000;

@@ -230,6 +230,32 @@ describe('the maps', () => {
   });
 });
 
+describe('applying the table anew', () => {
+  it('lets every connection through meanwhile', async () => {
+    const body = bodyOfDecision();
+    const signal = AbortSignal.timeout(60_000);
+    let asking = true;
+    let applied = 0;
+    const applying = (async () => {
+      while (asking) {
+        const extra = applied % 2 === 0 ? 'chain extra { counter; }' : '';
+        const declaration = { family: 'inet', name: 'podwire', body: `${body}\n${extra}\n` } as const;
+        assert.deepEqual(await nftables.applyTable(declaration, { signal }), {
+          changed: true,
+          recreated: [],
+          emptied: [],
+        });
+        applied++;
+      }
+    })();
+    // A datagram without translation would find no listener on the node and be answered with ECONNREFUSED.
+    for (let n = 0; n < 150; n++) await ask(world, 'udp', worldAddresses.host.ipv4, HOST_PORT);
+    asking = false;
+    await applying;
+    assert.ok(applied > 5, `applied ${applied} times only`);
+  });
+});
+
 describe('connection tracking', () => {
   const signal = AbortSignal.timeout(30_000);
   for (const family of [4, 6] as const) {
