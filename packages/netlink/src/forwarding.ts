@@ -25,9 +25,7 @@ export interface NewForwardingEntry {
   readonly vlan?: number;
 }
 
-export interface ForwardingEntry extends Omit<NewForwardingEntry, 'table'> {
-  /** Absent when it is in the link's own table as well as nowhere: the kernel says `self` for device tables. */
-  readonly table?: 'self' | 'master';
+export interface ForwardingEntry extends NewForwardingEntry {
   readonly permanent: boolean;
   /** Index of the bridge. */
   readonly master?: number;
@@ -86,7 +84,7 @@ export function decodeForwardingEntry(message: NetlinkMessage): ForwardingEntry 
   return present({
     link: bytes.readInt32LE(4),
     mac: decodeMac(mac),
-    table: tableOf(bytes[10]!),
+    table: (bytes[10]! & rt.NTF_SELF) === 0 ? ('master' as const) : ('self' as const),
     permanent: (bytes.readUInt16LE(8) & rt.NUD_PERMANENT) !== 0,
     remote: remote === undefined ? undefined : decodeIp(remote),
     port: attributes.be16(rt.NDA_PORT),
@@ -95,11 +93,6 @@ export function decodeForwardingEntry(message: NetlinkMessage): ForwardingEntry 
     vlan: attributes.u16(rt.NDA_VLAN),
     master: attributes.u32(rt.NDA_MASTER),
   });
-}
-
-function tableOf(flags: number): 'self' | 'master' | undefined {
-  if ((flags & rt.NTF_SELF) !== 0) return 'self';
-  return (flags & rt.NTF_MASTER) !== 0 ? 'master' : undefined;
 }
 
 /** The forwarding entries of the namespace, or of one link or one bridge, filtered by the kernel. */

@@ -10,7 +10,7 @@ export type AddressGenerationMode = 'eui64' | 'none' | 'stable-privacy' | 'rando
 const modes: readonly AddressGenerationMode[] = ['eui64', 'none', 'stable-privacy', 'random'];
 
 /** Names of net/ipv4/conf/DEVICE in the order of IPV4_DEVCONF_* (include/uapi/linux/ip.h), which starts at 1. */
-const inetSettings = [
+export const inetSettingNames = [
   'forwarding',
   'mc_forwarding',
   'proxy_arp',
@@ -46,7 +46,7 @@ const inetSettings = [
   'arp_evict_nocarrier',
 ] as const;
 
-export type InetSetting = (typeof inetSettings)[number];
+export type InetSetting = (typeof inetSettingNames)[number];
 
 export interface InetChanges {
   readonly addressGenerationMode?: AddressGenerationMode;
@@ -66,7 +66,7 @@ export function writeFamilies(writer: PayloadWriter, changes: InetChanges): void
 function writeInetSettings(writer: PayloadWriter, settings: Partial<Record<InetSetting, number>>): void {
   writer.nest(IFLA_INET_CONF, () => {
     for (const [name, value] of Object.entries(settings)) {
-      const index = inetSettings.indexOf(name as InetSetting);
+      const index = inetSettingNames.indexOf(name as InetSetting);
       if (index < 0) throw new RangeError(`no per-device IPv4 parameter ${JSON.stringify(name)}`);
       writer.i32(index + 1, value);
     }
@@ -76,7 +76,7 @@ function writeInetSettings(writer: PayloadWriter, settings: Partial<Record<InetS
 /** When the kernel tells its parameters it sends them as one array; when it is told, as attributes. */
 export function readInetSettings(families: Attributes | undefined): Partial<Record<InetSetting, number>> {
   const bytes = families?.nested(AF_INET)?.bytes(IFLA_INET_CONF) ?? Buffer.alloc(0);
-  const known = inetSettings.slice(0, Math.floor(bytes.length / 4));
+  const known = inetSettingNames.slice(0, Math.floor(bytes.length / 4));
   return Object.fromEntries(known.map((name, index) => [name, bytes.readInt32LE(4 * index)]));
 }
 

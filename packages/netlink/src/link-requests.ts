@@ -10,7 +10,10 @@ import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from './protocol.js';
 /** What a link may be given when it is made. */
 export interface LinkAttributes {
   readonly name?: string;
-  /** Ask for this index, which saves asking what index a new link got. */
+  /**
+   * Ask for this index, which saves asking what index a new link got. For a peer it counts only if the link itself
+   * asks for one too.
+   */
   readonly index?: number;
   readonly mac?: string;
   /** bytes */
@@ -27,7 +30,8 @@ export interface LinkAttributes {
 
 export interface NewVeth extends LinkAttributes {
   readonly kind: 'veth';
-  readonly peer: LinkAttributes;
+  /** It is born down: the kernel connects the two ends only after it would have brought this one up. */
+  readonly peer: Omit<LinkAttributes, 'up'>;
 }
 
 export type NewKindLink = LinkAttributes &

@@ -35,10 +35,13 @@ export interface Link {
   readonly alternativeNames: readonly string[];
   /** Administratively up. */
   readonly up: boolean;
+  /** It is up and so is what it is connected to (IFF_LOWER_UP): a veth's other end, a cable. */
+  readonly carrier: boolean;
   /** IFF_* as they are. */
   readonly flags: number;
   /** ARPHRD_*: 1 is Ethernet, 772 the loopback. */
   readonly hardwareType: number;
+  /** Follows {@link carrier}, but some time later. */
   readonly operationalState?: OperationalState;
   readonly mac?: string;
   /** bytes */
@@ -73,6 +76,7 @@ export function decodeLink(message: NetlinkMessage): Link {
     name: attributes.text(rt.IFLA_IFNAME) ?? '',
     alternativeNames: readAlternativeNames(attributes),
     up: (flags & rt.IFF_UP) !== 0,
+    carrier: (flags & rt.IFF_LOWER_UP) !== 0,
     flags,
     hardwareType: bytes.readUInt16LE(2),
     ...readCommon(attributes),

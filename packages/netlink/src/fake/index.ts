@@ -1,0 +1,1 @@
+export { type FakeFailure, FakeKernel, type FakeNamespace, type FakeRequest } from './kernel.js';

@@ -1,0 +1,81 @@
+import { Attributes, readStructure } from '../attributes.js';
+import type { NetlinkMessage } from '../connection.js';
+import { AF_BRIDGE, familyOf } from '../ip-address.js';
+import {
+  addProxyNeighbour,
+  decodeNeighbour,
+  type Neighbour,
+  type NewNeighbour,
+  replaceNeighbour,
+} from '../neighbour.js';
+import * as rt from '../neighbour-attributes.js';
+import { NLM_F_CREATE, NLM_F_EXCL } from '../protocol.js';
+import { FakeErrno } from './errno.js';
+import { deleteForwarding, dumpForwarding, newForwarding } from './forwarding.js';
+import type { FakeContext, NamespaceState } from './state.js';
+
+const isBridge = (message: NetlinkMessage): boolean => message.payload[0] === AF_BRIDGE;
+
+/** RTM_NEWNEIGH */
+export function newNeighbour(context: FakeContext, message: NetlinkMessage): Buffer[] {
+  if (isBridge(message)) return newForwarding(context, message);
+  const { namespace } = context;
+  const request = readRequest(namespace, message);
+  const existing = namespace.neighbours.find((entry) => isSame(entry, request));
+  if (request.proxy === true) put(namespace, existing, { ...request, state: 'none' });
+  else if (existing === undefined && (message.flags & NLM_F_CREATE) === 0) throw new FakeErrno('ENOENT');
+  else if (existing !== undefined && (message.flags & NLM_F_EXCL) !== 0) throw new FakeErrno('EEXIST');
+  else put(namespace, existing, request);
+  return [];
+}
+
+function readRequest(namespace: NamespaceState, message: NetlinkMessage): Neighbour {
+  const request = decodeNeighbour(message);
+  if (request === undefined) throw new FakeErrno('EINVAL', 'Network address not specified');
+  if (!namespace.links.has(request.link)) throw new FakeErrno('ENODEV');
+  if (request.mac !== undefined && request.mac.split(':').length !== 6) {
+    throw new FakeErrno('EINVAL', 'Invalid link address');
+  }
+  return request;
+}
+
+const isSame = (a: Neighbour, b: Neighbour): boolean =>
+  a.link === b.link && a.address === b.address && a.proxy === b.proxy;
+
+function put(namespace: NamespaceState, old: Neighbour | undefined, entry: Neighbour): void {
+  namespace.neighbours = [...namespace.neighbours.filter((other) => other !== old), entry];
+}
+
+/** RTM_DELNEIGH */
+export function deleteNeighbour(context: FakeContext, message: NetlinkMessage): Buffer[] {
+  if (isBridge(message)) return deleteForwarding(context, message);
+  const { namespace } = context;
+  const request = readRequest(namespace, message);
+  const existing = namespace.neighbours.find((entry) => isSame(entry, request));
+  if (existing === undefined) throw new FakeErrno('ENOENT');
+  namespace.neighbours = namespace.neighbours.filter((entry) => entry !== existing);
+  return [];
+}
+
+/** RTM_GETNEIGH */
+export function dumpNeighbours(context: FakeContext, message: NetlinkMessage): Buffer[] {
+  if (isBridge(message)) return dumpForwarding(context, message);
+  const { namespace } = context;
+  const header = readStructure(message.payload, rt.NDMSG, 'ndmsg');
+  const family = familyOf(header[0]!);
+  const proxy = (header[10]! & rt.NTF_PROXY) !== 0;
+  const link = new Attributes(header, rt.NDMSG).u32(rt.NDA_IFINDEX);
+  if (link !== undefined && !namespace.links.has(link)) throw new FakeErrno('ENODEV');
+  return namespace.neighbours
+    .filter((entry) => family === undefined || entry.family === family)
+    .filter((entry) => (entry.proxy === true) === proxy)
+    .filter((entry) => link === undefined || entry.link === link)
+    .map(encodeNeighbour);
+}
+
+function encodeNeighbour(entry: Neighbour): Buffer {
+  if (entry.proxy !== true) return replaceNeighbour(entry as NewNeighbour).payload as Buffer;
+  const payload = addProxyNeighbour(entry).payload as Buffer;
+  payload.writeUInt16LE(0, 8);
+  return payload;
+}

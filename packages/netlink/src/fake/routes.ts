@@ -1,0 +1,135 @@
+import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from '../protocol.js';
+import type { NetlinkMessage } from '../connection.js';
+import { addRoute, type NewRoute } from '../route.js';
+import { decodeRoute, type Route } from '../route-decoder.js';
+import { RT_TABLE_DEFAULT, RT_TABLE_LOCAL, RT_TABLE_MAIN, type RouteType } from '../route-attributes.js';
+import { FakeErrno } from './errno.js';
+import { resolveHops } from './next-hops.js';
+import type { FakeContext, NamespaceState } from './state.js';
+
+const IPV6_METRIC = 1024;
+const refusing: readonly (RouteType | number)[] = ['blackhole', 'unreachable', 'prohibit', 'throw'];
+
+/** RTM_NEWROUTE */
+export function newRoute({ namespace }: FakeContext, message: NetlinkMessage): Buffer[] {
+  const route = complete(namespace, readRequest(message));
+  const { flags } = message;
+  const index = namespace.routes.findIndex((other) => hasSameKey(other, route));
+  const append = (flags & NLM_F_APPEND) !== 0;
+  if (index < 0) insert(namespace, route, flags);
+  else if ((flags & NLM_F_EXCL) !== 0) throw new FakeErrno('EEXIST');
+  else if ((flags & NLM_F_REPLACE) !== 0) namespace.routes[index] = route;
+  else if (append && route.family === 6) namespace.routes[index] = join(namespace.routes[index]!, route);
+  else appendDistinct(namespace, route);
+  return [];
+}
+
+function insert(namespace: NamespaceState, route: Route, flags: number): void {
+  if ((flags & NLM_F_CREATE) === 0) throw new FakeErrno('ENOENT');
+  namespace.routes.push(route);
+}
+
+function appendDistinct(namespace: NamespaceState, route: Route): void {
+  const text = JSON.stringify(route);
+  if (namespace.routes.some((other) => JSON.stringify(other) === text)) throw new FakeErrno('EEXIST');
+  namespace.routes.push(route);
+}
+
+/** IPv6 makes one multipath route of those for the same destination. */
+function join(route: Route, added: Route): Route {
+  const hops = [route, added].flatMap((part) => part.nextHops ?? [{ ...hopOf(part), weight: 1 }]);
+  const { link: _link, gateway: _gateway, onlink: _onlink, ...rest } = route;
+  return { ...rest, nextHops: hops };
+}
+
+function hopOf({ link, gateway, onlink }: Route) {
+  return {
+    ...(link === undefined ? {} : { link }),
+    ...(gateway === undefined ? {} : { gateway }),
+    ...(onlink === undefined ? {} : { onlink }),
+  };
+}
+
+const hasSameKey = (a: Route, b: Route): boolean =>
+  a.destination === b.destination &&
+  a.table === b.table &&
+  (a.metric ?? 0) === (b.metric ?? 0) &&
+  (a.typeOfService ?? 0) === (b.typeOfService ?? 0);
+
+function readRequest(message: NetlinkMessage): Route {
+  const route = decodeRoute(message);
+  if (route === undefined) throw new FakeErrno('EAFNOSUPPORT');
+  return route;
+}
+
+/** Checks a new route and fills in what the kernel would. */
+function complete(namespace: NamespaceState, request: Route): Route {
+  const refuses = refusing.includes(request.type);
+  if (refuses && request.family === 4 && hasHops(request)) {
+    const text = 'Gateway, device and multipath can not be specified for this route type';
+    throw new FakeErrno('EINVAL', text);
+  }
+  const route = refuses ? request : resolveHops(namespace, request);
+  if (route.family === 4) return route;
+  const { scope: _scope, ...rest } = route;
+  return { ...rest, ...(refuses ? { link: 1 } : {}), scope: 'global', metric: route.metric || IPV6_METRIC };
+}
+
+const hasHops = (route: Route): boolean =>
+  route.link !== undefined || route.gateway !== undefined || route.nextHops !== undefined;
+
+/** RTM_DELROUTE */
+export function deleteRoute({ namespace }: FakeContext, message: NetlinkMessage): Buffer[] {
+  const request = readRequest(message);
+  const candidates = namespace.routes.filter((route) => isMeant(route, request));
+  const first = candidates.sort((a, b) => (a.metric ?? 0) - (b.metric ?? 0))[0];
+  if (first !== undefined) namespace.routes = namespace.routes.filter((route) => route !== first);
+  else throw new FakeErrno('ESRCH', hasTable(namespace, request) ? undefined : 'FIB table does not exist');
+  return [];
+}
+
+function isMeant(route: Route, request: Route): boolean {
+  const matches = <K extends keyof Route>(key: K, ...any: (Route[K] | undefined)[]) =>
+    [undefined, ...any].includes(request[key]) || request[key] === route[key];
+  const header = route.family === 6 || (matches('type', 'unspecified') && matches('scope', 'nowhere'));
+  return (
+    route.family === request.family &&
+    route.destination === request.destination &&
+    route.table === request.table &&
+    header &&
+    matches('protocol', 0) &&
+    matches('metric', 0) &&
+    matches('link') &&
+    matches('gateway') &&
+    matches('preferredSource')
+  );
+}
+
+const permanentTables: readonly number[] = [RT_TABLE_DEFAULT, RT_TABLE_MAIN, RT_TABLE_LOCAL];
+
+const hasTable = (namespace: NamespaceState, { family, table }: Pick<Route, 'family' | 'table'>): boolean =>
+  permanentTables.includes(table) ||
+  namespace.routes.some((route) => route.family === family && route.table === table);
+
+/** RTM_GETROUTE for all. */
+export function dumpRoutes({ namespace }: FakeContext, message: NetlinkMessage): Buffer[] {
+  const filter = readRequest(message);
+  if (filter.table !== 0 && !hasTable(namespace, filter)) {
+    throw new FakeErrno('ENOENT', 'FIB table does not exist');
+  }
+  if (filter.link !== undefined && !namespace.links.has(filter.link)) throw new FakeErrno('ENODEV');
+  return namespace.routes.filter((route) => isWanted(route, filter)).map(encodeRoute);
+}
+
+function isWanted(route: Route, filter: Route): boolean {
+  const links = route.nextHops?.map((hop) => hop.link) ?? [route.link];
+  return (
+    route.family === filter.family &&
+    (filter.table === 0 || route.table === filter.table) &&
+    (filter.protocol === 0 || route.protocol === filter.protocol) &&
+    (filter.type === 'unspecified' || route.type === filter.type) &&
+    (filter.link === undefined || links.includes(filter.link))
+  );
+}
+
+export const encodeRoute = (route: Route): Buffer => addRoute(route as NewRoute).payload as Buffer;

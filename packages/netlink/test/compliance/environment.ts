@@ -1,0 +1,57 @@
+/** What a compliance case needs, whichever kernel it runs on. */
+import assert from 'node:assert/strict';
+import { listLinks, NetlinkBatchError, type NetlinkConnection, type NetlinkRequest } from '@podwire/netlink';
+
+export interface Namespace {
+  readonly fd: number;
+  readonly connection: NetlinkConnection;
+}
+
+export interface Environment {
+  readonly host: Namespace;
+  readonly pod: Namespace;
+}
+
+export interface Case {
+  readonly name: string;
+  readonly run: (environment: Environment) => void;
+}
+
+/** Sends requests and gives the errno's name of each, `ok` for those that succeeded. */
+export function outcomes(connection: NetlinkConnection, ...requests: NetlinkRequest[]): string[] {
+  const codes = requests.map(() => 'ok');
+  try {
+    connection.request(requests);
+  } catch (error) {
+    if (!(error instanceof NetlinkBatchError)) throw error;
+    for (const { index, code } of error.failures) codes[index] = code;
+  }
+  return codes;
+}
+
+/** Sends one request and gives what it came to. */
+export const outcome = (connection: NetlinkConnection, request: NetlinkRequest): string =>
+  outcomes(connection, request)[0]!;
+
+/** The name of every link but the loopback. */
+export const linkNames = (connection: NetlinkConnection): string[] =>
+  listLinks(connection)
+    .map((link) => link.name)
+    .filter((name) => name !== 'lo')
+    .sort();
+
+/** Asserts that `actual` has everything that `expected` has; arrays are of the same length. */
+export function assertContains(actual: unknown, expected: unknown): void {
+  assert.deepEqual(project(actual, expected), expected);
+}
+
+/** `value`, reduced to what `shape` has. */
+function project(value: unknown, shape: unknown): unknown {
+  if (typeof value !== 'object' || value === null || typeof shape !== 'object' || shape === null)
+    return value;
+  if (Array.isArray(value)) {
+    return value.map((item, index) => project(item, (shape as unknown[])[index]));
+  }
+  const record = value as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(shape).map(([key, part]) => [key, project(record[key], part)]));
+}

@@ -1,0 +1,17 @@
+import { addressCases } from './addresses.js';
+import type { Case } from './environment.js';
+import { linkCases } from './links.js';
+import { neighbourCases } from './neighbours.js';
+import { routeCases } from './routes.js';
+import { trafficCases } from './traffic.js';
+
+export type { Case, Environment } from './environment.js';
+
+/** What every kernel does, the real one and the fake one. */
+export const complianceCases: readonly Case[] = [
+  ...linkCases,
+  ...addressCases,
+  ...routeCases,
+  ...neighbourCases,
+  ...trafficCases,
+];
