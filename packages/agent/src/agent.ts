@@ -1,45 +1,13 @@
-/** The agent put together: start, readiness, stop. What reaches outside comes in as dependencies. */
-import type { Socket } from 'node:net';
-import type { Engine, FaultPoints, RecordStore } from '@podwire/engine';
-import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
-import type { PeerCredentials } from '@podwire/linux';
-import type { NetworkModel } from '@podwire/network-contract';
+/** The life of an agent: it listens, recovers, serves, and stops without touching the network of pods. */
 import { type ApiServer, startApiServer, startMetricsServer } from './api/api-server.js';
 import type { ApiContext } from './api/routes.js';
+import { type AgentDependencies, type AgentParts, assembleAgent } from './assemble.js';
 import type { AgentConfig } from './config/index.js';
 import type { EndpointContext } from './endpoints/context.js';
-import { createHostPorts } from './endpoints/host-ports.js';
-import { createEndpointRegistry } from './endpoints/registry.js';
-import { serveRequest, type Service } from './endpoints/serve-request.js';
-import { createLocks } from './locks.js';
-import type { Log } from './log.js';
-import { createMetrics } from './metrics.js';
-import { createNetworks } from './networks.js';
-import type { HostView } from './node/host-view.js';
-import type { Namespaces } from './node/namespaces.js';
-import { createNodeState } from './node/node.js';
+import { serveRequest } from './endpoints/serve-request.js';
 import { loadRecords } from './recovery.js';
-import { createReconcileLoop, type ReconcileLoop } from './reconcile-loop.js';
-import { startCniServer } from './server/cni-server.js';
-import { createTraceLog } from './trace.js';
-
-export interface AgentDependencies {
-  readonly version: string;
-  readonly engine: Engine;
-  readonly records: RecordStore;
-  readonly models: ReadonlyMap<string, NetworkModel>;
-  readonly createIpam: (options: IpamOptions) => Ipam;
-  readonly namespaces: Namespaces;
-  readonly readHost: () => HostView;
-  readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
-  /** Milliseconds since the epoch. */
-  readonly clock: Clock;
-  /** Monotonic milliseconds. */
-  readonly elapsed: () => number;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly faults: FaultPoints;
-  readonly log: Log;
-}
+import type { ReconcileLoop } from './reconcile-loop.js';
+import { type CniServer, startCniServer } from './server/cni-server.js';
 
 export interface Agent {
   /** Resolves when the node is recovered and ADD is served for the first time; rejects when stopped before. */
@@ -58,80 +26,25 @@ export interface Agent {
  * @throws PodwireError AGENT_RUNNING, CONFIG_INVALID, RECORD_IO
  */
 export async function startAgent(config: AgentConfig, dependencies: AgentDependencies): Promise<Agent> {
-  const { clock, elapsed, log, engine } = dependencies;
-  const startedAt = clock();
-  const context = createContext(config, dependencies);
-  const sources = { ...context, version: dependencies.version };
-  const metrics = createMetrics(sources);
-  const traces = createTraceLog(config.limits.traces);
-  const reconciler = createReconcileLoop({
-    context,
-    metrics,
-    elapsed,
-    interval: config.reconcileInterval,
-    deadline: config.deadlines.reconcile,
-  });
-  const service: Service = {
-    context,
-    traces,
-    metrics,
-    clocks: { now: clock, elapsed },
-    deadline: config.deadlines.request,
-  };
-
-  const problems = loadRecords(context);
-  const open = holdRequests(context);
-  const cni = await startCniServer({
-    socket: config.socket,
-    maxConnections: config.limits.connections,
-    deadline: config.deadlines.receive,
-    handle: (received, answer) => serveRequest(service, received, answer),
-    peerCredentials: dependencies.peerCredentials,
-    log,
-  });
-  const api: ApiContext = {
-    context,
-    traces,
-    metrics,
-    reconciler,
-    nodeName: config.nodeName,
-    version: dependencies.version,
-    startedAt,
-    recordProblems: problems,
-    connections: () => cni.connections,
-    deadline: config.deadlines.request,
-  };
-  const apiServers = await startApi(config, api, dependencies);
-  log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
+  const parts = assembleAgent(config, dependencies);
+  const { context, reconciler } = parts;
+  const recordProblems = loadRecords(context);
+  const release = holdRequests(context);
+  const sockets = await openSockets(config, dependencies, parts, recordProblems);
+  context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
   reconciler.start();
-  open();
-
+  release();
   return {
     ready: reconciler.ready,
     reconciler,
     async stop() {
-      log.info('stopping');
-      await cni.stop(config.deadlines.stop);
-      reconciler.stop();
-      await Promise.all(apiServers.map((server) => server.stop()));
-      await engine.close();
-      log.info('stopped; the network of pods stays as it is');
+      context.log.info('stopping');
+      await sockets.cni.stop(config.deadlines.stop);
+      await reconciler.stop();
+      await Promise.all(sockets.api.map((server) => server.stop()));
+      await closeEngine(context);
+      context.log.info('stopped; the network of pods stays as it is');
     },
-  };
-}
-
-function createContext(config: AgentConfig, dependencies: AgentDependencies): EndpointContext {
-  const networks = createNetworks(config, dependencies);
-  const { readHost } = dependencies;
-  return {
-    ...dependencies,
-    networks,
-    node: createNodeState({ name: config.nodeName, networks, readHost }),
-    endpoints: createEndpointRegistry(),
-    ports: createHostPorts(),
-    locks: createLocks(),
-    readiness: { ready: false, problem: undefined },
-    cleanupDeadline: config.deadlines.request,
   };
 }
 
@@ -140,10 +53,72 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
  * the queue until it has taken its place in it.
  */
 function holdRequests({ locks }: EndpointContext): () => void {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  void locks.withAll(new AbortController().signal, () => opened);
-  return open;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  void locks.withAll(new AbortController().signal, () => released);
+  return release;
+}
+
+/** A request whose plugin was not waited for may still be at work: it ends first, or is given up with its time. */
+async function closeEngine({ engine, locks, cleanupDeadline, log }: EndpointContext): Promise<void> {
+  try {
+    await locks.withAll(AbortSignal.timeout(cleanupDeadline), () => engine.close());
+  } catch (err) {
+    log.error({ err }, 'stopping in the middle of a request');
+    await engine.close();
+  }
+}
+
+interface Sockets {
+  readonly cni: CniServer;
+  readonly api: readonly ApiServer[];
+}
+
+async function openSockets(
+  config: AgentConfig,
+  dependencies: AgentDependencies,
+  parts: AgentParts,
+  recordProblems: readonly string[],
+): Promise<Sockets> {
+  const { peerCredentials, log } = dependencies;
+  const cni = await startCniServer({
+    socket: config.socket,
+    maxConnections: config.limits.connections,
+    deadline: config.deadlines.receive,
+    handle: (received, answer) => serveRequest(parts.service, received, answer),
+    peerCredentials,
+    log,
+  });
+  try {
+    const api = describeApi(config, dependencies, parts, {
+      recordProblems,
+      connections: () => cni.connections,
+    });
+    return { cni, api: await startApi(config, api, dependencies) };
+  } catch (error) {
+    await cni.stop(0);
+    throw error;
+  }
+}
+
+function describeApi(
+  config: AgentConfig,
+  { version, clock }: AgentDependencies,
+  { context, service, reconciler }: AgentParts,
+  facts: Pick<ApiContext, 'recordProblems' | 'connections'>,
+): ApiContext {
+  const { traces, metrics } = service;
+  return {
+    ...facts,
+    context,
+    traces,
+    metrics,
+    reconciler,
+    nodeName: config.nodeName,
+    version,
+    startedAt: clock(),
+    deadline: config.deadlines.request,
+  };
 }
 
 async function startApi(
@@ -153,5 +128,10 @@ async function startApi(
 ): Promise<ApiServer[]> {
   const onSocket = await startApiServer(config.apiSocket, { api, peerCredentials });
   if (config.metrics.listen === undefined) return [onSocket];
-  return [onSocket, await startMetricsServer(config.metrics.listen, api)];
+  try {
+    return [onSocket, await startMetricsServer(config.metrics.listen, api)];
+  } catch (error) {
+    await onSocket.stop();
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
-export { type Agent, type AgentDependencies, startAgent } from './agent.js';
+export { type Agent, startAgent } from './agent.js';
+export type { AgentDependencies } from './assemble.js';
 export type { Plan } from './api/plan.js';
 export type { EndpointView, ExplainedResource } from './api/views.js';
 export {
@@ -15,6 +16,7 @@ export {
   renderConfigReference,
 } from './config/index.js';
 export { createLog, type Log, type LogOptions } from './log.js';
+export { planWithoutAgent, type SupposedNode } from './plan-alone.js';
 export type { ReconcileReport } from './reconcile.js';
 export { agentVersion, type NodeAgentOptions, runAgent, startNodeAgent } from './run-agent.js';
 export {

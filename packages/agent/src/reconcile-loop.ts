@@ -9,8 +9,8 @@ export interface ReconcileLoop {
   run(): Promise<ReconcileReport>;
   /** Begins the first round, and so takes its place in the queue for the node before this call returns. */
   start(): void;
-  /** Ends the rounds and gives up one that is under way. */
-  stop(): void;
+  /** Ends the rounds, gives up one that is under way, and resolves when it has ended. */
+  stop(): Promise<void>;
   /** Resolves with the first round that succeeds; rejects when stopped before. */
   readonly ready: Promise<void>;
   readonly last: ReconcileReport | undefined;
@@ -37,6 +37,7 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
   let timer: NodeJS.Timeout | undefined;
   let retry = firstRetry;
   let last: ReconcileReport | undefined;
+  let current: Promise<void> = Promise.resolve();
   let becomeReady = (): void => undefined;
   const ready = new Promise<void>((resolve, reject) => {
     becomeReady = resolve;
@@ -64,7 +65,7 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
 
   function schedule(): void {
     if (stopped.signal.aborted) return;
-    timer = setTimeout(() => void round(), context.readiness.ready ? interval : retry);
+    timer = setTimeout(begin, context.readiness.ready ? interval : retry);
     if (!context.readiness.ready) retry = Math.min(retry * 2, lastRetry);
   }
 
@@ -77,13 +78,18 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
     schedule();
   }
 
+  function begin(): void {
+    current = round();
+  }
+
   return {
     run,
     ready,
-    start: () => void round(),
-    stop() {
+    start: begin,
+    async stop() {
       clearTimeout(timer);
       stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
+      await current;
     },
     get last() {
       return last;

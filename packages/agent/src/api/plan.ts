@@ -1,13 +1,15 @@
 /** What an ADD would do, without doing it. */
-import { parseRequest } from '@podwire/cni';
-import type { Resource } from '@podwire/engine';
+import { type AttachmentRequest, parseRequest } from '@podwire/cni';
+import { endpointKey, type Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
+import type { Ipam } from '@podwire/ipam';
 import { z } from 'zod';
 import type { EndpointContext } from '../endpoints/context.js';
 import { draftEndpoint, wantedFamilies } from '../endpoints/draft.js';
-import type { AgentRecord } from '../endpoints/registry.js';
-import { endpointIdOf, readWish } from '../endpoints/wish.js';
-import { chooseNetwork } from '../networks.js';
+import { createHostPorts, type HostPorts } from '../endpoints/host-ports.js';
+import { createEndpointRegistry, type EndpointRegistry, podName } from '../endpoints/registry.js';
+import { endpointIdOf, podIdentityOf, readWish } from '../endpoints/wish.js';
+import { chooseNetwork, type Network } from '../networks.js';
 
 /** The body of POST /v1/plan: an ADD, everything of it optional. */
 const planBody = z.strictObject({
@@ -30,31 +32,73 @@ export interface Plan {
   readonly answer: unknown;
 }
 
+/** What planning looks at; nothing of it is changed. */
+export type PlanContext = Pick<EndpointContext, 'networks' | 'node' | 'endpoints' | 'random' | 'clock'>;
+
 /**
  * Plans as ADD would, on a copy of the addresses; which address the pod gets in the end may differ.
  * @throws CniError, PodwireError as ADD does
  */
-export function planAdd(context: EndpointContext, body: unknown): Plan {
-  const request = readRequest(body);
+export function planAdd(context: PlanContext, body: unknown): Plan {
+  return planAdds(context, [body])[0]!;
+}
+
+/**
+ * Plans several pods that come one after the other, so each finds what those before it have taken. A pod that is on the
+ * node already is planned as if it were not.
+ * @throws CniError, PodwireError as ADD does
+ */
+export function planAdds(context: PlanContext, bodies: readonly unknown[]): Plan[] {
+  const requests = bodies.map(readRequest);
+  const scratch = copyBooks(
+    context,
+    new Set(requests.map((request) => podName({ pod: podIdentityOf(request) }))),
+  );
+  return requests.map((request) => planOne(context, scratch, request));
+}
+
+/** Copies of what an ADD writes into. */
+interface Books {
+  readonly ipams: ReadonlyMap<Network, Ipam>;
+  readonly ports: HostPorts;
+  readonly endpoints: EndpointRegistry;
+}
+
+function copyBooks({ networks, endpoints }: PlanContext, without: ReadonlySet<string | undefined>): Books {
+  const ipams = new Map(networks.map((network) => [network, network.copyIpam()]));
+  const books: Books = { ipams, ports: createHostPorts(), endpoints: createEndpointRegistry() };
+  for (const record of endpoints.all()) {
+    const name = podName(record);
+    if (name !== undefined && without.has(name)) {
+      for (const ipam of ipams.values()) ipam.release(endpointKey(record.id));
+    } else {
+      books.endpoints.put(record);
+      books.ports.claim(record);
+    }
+  }
+  return books;
+}
+
+function planOne(context: PlanContext, books: Books, request: AttachmentRequest): Plan {
   const network = chooseNetwork(context.networks, request.config);
+  const ipam = books.ipams.get(network)!;
   const wish = readWish(request);
   const id = endpointIdOf(request);
-  const ipam = network.copyIpam();
   const view = () => ({ ...context.node.view(network), blocks: ipam.blocks() });
-  context.ports.check(id, wish.portMappings, wantedFamilies(wish, network, view()));
-  const before = new Set(
-    network.model.planNode(context.node.view(network)).map((each) => JSON.stringify(each)),
-  );
-  const draft: AgentRecord = draftEndpoint(
+  books.ports.check(id, wish.portMappings, wantedFamilies(wish, network, view()));
+  const before = new Set(network.model.planNode(view()).map((each) => JSON.stringify(each)));
+  const draft = draftEndpoint(
     { id, network, wish, namespace: { path: request.netns, device: 0, inode: 0 } },
     {
       ipam,
       view,
       random: context.random,
       now: context.clock(),
-      isLinkTaken: (name) => context.endpoints.ofLink(name) !== undefined,
+      isLinkTaken: (name) => books.endpoints.ofLink(name) !== undefined,
     },
   );
+  books.endpoints.put(draft);
+  books.ports.claim(draft);
   return {
     network: network.view.name,
     addresses: draft.leases.map(({ address }) => address),
@@ -64,7 +108,7 @@ export function planAdd(context: EndpointContext, body: unknown): Plan {
   };
 }
 
-function readRequest(body: unknown) {
+function readRequest(body: unknown): AttachmentRequest {
   const parsed = planBody.safeParse(body ?? {});
   if (!parsed.success) throw new PodwireError('REQUEST_INVALID', z.prettifyError(parsed.error));
   const { containerId, ifName, netns, args, config } = parsed.data;

@@ -6,7 +6,7 @@ import type { AgentRecord } from '../endpoints/registry.js';
 import type { Metrics } from '../metrics.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
 import type { TraceLog } from '../trace.js';
-import { planAdd } from './plan.js';
+import { planAdd, planAdds } from './plan.js';
 import { explainResources, viewEndpoint, viewIpam } from './views.js';
 
 export interface ApiContext {
@@ -63,7 +63,10 @@ export const apiRoutes: Readonly<Record<string, ApiHandler>> = {
   'GET /v1/traces': ({ traces }, { query }) => ({ json: { traces: traces.list().slice(-readLimit(query)) } }),
   'GET /v1/traces/*': ({ traces }, { rest }) => ({ json: findTrace(traces, rest) }),
   'GET /v1/explain/*': async (api, { rest }) => ({ json: await explain(api, rest) }),
-  'POST /v1/plan': ({ context }, { body }) => ({ json: planAdd(context, body) }),
+  // A list of ADDs is planned as if they came one after the other.
+  'POST /v1/plan': ({ context }, { body }) => ({
+    json: Array.isArray(body) ? { plans: planAdds(context, body) } : planAdd(context, body),
+  }),
   'POST /v1/reconcile': async ({ reconciler }) => ({ json: await reconciler.run() }),
 };
 

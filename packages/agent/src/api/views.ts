@@ -1,6 +1,7 @@
 /** What the API shows. These shapes are what `podwire … -o json` prints, so they are part of the interface. */
 import { type Drift, endpointKey, type Resource } from '@podwire/engine';
 import type { PoolReport } from '@podwire/ipam';
+import type { Bandwidth, PortMapping } from '@podwire/network-contract';
 import type { Network } from '../networks.js';
 import type { AgentRecord } from '../endpoints/registry.js';
 
@@ -16,9 +17,11 @@ export interface EndpointView {
   readonly phase: string;
   readonly addresses: readonly string[];
   readonly mac: string;
+  /** Name of the link on the node. */
+  readonly hostInterface: string;
   readonly netns: string;
-  readonly portMappings: readonly unknown[];
-  readonly bandwidth?: unknown;
+  readonly portMappings: readonly PortMapping[];
+  readonly bandwidth?: Bandwidth;
   /** RFC 3339 */
   readonly createdAt: string;
 }
@@ -35,6 +38,7 @@ export function viewEndpoint(record: AgentRecord): EndpointView {
     phase,
     addresses: leases.map(({ address }) => address),
     mac: endpoint.mac,
+    hostInterface: record.resources.find((resource) => resource.kind === 'veth')?.host.name ?? '',
     netns: namespace.path,
     portMappings: endpoint.portMappings,
     ...(endpoint.bandwidth === undefined ? {} : { bandwidth: endpoint.bandwidth }),

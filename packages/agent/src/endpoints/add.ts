@@ -72,16 +72,17 @@ async function findPresent(
 async function wire(context: EndpointContext, asked: AddRequest, call: Call): Promise<AgentRecord> {
   call.trace.stage('plan');
   const draft = enterBooks(context, asked);
-  const options: CallOptions = { signal: call.signal, trace: call.trace.resources() };
+  // Made anew for each call: spans count from the moment of this.
+  const options = (): CallOptions => ({ signal: call.signal, trace: call.trace.resources() });
   try {
     call.trace.stage('record');
     context.records.write(draft);
     context.faults.reach('add:recorded');
     call.trace.stage('node');
-    await context.node.ensure(context.engine, options);
+    await context.node.ensure(context.engine, options());
     context.faults.reach('add:node-ready');
     call.trace.stage('apply');
-    await context.engine.apply(ownedBy(draft), options);
+    await context.engine.apply(ownedBy(draft), options());
   } catch (error) {
     takeBack(context, draft, error);
     throw error;

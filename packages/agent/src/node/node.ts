@@ -31,6 +31,7 @@ export function createNodeState({ name, networks, readHost }: NodeOptions): Node
   /** Resources as text, since they are compared by value. */
   let applied = new Set<string>();
   let appliedBlocks = -1;
+  let working: Promise<void> | undefined;
 
   const countBlocks = (): number => networks.reduce((sum, { ipam }) => sum + ipam.blocks().length, 0);
 
@@ -56,18 +57,25 @@ export function createNodeState({ name, networks, readHost }: NodeOptions): Node
     appliedBlocks = blocks;
   };
 
+  async function applyMissing(engine: Engine, options: CallOptions): Promise<void> {
+    const blocks = countBlocks();
+    const wanted = owned();
+    const missing = wanted.resources.filter((resource) => !applied.has(JSON.stringify(resource)));
+    if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
+    markApplied(wanted, blocks);
+  }
+
   return {
     rediscover: () => void (host = readHost()),
     view,
     owned,
     markApplied: (list) => markApplied(list, countBlocks()),
     async ensure(engine, options) {
-      const blocks = countBlocks();
-      if (blocks === appliedBlocks) return;
-      const wanted = owned();
-      const missing = wanted.resources.filter((resource) => !applied.has(JSON.stringify(resource)));
-      if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
-      markApplied(wanted, blocks);
+      // One after the other: if one fails, its way back must not take what another has found in place.
+      while (working !== undefined) await working.catch(() => undefined);
+      if (countBlocks() === appliedBlocks) return;
+      working = applyMissing(engine, options).finally(() => (working = undefined));
+      await working;
     },
   };
 }

@@ -1,0 +1,82 @@
+/** What the agent needs of the world, and its parts put together on it. */
+import type { Socket } from 'node:net';
+import type { Engine, FaultPoints, RecordStore } from '@podwire/engine';
+import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
+import type { PeerCredentials } from '@podwire/linux';
+import type { NetworkModel } from '@podwire/network-contract';
+import type { AgentConfig } from './config/index.js';
+import type { EndpointContext } from './endpoints/context.js';
+import { createHostPorts } from './endpoints/host-ports.js';
+import { createEndpointRegistry } from './endpoints/registry.js';
+import type { Service } from './endpoints/serve-request.js';
+import { createLocks } from './locks.js';
+import type { Log } from './log.js';
+import { createMetrics } from './metrics.js';
+import { createNetworks } from './networks.js';
+import type { HostView } from './node/host-view.js';
+import type { Namespaces } from './node/namespaces.js';
+import { createNodeState } from './node/node.js';
+import { createReconcileLoop, type ReconcileLoop } from './reconcile-loop.js';
+import { createTraceLog } from './trace.js';
+
+export interface AgentDependencies {
+  readonly version: string;
+  readonly engine: Engine;
+  readonly records: RecordStore;
+  readonly models: ReadonlyMap<string, NetworkModel>;
+  readonly createIpam: (options: IpamOptions) => Ipam;
+  readonly namespaces: Namespaces;
+  readonly readHost: () => HostView;
+  readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
+  /** Milliseconds since the epoch. */
+  readonly clock: Clock;
+  /** Monotonic milliseconds. */
+  readonly elapsed: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly faults: FaultPoints;
+  readonly log: Log;
+}
+
+/** The parts of an agent, without its sockets. */
+export interface AgentParts {
+  readonly context: EndpointContext;
+  readonly service: Service;
+  readonly reconciler: ReconcileLoop;
+}
+
+/** @throws PodwireError CONFIG_INVALID for pools that cannot be used */
+export function assembleAgent(config: AgentConfig, dependencies: AgentDependencies): AgentParts {
+  const { clock, elapsed, version } = dependencies;
+  const context = createContext(config, dependencies);
+  const metrics = createMetrics({ ...context, version });
+  const service: Service = {
+    context,
+    metrics,
+    traces: createTraceLog(config.limits.traces),
+    clocks: { now: clock, elapsed },
+    deadline: config.deadlines.request,
+  };
+  const reconciler = createReconcileLoop({
+    context,
+    metrics,
+    elapsed,
+    interval: config.reconcileInterval,
+    deadline: config.deadlines.reconcile,
+  });
+  return { context, service, reconciler };
+}
+
+function createContext(config: AgentConfig, dependencies: AgentDependencies): EndpointContext {
+  const networks = createNetworks(config, dependencies);
+  const { readHost } = dependencies;
+  return {
+    ...dependencies,
+    networks,
+    node: createNodeState({ name: config.nodeName, networks, readHost }),
+    endpoints: createEndpointRegistry(),
+    ports: createHostPorts(),
+    locks: createLocks(),
+    readiness: { ready: false, problem: undefined },
+    cleanupDeadline: config.deadlines.request,
+  };
+}

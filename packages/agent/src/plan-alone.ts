@@ -1,0 +1,46 @@
+/** Planning without an agent: from a configuration and requests alone. Looks at nothing else, so it is always the same. */
+import { createHash } from 'node:crypto';
+import { createIpam } from '@podwire/ipam';
+import { createRoutedModel } from '@podwire/network-routed';
+import { type Plan, planAdds } from './api/plan.js';
+import type { AgentConfig } from './config/index.js';
+import { createEndpointRegistry } from './endpoints/registry.js';
+import { createNetworks } from './networks.js';
+import { createNodeState } from './node/node.js';
+
+/** What a node would know of itself. */
+export interface SupposedNode {
+  /** MTU of the uplink in bytes; 1500 when absent. A network with an `mtu` of its own uses that. */
+  readonly mtu?: number;
+  /** True when absent. */
+  readonly ipv6?: boolean;
+}
+
+/**
+ * What an empty node would do with these ADDs, one after the other. MAC addresses are made up from their order, so equal
+ * input gives equal plans.
+ * @param bodies as the body of POST /v1/plan
+ * @throws CniError, PodwireError as ADD does
+ */
+export function planWithoutAgent(
+  config: AgentConfig,
+  bodies: readonly unknown[],
+  { mtu = 1500, ipv6 = true }: SupposedNode = {},
+): Plan[] {
+  const routed = createRoutedModel();
+  const clock = (): number => 0;
+  const networks = createNetworks(config, { models: new Map([[routed.name, routed]]), createIpam, clock });
+  const uplink = { index: 2, name: 'uplink', mtu, up: true, loopback: false, own: false };
+  const readHost = () => ({ links: [uplink], defaultRoutes: [], ipv6 });
+  const node = createNodeState({ name: config.nodeName, networks, readHost });
+  return planAdds(
+    { networks, node, endpoints: createEndpointRegistry(), random: countedBytes(), clock },
+    bodies,
+  );
+}
+
+/** Bytes that look random and are the same every time. */
+function countedBytes(): (bytes: number) => Uint8Array {
+  let count = 0;
+  return (bytes) => createHash('sha512').update(String(++count)).digest().subarray(0, bytes);
+}
