@@ -8,7 +8,6 @@ export {
   createConntrack,
   openConntrack,
 } from './conntrack.js';
-export { type Declaration, parseBody } from './declarations.js';
 export {
   describeChange,
   describeElement,

@@ -9,9 +9,9 @@ import { translating } from './errors.js';
 import { getElement, listElements, presentElements } from './lookup.js';
 import { loadRuleset, runNft } from './program.js';
 import { type Family, NFT_MSG_GETGEN } from './protocol.js';
-import { deleteTableRequest, inTransaction, plainRequest } from './request.js';
+import { plainRequest } from './request.js';
 import { readDigest, type TableDeclaration } from './seal.js';
-import { listTables } from './structure.js';
+import { deleteTable, listTables } from './structure.js';
 
 /** A table by family and name. */
 export interface TableReference {
@@ -176,12 +176,7 @@ class KernelNftables implements Nftables {
   }
 
   deleteTable(family: Family, name: string): void {
-    const request = deleteTableRequest(family, name);
-    try {
-      translating(`delete table ${family} ${name}`, () => this.#connection.request(inTransaction([request])));
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
-    }
+    translating(`delete table ${family} ${name}`, () => deleteTable(this.#connection, family, name));
   }
 
   async loadRuleset(script: string, { signal }: Deadline): Promise<void> {

@@ -6,7 +6,6 @@ import {
   NFNL_MSG_BATCH_BEGIN,
   NFNL_MSG_BATCH_END,
   tableAttribute,
-  NFT_MSG_DELTABLE,
 } from './protocol.js';
 
 const NFNL_SUBSYS_NFTABLES = 10;
@@ -36,8 +35,4 @@ export function plainRequest(type: number, family: Family | undefined, table?: s
   // NFTA_*_TABLE is 1 in all messages, as is NFTA_TABLE_NAME.
   if (table !== undefined) writer.text(tableAttribute.name, table);
   return { type, flags: 0, payload: writer.finish() };
-}
-
-export function deleteTableRequest(family: Family, table: string): NetlinkRequest {
-  return plainRequest(NFT_MSG_DELTABLE, family, table);
 }

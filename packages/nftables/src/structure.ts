@@ -1,3 +1,4 @@
+import { hasCode } from '@podwire/linux';
 import type { NetlinkConnection } from '@podwire/netlink';
 import {
   type Chain,
@@ -14,13 +15,15 @@ import {
 import { translating } from './errors.js';
 import {
   type Family,
+  NFT_MSG_DELTABLE,
   NFT_MSG_GETCHAIN,
   NFT_MSG_GETOBJ,
   NFT_MSG_GETRULE,
   NFT_MSG_GETSET,
   NFT_MSG_GETTABLE,
 } from './protocol.js';
-import { plainRequest } from './request.js';
+import { requestExisting } from './lookup.js';
+import { inTransaction, plainRequest } from './request.js';
 
 /** What a table consists of, by name and handle. Sets that belong to single rules are left out. */
 export interface Structure {
@@ -35,6 +38,17 @@ export function listTables(connection: NetlinkConnection, family?: Family): Tabl
   return translating('list tables', () => connection.dump(plainRequest(NFT_MSG_GETTABLE, family))).map(
     decodeTable,
   );
+}
+
+/** Deletes a table with everything in it. Looks first, because a refused transaction costs the kernel a grace period. */
+export function deleteTable(connection: NetlinkConnection, family: Family, name: string): void {
+  const [found] = requestExisting(connection, [plainRequest(NFT_MSG_GETTABLE, family, name)]);
+  if (found === undefined) return;
+  try {
+    connection.request(inTransaction([plainRequest(NFT_MSG_DELTABLE, family, name)]));
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error; // it went by itself
+  }
 }
 
 /** `undefined` when there is no such table. Elements are not read. */
