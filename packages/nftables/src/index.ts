@@ -8,6 +8,7 @@ export {
   createConntrack,
   openConntrack,
 } from './conntrack.js';
+export { type Declaration, parseBody } from './declarations.js';
 export {
   describeChange,
   describeElement,

@@ -1,6 +1,7 @@
 import type { NetlinkRequest } from '@podwire/netlink';
 import { describeChange, describeSet, type ElementChange, sameSet } from './element.js';
 import { encodeElements, type KernelOperation } from './element-request.js';
+import { formatValues } from './values.js';
 
 /** One thing for the kernel to do, and the index of the change it comes from. */
 export interface Step {
@@ -18,15 +19,25 @@ export interface StepMessage {
 
 const STEPS_PER_MESSAGE = 100;
 
-/** The steps of changes, in their order: a `replace` is two. */
+/** The steps of changes, in their order: a `replace` is two. Of several that replace one key the last counts. */
 export function planSteps(changes: readonly ElementChange[]): Step[] {
   const replacing = (change: ElementChange) => change.op === 'replace';
   const indexed = changes.map((change, index) => ({ index, change }));
   return runsOf(indexed, (a, b) => replacing(a.change) === replacing(b.change)).flatMap((run) => {
-    if (!replacing(run[0]!.change))
+    if (!replacing(run[0]!.change)) {
       return run.map((item) => ({ ...item, op: item.change.op as KernelOperation }));
-    return (['destroy', 'create'] as const).flatMap((op) => run.map((item) => ({ ...item, op })));
+    }
+    const last = lastOfEachKey(run);
+    return (['destroy', 'create'] as const).flatMap((op) => last.map((item) => ({ ...item, op })));
   });
+}
+
+function lastOfEachKey<T extends { readonly change: ElementChange }>(run: readonly T[]): T[] {
+  return [
+    ...new Map(
+      run.map((item) => [`${describeSet(item.change)} ${formatValues(item.change.key)}`, item]),
+    ).values(),
+  ];
 }
 
 /**

@@ -165,6 +165,12 @@ export const requirements: readonly Requirement[] = [
     ]);
   }),
 
+  withTable('replaces one key several times', (nftables) => {
+    nftables.change([port('add', 80)]);
+    nftables.change(['10.0.0.2', '10.0.0.3', '10.0.0.4'].map((address) => port('replace', 80, address)));
+    assert.deepEqual(nftables.hasElements([port('add', 80, '10.0.0.4')]), [true]);
+  }),
+
   withTable('deletes what is there', (nftables) => {
     nftables.change([port('add', 80), port('add', 81)]);
     nftables.change([port('delete', 80)]);
