@@ -73,7 +73,10 @@ function without(resources: readonly Resource[], failures: readonly Failure[]): 
 function refusal(owned: Owned, failures: readonly Failure[]): PodwireError {
   const [first] = failures;
   if (first?.error instanceof PodwireError) return first.error;
-  const words = failures.map(
+  const distinct = failures.filter(
+    ({ error }, index) => failures.findIndex((other) => other.error === error) === index,
+  );
+  const words = distinct.map(
     ({ resource, error }) => `${describeResource(resource)}: ${describeError(error)}`,
   );
   return new PodwireError('KERNEL_REFUSED', `${owned.owner}: ${words.join('; ')}`, { cause: first?.error });

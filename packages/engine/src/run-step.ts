@@ -73,7 +73,10 @@ async function resetConntrack(step: Step, session: Session, signal: AbortSignal)
 
 type Encode = (resource: Resource, session: Session) => readonly NetlinkRequest[];
 
-/** One `sendmsg` for the whole step. Every request knows the resource it came from. */
+/**
+ * One `sendmsg` for the whole step; every request knows the resource it came from. When one cannot even be put into
+ * words (its link is not there, its namespace is gone) the others are still sent for a removal, but nothing is made.
+ */
 function sendTogether(step: Step, session: Session, encode: Encode): Failure[] {
   const failures: Failure[] = [];
   const requests: NetlinkRequest[] = [];
@@ -85,6 +88,7 @@ function sendTogether(step: Step, session: Session, encode: Encode): Failure[] {
         origins.push(resource);
       }
     } catch (error) {
+      if (encode !== encodeRemoval) return step.resources.map((other) => ({ resource: other, error }));
       failures.push({ resource, error });
     }
   }

@@ -1,0 +1,77 @@
+/** A whole system in memory for tests without root: the fake kernels of `netlink` and `nftables` behind {@link Kernel}. */
+import { PodwireError } from '@podwire/errors';
+import { SystemError } from '@podwire/linux';
+import { FakeKernel, type FakeNamespace } from '@podwire/netlink/fake';
+import {
+  createFakeConntrack,
+  createFakeNftables,
+  type FakeConntrack,
+  type FakeNftables,
+} from '@podwire/nftables/fake';
+import type { Kernel, KernelNamespace, Parameters } from '../kernel.js';
+import type { NamespaceIdentity } from '../record.js';
+
+export interface FakeSystem extends Kernel {
+  /** For failures on demand and for looking at what was asked. */
+  readonly netlink: FakeKernel;
+  readonly nftables: FakeNftables;
+  readonly conntrack: FakeConntrack;
+  addPod(path: string): NamespaceIdentity;
+  removePod(identity: NamespaceIdentity): void;
+}
+
+/** Kernel parameters that are there before any link is; a link's own come with the first look at them. */
+const parameters = ['net/ipv4/ip_forward', 'net/ipv6/conf/all/forwarding'];
+const perLink = /^net\/ipv[46]\/(conf|neigh)\/[^/]+\/\w+$/;
+
+export function createFakeSystem(): FakeSystem {
+  const netlink = new FakeKernel();
+  const pods = new Map<string, FakeNamespace>();
+  const host = openFake(netlink, netlink.home);
+  const enter = ({ path, inode }: NamespaceIdentity): KernelNamespace => {
+    const pod = pods.get(path);
+    if (pod?.inode === inode) return openFake(netlink, pod);
+    throw new PodwireError('NAMESPACE_GONE', `the network namespace ${path} is gone`);
+  };
+  return {
+    netlink,
+    host,
+    background: netlink.open(),
+    nftables: createFakeNftables(),
+    conntrack: createFakeConntrack(),
+    enter,
+    addPod(path) {
+      const pod = netlink.createNamespace(path);
+      pods.set(path, pod);
+      return { path, device: pod.device, inode: pod.inode };
+    },
+    removePod({ path }) {
+      netlink.deleteNamespace(pods.get(path)!);
+      pods.delete(path);
+    },
+    close: () => undefined,
+  };
+}
+
+const parametersOf = new WeakMap<FakeKernel, Map<string, Parameters>>();
+
+function openFake(netlink: FakeKernel, namespace: FakeNamespace): KernelNamespace {
+  const ofKernel = parametersOf.get(netlink) ?? new Map<string, Parameters>();
+  parametersOf.set(netlink, ofKernel);
+  const parameters = ofKernel.get(namespace.path) ?? createParameters();
+  ofKernel.set(namespace.path, parameters);
+  const route = netlink.open(namespace);
+  return { route, parameters, fd: namespace.fd, close: () => route.close() };
+}
+
+function createParameters(): Parameters {
+  const values = new Map(parameters.map((key) => [key, '0']));
+  const read = (key: string): string | undefined => values.get(key) ?? (perLink.test(key) ? '0' : undefined);
+  return {
+    read,
+    write(key, value) {
+      if (read(key) === undefined) throw new SystemError('open', 2, key);
+      values.set(key, value);
+    },
+  };
+}

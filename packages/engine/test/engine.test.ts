@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createFakeSystem, type FakeSystem } from '../src/fake/index.js';
+import { createEngine, type Engine, LIVE_GROUP, type Owned } from '../src/index.js';
+import { listLinks, listRoutes } from '@podwire/netlink';
+import { nodeResources, podResources } from './resources.js';
+
+let system: FakeSystem;
+let engine: Engine;
+
+beforeEach(async () => {
+  system = createFakeSystem();
+  engine = createEngine({ kernel: system });
+  await engine.apply(node, call());
+});
+
+const node: Owned = { owner: 'node', resources: nodeResources };
+const call = () => ({ signal: AbortSignal.timeout(10_000) });
+const pod = (n: number): Owned => ({
+  owner: `endpoint:${n}`,
+  resources: podResources(n),
+  namespace: system.addPod(`/run/netns/pod${n}`),
+});
+
+/** Everything of ours that the fake system has. */
+function picture(): unknown {
+  const { route } = system.host;
+  return {
+    links: listLinks(route).map(({ name, group }) => ({ name, group })),
+    routes: listRoutes(route).map(({ destination, link, protocol }) => ({ destination, link, protocol })),
+    ports: system.nftables.listElements('inet', 'podwire', 'ports'),
+  };
+}
+
+describe('apply', () => {
+  test('all or nothing, whichever request the kernel refuses', async () => {
+    const owned = pod(1);
+    const empty = picture();
+    const used = system.netlink.requests.length;
+    await engine.apply(owned, call());
+    const requests = system.netlink.requests.length - used;
+    await engine.remove(owned, call());
+    await engine.settle();
+    expect(picture()).toEqual(empty);
+
+    for (let nth = 1; nth <= requests; nth++) {
+      system.netlink.intercept = undefined;
+      system.netlink.failRequest(nth, { code: 'ENOMEM' });
+      await expect(engine.apply(owned, call()), `request ${nth}`).rejects.toThrow(/ENOMEM/);
+      system.netlink.intercept = undefined;
+      await engine.settle();
+      expect(picture(), `request ${nth}`).toEqual(empty);
+    }
+  });
+
+  test('takes everything back when the packet filter refuses', async () => {
+    const empty = picture();
+    system.nftables.inject({ method: 'change', code: 'ENFILE' });
+    await expect(engine.apply(pod(1), call())).rejects.toMatchObject({ code: 'KERNEL_REFUSED' });
+    await engine.settle();
+    expect(picture()).toEqual(empty);
+  });
+
+  test('says which resource of whom the kernel refused, and in whose words', async () => {
+    system.netlink.failRequest(1, { code: 'ENOMEM', message: 'no room for a link' });
+    await expect(engine.apply(pod(1), call())).rejects.toMatchObject({
+      code: 'KERNEL_REFUSED',
+      message: expect.stringMatching(/^endpoint:1: veth pwtest1 .*ENOMEM.*no room for a link/) as string,
+    });
+  });
+
+  test('refuses a namespace that is gone before anything is made', async () => {
+    const owned = pod(1);
+    system.removePod(owned.namespace!);
+    const empty = picture();
+    await expect(engine.apply(owned, call())).rejects.toMatchObject({ code: 'NAMESPACE_GONE' });
+    expect(picture()).toEqual(empty);
+  });
+});
+
+describe('remove', () => {
+  test('goes on after errors, names them all, and can be repeated', async () => {
+    const owned = pod(1);
+    const empty = picture();
+    await engine.apply(owned, call());
+    system.conntrack.inject({ method: 'deleteConntrack', code: 'ENOMEM' });
+    await expect(engine.remove(owned, call())).rejects.toMatchObject({
+      code: 'REMOVE_INCOMPLETE',
+      message: expect.stringMatching(/no connections to .* udp 5001/) as string,
+    });
+    await engine.settle();
+    expect(picture()).toEqual(empty);
+    await engine.remove(owned, call());
+  });
+});
+
+describe('any sequence of calls', () => {
+  type Step = { kind: 'apply' | 'remove' | 'reconcile' | 'restart' | 'kill-pod'; n: number };
+  const step: fc.Arbitrary<Step> = fc.record({
+    kind: fc.constantFrom('apply', 'remove', 'reconcile', 'restart', 'kill-pod'),
+    n: fc.integer({ min: 1, max: 4 }),
+  });
+
+  test('leaves exactly what is wanted', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        system = createFakeSystem();
+        engine = createEngine({ kernel: system });
+        await engine.apply(node, call());
+        const wanted = new Map<number, Owned>();
+        for (const { kind, n } of steps) await run(kind, n, wanted);
+        await engine.reconcile([node, ...wanted.values()], call());
+        await engine.settle();
+
+        const links = listLinks(system.host.route, { group: LIVE_GROUP }).map(({ name }) => name);
+        expect(links.sort()).toEqual([...wanted.keys()].flatMap((n) => [`pwshape${n}`, `pwtest${n}`]).sort());
+        for (const owned of wanted.values()) expect(await engine.verify(owned, call())).toEqual([]);
+        expect(system.nftables.listElements('inet', 'podwire', 'ports')).toHaveLength(wanted.size);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  async function run(kind: Step['kind'], n: number, wanted: Map<number, Owned>): Promise<void> {
+    if (kind === 'restart') engine = createEngine({ kernel: system });
+    if (kind === 'reconcile') await engine.reconcile([node, ...wanted.values()], call());
+    const owned = wanted.get(n);
+    if (kind === 'apply' && owned === undefined) {
+      wanted.set(n, pod(n));
+      await engine.apply(wanted.get(n)!, call());
+    }
+    if (owned === undefined || (kind !== 'remove' && kind !== 'kill-pod')) return;
+    if (kind === 'kill-pod') system.removePod(owned.namespace!);
+    await engine.remove(owned, call());
+    wanted.delete(n);
+  }
+});

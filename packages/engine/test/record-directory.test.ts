@@ -1,0 +1,89 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type EndpointRecord, openRecordDirectory, type RecordFiles } from '../src/index.js';
+import { podResources } from './resources.js';
+
+let directory: string;
+beforeEach(() => (directory = fs.mkdtempSync(path.join(os.tmpdir(), 'records-'))));
+afterEach(() => fs.rmSync(directory, { recursive: true }));
+
+const record = (n: number): EndpointRecord => ({
+  version: 1,
+  id: { containerId: `c${n}`, ifName: 'eth0', network: 'default' },
+  phase: 'wiring',
+  pod: { namespace: 'shop', name: `web-${n}` },
+  namespace: { path: `/run/netns/c${n}`, device: 4, inode: 4026532000 + n },
+  leases: [{ address: `10.9.0.${n}`, pool: 'default' }],
+  endpoint: {},
+  resources: podResources(n),
+  answer: { cniVersion: '1.1.0' },
+  createdAt: 1_000 + n,
+});
+
+const files = (): string[] => fs.readdirSync(directory).sort();
+
+test('a record comes back as it was written, in the phase it was moved to', () => {
+  const records = openRecordDirectory(directory);
+  records.write(record(1));
+  records.advance(record(1), 'ready');
+  records.write(record(2));
+  const read = openRecordDirectory(directory).readAll();
+  expect(read.broken).toEqual([]);
+  expect(read.records.toSorted((a, b) => a.createdAt - b.createdAt)).toEqual([
+    { ...record(1), phase: 'ready' },
+    record(2),
+  ]);
+});
+
+test('the phase is the extension, and only its owner may read it', () => {
+  const records = openRecordDirectory(path.join(directory, 'endpoints'));
+  records.write(record(1));
+  const [name] = fs.readdirSync(path.join(directory, 'endpoints'));
+  expect(name).toBe('default,c1,eth0.wiring');
+  expect(fs.statSync(path.join(directory, 'endpoints')).mode & 0o777).toBe(0o700);
+  expect(fs.statSync(path.join(directory, 'endpoints', name!)).mode & 0o777).toBe(0o600);
+});
+
+test('deleting is done in every phase and twice', () => {
+  const records = openRecordDirectory(directory);
+  records.write(record(1));
+  records.advance(records.advance(record(1), 'ready'), 'removing');
+  records.delete(record(1).id);
+  records.delete(record(1).id);
+  expect(files()).toEqual([]);
+});
+
+test.each([
+  ['default,c9,eth0.wiring', '{"version":1,"id"'],
+  ['default,c9,eth0.ready', ''],
+  ['default,c9,eth0.ready', '{"version":2}'],
+  ['other,c9,eth0.ready', JSON.stringify(record(9))],
+  ['notes.txt', 'hello'],
+])('%s that says %j is reported and hurts nobody', (name, text) => {
+  const records = openRecordDirectory(directory);
+  records.write(record(1));
+  fs.writeFileSync(path.join(directory, name), text);
+  const read = records.readAll();
+  expect(read.records).toEqual([record(1)]);
+  expect(read.broken).toEqual([{ name, reason: expect.stringMatching(/./) as string }]);
+});
+
+test('a full disk stops a write, leaves no torn file, and stops no other phase', () => {
+  const records = openRecordDirectory(directory);
+  records.write(record(1));
+  const full: RecordFiles = {
+    ...fs,
+    writeFileSync: (file, text, options) => {
+      fs.writeFileSync(file, String(text as string).slice(0, 10), options);
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    },
+  };
+  const onFullDisk = openRecordDirectory(directory, full);
+  expect(() => onFullDisk.write(record(2))).toThrow(/cannot write .*default,c2,eth0\.wiring: no space left/);
+  expect(files()).toEqual(['default,c1,eth0.wiring']);
+  onFullDisk.advance(record(1), 'removing');
+  onFullDisk.delete(record(1).id);
+  expect(files()).toEqual([]);
+});
