@@ -19,6 +19,11 @@ export interface ProcessExecOptions {
    * sets false: what it starts must stay in its own group, to be ended with it.
    */
   readonly ownGroup?: boolean;
+  /**
+   * Runs the start itself, which is synchronous: a child inherits what the calling thread has at that moment, such as
+   * its network namespace. By default the start is just called.
+   */
+  readonly around?: <T>(start: () => T) => T;
 }
 
 /** What is kept of standard error: the last part, where programs say why they give up. */
@@ -31,12 +36,13 @@ const DRAIN_MS = 200;
  * signal gets SIGTERM, then SIGKILL, and so does everything it started (Go's library kills the direct child only).
  */
 export function createProcessExec(options: ProcessExecOptions = {}): Exec {
-  const settings = {
+  const settings: Settings = {
     killGraceMs: 2000,
     maxOutputBytes: 1 << 20,
     busyDelayMs: 1000,
     busyAttempts: 6,
     ownGroup: true,
+    around: (start) => start(),
     ...options,
   };
   return { find: findPlugin, run: (call) => runWithRetry(call, settings) };
@@ -69,7 +75,8 @@ function cannotStart(call: PluginCall, error: unknown): CniError {
 }
 
 async function runOnce(call: PluginCall, settings: Settings): Promise<PluginExit> {
-  const child = spawn(call.file, [], { env: call.env, stdio: 'pipe', detached: settings.ownGroup });
+  const options = { env: call.env, stdio: 'pipe', detached: settings.ownGroup } as const;
+  const child = settings.around(() => spawn(call.file, [], options));
   const output = collect(child, settings.maxOutputBytes);
   const ending = endOnAbort(child, [output.overflow, ...(call.signal ? [call.signal] : [])], settings);
   // A plugin need not read its input; writing to one that has ended is no failure.

@@ -101,9 +101,10 @@ export function resultOf(version: CniVersion): fc.Arbitrary<AnyResult> {
       ...lists,
     }),
   ] as const;
-  return (shapes[classOf(version)] as fc.Arbitrary<object>).map(
-    (shape) => ({ cniVersion: version, ...shape }),
-  );
+  return (shapes[classOf(version)] as fc.Arbitrary<object>).map((shape) => ({
+    cniVersion: version,
+    ...shape,
+  }));
 }
 
 /** True when the result has an address, without which it cannot become 0.2.0. */
