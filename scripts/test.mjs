@@ -1,0 +1,102 @@
+#!/usr/bin/env node
+/**
+ * The test runner behind `npm test`: lint, unit and property tests, namespace tests, tests with real servers, and
+ * whether the machine is as it was.
+ *
+ *   node scripts/test.mjs [--only lint|unit|ns|system] [--grep PATTERN] [FILE…]
+ *
+ * FILE is any part of a test file's path. The last line is `N passed, N failed`; the exit code is 0 only when
+ * something passed and nothing failed.
+ */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { missingPackages, packagesFor } from './setup/debian.mjs';
+import { checkAftermath } from './test/aftermath.mjs';
+import { endAllGroups } from './test/children.mjs';
+import { runLint } from './test/lint.mjs';
+import { takeMachineState } from './test/machine.mjs';
+import { runNodeFiles } from './test/node-files.mjs';
+import { showPhase, showResult, showSummary, totalOf } from './test/show.mjs';
+import { runUnit } from './test/unit.mjs';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+const phases = {
+  lint: ['Lint', runLint],
+  unit: ['Unit and property tests', runUnit],
+  ns: ['Namespace tests', (context) => runNodeFiles('ns', context, { width: 3, seconds: 300 })],
+  system: ['Real servers', (context) => runNodeFiles('system', context, { width: 2, seconds: 600 })],
+};
+
+function readOptions() {
+  const { values, positionals } = parseArgs({
+    options: { only: { type: 'string' }, grep: { type: 'string' } },
+    allowPositionals: true,
+  });
+  if (values.only !== undefined && !Object.hasOwn(phases, values.only))
+    throw new Error(`--only knows ${Object.keys(phases).join(', ')}, not ${values.only}`);
+  const isNarrowed = values.grep !== undefined || positionals.length > 0;
+  const all = Object.keys(phases).filter((name) => name !== 'lint' || !isNarrowed);
+  return { names: values.only === undefined ? all : [values.only], grep: values.grep, files: positionals };
+}
+
+/** Namespaces need root, and a test that misses its package must fail with what to install. */
+async function checkPrerequisites() {
+  if (process.getuid() !== 0) throw new Error('the tests make network namespaces and need root');
+  const missing = await missingPackages(packagesFor.test);
+  if (missing?.length > 0) throw new Error(`packages are missing; run: apt-get install ${missing.join(' ')}`);
+}
+
+async function runPhases({ names, grep, files }) {
+  const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-'));
+  const scratch = path.join(temporary, 't');
+  fs.mkdirSync(scratch);
+  const mark = `PODWIRE_TEST_RUN=${process.pid}-${Date.now()}`;
+  const [name, value] = mark.split('=');
+  const context = { root, grep, files, temporary, env: { [name]: value, TMPDIR: scratch } };
+  const touchesMachine = names.some((each) => each !== 'lint');
+  const results = [];
+  try {
+    if (touchesMachine) await checkPrerequisites();
+    const before = touchesMachine ? takeMachineState() : undefined;
+    for (const each of names) {
+      const [title, run] = phases[each];
+      showPhase(title);
+      results.push(...(await run(context)));
+    }
+    if (before === undefined) return results;
+    showPhase('The machine afterwards');
+    // These two do not make a run of tests by themselves.
+    const aftermath = await checkAftermath(before, { mark, temporary: scratch });
+    return results.length === 0 ? [] : [...results, ...aftermath];
+  } finally {
+    fs.rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+async function runAll() {
+  try {
+    return await runPhases(readOptions());
+  } catch (error) {
+    const failed = { phase: 'runner', name: 'the test runner', passed: 0, failed: 1, skipped: 0, seconds: 0 };
+    const result = {
+      ...failed,
+      output: error.code?.startsWith('ERR_PARSE') ? error.message : (error.stack ?? error),
+    };
+    showResult(result);
+    return [result];
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.once(signal, () => {
+    endAllGroups();
+    process.exit(130);
+  });
+
+const results = await runAll();
+showSummary(results);
+const { passed, failed } = totalOf(results);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

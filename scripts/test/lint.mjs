@@ -1,0 +1,43 @@
+/** The checks of the text itself. Each counts as one test. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { forEachBounded, runNode } from './children.mjs';
+import { showResult } from './show.mjs';
+import { findRepositoryFaults } from './repository.mjs';
+
+const checks = [
+  ['eslint', 'node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.'],
+  ['prettier', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
+  [
+    'dependency arrows',
+    'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+    '--config',
+    '.dependency-cruiser.cjs',
+    'packages',
+    'plugin',
+  ],
+];
+
+async function runCheck(root, [name, program, ...parameters]) {
+  if (!fs.existsSync(path.join(root, program))) throw new Error(`${program} is missing; run: npm run setup`);
+  const { code, output, seconds } = await runNode([program, ...parameters], { cwd: root, seconds: 600 });
+  return toResult(name, code === 0, output, seconds);
+}
+
+function checkRepository(root) {
+  const since = performance.now();
+  const faults = findRepositoryFaults(root);
+  return toResult('repository', faults.length === 0, faults.join('\n'), (performance.now() - since) / 1000);
+}
+
+const toResult = (name, good, output, seconds) => {
+  const counts = { passed: good ? 1 : 0, failed: good ? 0 : 1, skipped: 0 };
+  const result = { phase: 'lint', name, ...counts, seconds, output };
+  showResult(result);
+  return result;
+};
+
+export async function runLint({ root }) {
+  const results = await forEachBounded(checks, 2, (check) => runCheck(root, check));
+  return [...results, checkRepository(root)];
+}

@@ -1,0 +1,90 @@
+/** Namespace and system tests: node:test, compiled, each file a process of its own. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { forEachBounded, runNode } from './children.mjs';
+import { showResult } from './show.mjs';
+
+const REPORTER = path.join(import.meta.dirname, 'node-test-reporter.mjs');
+const NOTICE_MILLISECONDS = 30_000;
+
+/** Sources below `packages` and `plugin` whose name ends so; what is only left in `dist` has no source and is not run. */
+export function findTests(root, ending, filters) {
+  const walk = (folder) =>
+    fs.readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      const place = path.join(folder, entry.name);
+      if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : walk(place);
+      return place.endsWith(ending) ? [place] : [];
+    });
+  const found = ['packages', 'plugin'].flatMap(walk).sort();
+  return filters.length === 0
+    ? found
+    : found.filter((file) => filters.some((filter) => file.includes(filter)));
+}
+
+const compiledOf = (source) => source.replace(/\/test\//, '/dist/test/').replace(/\.ts$/, '.js');
+
+/** @param kind the phase's name, also part of the file names: `ns` or `system` */
+export async function runNodeFiles(kind, { root, grep, files, env, temporary }, { width, seconds }) {
+  const sources = findTests(root, `.${kind}.test.ts`, files);
+  const run = (source) => runFile(kind, source, { root, grep, env, temporary, seconds });
+  const results = await forEachBounded(sources, width, run);
+  return grep === undefined ? results : results.filter(({ passed, failed }) => passed + failed > 0);
+}
+
+async function runFile(phase, source, { root, grep, env, temporary, seconds }) {
+  const compiled = path.join(root, compiledOf(source));
+  const lines = path.join(temporary, `${source.replaceAll('/', '-')}.jsonl`);
+  const parameters = [
+    ...[`--test-reporter=${REPORTER}`, `--test-reporter-destination=${lines}`],
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...(grep === undefined ? [] : [`--test-name-pattern=${grep}`]),
+    compiled,
+  ];
+  const isBuilt = fs.existsSync(compiled);
+  const notice = remind(source);
+  const outcome = isBuilt
+    ? await runNode(parameters, { cwd: root, env, seconds })
+    : { code: 1, output: 'not compiled; run: npm run setup', seconds: 0 };
+  clearInterval(notice);
+  const counts = countLines(lines, grep);
+  fs.rmSync(lines, { force: true });
+  const result = { phase, name: source, ...judge(counts, outcome, seconds, grep), seconds: outcome.seconds };
+  if (grep === undefined || result.passed + result.failed > 0) showResult(result);
+  return result;
+}
+
+function remind(source) {
+  const since = Date.now();
+  const show = () => console.log(`… ${source} runs for ${Math.round((Date.now() - since) / 1000)} s`);
+  return setInterval(show, NOTICE_MILLISECONDS);
+}
+
+/** Suites are no tests: they fail because a test of theirs did, or else the exit code tells. */
+function countLines(file, grep) {
+  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  // The last line may be cut off, where the process was killed.
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1);
+  const events = complete
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  const tests = events.filter(({ isSuite }) => !isSuite);
+  const isLeftOut = ({ skip }) => grep !== undefined && /does not match|no matching/i.test(String(skip));
+  const skipped = tests.filter((test) => (test.skip !== undefined && test.skip !== false) || test.todo);
+  const failed = tests.filter((test) => test.failed && !skipped.includes(test));
+  return {
+    passed: tests.length - failed.length - skipped.length,
+    failed: failed.length,
+    skipped: skipped.filter((test) => !isLeftOut(test)).length,
+  };
+}
+
+function judge(counts, { code, output, timedOut }, seconds, grep) {
+  const notes = [];
+  if (timedOut) notes.push(`did not end within ${seconds} s and was killed`);
+  else if (code !== 0 && counts.failed === 0) notes.push(`ended with exit code ${code}`);
+  const isEmpty = counts.passed + counts.failed + counts.skipped === 0;
+  if (isEmpty && code === 0 && grep === undefined) notes.push('has no tests');
+  const failed = counts.failed + (notes.length > 0 ? 1 : 0);
+  return { ...counts, failed, output: [...notes, output].join('\n') };
+}

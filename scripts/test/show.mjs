@@ -1,0 +1,41 @@
+/** What people see of a test run. A result is { phase, name, passed, failed, skipped, seconds, output }. */
+
+const plural = (count, word) => `${count} ${word}`;
+export const countsOf = ({ passed, failed, skipped }) =>
+  [plural(passed, 'passed'), plural(failed, 'failed'), ...(skipped ? [plural(skipped, 'skipped')] : [])].join(
+    ', ',
+  );
+
+export const showPhase = (title) => console.log(`\n── ${title} ──`);
+
+/** One line for a file that is done, and everything it said if something failed. */
+export function showResult(result) {
+  const mark = result.failed > 0 ? '✗' : '✓';
+  console.log(`${mark} ${result.name}  ${countsOf(result)} (${result.seconds.toFixed(1)} s)`);
+  if (result.failed > 0) console.log(result.output.replace(/^/gm, '    '));
+}
+
+const sum = (results, key) => results.reduce((total, result) => total + result[key], 0);
+export const totalOf = (results) => ({
+  passed: sum(results, 'passed'),
+  failed: sum(results, 'failed'),
+  skipped: sum(results, 'skipped'),
+});
+
+/** A table of all files, those that failed once more by name, and the counts as the last line, alone. */
+export function showSummary(results) {
+  const width = Math.max(4, ...results.map(({ name }) => name.length));
+  const row = (name, ...cells) =>
+    console.log([name.padEnd(width), ...cells.map((cell) => String(cell).padStart(8))].join(''));
+  let phase;
+  console.log('');
+  for (const result of results) {
+    if (result.phase !== phase)
+      row((phase = result.phase).toUpperCase(), 'passed', 'failed', 'skipped', 'seconds');
+    row(result.name, result.passed, result.failed || '', result.skipped || '', result.seconds.toFixed(1));
+  }
+  const failed = results.filter((result) => result.failed > 0);
+  if (failed.length > 0) console.log(`\nFailed: ${failed.map(({ name }) => name).join(', ')}`);
+  if (results.length === 0) console.log('No test ran.');
+  console.log(`\n${countsOf(totalOf(results))}`);
+}

@@ -1,0 +1,45 @@
+/** Unit and property tests: vitest, on the sources. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { runNode } from './children.mjs';
+
+const SECONDS = 900;
+
+export async function runUnit({ root, grep, files, env, temporary }) {
+  const report = path.join(temporary, 'unit.json');
+  const parameters = [
+    ...[path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...files],
+    ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--passWithNoTests'],
+    ...(grep === undefined ? [] : ['--testNamePattern', grep]),
+  ];
+  const options = { cwd: root, env, seconds: SECONDS, onOutput: (chunk) => process.stdout.write(chunk) };
+  const { code, timedOut, seconds } = await runNode(parameters, options);
+  const results = fs.existsSync(report) ? readReport(root, report, grep) : [];
+  fs.rmSync(report, { force: true });
+  if (code !== 0 && !results.some(({ failed }) => failed > 0)) {
+    const output = timedOut ? `did not end within ${SECONDS} s` : `vitest ended with ${code}; see above`;
+    results.push({ phase: 'unit', name: 'vitest', passed: 0, failed: 1, skipped: 0, seconds, output });
+  }
+  return results;
+}
+
+/** vitest's JSON has the form of jest's: a result for each file, an assertion result for each test. */
+function readReport(root, file, grep) {
+  const { testResults } = JSON.parse(fs.readFileSync(file, 'utf8'));
+  const results = testResults.map(({ name, status, assertionResults, startTime, endTime }) => {
+    const count = (...states) => assertionResults.filter((test) => states.includes(test.status)).length;
+    const failed = count('failed');
+    return {
+      phase: 'unit',
+      name: path.relative(root, name),
+      passed: count('passed'),
+      // A file that cannot even be loaded has no tests.
+      failed: failed === 0 && status === 'failed' ? 1 : failed,
+      // With a pattern, whatever does not match counts as skipped for vitest.
+      skipped: grep === undefined ? count('pending', 'skipped', 'todo', 'disabled') : 0,
+      seconds: Math.max(0, endTime - startTime) / 1000,
+      output: '',
+    };
+  });
+  return results.filter(({ passed, failed, skipped }) => passed + failed + skipped > 0);
+}
