@@ -90,12 +90,11 @@ function readTokenBucket(options: Attributes): TokenBucketSettings | undefined {
  * and the burst to ticks, so the numbers themselves may differ.
  */
 export function sameTokenBucket(wanted: TokenBucketSettings, read: TokenBucketSettings): boolean {
-  const [a, b] = [ticksOf(wanted.burst, wanted.rate), ticksOf(read.burst, read.rate)];
-  return (
-    bytesPerSecond(wanted.rate) === bytesPerSecond(read.rate) &&
-    wanted.limit === read.limit &&
-    Math.abs(a - b) <= TICK_TOLERANCE + a * RATIO_TOLERANCE
-  );
+  const perSecond = bytesPerSecond(wanted.rate);
+  if (Math.floor(read.rate / 8) !== Number(perSecond) || read.limit !== wanted.limit) return false;
+  const ticks = Number(ticksAt(wanted.burst, perSecond));
+  const difference = Math.abs(ticks - Number(ticksAt(read.burst, perSecond)));
+  return difference <= TICK_TOLERANCE + ticks * RATIO_TOLERANCE;
 }
 
 const TICK_TOLERANCE = 2;

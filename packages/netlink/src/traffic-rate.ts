@@ -17,9 +17,13 @@ export function bytesPerSecond(rate: number): bigint {
   return BigInt(Math.floor(rate)) / 8n;
 }
 
+/** Ticks that `bytes` take at so many bytes per second, rounded down. */
+export const ticksAt = (bytes: number, perSecond: bigint): bigint =>
+  (BigInt(Math.floor(bytes)) * SECOND_NS) / (perSecond * TICK_NS);
+
 /** Ticks that `bytes` take at `rate` bits per second. @throws RangeError when they are too many for the kernel. */
 export function ticksOf(bytes: number, rate: number): number {
-  const ticks = (BigInt(Math.floor(bytes)) * SECOND_NS) / (bytesPerSecond(rate) * TICK_NS);
+  const ticks = ticksAt(bytes, bytesPerSecond(rate));
   if (ticks > UINT32_MAX) throw new RangeError(`${bytes} bytes take longer than 274 s at ${rate} bit/s`);
   return Number(ticks);
 }
