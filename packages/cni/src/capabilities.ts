@@ -69,6 +69,22 @@ const texts = array(string);
 /** Rates and bursts are 64-bit in Go; what JavaScript can count exactly is 9 petabit, far above any link. */
 const bits = integer(0, Number.MAX_SAFE_INTEGER);
 
+/**
+ * An object whose keys count whatever their case, as for Go's decoder: containerd 1.6 sends `HostPort` and `IngressRate`,
+ * because its structures have no JSON names, and every plugin written in Go takes them. An exact key goes first.
+ */
+function objectOf(...names: readonly string[]): Reader<JsonObject> {
+  const canonical = new Map(names.map((name) => [name.toLowerCase(), name]));
+  return (value, path) => {
+    const from = object(value, path);
+    const renamed = Object.entries(from).map(([key, entry]) => [
+      canonical.get(key.toLowerCase()) ?? key,
+      entry,
+    ]);
+    return { ...(Object.fromEntries(renamed) as JsonObject), ...from };
+  };
+}
+
 const protocol: Reader<PortMapping['protocol']> = (value, path) => {
   const text = string(value, path).toLowerCase();
   if (text === '') return 'tcp';
@@ -76,8 +92,10 @@ const protocol: Reader<PortMapping['protocol']> = (value, path) => {
   throw new ShapeError(path, `must be tcp, udp or sctp, is ${JSON.stringify(value)}`);
 };
 
+const portMappingObject = objectOf('hostPort', 'containerPort', 'protocol', 'hostIP');
+
 const portMapping: Reader<PortMapping | undefined> = (value, path) => {
-  const from = object(value, path);
+  const from = portMappingObject(value, path);
   // Runtimes pass every container port; those without a host port ask for nothing.
   if (from['hostPort'] === 0 || from['hostPort'] === undefined) return undefined;
   return compact({
@@ -91,8 +109,10 @@ const portMapping: Reader<PortMapping | undefined> = (value, path) => {
 const portMappings: Reader<PortMapping[]> = (value, path) =>
   array(portMapping)(value, path).filter((mapping) => mapping !== undefined);
 
+const bandwidthObject = objectOf('ingressRate', 'ingressBurst', 'egressRate', 'egressBurst');
+
 const bandwidth: Reader<Bandwidth> = (value, path) => {
-  const from = object(value, path);
+  const from = bandwidthObject(value, path);
   return compact({
     ingressRate: optional(from, 'ingressRate', path, bits),
     ingressBurst: optional(from, 'ingressBurst', path, bits),
@@ -101,8 +121,10 @@ const bandwidth: Reader<Bandwidth> = (value, path) => {
   });
 };
 
+const dnsObject = objectOf('servers', 'searches', 'options');
+
 const dns: Reader<DnsCapability> = (value, path) => {
-  const from = object(value, path);
+  const from = dnsObject(value, path);
   return compact({
     servers: optional(from, 'servers', path, texts),
     searches: optional(from, 'searches', path, texts),
@@ -110,8 +132,10 @@ const dns: Reader<DnsCapability> = (value, path) => {
   });
 };
 
+const ipRangeObject = objectOf('subnet', 'rangeStart', 'rangeEnd', 'gateway');
+
 const ipRange: Reader<IpRange> = (value, path) => {
-  const from = object(value, path);
+  const from = ipRangeObject(value, path);
   return compact({
     subnet: required(from, 'subnet', path, cidr),
     rangeStart: optional(from, 'rangeStart', path, orEmpty(ip)),

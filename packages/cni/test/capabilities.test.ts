@@ -42,6 +42,27 @@ test('reads every well-known capability and leaves others alone', () => {
   });
 });
 
+test('takes the keys as containerd 1.6 writes them; an exact key goes first', () => {
+  const value = {
+    portMappings: [{ HostPort: 8080, ContainerPort: 80, Protocol: 'tcp', HostIP: '' }],
+    bandwidth: {
+      IngressRate: 16_000_000,
+      ingressRate: 8_000_000,
+      IngressBurst: 4294967295,
+      EgressRate: 0,
+      EgressBurst: 0,
+    },
+    dns: { Servers: ['10.0.0.10'] },
+    ipRanges: [[{ Subnet: '10.1.0.0/24' }]],
+  };
+  expect(parseRuntimeConfig(value)).toEqual({
+    portMappings: [{ hostPort: 8080, containerPort: 80, protocol: 'tcp' }],
+    bandwidth: { ingressRate: 8_000_000, ingressBurst: 4294967295, egressRate: 0, egressBurst: 0 },
+    dns: { servers: ['10.0.0.10'] },
+    ipRanges: [[{ subnet: '10.1.0.0/24' }]],
+  });
+});
+
 describe('names what is wrong', () => {
   test.each([
     [[], 'runtimeConfig: must be an object'],
