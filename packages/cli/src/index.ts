@@ -1,1 +1,8 @@
-export {};
+export {
+  type CniInputs,
+  checkPodManifests,
+  type PodManifest,
+  readPodManifests,
+  toCniInputs,
+} from './manifest.js';
+export { parseQuantity } from './quantity.js';

@@ -1,0 +1,26 @@
+/** Where the agent listens for people: `--socket`, `--config`, `PODWIRE_SOCKET`, or the place of the defaults. */
+import type { Command } from 'commander';
+import { optionsOf } from '../command.js';
+import type { Io } from '../io.js';
+import { type AgentApi, openAgentApi } from './client.js';
+
+export const defaultApiSocket = '/run/podwire/api.sock';
+
+/** @throws PodwireError CONFIG_INVALID for a configuration that cannot be read */
+export async function locateAgent(command: Command, io: Io): Promise<string> {
+  const { socket, config } = optionsOf(command) as { socket?: string; config?: string };
+  if (socket !== undefined) return socket;
+  if (config !== undefined) {
+    const { loadConfig } = await import('@podwire/agent');
+    return loadConfig(config).apiSocket;
+  }
+  return io.env['PODWIRE_SOCKET'] || defaultApiSocket;
+}
+
+export async function openLocatedApi(
+  command: Command,
+  io: Io,
+  options: { timeout?: number; signal?: AbortSignal } = {},
+): Promise<AgentApi> {
+  return openAgentApi({ socket: await locateAgent(command, io), ...options });
+}

@@ -1,0 +1,84 @@
+/** What the agent answers, as far as this program reads it. `-o json` prints the answers as they are. */
+import type { Trace } from '@podwire/agent';
+
+export type {
+  EndpointView,
+  ExplainedResource,
+  Plan,
+  ReconcileReport,
+  StageSpan,
+  Trace,
+} from '@podwire/agent';
+
+export interface StatusView {
+  readonly node: string;
+  readonly version: string;
+  readonly pid: number;
+  /** RFC 3339 */
+  readonly startedAt: string;
+  readonly ready: boolean;
+  readonly problem: string | null;
+  readonly recordProblems: readonly string[];
+  readonly networks: readonly NetworkStatus[];
+  readonly endpoints: { readonly ready: number; readonly wiring: number; readonly removing: number };
+  readonly connections: number;
+  /** bytes */
+  readonly memory: { readonly rss: number };
+  readonly lastReconcile: {
+    readonly startedAt: number;
+    readonly duration: number;
+    readonly changes: readonly unknown[];
+    readonly removed: readonly string[];
+    readonly failures: readonly string[];
+  } | null;
+}
+
+export interface NetworkStatus {
+  readonly name: string;
+  readonly model: string;
+  readonly pools: readonly { readonly name: string; readonly cidr: string; readonly natOutgoing: boolean }[];
+  readonly blocks: readonly string[];
+  readonly mtu: number;
+  readonly ipv6: boolean;
+}
+
+export interface IpamView {
+  readonly networks: readonly {
+    readonly network: string;
+    readonly pools: readonly PoolView[];
+    readonly leases: readonly LeaseView[];
+    readonly foreign: readonly { readonly address: string; readonly owner: string }[];
+  }[];
+}
+
+/** Numbers of addresses are text where an IPv6 pool has more than a JSON number can count. */
+export interface PoolView {
+  readonly name: string;
+  readonly cidr: string;
+  readonly size: string;
+  readonly used: number;
+  readonly cooling: number;
+  readonly reserved: string;
+  readonly free: string;
+  readonly blocks: readonly BlockView[];
+}
+
+export interface BlockView {
+  readonly cidr: string;
+  readonly used: number;
+  readonly free: number;
+  readonly cooling: number;
+  readonly reserved: number;
+}
+
+export interface LeaseView {
+  readonly address: string;
+  readonly pool: string;
+  readonly owner: string;
+  /** RFC 3339 */
+  readonly since: string;
+}
+
+export interface TracesView {
+  readonly traces: readonly Trace[];
+}

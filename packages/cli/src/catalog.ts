@@ -1,0 +1,103 @@
+import type { CommandModule } from './command.js';
+
+/** A sub-command as the overview shows it. Its module is loaded only when it is asked for. */
+export interface CatalogEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly group: string;
+  readonly load: () => Promise<CommandModule>;
+}
+
+const node = 'The node:';
+const look = 'Look:';
+const pods = 'Pods:';
+const more = 'More:';
+
+export const catalog: readonly CatalogEntry[] = [
+  { name: 'agent', summary: 'run the node agent', group: node, load: () => import('./commands/agent.js') },
+  {
+    name: 'install',
+    summary: 'put plugin and network configuration where the container runtime looks',
+    group: node,
+    load: () => import('./commands/plugin-install.js'),
+  },
+  {
+    name: 'uninstall',
+    summary: 'take them away again, every trace',
+    group: node,
+    load: () => import('./commands/plugin-uninstall.js'),
+  },
+  {
+    name: 'status',
+    summary: 'whether the agent is ready, and what it has',
+    group: look,
+    load: () => import('./commands/status.js'),
+  },
+  { name: 'pods', summary: 'the pods of this node', group: look, load: () => import('./commands/pods.js') },
+  {
+    name: 'ipam',
+    summary: 'pools, blocks and who has an address',
+    group: look,
+    load: () => import('./commands/ipam.js'),
+  },
+  {
+    name: 'explain',
+    summary: 'what a pod should have beside what the kernel has',
+    group: look,
+    load: () => import('./commands/explain.js'),
+  },
+  {
+    name: 'trace',
+    summary: 'what a request did, stage by stage',
+    group: look,
+    load: () => import('./commands/trace.js'),
+  },
+  {
+    name: 'plan',
+    summary: 'what a pod would get, without touching anything',
+    group: pods,
+    load: () => import('./commands/plan.js'),
+  },
+  {
+    name: 'reconcile',
+    summary: 'compare the node with its records and repair it now',
+    group: node,
+    load: () => import('./commands/reconcile.js'),
+  },
+  {
+    name: 'cni',
+    summary: 'add, del, check, gc and status of any CNI network, as cnitool does',
+    group: pods,
+    load: () => import('./commands/cni.js'),
+  },
+  {
+    name: 'config',
+    summary: 'check a configuration file',
+    group: node,
+    load: () => import('./commands/config.js'),
+  },
+  {
+    name: 'demo',
+    summary: 'show it on a private host: three pods, real packets, nothing left',
+    group: more,
+    load: () => import('./commands/demo.js'),
+  },
+  {
+    name: 'bench',
+    summary: 'measure Podwire beside other CNI plugins',
+    group: more,
+    load: () => import('./commands/bench.js'),
+  },
+  {
+    name: 'completion',
+    summary: 'completion for bash, zsh and fish',
+    group: more,
+    load: () => import('./commands/completion.js'),
+  },
+  {
+    name: 'version',
+    summary: 'versions of this program and of the agent',
+    group: more,
+    load: () => import('./commands/version.js'),
+  },
+];

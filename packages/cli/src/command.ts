@@ -1,0 +1,62 @@
+/** What all sub-commands have in common. */
+import { type Command, Option } from 'commander';
+import type { Io } from './io.js';
+
+/**
+ * A module of `commands/`: declares its arguments, options and help on the command it is given. What is heavy is imported
+ * in the action, so that help is there at once.
+ */
+export interface CommandModule {
+  define(command: Command, io: Io): void;
+}
+
+const group = 'Common options:';
+
+/** `-o, --output`: what to print; `text` when absent. */
+export function addOutput(command: Command, formats: readonly string[] = ['text', 'json']): Command {
+  const option = new Option('-o, --output <format>', 'what to print').choices(formats).helpGroup(group);
+  return command.addOption(option);
+}
+
+/** How to find the agent. */
+export function addAgent(command: Command): Command {
+  return command
+    .addOption(new Option('--socket <file>', "the agent's API socket").helpGroup(group))
+    .addOption(new Option('--config <file>', "the agent's configuration, which names it").helpGroup(group));
+}
+
+/** For every command. */
+export function addEverywhere(command: Command): Command {
+  return command
+    .addOption(new Option('--no-color', 'plain text, also on a terminal').helpGroup(group))
+    .addOption(new Option('--debug', 'show where an error came from').helpGroup(group));
+}
+
+/** Lines below the help, each a command with what it does. */
+export function addExamples(command: Command, examples: readonly (readonly [string, string])[]): Command {
+  const width = Math.max(...examples.map(([line]) => line.length));
+  const lines = examples.map(([line, what]) =>
+    what === '' ? `  ${line}` : `  ${line.padEnd(width)}  # ${what}`,
+  );
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+/**
+ * The options of a command together with those given before its name (`podwire --socket S pods`). What stands behind the
+ * command counts more; defaults count least.
+ */
+export function optionsOf(command: Command): Record<string, unknown> {
+  const chain: Command[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at);
+  const given = chain.flatMap((each) =>
+    Object.entries(each.opts<Record<string, unknown>>()).filter(
+      ([key]) => each.getOptionValueSource(key) !== 'default',
+    ),
+  );
+  return { ...command.opts<Record<string, unknown>>(), ...Object.fromEntries(given) };
+}
+
+/** `text`, `json`, or what else the command offers. */
+export function outputOf(command: Command): string {
+  return (optionsOf(command)['output'] as string | undefined) ?? 'text';
+}

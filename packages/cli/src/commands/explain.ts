@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { openLocatedApi } from '../api/locate.js';
+import type { EndpointView, ExplainedResource } from '../api/shapes.js';
+import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+import { describePorts, describeRates, nameOf } from './pods.js';
+import { readTarget } from './target.js';
+
+/** What the agent answers for an endpoint; of the node there are only `owner` and `resources`. */
+export interface Explanation extends Partial<EndpointView> {
+  readonly owner?: 'node';
+  readonly resources: readonly ExplainedResource[];
+}
+
+export function define(command: Command, io: Io): void {
+  command
+    .description(
+      'Shows everything a pod (or the node itself) should have, beside what the kernel has now, and marks what differs. Reads only.',
+    )
+    .argument('<target>', 'pod/NAME, pod/NAMESPACE/NAME, a container id, or node')
+    .option('-n, --namespace <name>', 'the namespace of the pod')
+    .option('--drift', 'only what differs')
+    .action((target: string) => show(command, io, target));
+  addOutput(addAgent(command));
+  addExamples(command, [
+    ['podwire explain pod/shop/web', ''],
+    ['podwire explain web --drift', 'a name alone will do when it is the only one'],
+    ['podwire explain node', 'what all pods of this node share'],
+    ['podwire explain pod/web -o json', '{"key":…,"resources":[{"resource":…,"state":"ok"},…]}'],
+  ]).addHelpText('after', '\nExit code 4: something differs.');
+}
+
+async function show(command: Command, io: Io, target: string): Promise<void> {
+  const { namespace, drift } = optionsOf(command) as { namespace?: string; drift?: boolean };
+  const api = await openLocatedApi(command, io);
+  const path = `/v1/explain/${encodeURIComponent(readTarget(target, namespace))}`;
+  const explanation = await api.get<Explanation>(path);
+  if (countDrift(explanation) > 0) io.exitCode = exitCodes.notAsItShould;
+  if (outputOf(command) === 'json') return writeJson(io, explanation);
+  const { renderExplained } = await import('../render/resources.js');
+  const paint = colorsFor(io, io.stdout);
+  const { resources } = explanation;
+  const shown = drift === true ? resources.filter(({ state }) => state !== 'ok') : resources;
+  return writeLines(io, [
+    ...describeSubject(explanation, paint),
+    ...(shown.length === 0 ? [] : ['', ...renderExplained(shown, paint)]),
+    '',
+    ...conclude(explanation, paint),
+  ]);
+}
+
+const countDrift = ({ resources }: Explanation): number =>
+  resources.filter(({ state }) => state !== 'ok').length;
+
+function describeSubject(explanation: Explanation, paint: Colors): string[] {
+  if (explanation.owner === 'node') return [paint.bold('the node')];
+  const { phase, network, addresses, hostInterface, ifName, portMappings, bandwidth } =
+    explanation as EndpointView;
+  const ports = describePorts(portMappings);
+  const rates = describeRates(bandwidth);
+  return [
+    `${paint.bold(printable(nameOf(explanation as EndpointView)))}: ${phase}, network ${printable(network)}, ${hostInterface} on the node is ${ifName} in the pod`,
+    `addresses ${addresses.join(' ')}${ports === '-' ? '' : `, host ports ${ports}`}${rates === '-' ? '' : `, rates ${rates}`}`,
+  ];
+}
+
+/** What it means and what to do. */
+function conclude(explanation: Explanation, paint: Colors): string[] {
+  const { resources, phase } = explanation;
+  const drifted = countDrift(explanation);
+  if (phase !== undefined && phase !== 'ready') {
+    return [
+      `It is ${phase}: the request is under way, or was interrupted and is finished by the next reconcile.`,
+    ];
+  }
+  if (drifted === 0) return [paint.green(`All ${resources.length} are in the kernel as planned.`)];
+  return [
+    paint.red(
+      `${drifted} of ${resources.length} differ: something else on this node has changed or removed them.`,
+    ),
+    `${paint.bold('what to do:')} "podwire reconcile" repairs it now; the agent does so by itself at its next round (reconcileInterval).`,
+    'If it comes back, look for another program that manages the same links, routes or tables.',
+  ];
+}

@@ -1,0 +1,150 @@
+import type { Command } from 'commander';
+import { parseAddress } from '@podwire/addresses';
+import { openLocatedApi } from '../api/locate.js';
+import type { AgentApi } from '../api/client.js';
+import type { BlockView, IpamView, LeaseView, PoolView } from '../api/shapes.js';
+import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { AgentError } from '../failure.js';
+import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+
+export function define(command: Command, io: Io): void {
+  command.description('Shows the addresses of this node.');
+  const show = command
+    .command('show')
+    .summary('pools and blocks with their numbers; who has an address')
+    .description(
+      'Shows every pool and its blocks: how many addresses are used, cooling (released a moment ago, see coolDown), reserved and free. With --ip, what is known of one address.',
+    )
+    .option('--ip <address>', 'one address')
+    .option('--leases', 'every address in use with its owner')
+    .action(() => showIpam(show, io));
+  addOutput(addAgent(show));
+  addExamples(show, [
+    ['podwire ipam show', ''],
+    ['podwire ipam show --leases', ''],
+    ['podwire ipam show --ip 10.244.0.7', ''],
+    ['podwire ipam show -o json', '{"networks":[…]}; with --ip one object'],
+  ]);
+}
+
+async function showIpam(command: Command, io: Io): Promise<void> {
+  const { ip, leases } = optionsOf(command) as { ip?: string; leases?: boolean };
+  const api = await openLocatedApi(command, io);
+  if (ip !== undefined) return showAddress(command, io, await describeAddress(api, readAddress(command, ip)));
+  const view = await api.get<IpamView>('/v1/ipam');
+  if (outputOf(command) === 'json') return writeJson(io, view);
+  const { renderTable } = await import('../render/table.js');
+  const paint = colorsFor(io, io.stdout);
+  const tables = view.networks.flatMap(({ network, pools, leases: held, foreign }) => [
+    ...(view.networks.length === 1 ? [] : [paint.bold(`network ${printable(network)}`)]),
+    ...renderTable(poolTable(pools, paint.bold), paint),
+    ...(leases === true ? ['', ...renderTable(leaseTable(held), paint)] : []),
+    ...foreign.map(
+      ({ address, owner }) => `outside every pool of this node: ${address}, ${printable(owner)}`,
+    ),
+  ]);
+  return writeLines(io, tables);
+}
+
+function readAddress(command: Command, text: string): string {
+  try {
+    parseAddress(text);
+    return text;
+  } catch (error) {
+    return command.error(`error: --ip: ${(error as Error).message}`, { exitCode: 2 });
+  }
+}
+
+const poolHead = ['POOL / BLOCK', 'SIZE', 'USED', 'COOLING', 'RESERVED', 'FREE'];
+
+export function poolTable(pools: readonly PoolView[], bold: (text: string) => string) {
+  const rows = pools.flatMap((pool) => [poolRow(pool, bold), ...pool.blocks.map(blockRow)]);
+  return { head: poolHead, rows, right: [1, 2, 3, 4, 5] };
+}
+
+function poolRow(pool: PoolView, bold: (text: string) => string): string[] {
+  const { name, cidr, size, used, cooling, reserved, free } = pool;
+  const title = name === cidr ? cidr : `${printable(name)} (${cidr})`;
+  return [bold(title), ...[size, `${used}`, `${cooling}`, reserved, free].map(groupDigits)];
+}
+
+function blockRow({ cidr, used, cooling, reserved, free }: BlockView): string[] {
+  const size = used + cooling + reserved + free;
+  return [`  ${cidr}`, ...[size, used, cooling, reserved, free].map((count) => groupDigits(`${count}`))];
+}
+
+/** `65 536`; what has more digits than anybody reads becomes a power of two or ten: `≈ 1.2e24`. */
+export function groupDigits(digits: string): string {
+  if (digits.length > 12) return `≈ ${Number(digits).toExponential(1).replace('e+', 'e')}`;
+  return digits.replaceAll(/\B(?=(\d{3})+$)/g, ' ');
+}
+
+function leaseTable(leases: readonly LeaseView[]) {
+  const rows = leases.map(({ address, owner, since, pool }) => [address, printable(owner), since, pool]);
+  return { head: ['ADDRESS', 'OWNER', 'SINCE', 'POOL'], rows };
+}
+
+/** What `--ip` says. */
+export interface AddressView {
+  readonly address: string;
+  /** `available` includes addresses that cool down after their last owner. */
+  readonly state: 'used' | 'available' | 'unavailable';
+  readonly owner?: string;
+  readonly since?: string;
+  readonly network?: string;
+  /** Why it is not available, in the agent's words. */
+  readonly reason?: string;
+}
+
+async function describeAddress(api: AgentApi, address: string): Promise<AddressView> {
+  const { formatAddress } = await import('@podwire/addresses');
+  const canonical = formatAddress(parseAddress(address));
+  const { networks } = await api.get<IpamView>('/v1/ipam');
+  for (const { network, leases, foreign } of networks) {
+    const lease = leases.find((each) => each.address === canonical);
+    if (lease !== undefined) {
+      return { address: canonical, state: 'used', owner: lease.owner, since: lease.since, network };
+    }
+    const other = foreign.find((each) => each.address === canonical);
+    if (other !== undefined) return { address: canonical, state: 'used', owner: other.owner, network };
+  }
+  return askWhetherFree(
+    api,
+    canonical,
+    networks.map(({ network }) => network),
+  );
+}
+
+/** The agent's own rules decide: a pod that asks for the address is planned, in one network after the other. */
+async function askWhetherFree(
+  api: AgentApi,
+  address: string,
+  networks: readonly string[],
+): Promise<AddressView> {
+  let reason = '';
+  for (const network of networks) {
+    try {
+      await api.post('/v1/plan', { args: `IP=${address}`, config: { network } });
+      return { address, state: 'available', network };
+    } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
+      reason = error.failure.message;
+    }
+  }
+  return { address, state: 'unavailable', reason };
+}
+
+function showAddress(command: Command, io: Io, view: AddressView): void {
+  if (outputOf(command) === 'json') return writeJson(io, view);
+  return writeLines(io, [describeState(view)]);
+}
+
+function describeState({ address, state, owner = '', since, network, reason = '' }: AddressView): string {
+  const where = network === undefined ? '' : ` (network ${printable(network)})`;
+  if (state === 'used') {
+    return `${address}: used by ${printable(owner)}${since === undefined ? '' : ` since ${since}`}${where}`;
+  }
+  if (state === 'available')
+    return `${address}: nobody has it${where}; unless it still cools down, a pod can ask for it`;
+  return `${address}: cannot be had: ${printable(reason)}`;
+}

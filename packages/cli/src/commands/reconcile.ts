@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { openLocatedApi } from '../api/locate.js';
+import type { ReconcileReport } from '../api/shapes.js';
+import { addAgent, addExamples, addOutput, outputOf } from '../command.js';
+import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+
+/** As the agent answers it: errors are in words. */
+type ReportView = Omit<ReconcileReport, 'changes'> & {
+  readonly changes: readonly {
+    readonly owner?: string;
+    readonly action: 'repaired' | 'removed' | 'failed';
+    readonly what: string;
+    readonly error?: string;
+  }[];
+};
+
+export function define(command: Command, io: Io): void {
+  command
+    .description(
+      'Compares the node with the records of its pods now, instead of at the next round: repairs what differs, finishes what was interrupted and removes what belongs to nobody.',
+    )
+    .action(() => run(command, io));
+  addOutput(addAgent(command));
+  addExamples(command, [
+    ['podwire reconcile', ''],
+    ['podwire reconcile -o json', '{"duration":…,"changes":[…],"removed":[…],"failures":[…]}'],
+  ]).addHelpText('after', '\nExit code 4: something could not be repaired.');
+}
+
+/** A whole node may take as long as `deadlines.reconcile` allows, which is at most half an hour. */
+const patience = 31 * 60_000;
+
+async function run(command: Command, io: Io): Promise<void> {
+  const api = await openLocatedApi(command, io, { timeout: patience });
+  const report = await api.post<ReportView>('/v1/reconcile', {});
+  if (report.failures.length > 0) io.exitCode = exitCodes.notAsItShould;
+  if (outputOf(command) === 'json') return writeJson(io, report);
+  const { formatMilliseconds } = await import('../render/times.js');
+  const paint = colorsFor(io, io.stdout);
+  return writeLines(io, [
+    ...report.changes.map((change) => describeChange(change, paint)),
+    ...report.removed.map((key) => `removed    endpoint ${printable(key)}`),
+    ...report.failures.map((text) => `${paint.red('failure')}    ${printable(text)}`),
+    `${summarize(report)} in ${formatMilliseconds(report.duration)}`,
+  ]);
+}
+
+function describeChange(
+  { action, what, owner, error }: ReportView['changes'][number],
+  paint: Colors,
+): string {
+  const verb = action.padEnd(9);
+  const whose = owner === undefined ? 'belonged to nobody' : printable(owner);
+  const why = error === undefined ? '' : `: ${printable(error)}`;
+  return `${action === 'failed' ? paint.red(verb) : paint.yellow(verb)}  ${printable(what)} (${whose})${why}`;
+}
+
+function summarize({ changes, removed, failures }: ReportView): string {
+  if (changes.length + removed.length + failures.length === 0)
+    return 'everything is as it should be, looked at';
+  return `${changes.length + removed.length} changes, ${failures.length} failures`;
+}

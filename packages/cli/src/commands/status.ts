@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type AgentApi, openAgentApi } from '../api/client.js';
+import { locateAgent } from '../api/locate.js';
+import type { StatusView } from '../api/shapes.js';
+import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+import { PodwireError } from '@podwire/errors';
+
+export function define(command: Command, io: Io): void {
+  command
+    .description('Says whether the agent can serve pods now, and why not.')
+    .option('--wait', 'until it is ready')
+    .option('--timeout <seconds>', 'how long to wait at most', readSeconds, 60)
+    .action(() => show(command, io));
+  addOutput(addAgent(command));
+  addExamples(command, [
+    ['podwire status', ''],
+    ['podwire status --wait --timeout 30', 'for scripts that start an agent'],
+    ['podwire status -o json', 'everything the agent says'],
+  ]).addHelpText('after', '\nExit code 4: the agent answers and is not ready.');
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= 86_400) return seconds;
+  throw new InvalidArgumentError('It must be a number of seconds, up to a day.');
+}
+
+async function show(command: Command, io: Io): Promise<void> {
+  const { wait, timeout } = optionsOf(command) as { wait?: boolean; timeout: number };
+  const api = openAgentApi({ socket: await locateAgent(command, io) });
+  const status =
+    wait === true ? await waitUntilReady(api, timeout * 1_000) : await api.get<StatusView>('/v1/status');
+  if (!status.ready) io.exitCode = exitCodes.notAsItShould;
+  if (outputOf(command) === 'json') return writeJson(io, status);
+  return writeStatus(io, status);
+}
+
+/** Milliseconds between two questions. */
+const pause = 200;
+
+/** The last answer when the time is over. @throws PodwireError AGENT_UNREACHABLE when there was none */
+async function waitUntilReady(api: AgentApi, timeout: number): Promise<StatusView> {
+  const end = performance.now() + timeout;
+  for (;;) {
+    const status = await ask(api);
+    const isOver = performance.now() + pause > end;
+    if (!(status instanceof PodwireError) && (status.ready || isOver)) return status;
+    if (status instanceof PodwireError && isOver) throw status;
+    await sleep(pause);
+  }
+}
+
+/** An agent that is not there yet is worth waiting for; anything else is not. */
+async function ask(api: AgentApi): Promise<StatusView | PodwireError> {
+  try {
+    return await api.get<StatusView>('/v1/status');
+  } catch (error) {
+    if (error instanceof PodwireError && error.code === 'AGENT_UNREACHABLE') return error;
+    throw error;
+  }
+}
+
+async function writeStatus(io: Io, status: StatusView): Promise<void> {
+  const { formatAge } = await import('../render/times.js');
+  const paint = colorsFor(io, io.stdout);
+  const { node, version, pid, endpoints, memory } = status;
+  const age = formatAge(io.now() - Date.parse(status.startedAt));
+  const state = status.ready ? paint.green('ready') : paint.red('not ready');
+  const moving = endpoints.wiring + endpoints.removing;
+  writeLines(io, [
+    `${paint.bold(`agent on ${printable(node)}`)}: ${state}`,
+    ...problemLines(status, paint),
+    `version    ${version}, process ${pid}, up ${age}, ${Math.round(memory.rss / (1 << 20))} MiB resident`,
+    `endpoints  ${endpoints.ready} ready${moving === 0 ? '' : `, ${endpoints.wiring} wiring, ${endpoints.removing} removing`}`,
+    ...status.networks.map(describeNetwork),
+    `reconcile  ${describeReconcile(status, io.now(), formatAge)}`,
+  ]);
+}
+
+function problemLines({ problem, recordProblems }: StatusView, paint: Colors): string[] {
+  const all = [...(problem === null ? [] : [problem]), ...recordProblems];
+  return all.map((text) => `${paint.red('problem')}    ${printable(text)}`);
+}
+
+function describeNetwork({ name, model, pools, blocks, mtu, ipv6 }: StatusView['networks'][number]): string {
+  const where = pools.map(({ cidr }) => cidr).join(' ');
+  const facts = [`${blocks.length} blocks`, `MTU ${mtu}`, ...(ipv6 ? [] : ['no IPv6 on this node'])];
+  return `network    ${printable(name)} (${model}): ${where}, ${facts.join(', ')}`;
+}
+
+function describeReconcile(
+  { lastReconcile }: StatusView,
+  now: number,
+  formatAge: (milliseconds: number) => string,
+): string {
+  if (lastReconcile === null) return 'not yet';
+  const { startedAt, changes, removed, failures } = lastReconcile;
+  const what = `${changes.length + removed.length} changes, ${failures.length} failures`;
+  return `${formatAge(now - startedAt)} ago: ${what}`;
+}

@@ -1,0 +1,97 @@
+import { describeError, errorCatalogue, type ErrorCode, PodwireError } from '@podwire/errors';
+import { colorsFor, exitCodes, type Io, printable, writeJson } from './io.js';
+
+/** An error as people and programs see it; under `error` it is what `-o json` prints. */
+export interface Failure {
+  /** A name of docs/errors.md; `CNI_7` for one of the CNI specification's own. */
+  readonly code: string;
+  readonly message: string;
+  /** What can be done about it. */
+  readonly action?: string;
+  readonly details?: unknown;
+}
+
+/** An error that the agent answered with. Its code may be newer than this program. */
+export class AgentError extends Error {
+  readonly failure: Failure;
+  /** HTTP */
+  readonly status: number;
+
+  constructor(failure: Failure, status: number) {
+    super(failure.message);
+    this.name = 'AgentError';
+    this.failure = failure;
+    this.status = status;
+  }
+}
+
+/** Asked to stop by a signal, after everything was put away. */
+export class InterruptedError extends Error {
+  readonly signal: 'SIGINT' | 'SIGTERM';
+
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super(`stopped by ${signal}`);
+    this.name = 'InterruptedError';
+    this.signal = signal;
+  }
+}
+
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof AgentError) return error.failure;
+  if (error instanceof PodwireError) {
+    const { code, action, details } = error;
+    const message = describeError(error);
+    return { code, message, action, ...(Object.keys(details).length === 0 ? {} : { details }) };
+  }
+  if (error instanceof InterruptedError) return { code: 'INTERRUPTED', message: error.message };
+  return describeCniError(error) ?? describeDefect(error);
+}
+
+/** Recognized by its name, so that the library is not loaded for this alone. */
+function describeCniError(error: unknown): Failure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, details } = error as { code?: unknown; details?: unknown };
+  if (typeof code !== 'number' || !('cniVersion' in error)) return undefined;
+  return {
+    code: `CNI_${code}`,
+    message: error.message,
+    ...(typeof details === 'string' && details !== '' ? { details } : {}),
+  };
+}
+
+function describeDefect(error: unknown): Failure {
+  return { code: 'INTERNAL', message: describeError(error), action: errorCatalogue.INTERNAL.action };
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof InterruptedError) {
+    return error.signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated;
+  }
+  if (error instanceof PodwireError && error.code === ('AGENT_UNREACHABLE' satisfies ErrorCode)) {
+    return exitCodes.unreachable;
+  }
+  return exitCodes.failed;
+}
+
+/** Tells what went wrong: JSON on standard output for programs, words on standard error for people. */
+export function reportFailure(
+  io: Io,
+  error: unknown,
+  { json, debug }: { json: boolean; debug: boolean },
+): void {
+  const failure = describeFailure(error);
+  if (json) writeJson(io, { error: failure });
+  else io.stderr.write(`${renderFailure(io, failure).join('\n')}\n`);
+  if (debug && error instanceof Error) io.stderr.write(`${error.stack ?? error.message}\n`);
+}
+
+function renderFailure(io: Io, { code, message, action }: Failure): string[] {
+  const paint = colorsFor(io, io.stderr);
+  const [first = '', ...more] = printable(message).split('\n');
+  return [
+    `${paint.red('error:')} ${first}`,
+    ...more.map((line) => `       ${line}`),
+    ...(action === undefined ? [] : [`${paint.bold('what to do:')} ${printable(action)}`]),
+    paint.dim(`code: ${code}`),
+  ];
+}

@@ -1,0 +1,26 @@
+import { InterruptedError } from './failure.js';
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Runs work that must put things away: the first SIGINT or SIGTERM aborts its signal, and when the work has ended this
+ * throws. A second one ends the process at once.
+ * @throws InterruptedError after a signal, whatever the work made of it
+ */
+export async function withInterrupt<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopped = new AbortController();
+  const stop = (signal: (typeof signals)[number]): void => {
+    if (stopped.signal.aborted) process.exit(1);
+    stopped.abort(new InterruptedError(signal));
+  };
+  for (const signal of signals) process.on(signal, stop);
+  try {
+    const result = await work(stopped.signal);
+    stopped.signal.throwIfAborted();
+    return result;
+  } catch (error) {
+    throw stopped.signal.aborted ? stopped.signal.reason : error;
+  } finally {
+    for (const signal of signals) process.off(signal, stop);
+  }
+}

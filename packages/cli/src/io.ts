@@ -1,0 +1,61 @@
+import { createColors } from 'picocolors';
+
+/** A stream to write to, as `process.stdout`. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  /** Width in characters, on a terminal. */
+  readonly columns?: number;
+}
+
+/** What a command has of the outside. */
+export interface Io {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** False after `--no-color`. */
+  color: boolean;
+  /** What the process will end with; see {@link exitCodes}. */
+  exitCode: number;
+}
+
+/** How a command ends. Scripts rely on these; they are also in the help and in the README. */
+export const exitCodes = {
+  ok: 0,
+  /** It could not be done. */
+  failed: 1,
+  /** The command line is wrong; nothing was done. */
+  usage: 2,
+  /** No agent answers. */
+  unreachable: 3,
+  /** It was done, and the answer is no: not ready, not as planned, not reachable. */
+  notAsItShould: 4,
+  /** 128 + the number of the signal, as shells count. */
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type Colors = ReturnType<typeof createColors>;
+
+/** Colours for a stream: only on a terminal, and not when `NO_COLOR` (no-color.org) or `--no-color` forbid it. */
+export function colorsFor(io: Io, stream: Output): Colors {
+  const forbidden = !io.color || (io.env['NO_COLOR'] ?? '') !== '' || io.env['TERM'] === 'dumb';
+  return createColors(stream.isTTY === true && !forbidden);
+}
+
+/** Text from elsewhere without control characters: a terminal must not obey the name of a pod. */
+export function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\uFFFD');
+}
+
+/** One JSON document. */
+export function writeJson(io: Io, value: unknown): void {
+  io.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+export function writeLines(io: Io, lines: readonly string[]): void {
+  io.stdout.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,281 @@
+/**
+ * From a pod manifest to what a container runtime hands to CNI: the one place that knows how kubelet and containerd do it
+ * (`CNI_ARGS`, capability arguments). Only what the network cares about is read; the rest is left alone.
+ */
+import fs from 'node:fs';
+import { tryParseAddress } from '@podwire/addresses';
+import type { Bandwidth, CniArgs, DnsCapability, JsonObject, PortMapping } from '@podwire/cni';
+import { describeError, PodwireError } from '@podwire/errors';
+import { parseQuantity } from './quantity.js';
+import { type Field, openYaml } from './yaml-field.js';
+
+/** A pod as far as its network goes. */
+export interface PodManifest {
+  /** The file it stands in. */
+  readonly file: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid?: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Only ports that ask for one on the host. */
+  readonly portMappings: readonly PortMapping[];
+  /** Bits per second. */
+  readonly bandwidth?: Pick<Bandwidth, 'ingressRate' | 'egressRate'>;
+  readonly dns?: DnsCapability;
+}
+
+/** What a runtime passes with an ADD. */
+export interface CniInputs {
+  readonly args: CniArgs;
+  readonly capabilityArgs: JsonObject;
+}
+
+/** Name of the capability by which containerd and CRI-O pass annotations. */
+const annotationsCapability = 'io.kubernetes.cri.pod-annotations';
+
+/**
+ * Reads the pods of YAML (or JSON) files, several documents each; `-` is standard input.
+ * @throws PodwireError MANIFEST_INVALID with everything that is wrong in any of them, one a line
+ */
+export function readPodManifests(files: readonly string[]): PodManifest[] {
+  const complaints: string[] = [];
+  const pods = files.flatMap((file) => {
+    const read = checkPodManifests(readText(file), file === '-' ? 'standard input' : file);
+    complaints.push(...read.complaints);
+    return read.pods;
+  });
+  complaints.push(...findDoubles(pods));
+  if (complaints.length > 0) throw new PodwireError('MANIFEST_INVALID', complaints.join('\n'));
+  return pods;
+}
+
+function readText(file: string): string {
+  try {
+    return fs.readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (cause) {
+    throw new PodwireError('MANIFEST_INVALID', `${file}: cannot be read: ${describeError(cause)}`, { cause });
+  }
+}
+
+function findDoubles(pods: readonly PodManifest[]): string[] {
+  return pods.flatMap(({ namespace, name, file }, index) => {
+    const first = pods.findIndex((other) => other.namespace === namespace && other.name === name);
+    return first === index
+      ? []
+      : [`${file}: a second pod ${namespace}/${name}, after that in ${pods[first]!.file}`];
+  });
+}
+
+/** The pods of a text and everything that is wrong with it; `file` is only for the words. */
+export function checkPodManifests(text: string, file: string): { pods: PodManifest[]; complaints: string[] } {
+  const { documents, complaints } = openYaml(text, file);
+  const pods = documents.map((document) => readPod(document, file));
+  if (documents.length === 0 && complaints.list.length === 0) complaints.add('there is no pod in it');
+  return { pods, complaints: complaints.list };
+}
+
+/** What kubelet and containerd make of a pod for CNI (`CNI_ARGS`; capabilities of the CNI conventions). */
+export function toCniInputs(pod: PodManifest, containerId: string): CniInputs {
+  const { namespace, name, uid, portMappings, bandwidth, dns, annotations } = pod;
+  return {
+    args: [
+      ['IgnoreUnknown', '1'],
+      ['K8S_POD_NAMESPACE', namespace],
+      ['K8S_POD_NAME', name],
+      ['K8S_POD_INFRA_CONTAINER_ID', containerId],
+      ...(uid === undefined ? [] : [['K8S_POD_UID', uid] as const]),
+    ],
+    capabilityArgs: {
+      ...(portMappings.length === 0 ? {} : { portMappings }),
+      ...(bandwidth === undefined ? {} : { bandwidth }),
+      ...(dns === undefined ? {} : { dns }),
+      ...(Object.keys(annotations).length === 0 ? {} : { [annotationsCapability]: annotations }),
+    },
+  };
+}
+
+function readPod(document: Field, file: string): PodManifest {
+  document.keys();
+  expectWord(document.at('apiVersion'), ['v1']);
+  expectWord(document.at('kind'), ['Pod']);
+  const spec = document.at('spec');
+  if (spec.at('hostNetwork').value === true) {
+    spec.at('hostNetwork').complain('a pod on the network of its node has none of its own to plan');
+  }
+  const metadata = document.at('metadata');
+  const uid = readName(metadata.at('uid'), uidRule);
+  const annotations = readAnnotations(metadata.at('annotations'));
+  const bandwidth = readBandwidth(metadata.at('annotations'));
+  const dns = readDns(spec.at('dnsConfig'));
+  return {
+    file,
+    namespace: readName(metadata.at('namespace'), labelRule) ?? 'default',
+    name: readName(metadata.at('name'), subdomainRule, true) ?? '',
+    ...(uid === undefined ? {} : { uid }),
+    annotations,
+    portMappings: readPorts(spec),
+    ...(bandwidth === undefined ? {} : { bandwidth }),
+    ...(dns === undefined ? {} : { dns }),
+  };
+}
+
+function expectWord(field: Field, words: readonly string[]): void {
+  if (words.includes(field.value as string)) return;
+  const found = field.value === undefined ? 'is missing' : `is ${JSON.stringify(field.value)}`;
+  field.complain(`must be ${words.join(' or ')}, ${found}`);
+}
+
+/** Names of Kubernetes objects (RFC 1123; `kubernetes.io/docs/concepts/overview/working-with-objects/names`). */
+interface NameRule {
+  readonly pattern: RegExp;
+  readonly longest: number;
+  readonly words: string;
+}
+
+const labelRule: NameRule = {
+  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+  longest: 63,
+  words: 'small letters, digits and - (at most 63), with a letter or digit at both ends',
+};
+const subdomainRule: NameRule = {
+  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+  longest: 253,
+  words: 'small letters, digits, - and . (at most 253), with a letter or digit at both ends',
+};
+/** Whatever it is: it must fit between `=` and `;` of CNI_ARGS. */
+const uidRule: NameRule = { pattern: /^[\w.:-]+$/, longest: 253, words: 'letters, digits and _ . : -' };
+
+function readName(field: Field, rule: NameRule, required = false): string | undefined {
+  const text = readWords(field);
+  if (text === undefined) {
+    if (required && field.value === undefined) field.complain('is missing');
+    return undefined;
+  }
+  if (text.length <= rule.longest && rule.pattern.test(text)) return text;
+  field.complain(`must be made of ${rule.words}, is ${JSON.stringify(text)}`);
+  return undefined;
+}
+
+function readWords(field: Field): string | undefined {
+  if (field.value === undefined || typeof field.value === 'string') return field.value;
+  field.complain(`must be text, is ${JSON.stringify(field.value)}; put it into quotes`);
+  return undefined;
+}
+
+function readAnnotations(field: Field): Record<string, string> {
+  const entries = field.keys().map((key) => [key, readWords(field.at(key)) ?? ''] as const);
+  return Object.fromEntries(entries);
+}
+
+/** The limits of kubelet: 1 kbit/s and 1 Pbit/s (`pkg/util/bandwidth`). */
+const leastRate = 1_000n;
+const mostRate = 10n ** 15n;
+
+/** "Ingress" is what comes to the pod. No burst: the agent has a default that really shapes short transfers. */
+function readBandwidth(annotations: Field): PodManifest['bandwidth'] {
+  const ingressRate = readRate(annotations.at('kubernetes.io/ingress-bandwidth'));
+  const egressRate = readRate(annotations.at('kubernetes.io/egress-bandwidth'));
+  if (ingressRate === undefined && egressRate === undefined) return undefined;
+  return {
+    ...(ingressRate === undefined ? {} : { ingressRate }),
+    ...(egressRate === undefined ? {} : { egressRate }),
+  };
+}
+
+function readRate(field: Field): number | undefined {
+  // A value that is no text has been complained about with the other annotations.
+  if (typeof field.value !== 'string') return undefined;
+  const rate = parseQuantity(field.value);
+  if (rate === undefined) {
+    field.complain(`must be a quantity in bits per second such as 10M, is ${JSON.stringify(field.value)}`);
+  } else if (rate < leastRate || rate > mostRate) {
+    field.complain(`must lie between 1k and 1P bits per second, is ${field.value}`);
+  } else return Number(rate);
+  return undefined;
+}
+
+function readPorts(spec: Field): PortMapping[] {
+  const taken = new Map<string, string>();
+  const ports = spec
+    .at('containers')
+    .items()
+    .flatMap((container) => container.at('ports').items());
+  return ports.flatMap((port) => {
+    const mapping = readPort(port);
+    if (mapping === undefined) return [];
+    const { hostPort, protocol, hostIP = '' } = mapping;
+    const key = `${protocol} ${hostPort} ${hostIP}`;
+    const first = taken.get(key);
+    if (first === undefined) taken.set(key, port.path);
+    else port.at('hostPort').complain(`${protocol} port ${hostPort} is asked for by ${first} already`);
+    return [mapping];
+  });
+}
+
+const portFields = ['name', 'containerPort', 'hostPort', 'hostIP', 'protocol'];
+const protocols = ['TCP', 'UDP', 'SCTP'];
+
+/** Undefined for a port that asks for none on the host, as kubelet and containerd drop it. */
+function readPort(port: Field): PortMapping | undefined {
+  for (const key of port.keys().filter((each) => !portFields.includes(each))) {
+    port.at(key).complain(`unknown field; a port has ${portFields.join(', ')}`);
+  }
+  const containerPort = readPortNumber(port.at('containerPort'), 1);
+  if (containerPort === undefined && port.at('containerPort').value === undefined) {
+    port.at('containerPort').complain('is missing');
+  }
+  const hostPort = readPortNumber(port.at('hostPort'), 0);
+  if (port.at('protocol').value !== undefined) expectWord(port.at('protocol'), protocols);
+  const protocol = String(port.at('protocol').value ?? 'TCP').toLowerCase() as PortMapping['protocol'];
+  const hostIP = readHostIp(port.at('hostIP'));
+  if (containerPort === undefined || hostPort === undefined || hostPort === 0) return undefined;
+  return { hostPort, containerPort, protocol, ...(hostIP === undefined ? {} : { hostIP }) };
+}
+
+function readPortNumber(field: Field, least: number): number | undefined {
+  const { value } = field;
+  if (value === undefined) return undefined;
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= 65_535)
+    return value as number;
+  field.complain(`must be a number from ${least} to 65535, is ${JSON.stringify(value)}`);
+  return undefined;
+}
+
+function readHostIp(field: Field): string | undefined {
+  const text = readWords(field);
+  if (text === undefined || text === '') return undefined;
+  if (tryParseAddress(text) !== undefined) return text;
+  field.complain(`must be an IP address, is ${JSON.stringify(text)}`);
+  return undefined;
+}
+
+/** `dnsConfig` in the words of the capability; the cluster's own resolver is kubelet's to add. */
+function readDns(field: Field): DnsCapability | undefined {
+  if (field.value === undefined) return undefined;
+  const texts = (key: string): string[] =>
+    field
+      .at(key)
+      .items()
+      .flatMap((item) => readWords(item) ?? []);
+  const servers = texts('nameservers');
+  const searches = texts('searches');
+  const options = field
+    .at('options')
+    .items()
+    .flatMap((option) => readDnsOption(option));
+  return {
+    ...(servers.length === 0 ? {} : { servers }),
+    ...(searches.length === 0 ? {} : { searches }),
+    ...(options.length === 0 ? {} : { options }),
+  };
+}
+
+function readDnsOption(option: Field): string[] {
+  const name = readWords(option.at('name'));
+  const value = readWords(option.at('value'));
+  if (name === undefined) {
+    option.at('name').complain('is missing');
+    return [];
+  }
+  return [value === undefined ? name : `${name}:${value}`];
+}

@@ -1,0 +1,35 @@
+/** Lists of resources for people. */
+import { describeResource, type Resource } from '@podwire/engine';
+import type { ExplainedResource } from '../api/shapes.js';
+import { type Colors, printable } from '../io.js';
+import { renderTable } from './table.js';
+
+/** Where a resource lives: the node, the pod, or both (a veth pair). */
+export function placeOf(resource: Resource): string {
+  if (resource.kind === 'veth') return 'node+pod';
+  return 'in' in resource && resource.in === 'pod' ? 'pod' : 'node';
+}
+
+/** The place has a column of its own. */
+function describe(resource: Resource): string {
+  return printable(describeResource(resource).replace(/ in pod$/, ''));
+}
+
+export function renderResources(resources: readonly Resource[], paint: Colors): string[] {
+  const rows = resources.map((resource) => [
+    placeOf(resource),
+    paint.bold(resource.kind),
+    describe(resource),
+  ]);
+  return renderTable({ head: ['WHERE', 'WHAT'], rows }, paint);
+}
+
+export function renderExplained(explained: readonly ExplainedResource[], paint: Colors): string[] {
+  const rows = explained.map(({ resource, state, detail }) => [
+    state === 'ok' ? paint.green('✓') : paint.red('✗'),
+    placeOf(resource),
+    describe(resource),
+    state === 'ok' ? paint.dim('as planned') : paint.red(printable(`${state}: ${detail ?? ''}`)),
+  ]);
+  return renderTable({ head: ['', 'WHERE', 'PLANNED', 'IN THE KERNEL'], rows }, paint);
+}
