@@ -75,8 +75,8 @@ test('a full disk stops a write, leaves no torn file, and stops no other phase',
   records.write(record(1));
   const full: RecordFiles = {
     ...fs,
-    writeFileSync: (file, text, options) => {
-      fs.writeFileSync(file, String(text as string).slice(0, 10), options);
+    writeFileSync: (file: fs.PathOrFileDescriptor) => {
+      fs.writeFileSync(file, '{"version":1,"id"');
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     },
   };
