@@ -2,7 +2,15 @@
 import type { Attributes } from './attributes.js';
 import { DecodeError } from './errors.js';
 import type { PayloadWriter } from './payload.js';
-import { bytesIn, bytesPerSecond, TC_RATESPEC, ticksOf, writeRate64, writeRateSpec } from './traffic-rate.js';
+import {
+  bytesIn,
+  bytesPerSecond,
+  TC_RATESPEC,
+  ticksAt,
+  ticksOf,
+  writeRate64,
+  writeRateSpec,
+} from './traffic-rate.js';
 
 /** tc-tbf(8): lets `rate` through, and `burst` at once. */
 export interface TokenBucketSettings {

@@ -118,7 +118,8 @@ export const addressCases: readonly Case[] = [
     name: 'addresses bring routes when the link is up',
     run({ host }) {
       host.connection.request([
-        createLink(localPair),
+        // Not a veth: whether it has a carrier is known to IPv6 only some time later.
+        createLink({ kind: 'ifb', name: 'i0', index: 10 }),
         addAddress({ link: 10, address: '192.0.2.1/24' }),
         addAddress({ link: 10, address: '192.0.2.2/24' }),
         addAddress({ link: 10, address: '198.51.100.1/32' }),
