@@ -7,7 +7,7 @@ import { showResult } from './show.mjs';
 const REPORTER = path.join(import.meta.dirname, 'node-test-reporter.mjs');
 const NOTICE_MILLISECONDS = 30_000;
 
-/** Sources below `packages` and `plugin` whose name ends so; what is only left in `dist` has no source and is not run. */
+/** Sources of tests whose name ends so; what is only left in `dist` has no source and is not run. */
 export function findTests(root, ending, filters) {
   const walk = (folder) =>
     fs.readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -15,13 +15,19 @@ export function findTests(root, ending, filters) {
       if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : walk(place);
       return place.endsWith(ending) ? [place] : [];
     });
-  const found = ['packages', 'plugin'].flatMap(walk).sort();
+  const folders = ['packages', 'plugin', 'test'].filter((folder) => fs.existsSync(path.join(root, folder)));
+  const found = folders.flatMap(walk).sort();
   return filters.length === 0
     ? found
     : found.filter((file) => filters.some((filter) => file.includes(filter)));
 }
 
-const compiledOf = (source) => source.replace(/\/test\//, '/dist/test/').replace(/\.ts$/, '.js');
+/** `packages/x/test/y.ts` is compiled to `packages/x/dist/test/y.js`, `test/y.ts` to `test/dist/y.js`. */
+const compiledOf = (source) =>
+  source
+    .replace(/^test\//, 'test/dist/')
+    .replace(/\/test\//, '/dist/test/')
+    .replace(/\.ts$/, '.js');
 
 /** @param kind the phase's name, also part of the file names: `ns` or `system` */
 export async function runNodeFiles(kind, { root, grep, files, env, temporary }, { width, seconds }) {

@@ -1,0 +1,208 @@
+/** The runner's own tests: whatever goes wrong in a test file must be counted, and nothing may be left behind unseen. */
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { compareNetwork, findProcesses, leftNamespaces } from './machine.mjs';
+import { runNodeFiles } from './node-files.mjs';
+import { findRepositoryFaults } from './repository.mjs';
+import { countsOf, showSummary } from './show.mjs';
+
+const MARK = { PODWIRE_RUNNER_TEST: String(process.pid) };
+let root;
+let printed;
+
+beforeEach(() => {
+  root = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-runner-'));
+  printed = [];
+  vi.spyOn(console, 'log').mockImplementation((line) => printed.push(line));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  fs.rmSync(root, { recursive: true });
+});
+
+const write = (file, text) => {
+  fs.mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+  fs.writeFileSync(path.join(root, file), text);
+};
+
+/** Runs one file whose compiled form is `body`; what the runner says of it. */
+async function runBody(body, { grep, seconds = 20 } = {}) {
+  write('packages/a/test/x.ns.test.ts', '');
+  if (body !== undefined)
+    write(
+      'packages/a/dist/test/x.ns.test.js',
+      `const { it, describe, before } = require('node:test');\n${body}`,
+    );
+  const context = { root, grep, files: [], env: MARK, temporary: root };
+  const [result] = await runNodeFiles('ns', context, { width: 2, seconds });
+  return result;
+}
+const counts = ({ passed, failed, skipped }) => [passed, failed, skipped];
+
+describe('runNodeFiles', () => {
+  it('counts tests, not suites', async () => {
+    const body = `describe('s', () => { it('a', () => {}); it('b', () => {}); }); it('c', () => {});`;
+    expect(counts(await runBody(body))).toEqual([3, 0, 0]);
+  });
+
+  it('counts what failed and what was skipped, and shows what was said', async () => {
+    const result = await runBody(
+      `it('a', () => {}); it('b', () => { throw new Error('nobody is here'); }); it.skip('c', () => {}); it.todo('d');`,
+    );
+    expect(counts(result)).toEqual([1, 1, 2]);
+    expect(result.output).toContain('nobody is here');
+    expect(printed.join('\n')).toContain('nobody is here');
+  });
+
+  it.each([
+    [
+      'a hook that fails',
+      `describe('s', () => { before(() => { throw new Error('x'); }); it('a', () => {}); });`,
+    ],
+    ['an error while loading', `throw new Error('x');`],
+    ['an error after the tests', `it('a', () => {}); setTimeout(() => { throw new Error('x'); }, 20);`],
+    ['an exit code of its own', `it('a', () => {}); process.on('exit', () => { process.exitCode = 3; });`],
+    ['a signal', `it('a', () => { process.kill(process.pid, 'SIGKILL'); });`],
+    ['a file without tests', ''],
+    ['a file that is not compiled', undefined],
+  ])('counts %s as a failure', async (_what, body) => {
+    expect((await runBody(body)).failed).toBeGreaterThan(0);
+  });
+
+  it('ends a file that does not end, with all its children, and counts that', async () => {
+    const child = `require('node:child_process').spawn('sleep', ['1000'], { stdio: 'ignore' });`;
+    const result = await runBody(`${child} it('a', () => {}); setInterval(() => {}, 1000);`, { seconds: 1 });
+    expect(counts(result)).toEqual([1, 1, 0]);
+    expect(result.output).toContain('did not end within 1 s');
+    await expect.poll(() => findProcesses(`PODWIRE_RUNNER_TEST=${process.pid}`)).toEqual([]);
+  });
+
+  it('does not wait for a process that a test left, and findProcesses finds it', async () => {
+    const child = `const child = require('node:child_process').spawn('sleep', ['1000'], { detached: true, stdio: 'inherit' }); child.unref();`;
+    expect(counts(await runBody(`${child} it('a', () => {});`))).toEqual([1, 0, 0]);
+    const found = findProcesses(`PODWIRE_RUNNER_TEST=${process.pid}`);
+    expect(found).toHaveLength(1);
+    process.kill(Number(found[0]), 'SIGKILL');
+  });
+
+  it('runs only the tests that match, and counts the others in no way', async () => {
+    const body = `it('red', () => {}); it('blue', () => { throw new Error('x'); }); describe('s', () => { it('red too', () => {}); });`;
+    expect(counts(await runBody(body, { grep: 'red' }))).toEqual([2, 0, 0]);
+    expect(await runBody(body, { grep: 'green' })).toBeUndefined();
+  });
+});
+
+describe('showSummary', () => {
+  const result = {
+    phase: 'unit',
+    name: 'a.test.ts',
+    passed: 2,
+    failed: 0,
+    skipped: 0,
+    seconds: 1,
+    output: '',
+  };
+
+  it('ends with the counts alone', () => {
+    showSummary([result, { ...result, phase: 'ns', name: 'b.ns.test.ts', failed: 1, skipped: 3 }]);
+    expect(printed.at(-1)).toBe('\n4 passed, 1 failed, 3 skipped');
+    expect(printed.join('\n')).toContain('Failed: b.ns.test.ts');
+  });
+
+  it('says nothing of skipped tests where there are none', () => {
+    expect(countsOf(result)).toBe('2 passed, 0 failed');
+  });
+
+  it('says when nothing ran', () => {
+    showSummary([]);
+    expect(printed.join('\n')).toContain('No test ran.');
+    expect(printed.at(-1)).toBe('\n0 passed, 0 failed');
+  });
+});
+
+describe('the look at the machine', () => {
+  const state = (...lines) => ({ network: [['ip link', lines]], namespaces: [] });
+
+  it('names what came and what went', () => {
+    expect(compareNetwork(state('lo', 'eth0'), state('lo', 'pw0'))).toEqual([
+      '- ip link: eth0',
+      '+ ip link: pw0',
+    ]);
+    expect(compareNetwork(state('lo'), state('lo'))).toEqual([]);
+  });
+
+  it('takes namespaces for left behind unless the process in their name lives', async () => {
+    const gone = spawn('true');
+    await new Promise((resolve) => gone.once('close', resolve));
+    vi.spyOn(fs, 'existsSync').mockImplementation(
+      (file) => file === '/run/netns' || file === `/proc/${process.pid}`,
+    );
+    vi.spyOn(fs, 'readdirSync').mockReturnValue(['old', `pw-${process.pid}-a`, `pw-${gone.pid}-b`, 'plain']);
+    expect(leftNamespaces({ namespaces: ['old'] })).toEqual([`pw-${gone.pid}-b`, 'plain']);
+  });
+});
+
+describe('findRepositoryFaults', () => {
+  const json = (file, value) => write(file, JSON.stringify(value));
+  const lay = () => {
+    json('package.json', { name: 'w', workspaces: ['packages/a', 'packages/n/b'] });
+    json('packages/a/package.json', { name: '@x/a', dependencies: { '@x/b': '1', zod: '4' } });
+    json('packages/n/b/package.json', { name: '@x/b' });
+    json('packages/a/tsconfig.json', { references: [{ path: '../n/b' }] });
+    json('packages/n/b/tsconfig.json', {});
+    const projects = [
+      'packages/a',
+      'packages/a/tsconfig.test.json',
+      'packages/n/b',
+      'packages/n/b/tsconfig.test.json',
+    ];
+    json('tsconfig.json', { references: projects.map((place) => ({ path: place })) });
+    const packages = {
+      '': {},
+      'packages/a': { dependencies: { zod: '4', '@x/b': '1' } },
+      'packages/n/b': {},
+    };
+    json('package-lock.json', { packages });
+    write(
+      'packages/a/src/index.ts',
+      `import fs from 'node:fs';\nimport { z } from 'zod/v4';\nexport * from '@x/b';\nimport './c.js';\n`,
+    );
+    write('packages/n/b/src/index.ts', '');
+  };
+
+  it('finds none where all lists agree', () => {
+    lay();
+    expect(findRepositoryFaults(root)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a lock file that is behind',
+      () => json('packages/n/b/package.json', { name: '@x/b', dependencies: { yaml: '2' } }),
+      /package-lock.json is behind the dependencies of packages\/n\/b/,
+    ],
+    [
+      'a package that is no workspace',
+      () => json('package.json', { name: 'w', workspaces: ['packages/a'] }),
+      /packages\/n\/b is no workspace/,
+    ],
+    [
+      'a project that is not built',
+      () => json('tsconfig.json', { references: [] }),
+      /packages\/a is not in tsconfig.json/,
+    ],
+    ['a missing reference', () => json('packages/a/tsconfig.json', {}), /no reference to packages\/n\/b/],
+    [
+      'an import that is not declared',
+      () => write('packages/n/b/src/more.ts', `export const load = () => import('@y/z/deep');`),
+      /does not declare @y\/z/,
+    ],
+  ])('finds %s', (_what, damage, message) => {
+    lay();
+    damage();
+    expect(findRepositoryFaults(root).join('\n')).toMatch(message);
+  });
+});
