@@ -138,7 +138,7 @@ async function startPodwire(
   const networks = [{ name: 'default', model: 'routed', pools: [{ cidr: '10.62.0.0/16' }] }];
   const agent = await startAgent(host, {
     entry: podwire.agent,
-    config: { networks, log: { level: 'warn' } },
+    config: { networks },
   });
   return { agent, contender: podwireContender(host, chained, podwire.binDir, agent.socket) };
 }

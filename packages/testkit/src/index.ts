@@ -1,7 +1,8 @@
 export { type Agent, type AgentOptions, defaultAgentEntry, startAgent } from './agent.js';
 export { createHostRuntime, networkOf } from './cni.js';
-export { createTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
+export { createTestNamespace, openTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
 export { nativeProgram } from './native.js';
+export { installPlugin, type PluginDirectories, podwirePlugin } from './plugin.js';
 export { type PingReport, pings, type RunningPing, startPing } from './ping.js';
 export {
   createPrivateHost,
@@ -21,6 +22,7 @@ export {
   type WaitOptions,
 } from './processes.js';
 export { assertSameSnapshot, type DiffOptions, diffSnapshots } from './snapshot/diff.js';
+export { untilSameSnapshot } from './snapshot/settle.js';
 export { type Snapshot, type SnapshotOptions, takeSnapshot } from './snapshot/snapshot.js';
 export {
   type Answer,

@@ -21,7 +21,7 @@ export interface TestNamespace {
   start(argv: readonly string[], options?: ProcessOptions): RunningProcess;
   /** Runs `ip -batch`: one command of iproute2 for each line. */
   ip(...commands: readonly string[]): Promise<void>;
-  /** Unpins it. It lives on while a process or socket is inside. */
+  /** Unpins it if it was made here. It lives on while a process or socket is inside. */
   delete(): void;
 }
 
@@ -38,6 +38,11 @@ export function createTestNamespace(name: string): TestNamespace {
   createNamespace(path);
   pinned.add(path);
   return namespaceAt(name, path, openNamespace(path));
+}
+
+/** A namespace that somebody else has made and will delete, such as that of a container's sandbox. */
+export function openTestNamespace(path: string): TestNamespace {
+  return namespaceAt(path, path, openNamespace(path));
 }
 
 function namespaceAt(name: string, path: string, handle: NamespaceHandle): TestNamespace {
@@ -58,8 +63,7 @@ function namespaceAt(name: string, path: string, handle: NamespaceHandle): TestN
       if (!open) return;
       open = false;
       handle.close();
-      deleteNamespace(path);
-      pinned.delete(path);
+      if (pinned.delete(path)) deleteNamespace(path);
     },
   };
   return self;

@@ -24,6 +24,8 @@ export interface Containerd {
   log(): string;
   /** Ends the daemon and starts it again; containers go on meanwhile, held by their shims. */
   restart(): Promise<void>;
+  /** Stops and removes every sandbox. */
+  removeSandboxes(): Promise<void>;
   /** Removes every sandbox, then ends the daemon. Also runs when the host closes. */
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export async function startContainerd(host: PrivateHost, options: ContainerdOpti
       daemon = start();
       await ready();
     },
+    removeSandboxes: () => removeSandboxes(cri),
     close: async () => {
       if (closed) return;
       closed = true;

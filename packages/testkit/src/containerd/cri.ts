@@ -34,8 +34,8 @@ export interface SandboxStatus {
   readonly ready: boolean;
   /** The first one is the primary. */
   readonly addresses: readonly string[];
-  /** What the runtime keeps about it, when asked verbosely: containerd's has the CNI result. */
-  readonly info: Readonly<Record<string, unknown>>;
+  /** Path of its network namespace, from what containerd tells when asked verbosely. */
+  readonly netns: string;
 }
 
 export interface ExecResult {
@@ -169,11 +169,18 @@ interface RawStatus {
 
 function statusOf({ status, info }: RawStatus): SandboxStatus {
   const { ip = '', additionalIps = [] } = status.network ?? {};
+  const { runtimeSpec } = JSON.parse(info['info'] ?? '{}') as RawInfo;
   return {
     id: status.id,
     ready: status.state === 'SANDBOX_READY',
     addresses: [ip, ...additionalIps.map((one) => one.ip)].filter((address) => address !== ''),
-    info: JSON.parse(info['info'] ?? '{}') as Record<string, unknown>,
+    netns: runtimeSpec?.linux.namespaces.find(({ type }) => type === 'network')?.path ?? '',
+  };
+}
+
+interface RawInfo {
+  readonly runtimeSpec?: {
+    readonly linux: { readonly namespaces: readonly { type: string; path?: string }[] };
   };
 }
 
