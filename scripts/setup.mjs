@@ -35,7 +35,7 @@ try {
   console.log(`Setting up Podwire (${purpose})`);
   await showStep('Debian packages', (begin) => installPackages(purpose, begin));
   await showStep('npm packages', (begin) => installNodeModules(root, begin));
-  await showStep('TypeScript', (begin) => compileTypeScript(root, begin));
+  await showStep('TypeScript', (begin) => compileTypeScript(root, { withTests: purpose === 'test' }, begin));
   await showStep('plugin', (begin) => buildPlugin(root, begin));
 } catch (error) {
   if (!(error instanceof SetupError) && error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;

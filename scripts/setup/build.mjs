@@ -3,12 +3,20 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { runOrFail } from './run.mjs';
 
-/** Compiles what has changed; TypeScript itself knows what that is. */
-export async function compileTypeScript(root, begin) {
-  const first = !fs.existsSync(path.join(root, 'packages/errors/dist'));
-  if (first) begin('compiling all packages, about half a minute');
+/** All projects but those of tests, as tsconfig.json lists them. */
+function sourceProjects(root) {
+  const { references } = JSON.parse(fs.readFileSync(path.join(root, 'tsconfig.json'), 'utf8'));
+  const isOfTests = (project) => project === 'test' || project.endsWith('tsconfig.test.json');
+  return references.map((reference) => reference.path).filter((project) => !isOfTests(project));
+}
+
+/** Compiles what has changed; TypeScript itself knows what that is. Tests only where they are going to be run. */
+export async function compileTypeScript(root, { withTests }, begin) {
+  const first = !fs.existsSync(path.join(root, 'packages/cli/dist'));
+  if (first) begin('compiling all packages, this takes a while');
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-  await runOrFail(process.execPath, [compiler, '-b'], { cwd: root, show: true });
+  const projects = withTests ? [] : sourceProjects(root);
+  await runOrFail(process.execPath, [compiler, '-b', ...projects], { cwd: root, show: true });
   return first ? 'compiled' : 'up to date';
 }
 

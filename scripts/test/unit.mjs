@@ -41,5 +41,6 @@ function readReport(root, file, grep) {
       output: '',
     };
   });
-  return results.filter(({ passed, failed, skipped }) => passed + failed + skipped > 0);
+  const counted = results.filter(({ passed, failed, skipped }) => passed + failed + skipped > 0);
+  return counted.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
