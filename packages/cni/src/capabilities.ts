@@ -145,7 +145,7 @@ const ipRange: Reader<IpRange> = (value, path) => {
 };
 
 /** Readers of the well-known capabilities one by one; each throws a ShapeError with the path it was given. */
-export const capabilityReaders = {
+const capabilityReaders = {
   portMappings,
   bandwidth,
   ips: array(ipOrCidr),
@@ -159,7 +159,7 @@ export const capabilityReaders = {
 } satisfies { [K in keyof RuntimeConfig]-?: Reader<NonNullable<RuntimeConfig[K]>> };
 
 /** The well-known keys of an object under `runtimeConfig`. @throws ShapeError */
-export function readRuntimeConfig(from: JsonObject, path: string): RuntimeConfig {
+function readRuntimeConfig(from: JsonObject, path: string): RuntimeConfig {
   const entries = Object.entries(capabilityReaders).map(([key, read]) => [
     key,
     optional<unknown>(from, key, path, read as Reader<unknown>),

@@ -64,7 +64,7 @@ export interface AttachmentRequest extends ConfiguredRequest, Attachment {
   readonly args: CniArgs;
   /** `CNI_NETNS_OVERRIDE`: the namespace may be the plugin's own. */
   readonly netnsOverride: boolean;
-  /** What the plugin before left (ADD), or the chain's final result (DEL and CHECK). */
+  /** What the plugin before left (ADD), or the chain's final result (DEL, if it can be read, and CHECK). */
   readonly prevResult?: AnyResult;
 }
 
@@ -237,13 +237,20 @@ function buildRequest(
     netns: variables.get('CNI_NETNS') ?? '',
     args: parseCniArgs(variables.get('CNI_ARGS') ?? ''),
     netnsOverride: ['1', 'true'].includes((variables.get('CNI_NETNS_OVERRIDE') ?? '').toLowerCase()),
-    ...readPrevResult(config),
+    ...readPrevResult(command, config),
   };
 }
 
-function readPrevResult(config: RequestConfig): { prevResult?: AnyResult } {
+/** A DEL must succeed without a previous result (section 2, DEL), so one that cannot be read is none there. */
+function readPrevResult(command: Command, config: RequestConfig): { prevResult?: AnyResult } {
   const value = config['prevResult'];
-  return value === undefined || value === null ? {} : { prevResult: parseResult(value, config.cniVersion) };
+  if (value === undefined || value === null) return {};
+  try {
+    return { prevResult: parseResult(value, config.cniVersion) };
+  } catch (error) {
+    if (command === 'DEL') return {};
+    throw error;
+  }
 }
 
 /** Splits `CNI_PATH`; empty entries are dropped, since they would mean the current directory. */

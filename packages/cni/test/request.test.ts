@@ -64,6 +64,11 @@ describe('a good request', () => {
     const old = { cniVersion: '0.2.0', ip4: { ip: '10.0.0.2/24' } };
     expect(parse({}, { ...config, prevResult: old })).toMatchObject({ prevResult: old });
   });
+  test('a prevResult that cannot be read does not stop a DEL', () => {
+    const request = parse({ CNI_COMMAND: 'DEL' }, { ...config, prevResult: { ips: 3 } });
+    expect(request).toMatchObject({ command: 'DEL' });
+    expect(request).not.toHaveProperty('prevResult');
+  });
   test.each(['cni.dev/valid-attachments', 'cni.dev/attachments'])('GC with %s', (key) => {
     const stdin = { ...config, [key]: [{ containerID: 'a', ifname: 'eth0' }] };
     expect(parse({ CNI_COMMAND: 'GC' }, stdin)).toMatchObject({

@@ -62,7 +62,7 @@ const flag: Reader<boolean> = (value, path) => {
   throw new ShapeError(path, `must be true or false, is ${JSON.stringify(value)}`);
 };
 
-export const plugin: Reader<PluginConfig> = (value, path) => {
+const plugin: Reader<PluginConfig> = (value, path) => {
   const from = object(value, path);
   const type = required(from, 'type', path, string);
   // Only checked: what is not asked for is passed on as it is.
@@ -206,7 +206,7 @@ export function enabledCapabilities(network: NetworkConfig): readonly string[] {
 }
 
 /** Puts the file's name before the message, whatever went wrong. */
-export function named<T>(file: string | undefined, read: () => T): T {
+function named<T>(file: string | undefined, read: () => T): T {
   if (file === undefined) return read();
   try {
     return read();

@@ -30,6 +30,8 @@ export interface ProcessExecOptions {
 const STDERR_BYTES = 64 * 1024;
 /** After the plugin's end, how long its descendants may keep its output open before we stop listening. */
 const DRAIN_MS = 200;
+/** After a process was ended, how long the news of it may take. */
+const ABANDON_MS = 500;
 
 /**
  * Runs plugins as processes: no shell, a process group of its own, environment as given. A plugin that is ended by its
@@ -83,7 +85,7 @@ async function runOnce(call: PluginCall, settings: Settings): Promise<PluginExit
   child.stdin.on('error', () => undefined);
   child.stdin.end(call.stdin);
   try {
-    const exit = await untilClosed(child);
+    const exit = await Promise.race([untilClosed(child), ending.abandoned]);
     await ending.settle();
     if (output.overflow.aborted) throw tooMuchOutput(call, settings);
     return { ...exit, stdout: output.stdout(), stderr: output.stderr() };
@@ -116,6 +118,7 @@ function untilClosed(child: ChildProcessWithoutNullStreams): Promise<Pick<Plugin
 
 /** Called a turn of the event loop after the timer: a busy loop runs timers before it reads what is there. */
 function stopReading(child: ChildProcessWithoutNullStreams): void {
+  child.stdin.destroy();
   child.stdout.destroy();
   child.stderr.destroy();
 }
@@ -150,6 +153,8 @@ function collect(child: ChildProcessWithoutNullStreams, maxBytes: number): Outpu
 interface Ending {
   /** Resolves when a group that is being ended is gone; at once when it is not. */
   settle(): Promise<void>;
+  /** Resolves when even SIGKILL brought no end: a process stuck in the kernel must not hold its caller too. */
+  readonly abandoned: Promise<Pick<PluginExit, 'code' | 'signal'>>;
   stopListening(): void;
 }
 
@@ -159,16 +164,24 @@ function endOnAbort(
   { killGraceMs, ownGroup }: Settings,
 ): Ending {
   let ended: Promise<void> | undefined;
+  let abandon: (exit: Pick<PluginExit, 'code' | 'signal'>) => void = () => undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const abandoned = new Promise<Pick<PluginExit, 'code' | 'signal'>>((resolve) => (abandon = resolve));
   const end = (): void => {
     // No pid: it never started, and its 'error' event says why.
-    if (child.pid !== undefined) ended ??= endProcess(ownGroup ? -child.pid : child.pid, killGraceMs);
+    if (child.pid === undefined) return;
+    ended ??= endProcess(ownGroup ? -child.pid : child.pid, killGraceMs).then(() => {
+      timer = setTimeout(() => (stopReading(child), abandon({ code: null, signal: 'SIGKILL' })), ABANDON_MS);
+    });
   };
   // Listeners instead of AbortSignal.any: a caller's signal may live for days, and nothing of a call may stay on it.
   for (const signal of signals) signal.addEventListener('abort', end, { once: true });
   if (signals.some((signal) => signal.aborted)) end();
   return {
     settle: async () => ended,
+    abandoned,
     stopListening: () => {
+      clearTimeout(timer);
       for (const signal of signals) signal.removeEventListener('abort', end);
     },
   };

@@ -156,8 +156,8 @@ function readVersion(from: JsonObject, path: string, fallback: CniVersion): CniV
   );
 }
 
-/** A result whose `cniVersion`, when absent, is `fallback`. For use inside other readers. */
-export function resultReader(fallback: CniVersion): Reader<AnyResult> {
+/** A result whose `cniVersion`, when absent, is `fallback`. */
+function resultReader(fallback: CniVersion): Reader<AnyResult> {
   return (value, path) => {
     const from = object(value, path);
     const version = readVersion(from, path, fallback);

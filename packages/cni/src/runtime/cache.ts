@@ -57,8 +57,12 @@ export interface ResultCache {
   /** A file that is gone already is fine. @throws CniError code 5 */
   remove(network: string, attachment: Attachment): Promise<void>;
   removeFile(file: string): Promise<void>;
-  /** All files, by name. A directory that does not exist has none. @throws CniError code 5 when it cannot be listed. */
-  list(): Promise<readonly CacheListing[]>;
+  /**
+   * All files, by name, or those whose name may be the container's: `a-b` is in `x-a-b-eth0` and in `a-b-c-eth0`, so
+   * the content decides. A directory that does not exist has none.
+   * @throws CniError code 5 when it cannot be listed.
+   */
+  list(containerId?: string): Promise<readonly CacheListing[]>;
   /** @throws CniError code 4 when the name would be longer than a file name may be. */
   fileOf(network: string, attachment: Attachment): string;
 }
@@ -82,7 +86,7 @@ export function createResultCache(options: CacheOptions = {}): ResultCache {
     remove: async (network, attachment) =>
       asIoFailure('remove', fileOf(network, attachment), (file) => unlink(files, file)),
     removeFile: (file) => asIoFailure('remove', file, () => unlink(files, file)),
-    list: () => asIoFailure('list', directory, () => listDirectory(files, directory)),
+    list: (containerId) => asIoFailure('list', directory, () => listDirectory(files, directory, containerId)),
   };
 }
 
@@ -167,9 +171,14 @@ async function readContent(files: CacheFiles, file: string): Promise<CacheConten
   }
 }
 
-async function listDirectory(files: CacheFiles, directory: string): Promise<readonly CacheListing[]> {
+async function listDirectory(
+  files: CacheFiles,
+  directory: string,
+  containerId?: string,
+): Promise<readonly CacheListing[]> {
   const listings: CacheListing[] = [];
   for (const name of await namesIn(files, directory)) {
+    if (containerId !== undefined && !name.includes(`-${containerId}-`)) continue;
     const file = path.join(directory, name);
     const content = await readContent(files, file);
     if (content.kind !== 'none') listings.push({ file, content });

@@ -73,7 +73,7 @@ async function listAttachments(
   cache: ResultCache,
   containerId?: string,
 ): Promise<readonly CachedAttachment[]> {
-  const found = (await cache.list()).flatMap(({ content }) =>
+  const found = (await cache.list(containerId)).flatMap(({ content }) =>
     content.kind === 'attachment' ? [content.attachment] : [],
   );
   return containerId === undefined

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProcessExec, type PluginCall } from '../../src/index.js';
 
@@ -185,6 +187,19 @@ describe('ending a plugin', () => {
   test('a signal that is aborted already starts nothing', async () => {
     await expect(exec.run(call(plugin('echo x >ran'), { signal: AbortSignal.abort() }))).rejects.toThrow();
     expect(fs.existsSync(at('ran'))).toBe(false);
+  });
+
+  test('a process that even SIGKILL does not end holds nobody', async () => {
+    // Stands for one that is stuck in the kernel: its end is never heard of.
+    const stuck = Object.assign(new EventEmitter(), {
+      pid: 0x7fff_fff0,
+      stdin: new PassThrough(),
+      stdout: new PassThrough(),
+      stderr: new PassThrough(),
+    });
+    const around = <T>(): T => stuck as T;
+    const running = createProcessExec({ around }).run(call('/stuck', { signal: AbortSignal.timeout(5) }));
+    expect(await running).toMatchObject({ code: null, signal: 'SIGKILL' });
   });
 
   test('nothing stays on a signal that lives on', async () => {
