@@ -1,6 +1,7 @@
 export { errnoName, hasCode, SystemError } from './errno.js';
 export {
   bind,
+  connect,
   getSocketOption,
   lockFile,
   receive,

@@ -5,11 +5,13 @@
 import koffi from 'koffi';
 import { SystemError } from './errno.js';
 
-const libc = koffi.load('libc.so.6');
+/** What the process itself is linked to, which is the C library whatever file it is in (glibc, musl). */
+const libc = koffi.load(null);
 
 // koffi has no `ssize_t`; int64 is what it is on every 64-bit Linux.
 const native = {
   socket: libc.func('int socket(int, int, int)'),
+  connect: libc.func('int connect(int, const void *, uint32_t)'),
   bind: libc.func('int bind(int, const void *, uint32_t)'),
   send: libc.func('int64_t send(int, const void *, uint64_t, int)'),
   recv: libc.func('int64_t recv(int, void *, uint64_t, int)'),
@@ -21,6 +23,7 @@ const native = {
   mount: libc.func('int mount(const char *, const char *, const char *, uint64_t, const char *)'),
   umount2: libc.func('int umount2(const char *, int)'),
   fstatfs: libc.func('int fstatfs(int, void *)'),
+  ioctl: libc.func('int ioctl(int, uint64_t, uint64_t)'),
   flock: libc.func('int flock(int, int)'),
 };
 
@@ -37,6 +40,11 @@ export function socket(domain: number, type: number, protocol: number): number {
 
 export function bind(fd: number, address: Uint8Array): void {
   check('bind', native.bind(fd, address, address.length) as Result);
+}
+
+/** Sets the address that {@link send} sends to. */
+export function connect(fd: number, address: Uint8Array): void {
+  check('connect', native.connect(fd, address, address.length) as Result);
 }
 
 /** Sends one datagram, synchronously. Returns the number of bytes sent. */
@@ -122,5 +130,11 @@ export function lockFile(fd: number): void {
 
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+/** The kind of a namespace file, as the CLONE_NEW* flag that makes one (ioctl_ns(2)). */
+export function namespaceKind(fd: number): number {
+  return check('ioctl', native.ioctl(fd, NS_GET_NSTYPE, 0) as Result);
+}
+
+const NS_GET_NSTYPE = 0xb703;
 const MS_BIND = 4096n;
 const MNT_DETACH = 2;

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { hasCode, SystemError } from './errno.js';
-import { bindMount, fileSystemType, setNamespace, unmountLazily, unshare } from './libc.js';
+import { bindMount, fileSystemType, namespaceKind, setNamespace, unmountLazily, unshare } from './libc.js';
 
 const CLONE_NEWNET = 0x40000000;
 const NSFS_MAGIC = 0x6e736673;
@@ -17,13 +18,16 @@ export interface NamespaceHandle {
 }
 
 /**
- * Opens a network namespace file and proves that it is one: the path must lie on nsfs (namespaces(7)).
- * @throws SystemError `ENOENT` when there is nothing, `EINVAL` when the file is no namespace.
+ * Opens a network namespace file and proves that it is one: the path must lie on nsfs (namespaces(7)), and be of that
+ * kind.
+ * @throws SystemError `EINVAL` when the file is no network namespace; the errors of `fs.openSync`.
  */
 export function openNamespace(file: string): NamespaceHandle {
   const fd = openNamespaceFile(file);
   try {
-    if (fileSystemType(fd) !== NSFS_MAGIC) throw new SystemError('open', 22, `${file} is not a namespace`);
+    if (fileSystemType(fd) !== NSFS_MAGIC || namespaceKind(fd) !== CLONE_NEWNET) {
+      throw new SystemError('open', os.constants.errno.EINVAL, `${file} is not a network namespace`);
+    }
     const { dev, ino } = fs.fstatSync(fd);
     return { path: file, fd, device: dev, inode: ino, close: () => fs.closeSync(fd) };
   } catch (error) {
@@ -42,27 +46,30 @@ export function openOwnNamespace(): NamespaceHandle {
   return openNamespace(PROC_NET_NAMESPACE);
 }
 
-let home: NamespaceHandle | undefined;
+/** Where the thread is: its own namespace, or that of the innermost {@link inNamespace}. */
+let current: Pick<NamespaceHandle, 'fd'> | undefined;
 
 /**
- * Runs `work` inside the namespace and comes back. `work` must be synchronous: an `await` inside would let other
- * code run in the wrong namespace, so a returned promise is refused. If coming back fails the process aborts,
- * because nothing it does afterwards could be trusted.
+ * Runs `work` inside the namespace and comes back to where the caller was. `work` must be synchronous: an `await`
+ * inside would let other code run in the wrong namespace, so a returned promise is refused. If coming back fails the
+ * process aborts, because nothing it does afterwards could be trusted.
  */
 export function inNamespace<T>(namespace: Pick<NamespaceHandle, 'fd'>, work: () => T): T {
-  home ??= openOwnNamespace();
+  const outer = (current ??= openOwnNamespace());
   setNamespace(namespace.fd, CLONE_NEWNET);
   let result: T;
   try {
+    current = namespace;
     result = work();
   } finally {
-    leaveFor(home);
+    leaveFor(outer);
+    current = outer;
   }
   if (result instanceof Promise) throw new TypeError('inNamespace: the work must be synchronous');
   return result;
 }
 
-function leaveFor(target: NamespaceHandle): void {
+function leaveFor(target: Pick<NamespaceHandle, 'fd'>): void {
   try {
     setNamespace(target.fd, CLONE_NEWNET);
   } catch {
@@ -78,7 +85,7 @@ function leaveFor(target: NamespaceHandle): void {
 export async function warmThreadPool(
   threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4),
 ): Promise<void> {
-  home ??= openOwnNamespace();
+  current ??= openOwnNamespace();
   await Promise.all(Array.from({ length: threads * 4 }, () => fs.promises.stat('/')));
 }
 
@@ -86,13 +93,13 @@ export async function warmThreadPool(
 export function createNamespace(file: string): void {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.closeSync(fs.openSync(file, 'wx', 0o444));
-  home ??= openOwnNamespace();
+  current ??= openOwnNamespace();
   try {
     unshare(CLONE_NEWNET);
     try {
       bindMount(PROC_NET_NAMESPACE, file);
     } finally {
-      leaveFor(home);
+      leaveFor(current);
     }
   } catch (error) {
     fs.rmSync(file, { force: true });
@@ -100,12 +107,20 @@ export function createNamespace(file: string): void {
   }
 }
 
-/** Unpins a namespace made by {@link createNamespace}; one that is gone already is fine. */
+/**
+ * Unpins a namespace made by {@link createNamespace}; one that is gone already is fine.
+ * @throws SystemError `EINVAL` when the file is something else, which is left alone.
+ */
 export function deleteNamespace(file: string): void {
   try {
     unmountLazily(file);
   } catch (error) {
     if (!hasCode(error, 'ENOENT', 'EINVAL')) throw error;
+  }
+  const left = fs.lstatSync(file, { throwIfNoEntry: false });
+  // Underneath lies the empty file that it was pinned to.
+  if (left !== undefined && !(left.isFile() && left.size === 0)) {
+    throw new SystemError('unlink', os.constants.errno.EINVAL, `${file} is not a pinned namespace`);
   }
   fs.rmSync(file, { force: true });
 }

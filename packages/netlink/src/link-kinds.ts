@@ -82,12 +82,14 @@ export function writeKind(writer: PayloadWriter, settings: KindSettings | PlainK
   }
 }
 
-/** The settings of a kind this library knows; `undefined` for the others and for what lacks its main attribute. */
-export function readKind(kind: string, data: Attributes): KindSettings | undefined {
-  if (kind === 'bridge') return readBridge(data);
-  if (kind === 'vxlan') return readVxlan(data);
-  if (kind === 'macvlan') return readMacvlan(data);
-  return undefined;
+/**
+ * The settings of a kind this library knows; `undefined` for the others, whose data is not looked at, and for what
+ * lacks its main attribute.
+ */
+export function readKind(kind: string, data: () => Attributes | undefined): KindSettings | undefined {
+  const read = readers.get(kind);
+  const attributes = read === undefined ? undefined : data();
+  return attributes === undefined ? undefined : read?.(attributes);
 }
 
 function writeBridge(writer: PayloadWriter, bridge: BridgeSettings): void {
@@ -157,6 +159,12 @@ function readMacvlan(data: Attributes): MacvlanSettings | undefined {
   const mode = (Object.keys(macvlanModes) as MacvlanMode[]).find((name) => macvlanModes[name] === number);
   return mode === undefined ? undefined : { kind: 'macvlan', mode };
 }
+
+const readers = new Map<string, (data: Attributes) => KindSettings | undefined>([
+  ['bridge', readBridge],
+  ['vxlan', readVxlan],
+  ['macvlan', readMacvlan],
+]);
 
 const boolean = (value: number | undefined): boolean | undefined =>
   value === undefined ? undefined : value !== 0;

@@ -6,6 +6,7 @@ import {
   type AddressGenerationMode,
   type InetSetting,
 } from './link-inet.js';
+import { AF_UNSPEC } from './ip-address.js';
 import * as rt from './link-attributes.js';
 import { type KindSettings, readKind } from './link-kinds.js';
 import { type LinkStatistics, readStatistics } from './link-statistics.js';
@@ -81,7 +82,7 @@ export function decodeLink(message: NetlinkMessage): Link {
     hardwareType: bytes.readUInt16LE(2),
     ...readCommon(attributes),
     ...readLinkInfo(attributes.nested(rt.IFLA_LINKINFO)),
-    addressGenerationMode: readGenerationMode(attributes.nested(rt.IFLA_AF_SPEC)),
+    addressGenerationMode: readGenerationMode(readFamilies(bytes, attributes)),
     statistics: readStatistics(attributes.bytes(rt.IFLA_STATS64)),
   });
 }
@@ -112,14 +113,18 @@ function readAlternativeNames(attributes: Attributes): string[] {
 function readLinkInfo(info: Attributes | undefined): Pick<Link, 'kind' | 'settings'> {
   const kind = info?.text(rt.IFLA_INFO_KIND);
   if (kind === undefined) return {};
-  const data = info?.nested(rt.IFLA_INFO_DATA);
-  return present({ kind, settings: data === undefined ? undefined : readKind(kind, data) });
+  return present({ kind, settings: readKind(kind, () => info?.nested(rt.IFLA_INFO_DATA)) });
 }
 
 /** The per-device IPv4 parameters (net/ipv4/conf/NAME) in a link message, by name. @throws DecodeError */
 export function decodeInetSettings(message: NetlinkMessage): Partial<Record<InetSetting, number>> {
   const bytes = readStructure(message.payload, rt.IFINFOMSG, 'ifinfomsg');
-  return readInetSettings(new Attributes(bytes, rt.IFINFOMSG).nested(rt.IFLA_AF_SPEC));
+  return readInetSettings(readFamilies(bytes, new Attributes(bytes, rt.IFINFOMSG)));
+}
+
+/** IFLA_AF_SPEC is by family only in messages of no family; a bridge's own say something else there. */
+function readFamilies(header: Buffer, attributes: Attributes): Attributes | undefined {
+  return header[0] === AF_UNSPEC ? attributes.nested(rt.IFLA_AF_SPEC) : undefined;
 }
 
 /** A link by index or by name. */

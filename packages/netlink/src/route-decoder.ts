@@ -93,8 +93,14 @@ function readOptions(attributes: Attributes) {
 }
 
 function readGateway(attributes: Attributes): string | undefined {
-  const gateway = attributes.bytes(rt.RTA_GATEWAY) ?? attributes.bytes(rt.RTA_VIA)?.subarray(2);
+  const gateway = attributes.bytes(rt.RTA_GATEWAY) ?? readVia(attributes.bytes(rt.RTA_VIA));
   return gateway === undefined ? undefined : decodeIp(gateway);
+}
+
+/** struct rtvia: family (u16), address. Other families than IP (MPLS) are none of ours. */
+function readVia(via: Buffer | undefined): Buffer | undefined {
+  if (via === undefined || via.length < 2 || familyOf(via.readUInt16LE(0)) === undefined) return undefined;
+  return via.subarray(2);
 }
 
 const RTNEXTHOP = 8;

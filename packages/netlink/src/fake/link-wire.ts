@@ -10,7 +10,7 @@ import {
   writeFamilies,
 } from '../link-inet.js';
 import { readGenerationMode } from '../link-inet.js';
-import { type KindSettings, readKind, writeKind } from '../link-kinds.js';
+import { readKind, writeKind } from '../link-kinds.js';
 import { decodeMac, encodeMac } from '../mac.js';
 import { PayloadWriter } from '../payload.js';
 import { present, type Present } from '../present.js';
@@ -30,14 +30,10 @@ function readDescription(bytes: Buffer) {
   return {
     ...readOwn(bytes, attributes),
     kind,
-    settings: readRequestedKind(kind, info?.nested(rt.IFLA_INFO_DATA)),
+    settings: kind === undefined ? undefined : readKind(kind, () => info?.nested(rt.IFLA_INFO_DATA)),
     peer: kind === 'veth' ? readPeer(info?.nested(rt.IFLA_INFO_DATA)) : undefined,
     families: readFamilies(attributes.nested(rt.IFLA_AF_SPEC)),
   };
-}
-
-function readRequestedKind(kind: string | undefined, data: Attributes | undefined): KindSettings | undefined {
-  return kind === undefined || data === undefined ? undefined : readKind(kind, data);
 }
 
 function readPeer(data: Attributes | undefined): ReturnType<typeof readOwn> | undefined {
