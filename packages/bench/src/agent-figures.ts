@@ -44,6 +44,7 @@ export async function measureAgent(plan: AgentPlan): Promise<AgentFigures> {
   const step = (name: string, done: number): void => progress(name, done, 6);
   await attach(plan, pods.slice(0, few), results);
   step('ADD with few endpoints', 0);
+  await addCosts(plan); // to warm up
   const before = await addCosts(plan);
   step('attach all', 1);
   await attach(plan, pods.slice(few), results);

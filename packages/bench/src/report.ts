@@ -5,7 +5,8 @@ import type { BenchResult } from './run-bench.js';
 /** The result as a table for people. */
 export function formatReport(result: BenchResult): string {
   const { machine, options } = result;
-  const title = `${options.pods} pods, Linux ${machine.kernel}, ${machine.processors} × ${machine.processor}, Node ${machine.node}`;
+  const warm = options.warmUp === 0 ? '' : ` after ${options.warmUp} to warm up`;
+  const title = `${options.pods} pods${warm}, Linux ${machine.kernel}, ${machine.processors} × ${machine.processor}, Node ${machine.node}`;
   const load = `load average ${result.load.before.toFixed(1)} before, ${result.load.after.toFixed(1)} after`;
   return [
     `${title}; ${load}`,

@@ -21,6 +21,8 @@ export interface BenchOptions {
   readonly workers: number;
   /** Repetitions of the whole; samples are put together. */
   readonly rounds: number;
+  /** Pods of each contender that are attached and detached before anything is measured. */
+  readonly warmUp: number;
   /** Endpoints for the figures of the agent. */
   readonly endpoints: number;
   readonly idleSeconds: number;
@@ -39,6 +41,7 @@ export const defaultOptions = {
   pods: 200,
   workers: 32,
   rounds: 1,
+  warmUp: 20,
   endpoints: 1_000,
   idleSeconds: 10,
   peerBinDir: '/usr/lib/cni',
@@ -149,18 +152,24 @@ async function measureAll(
   call: BenchCall,
 ): Promise<Measurement[]> {
   const pods = new Map(contenders.map((one) => [one.name, addPods(one.host, options.pods)]));
+  const firstPods = new Map([...pods].map(([name, slots]) => [name, slots.slice(0, options.warmUp)]));
+  const plan = { contenders, pods, signal: call.signal };
+  const progressOf = (phase: string) => (done: number, total: number) =>
+    call.progress({ phase, done, total });
+  if (options.warmUp > 0) {
+    const progress = progressOf('warm up');
+    await measure({ ...plan, pods: firstPods, workers: 1, batch: options.warmUp, progress });
+  }
   const taken: Measurement[] = [];
   for (const workers of [1, options.workers]) {
     for (let round = 0; round < options.rounds; round += 1) {
-      const phase = `${workers === 1 ? 'one at a time' : `${workers} at once`}, round ${round + 1}`;
       const measurements = await measure({
+        ...plan,
         contenders: rotate(contenders, round),
-        pods,
         workers,
         // One at a time the contenders take turns; many at once, a part would be mostly beginning and end.
         batch: workers === 1 ? Math.ceil(options.pods / 8) : options.pods,
-        signal: call.signal,
-        progress: (done, total) => call.progress({ phase, done, total }),
+        progress: progressOf(`${workers === 1 ? 'one at a time' : `${workers} at once`}, round ${round + 1}`),
       });
       taken.push(...measurements);
     }

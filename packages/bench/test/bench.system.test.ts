@@ -9,12 +9,12 @@ const ownNamespaces = (): string[] =>
 
 test('the peers are measured, and nothing is left', async () => {
   const phases = new Set<string>();
-  const options = { ...defaultOptions, pods: 4, workers: 2 };
+  const options = { ...defaultOptions, pods: 4, workers: 2, warmUp: 1 };
   const result = await runBench(options, {
     signal: new AbortController().signal,
     progress: ({ phase }) => phases.add(phase),
   });
-  assert.deepEqual([...phases], ['one at a time, round 1', '2 at once, round 1']);
+  assert.deepEqual([...phases], ['warm up', 'one at a time, round 1', '2 at once, round 1']);
   assert.equal(result.measurements.length, 4 * 2 * 2);
   for (const { samples, podsPerSecond } of result.measurements) {
     assert.equal(samples.length, 4);

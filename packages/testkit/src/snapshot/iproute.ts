@@ -137,13 +137,25 @@ function ruleSection(family: string, rows: readonly Row[]): Section {
   return keyed(rows, (row) => `${family} ${text(row, 'priority')}`, describe);
 }
 
+const attempts = 5;
+
 async function readQdiscs(namespace: TestNamespace): Promise<Pick<LinkState, 'qdiscs' | 'filters'>> {
-  const [rows = []] = await batch(namespace, ['tc'], ['qdisc show']);
-  const filtered = rows.filter((row) => !unfiltered.has(text(row, 'kind')));
-  return {
-    qdiscs: keyed(rows, qdiscKey, (row) => ({ ...describe(row), handle: chosenHandle(text(row, 'handle')) })),
-    filters: filtered.length === 0 ? {} : await readFilters(namespace, filtered),
-  };
+  for (let attempt = 1; ; attempt += 1) {
+    const [rows = []] = await batch(namespace, ['tc'], ['qdisc show']);
+    const filtered = rows.filter((row) => !unfiltered.has(text(row, 'kind')));
+    try {
+      return {
+        qdiscs: keyed(rows, qdiscKey, (row) => ({
+          ...describe(row),
+          handle: chosenHandle(text(row, 'handle')),
+        })),
+        filters: filtered.length === 0 ? {} : await readFilters(namespace, filtered),
+      };
+    } catch (error) {
+      // A link that went between the two questions: ask again.
+      if (attempt === attempts || !/Cannot find device/.test(String(error))) throw error;
+    }
+  }
 }
 
 /** Handles from 8000: on are numbered by the kernel (tc(8)). */
