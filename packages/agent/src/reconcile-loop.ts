@@ -50,8 +50,12 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
     const begin = elapsed();
     const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(deadline)]);
     try {
-      last = await context.locks.withAll(signal, () => reconcile(context, signal, elapsed));
-      context.readiness.ready = true;
+      last = await context.locks.withAll(signal, async () => {
+        const report = await reconcile(context, signal, elapsed);
+        // While the node is still held: whoever waits for it must find the agent ready.
+        context.readiness.ready = true;
+        return report;
+      });
       becomeReady();
       metrics.reconciled(last.duration, last.changes);
       logReport(context, last);

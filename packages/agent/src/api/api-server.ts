@@ -112,17 +112,21 @@ class HttpError extends Error {
   }
 }
 
+/** A body that is too large is read to its end all the same, or its sender would not get to see the answer. */
 async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBodyBytes) throw new HttpError(413, `the body is larger than ${maxBodyBytes} bytes`);
-    chunks.push(chunk);
+    if (size <= maxBodyBytes) chunks.push(chunk);
   }
-  if (size === 0) return undefined;
+  if (size > maxBodyBytes) throw new HttpError(413, `the body is larger than ${maxBodyBytes} bytes`);
+  return size === 0 ? undefined : parseBody(Buffer.concat(chunks).toString('utf8'));
+}
+
+function parseBody(text: string): unknown {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+    return JSON.parse(text) as unknown;
   } catch (cause) {
     throw new HttpError(400, `the body is no JSON: ${describeError(cause)}`);
   }

@@ -121,7 +121,7 @@ networks:
 });
 
 describe('asking for addresses, pools and a MAC', () => {
-  const annotations = (values: Record<string, string>): object => ({
+  const annotations = (values: Record<string, string>): Record<string, unknown> => ({
     runtimeConfig: { 'io.kubernetes.cri.pod-annotations': values },
   });
   const project = 'cni.projectcalico.org';

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { createReadyHarness } from '../fakes/harness.js';
+
+const yaml = 'networks: [{ name: n, pools: [{ cidr: 10.1.0.0/24, blockSize: 31 }] }]';
+
+describe("the node's own part", () => {
+  test('a new block gets its route before its first pod, and only then', async () => {
+    const agent = await createReadyHarness({ yaml });
+    for (const id of ['c1', 'c2', 'c3']) await agent.call('ADD', { id });
+    const applied = agent.engine.calls.filter((call) => call === 'apply node');
+    // 10.1.0.0 is never handed out: the blocks are 0-1, 2-3, …
+    expect(agent.context.networks[0]?.ipam.blocks()).toEqual(['10.1.0.0/31', '10.1.0.2/31']);
+    expect(applied).toHaveLength(2);
+  });
+
+  test('an ADD that cannot get the route of its block fails, and the next one tries again', async () => {
+    const agent = await createReadyHarness({ yaml });
+    agent.engine.between = (point) => {
+      if (point === 'apply route') throw new Error('ENETDOWN');
+    };
+    expect((await agent.call('ADD')).ok).toBe(false);
+    agent.engine.between = () => undefined;
+    expect((await agent.call('ADD')).ok).toBe(true);
+    expect(agent.engine.of('node')).toContainEqual(expect.objectContaining({ destination: '10.1.0.2/31' }));
+  });
+
+  test('two networks share one table and one set of parameters', async () => {
+    const agent = await createReadyHarness({
+      yaml: 'networks: [{ name: a, pools: [{ cidr: 10.1.0.0/24 }] }, { name: b, pools: [{ cidr: 10.2.0.0/24 }] }]',
+    });
+    const { resources } = agent.context.node.owned();
+    expect(resources.filter(({ kind }) => kind === 'nft-table')).toHaveLength(1);
+    const parameters = resources.filter(({ kind }) => kind === 'sysctl').map((each) => JSON.stringify(each));
+    expect(new Set(parameters).size).toBe(parameters.length);
+  });
+});
