@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { run, runOrFail } from './run.mjs';
 import { SetupError } from './show.mjs';
 
@@ -25,6 +26,37 @@ export async function missingPackages(names) {
   if (query === undefined) return undefined;
   const installed = new Set(query.stdout.split('\n').filter((line) => line.endsWith(' installed')));
   return names.filter((name) => !installed.has(`${name} installed`));
+}
+
+/** The program of each package that shows it is there, for systems that are not Debian's. */
+const PROGRAM_OF = {
+  gcc: 'gcc',
+  iproute2: 'ip',
+  nftables: 'nft',
+  'iputils-ping': 'ping',
+  'busybox-static': 'busybox',
+  conntrack: 'conntrack',
+  containerd: 'containerd',
+  iptables: 'iptables',
+  podman: 'podman',
+  runc: 'runc',
+  tcpdump: 'tcpdump',
+};
+
+function missingPrograms(names) {
+  const folders = (process.env.PATH ?? '').split(':').filter((folder) => folder !== '');
+  const isThere = (program) => folders.some((folder) => fs.existsSync(path.join(folder, program)));
+  return names
+    .map((name) => PROGRAM_OF[name])
+    .filter((program) => program !== undefined && !isThere(program));
+}
+
+function checkPrograms(names, optional) {
+  const missing = missingPrograms(names);
+  if (missing.length === 0) return 'this is not Debian, and all programs are there';
+  const text = `this is not Debian; these programs are missing: ${missing.join(' ')}`;
+  if (optional) return `skipped (${text})`;
+  throw new SetupError(text);
 }
 
 const POLICY = '/usr/sbin/policy-rc.d';
@@ -66,11 +98,7 @@ export async function installPackages(purpose, begin) {
   const missing = await missingPackages(names);
   if (missing?.length === 0) return `all ${names.length} are installed`;
   const optional = purpose === 'run';
-  if (missing === undefined) {
-    const text = `this is not Debian; the programs of these packages are needed: ${names.join(' ')}`;
-    if (optional) return `skipped (${text})`;
-    throw new SetupError(text);
-  }
+  if (missing === undefined) return checkPrograms(names, optional);
   const command = `apt-get install ${missing.join(' ')}`;
   if (process.getuid() !== 0) {
     if (optional) return `skipped (not root); as root: ${command}`;
