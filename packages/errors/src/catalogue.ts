@@ -60,6 +60,12 @@ export const errorCatalogue = {
     action: 'See `podwire explain`; the next reconcile repairs what can be repaired.',
     cni: 101,
   },
+  TRACE_UNKNOWN: {
+    meaning: 'The agent keeps no trace of such a request.',
+    action:
+      'See `podwire trace last --list`: only the latest requests since the start of the agent are kept (`limits.traces`).',
+    cni: 4,
+  },
   POOL_EXHAUSTED: {
     meaning: 'No free address is left in any pool the pod may use.',
     action:
@@ -123,13 +129,15 @@ export const errorCatalogue = {
     cni: 11,
   },
   INSTALL_REFUSED: {
-    meaning: 'A file that the installer would replace or remove was not written by Podwire, or was changed since.',
+    meaning:
+      'A file that the installer would replace or remove was not written by Podwire, or was changed since.',
     action: 'Look at the file that the message names; with `--force` it is replaced or removed.',
     cni: 5,
   },
   INSTALL_FAILED: {
     meaning: 'The plugin or its network configuration could not be installed or removed.',
-    action: 'The message names the file and the reason: not built, no permission, no space, not executable there.',
+    action:
+      'The message names the file and the reason: not built, no permission, no space, not executable there.',
     cni: 5,
   },
   MANIFEST_INVALID: {
@@ -144,7 +152,8 @@ export const errorCatalogue = {
   },
   PREREQUISITE_MISSING: {
     meaning: 'A program or file that the command needs is not there.',
-    action: 'The message says what is missing and where it comes from; in a checkout, `npm run setup` brings everything.',
+    action:
+      'The message says what is missing and where it comes from; in a checkout, `npm run setup` brings everything.',
     cni: 5,
   },
   INTERNAL: {

@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
+import { checkoutFile } from '../checkout.js';
 import { withInterrupt } from '../interrupt.js';
 
 /**
@@ -38,7 +39,7 @@ interface Choices {
   readonly save?: string;
 }
 
-const checkout = path.resolve(import.meta.dirname, '../../../../..');
+const checkout = checkoutFile('.');
 
 export function define(command: Command, io: Io): void {
   command

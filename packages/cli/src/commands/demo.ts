@@ -1,3 +1,117 @@
+import path from 'node:path';
+import { PodwireError } from '@podwire/errors';
 import type { Command } from 'commander';
-import type { Io } from '../io.js';
-export function define(_command: Command, _io: Io): void {}
+import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import type { Inventory } from '../demo/end.js';
+import type { DemoObserver, DemoReport } from '../demo/run-demo.js';
+import { withInterrupt } from '../interrupt.js';
+import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { startProgress } from '../render/progress.js';
+
+interface DemoOptions {
+  readonly keep?: boolean;
+  readonly end?: boolean;
+}
+
+export function define(command: Command, io: Io): void {
+  command
+    .description(
+      'Shows Podwire on a private host: a network namespace with an uplink to a world, a real agent in it, the three pods of examples/ attached through the real plugin, and real packets between all of them. Then everything is taken away. The network of this machine is not touched. Needs root, iproute2 and nftables; takes some seconds.',
+    )
+    .option('--keep', 'let it go on afterwards, and say how to look at it')
+    .option('--end', 'end all demos that go on, also broken ones')
+    .action(() => run(command, io));
+  addOutput(command);
+  addExamples(command, [
+    ['podwire demo', ''],
+    ['podwire demo --keep', ''],
+    ['podwire demo --end', 'after --keep'],
+    ['podwire demo -o json', '{"pods":[…],"checks":[…],"rates":[…],"trace":…,"ending":…}'],
+  ]).addHelpText('after', '\nExit code 4: something was not reachable, or something was left behind.');
+}
+
+async function run(command: Command, io: Io): Promise<void> {
+  const { keep, end } = optionsOf(command) as DemoOptions;
+  const json = outputOf(command) === 'json';
+  if (end === true) return endAll(io, json);
+  const { runDemo } = await import('../demo/run-demo.js');
+  const progress = startProgress(io);
+  const observer = json ? silent : await createWriter(io);
+  const report = await withInterrupt((signal) =>
+    runDemo({ keep: keep === true, signal, progress, observer }),
+  );
+  if (!(await isAllWell(report))) io.exitCode = exitCodes.notAsItShould;
+  if (json) return writeJson(io, report);
+  return writeEnd(io, report);
+}
+
+const silent: DemoObserver = {
+  attached: () => undefined,
+  measured: () => undefined,
+  rated: () => undefined,
+  traced: () => undefined,
+};
+
+/** Writes each part when it is known. */
+async function createWriter(io: Io): Promise<DemoObserver> {
+  const render = await import('../demo/render.js');
+  const paint = colorsFor(io, io.stdout);
+  return {
+    attached: (pods) => writeLines(io, [...render.renderPods(pods, paint), '']),
+    measured: (checks) =>
+      writeLines(io, [
+        ...render.renderMatrix(checks, paint),
+        ...render.renderPorts(checks, paint),
+        '',
+        ...render.renderVerdict(checks, paint),
+        '',
+      ]),
+    rated: (rates) => writeLines(io, render.renderRates(rates, paint)),
+    traced: (trace) =>
+      writeLines(io, [...render.renderDemoTrace(trace, io.stdout.columns ?? 100, paint), '']),
+  };
+}
+
+async function writeEnd(io: Io, report: DemoReport): Promise<void> {
+  const { renderEnding, renderKept } = await import('../demo/render.js');
+  const paint = colorsFor(io, io.stdout);
+  if (report.ending !== undefined) return writeLines(io, renderEnding(report.ending, paint));
+  return writeLines(io, renderKept(report, ownName(io), paint));
+}
+
+/** How people can start this program where they are. */
+function ownName({ env }: Io): string {
+  const file = process.argv[1] ?? 'podwire';
+  const directory = path.dirname(file);
+  if ((env['PATH'] ?? '').split(':').includes(directory)) return path.basename(file);
+  const relative = path.relative(process.cwd(), file);
+  return relative.startsWith('..') ? file : relative;
+}
+
+async function isAllWell({ checks, ending }: DemoReport): Promise<boolean> {
+  const { isNothing } = await import('../demo/end.js');
+  return checks.every(({ ok }) => ok) && (ending === undefined || isNothing(ending.left));
+}
+
+async function endAll(io: Io, json: boolean): Promise<void> {
+  const [{ findLedgers, isAlive }, { countLeft, endDemo, inodesOf, isNothing }] = await Promise.all([
+    import('../demo/ledger.js'),
+    import('../demo/end.js'),
+  ]);
+  if (process.getuid?.() !== 0) throw new PodwireError('PRIVILEGE_MISSING', 'only root can end a demo');
+  // One that runs at this moment ends itself.
+  const ledgers = findLedgers().filter((ledger) => ledger.kept || !isAlive(ledger.owner));
+  const ended: { name: string; left: Inventory }[] = [];
+  for (const ledger of ledgers) {
+    const inodes = inodesOf(ledger);
+    await endDemo(ledger);
+    const left = countLeft(ledger, inodes);
+    if (!isNothing(left)) io.exitCode = exitCodes.notAsItShould;
+    ended.push({ name: ledger.name, left });
+  }
+  if (json) return writeJson(io, { ended });
+  if (ended.length === 0) return writeLines(io, ['no demo goes on']);
+  const describe = ({ name, left }: (typeof ended)[number]): string =>
+    isNothing(left) ? `ended ${name}: nothing is left` : `${name}: left behind ${JSON.stringify(left)}`;
+  return writeLines(io, ended.map(describe));
+}

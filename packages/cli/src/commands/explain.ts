@@ -76,7 +76,7 @@ function conclude(explanation: Explanation, paint: Colors): string[] {
   if (drifted === 0) return [paint.green(`All ${resources.length} are in the kernel as planned.`)];
   return [
     paint.red(
-      `${drifted} of ${resources.length} differ: something else on this node has changed or removed them.`,
+      `${drifted} of ${resources.length} ${drifted === 1 ? 'differs' : 'differ'}: something else on this node has changed or removed ${drifted === 1 ? 'it' : 'them'}.`,
     ),
     `${paint.bold('what to do:')} "podwire reconcile" repairs it now; the agent does so by itself at its next round (reconcileInterval).`,
     'If it comes back, look for another program that manages the same links, routes or tables.',

@@ -101,7 +101,7 @@ export function describeRates({
   return texts.join(', ') || '-';
 }
 
-function formatRate(bits: number): string {
+export function formatRate(bits: number): string {
   const [factor, unit] = (
     [
       [1e9, 'G'],

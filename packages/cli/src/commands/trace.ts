@@ -69,8 +69,5 @@ export function selectTraces(traces: readonly Trace[], target: string, options: 
 function nothingFound(target: string, { verb }: TraceOptions): PodwireError {
   const what = verb === undefined ? 'request' : verb.toUpperCase();
   const whom = target === 'last' ? '' : ` about ${printable(target)}`;
-  return new PodwireError(
-    'ENDPOINT_UNKNOWN',
-    `the agent remembers no ${what}${whom}; it forgets old ones and all when it restarts`,
-  );
+  return new PodwireError('TRACE_UNKNOWN', `the agent remembers no ${what}${whom}`);
 }

@@ -16,11 +16,7 @@ function describe(resource: Resource): string {
 }
 
 export function renderResources(resources: readonly Resource[], paint: Colors): string[] {
-  const rows = resources.map((resource) => [
-    placeOf(resource),
-    paint.bold(resource.kind),
-    describe(resource),
-  ]);
+  const rows = resources.map((resource) => [placeOf(resource), describe(resource)]);
   return renderTable({ head: ['WHERE', 'WHAT'], rows }, paint);
 }
 

@@ -20,14 +20,18 @@ interface Row extends Span {
 const leastBar = 16;
 const mostBar = 60;
 const mostLabel = 58;
+const leastLabel = 16;
+/** Between the columns, and one that a terminal may need for itself. */
+const gaps = 5;
 
 export function renderTrace(trace: Trace, { width, full }: TraceOptions, paint: Colors): string[] {
   const rows = trace.stages.flatMap((stage) => [stageRow(stage), ...resourceRows(trace, stage, full)]);
-  const labels = rows.map(({ label, depth }) => shorten('  '.repeat(depth) + label, mostLabel));
-  const labelWidth = Math.max(...labels.map((label) => label.length), 0);
   const times = rows.map(({ duration }) => formatMilliseconds(duration));
   const timeWidth = Math.max(...times.map((time) => time.length), 0);
-  const room = Math.min(mostBar, Math.max(leastBar, width - labelWidth - timeWidth - 4));
+  const labelRoom = Math.min(mostLabel, Math.max(leastLabel, width - timeWidth - leastBar - gaps));
+  const labels = rows.map(({ label, depth }) => shorten('  '.repeat(depth) + label, labelRoom));
+  const labelWidth = Math.max(...labels.map((label) => label.length), 0);
+  const room = Math.min(mostBar, Math.max(leastBar, width - labelWidth - timeWidth - gaps));
   const lines = rows.map((row, index) => {
     const bar = renderBar(row, trace.duration, room);
     const colored = row.depth === 0 ? paint.cyan(bar) : paint.dim(bar);

@@ -1,0 +1,26 @@
+/** What the demo and the processes in its namespaces say to each other. */
+
+export type PeerProtocol = 'tcp' | 'udp';
+
+/** The argument of `peer.js`, as JSON. */
+export interface PeerSettings {
+  readonly name: string;
+  readonly ports: readonly { readonly protocol: PeerProtocol; readonly port: number }[];
+}
+
+/** What a peer answers to who asks it. */
+export interface PeerAnswer {
+  readonly name: string;
+  /** Whom it sees: the asker, after all translation. */
+  readonly seen: { readonly address: string; readonly port: number };
+}
+
+export type PeerOrder = { readonly id: number; readonly address: string; readonly port: number } & (
+  | { readonly kind: 'ask'; readonly protocol: PeerProtocol }
+  | { readonly kind: 'pour'; readonly bytes: number }
+);
+
+export type PeerMessage =
+  | 'ready'
+  | { readonly id: number; readonly value: unknown; readonly milliseconds: number }
+  | { readonly id: number; readonly error: string; readonly milliseconds: number };

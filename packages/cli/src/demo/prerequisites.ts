@@ -1,0 +1,52 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { PodwireError } from '@podwire/errors';
+import { checkoutFile } from '../checkout.js';
+
+/** Programs that the demo starts, by absolute path. */
+export interface Programs {
+  readonly ip: string;
+  readonly podwire: string;
+  /** Directory of the plugin. */
+  readonly pluginDirectory: string;
+}
+
+/** Debian has these where only root's PATH looks. */
+const moreDirectories = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
+
+/** @throws PodwireError PRIVILEGE_MISSING, PREREQUISITE_MISSING */
+export function findPrograms(searchPath = process.env['PATH'] ?? ''): Programs {
+  if (process.getuid?.() !== 0) {
+    throw new PodwireError('PRIVILEGE_MISSING', 'the demo makes network namespaces, which only root may do');
+  }
+  const directories = [...searchPath.split(':').filter(path.isAbsolute), ...moreDirectories];
+  requireProgram('nft', 'nftables', directories);
+  const plugin = checkoutFile('bin/podwire-cni');
+  if (!isExecutable(plugin)) {
+    throw new PodwireError(
+      'PREREQUISITE_MISSING',
+      `the plugin ${plugin} is not built yet: run "npm run setup"`,
+    );
+  }
+  return {
+    ip: requireProgram('ip', 'iproute2', directories),
+    podwire: checkoutFile('bin/podwire'),
+    pluginDirectory: path.dirname(plugin),
+  };
+}
+
+function requireProgram(name: string, debianPackage: string, directories: readonly string[]): string {
+  const found = directories.map((directory) => path.join(directory, name)).find(isExecutable);
+  if (found !== undefined) return found;
+  const message = `the program ${name} is not installed: apt-get install ${debianPackage}`;
+  throw new PodwireError('PREREQUISITE_MISSING', message);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
