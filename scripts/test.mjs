@@ -13,6 +13,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { missingPackages, packagesFor } from './setup/debian.mjs';
+import { SetupError } from './setup/show.mjs';
 import { checkAftermath } from './test/aftermath.mjs';
 import { endAllGroups } from './test/children.mjs';
 import { runLint } from './test/lint.mjs';
@@ -22,6 +23,8 @@ import { showPhase, showResult, showSummary, totalOf } from './test/show.mjs';
 import { runUnit } from './test/unit.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
+const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-'));
+process.on('exit', () => fs.rmSync(temporary, { recursive: true, force: true }));
 
 const phases = {
   lint: ['Lint', runLint],
@@ -36,7 +39,7 @@ function readOptions() {
     allowPositionals: true,
   });
   if (values.only !== undefined && !Object.hasOwn(phases, values.only))
-    throw new Error(`--only knows ${Object.keys(phases).join(', ')}, not ${values.only}`);
+    throw new SetupError(`--only knows ${Object.keys(phases).join(', ')}, not ${values.only}`);
   const isNarrowed = values.grep !== undefined || positionals.length > 0;
   const all = Object.keys(phases).filter((name) => name !== 'lint' || !isNarrowed);
   return { names: values.only === undefined ? all : [values.only], grep: values.grep, files: positionals };
@@ -44,47 +47,41 @@ function readOptions() {
 
 /** Namespaces need root, and a test that misses its package must fail with what to install. */
 async function checkPrerequisites() {
-  if (process.getuid() !== 0) throw new Error('the tests make network namespaces and need root');
+  if (process.getuid() !== 0) throw new SetupError('the tests make network namespaces and need root');
   const missing = await missingPackages(packagesFor.test);
-  if (missing?.length > 0) throw new Error(`packages are missing; run: apt-get install ${missing.join(' ')}`);
+  if (missing?.length > 0)
+    throw new SetupError(`packages are missing; run: apt-get install ${missing.join(' ')}`);
 }
 
 async function runPhases({ names, grep, files }) {
-  const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-'));
   const scratch = path.join(temporary, 't');
   fs.mkdirSync(scratch);
   const mark = `PODWIRE_TEST_RUN=${process.pid}-${Date.now()}`;
   const [name, value] = mark.split('=');
   const context = { root, grep, files, temporary, env: { [name]: value, TMPDIR: scratch } };
   const touchesMachine = names.some((each) => each !== 'lint');
+  if (touchesMachine) await checkPrerequisites();
+  const before = touchesMachine ? takeMachineState() : undefined;
   const results = [];
-  try {
-    if (touchesMachine) await checkPrerequisites();
-    const before = touchesMachine ? takeMachineState() : undefined;
-    for (const each of names) {
-      const [title, run] = phases[each];
-      showPhase(title);
-      results.push(...(await run(context)));
-    }
-    if (before === undefined) return results;
-    showPhase('The machine afterwards');
-    // These two do not make a run of tests by themselves.
-    const aftermath = await checkAftermath(before, { mark, temporary: scratch });
-    return results.length === 0 ? [] : [...results, ...aftermath];
-  } finally {
-    fs.rmSync(temporary, { recursive: true, force: true });
+  for (const each of names) {
+    const [title, run] = phases[each];
+    showPhase(title);
+    results.push(...(await run(context)));
   }
+  // The look at the machine does not make a run of tests by itself.
+  if (before === undefined || results.length === 0) return results;
+  showPhase('The machine afterwards');
+  return [...results, ...(await checkAftermath(before, { mark, temporary: scratch }))];
 }
 
 async function runAll() {
   try {
     return await runPhases(readOptions());
   } catch (error) {
-    const failed = { phase: 'runner', name: 'the test runner', passed: 0, failed: 1, skipped: 0, seconds: 0 };
-    const result = {
-      ...failed,
-      output: error.code?.startsWith('ERR_PARSE') ? error.message : (error.stack ?? error),
-    };
+    const isClear = error instanceof SetupError || error.code?.startsWith('ERR_PARSE_ARGS');
+    const counts = { passed: 0, failed: 1, skipped: 0, seconds: 0 };
+    const output = isClear ? error.message : error.stack;
+    const result = { phase: 'runner', name: 'the test runner', ...counts, output };
     showResult(result);
     return [result];
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { supportedVersions } from '@podwire/cni';
 import { answer, type Call, type FakeAgent, parseCall, startFakeAgent } from './fake-agent.js';
 import { buildPrograms, DEFAULT_SOCKET, makeFolder, type Program, runProgram, VERSION } from './programs.js';
 
@@ -147,7 +148,7 @@ for (const program of programs)
       assert.equal(outcome.code, 0);
       assert.deepEqual(JSON.parse(outcome.stdout.toString()), {
         cniVersion: '1.1.0',
-        supportedVersions: ['0.1.0', '0.2.0', '0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'],
+        supportedVersions,
       });
       assert.equal(agent.calls.length, 0);
     });
@@ -160,7 +161,7 @@ for (const program of programs)
         assert.equal(
           outcome.stderr,
           `Podwire CNI plugin ${VERSION}\n` +
-            'CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n',
+            `CNI protocol versions supported: ${supportedVersions.join(', ')}\n`,
         );
       }
     });
