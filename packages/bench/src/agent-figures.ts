@@ -1,8 +1,8 @@
-import fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { type Agent, pings } from '@podwire/testkit';
 import type { Contender, PodSlot } from './contenders.js';
 import { type Job, type JobResult, launch, previousOutput } from './launcher.js';
+import { processorTime, residentBytes } from './process-cost.js';
 import { quantile } from './statistics.js';
 
 /** What the agent itself costs. */
@@ -52,7 +52,7 @@ export async function measureAgent(plan: AgentPlan): Promise<AgentFigures> {
   const addWithMany = quantile(await addCosts(plan), 0.5);
   step('idle', 3);
   const idleShare = await measureIdle(plan.agent.pid, plan.idleSeconds, plan.signal);
-  const residentBytes = residentBytesOf(plan.agent.pid);
+  const resident = residentBytes(plan.agent.pid);
   step('restart', 4);
   const restarts = await measureRestarts(plan);
   await checkOne(plan, results);
@@ -62,7 +62,7 @@ export async function measureAgent(plan: AgentPlan): Promise<AgentFigures> {
   await detach(plan, pods.slice(0, few), results);
   return {
     endpoints: pods.length,
-    residentBytes,
+    residentBytes: resident,
     idleShare,
     idleSeconds: plan.idleSeconds,
     restart: quantile(restarts, 0.5),
@@ -114,25 +114,11 @@ async function addCosts(plan: AgentPlan): Promise<number[]> {
   return (await run(plan, 1, jobs)).map(({ steps }) => steps[0] ?? Number.NaN);
 }
 
-/** Share of one core over some seconds, from the scheduler's own account (nanoseconds on a processor). */
+/** Share of one core over some seconds. */
 async function measureIdle(pid: number, seconds: number, signal: AbortSignal): Promise<number> {
-  const before = processorTime(pid);
-  const start = process.hrtime.bigint();
+  const [time, start] = [processorTime(pid), performance.now()];
   await setTimeout(seconds * 1_000, undefined, { signal });
-  return (processorTime(pid) - before) / Number(process.hrtime.bigint() - start);
-}
-
-/** First field of each thread's schedstat (Documentation/scheduler/sched-stats). */
-function processorTime(pid: number): number {
-  const threads = fs.readdirSync(`/proc/${pid}/task`);
-  const timeOf = (thread: string): number =>
-    Number(fs.readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
-  return threads.reduce((sum, thread) => sum + timeOf(thread), 0);
-}
-
-function residentBytesOf(pid: number): number {
-  const kibibytes = /^VmRSS:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kibibytes) * 1_024;
+  return (processorTime(pid) - time) / (performance.now() - start);
 }
 
 async function measureRestarts({ agent }: AgentPlan): Promise<number[]> {

@@ -1,6 +1,7 @@
 import path from 'node:path';
-import type { PrivateHost } from '@podwire/testkit';
+import type { Agent, PrivateHost } from '@podwire/testkit';
 import { benchProgram, type Job, previousOutput, type Step } from './launcher.js';
+import { processorTime } from './process-cost.js';
 
 /** One pod to be attached: its namespace exists already. */
 export interface PodSlot {
@@ -20,6 +21,8 @@ export interface Contender {
   delete(pod: PodSlot, result: string): Job;
   /** The pod's IPv4 address, for checking that it can be reached. */
   addressOf(pod: PodSlot, result: string): string | undefined;
+  /** Milliseconds that a daemon behind the plugin has spent on processors so far. */
+  processorTime?(): number;
   /** Runs after each round of DEL, outside the measured time. */
   settle?(): Promise<void>;
 }
@@ -118,17 +121,18 @@ export function podwireContender(
   host: PrivateHost,
   chained: boolean,
   binDir: string,
-  socket: string,
+  agent: Agent,
 ): Contender {
-  return listContender({
+  const contender = listContender({
     name: chained ? 'podwire-chain' : 'podwire',
     title: chained ? 'podwire with host port and rates' : 'podwire',
     host,
     binDir,
     cniVersion: '1.0.0',
-    plugins: [{ type: 'podwire-cni', socket, network: 'default' }],
+    plugins: [{ type: 'podwire-cni', socket: agent.socket, network: 'default' }],
     dynamic: chained,
   });
+  return { ...contender, processorTime: () => processorTime(agent.pid) };
 }
 
 /** A static program that does nothing. */

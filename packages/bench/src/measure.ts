@@ -14,6 +14,8 @@ export interface Measurement {
   readonly podsPerSecond: number;
   /** milliseconds in all */
   readonly elapsed: number;
+  /** Milliseconds that the daemon behind the plugin has computed; absent for plugins without one. */
+  readonly daemonTime: number | undefined;
   /** milliseconds, in the order in which they were taken */
   readonly samples: readonly number[];
 }
@@ -34,6 +36,7 @@ interface Tally {
   readonly samples: number[];
   /** milliseconds that the batches took as a whole */
   elapsed: number;
+  daemonTime: number | undefined;
 }
 
 /** Attaches every pod of every contender, checks that some can be reached, and detaches them again. */
@@ -76,7 +79,10 @@ async function measureOperation(
   for (let first = 0; first < podCount(plan); first += plan.batch) {
     for (const contender of plan.contenders) {
       const pods = podsOf(plan, contender).slice(first, first + plan.batch);
-      addTo(tallies.get(contender.name), await run(contender, pods));
+      const computed = contender.processorTime?.();
+      const outcomes = await run(contender, pods);
+      const computedNow = contender.processorTime?.();
+      addTo(tallies.get(contender.name), outcomes, difference(computed, computedNow));
       advance(pods.length);
     }
   }
@@ -101,8 +107,18 @@ async function runBatch(
   return outcomes;
 }
 
-function addTo(tally: Tally | undefined, outcomes: readonly JobResult[]): void {
+const emptyTally = (): Tally => ({ samples: [], elapsed: 0, daemonTime: undefined });
+
+const difference = (before: number | undefined, after: number | undefined): number | undefined =>
+  before === undefined || after === undefined ? undefined : after - before;
+
+function addTo(
+  tally: Tally | undefined,
+  outcomes: readonly JobResult[],
+  daemonTime: number | undefined,
+): void {
   if (tally === undefined || outcomes.length === 0) return;
+  if (daemonTime !== undefined) tally.daemonTime = (tally.daemonTime ?? 0) + daemonTime;
   tally.samples.push(...outcomes.map(({ start, end }) => end - start));
   tally.elapsed +=
     Math.max(...outcomes.map(({ end }) => end)) - Math.min(...outcomes.map(({ start }) => start));
@@ -112,29 +128,32 @@ function conclude(
   contender: ContenderName,
   operation: Operation,
   workers: number,
-  { samples, elapsed }: Tally = { samples: [], elapsed: 0 },
+  tally: Tally = emptyTally(),
 ): Measurement {
-  const podsPerSecond = (samples.length * 1_000) / elapsed;
-  return { contender, operation, workers, summary: summarize(samples), podsPerSecond, elapsed, samples };
+  const podsPerSecond = (tally.samples.length * 1_000) / tally.elapsed;
+  return { contender, operation, workers, summary: summarize(tally.samples), podsPerSecond, ...tally };
 }
 
 /** Puts the rounds of equal measurements together. */
 export function merge(measurements: readonly Measurement[]): Measurement[] {
-  const groups = new Map<string, Measurement[]>();
+  const groups = new Map<string, [Measurement, ...Measurement[]]>();
   for (const one of measurements) {
     const key = `${one.contender} ${one.operation} ${one.workers}`;
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
   }
-  return [...groups.values()].map(([first, ...rest]) =>
-    rest.reduce((sum, one) => {
-      const samples = [...sum.samples, ...one.samples];
-      return conclude(sum.contender, sum.operation, sum.workers, {
-        samples,
-        elapsed: sum.elapsed + one.elapsed,
-      });
-    }, first as Measurement),
-  );
+  return [...groups.values()].map((group) => {
+    const { contender, operation, workers } = group[0];
+    return conclude(contender, operation, workers, {
+      samples: group.flatMap(({ samples }) => samples),
+      elapsed: sumOf(group.map(({ elapsed }) => elapsed)),
+      daemonTime: group[0].daemonTime && sumOf(group.map(({ daemonTime }) => daemonTime ?? 0)),
+    });
+  });
 }
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
 /** A contender that answers quickly and does nothing would win: every fiftieth pod must answer a ping. */
 async function checkReachability(

@@ -15,20 +15,22 @@ export function formatReport(result: BenchResult): string {
     '',
     ...formatTable([comparisonHeader, ...result.comparisons.map(comparisonRow)]),
     '',
-    'Milliseconds from before the start of the first process of a call until the last one has been waited for.',
+    'Milliseconds from before the start of the first process of a call until the last one has been waited for;',
+    '"daemon": what the agent has computed for a call.',
     ...(result.podwire ? [] : ['Podwire itself was not measured.']),
   ].join('\n');
 }
 
-const measurementHeader = ['plugin', 'call', 'at once', 'p50 ms', 'p99 ms', 'max ms', 'pods/s'];
+const measurementHeader = ['plugin', 'call', 'at once', 'p50 ms', 'p99 ms', 'max ms', 'pods/s', 'daemon ms'];
 
 function measurementRow(
   result: BenchResult,
-  { contender, operation, workers, summary, podsPerSecond }: Measurement,
+  { contender, operation, workers, summary, podsPerSecond, daemonTime }: Measurement,
 ) {
   const title = result.contenders.find(({ name }) => name === contender)?.title ?? contender;
   const times = [summary.median, summary.p99, summary.maximum].map(formatNumber);
-  return [title, operation, String(workers), ...times, podsPerSecond.toFixed(0)];
+  const daemon = daemonTime === undefined ? '' : formatNumber(daemonTime / summary.count);
+  return [title, operation, String(workers), ...times, podsPerSecond.toFixed(0), daemon];
 }
 
 const comparisonHeader = ['figure', 'measured', 'promised', ''];

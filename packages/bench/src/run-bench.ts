@@ -143,7 +143,7 @@ async function startPodwire(
     entry: podwire.agent,
     config: { networks },
   });
-  return { agent, contender: podwireContender(host, chained, podwire.binDir, agent.socket) };
+  return { agent, contender: podwireContender(host, chained, podwire.binDir, agent) };
 }
 
 async function measureAll(

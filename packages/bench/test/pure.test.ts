@@ -50,7 +50,16 @@ function measurement(
 ): Measurement {
   const elapsed = samples.reduce((sum, sample) => sum + sample, 0) / workers;
   const podsPerSecond = (samples.length * 1_000) / elapsed;
-  return { contender, operation, workers, summary: summarize(samples), podsPerSecond, elapsed, samples };
+  return {
+    contender,
+    operation,
+    workers,
+    summary: summarize(samples),
+    podsPerSecond,
+    elapsed,
+    daemonTime: undefined,
+    samples,
+  };
 }
 
 test('rounds are put together by contender, call and number at once', () => {
