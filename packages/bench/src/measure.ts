@@ -75,7 +75,7 @@ async function measureOperation(
   advance: (pods: number) => void,
   run: (contender: Contender, pods: readonly PodSlot[]) => Promise<JobResult[]>,
 ): Promise<Measurement[]> {
-  const tallies = new Map(plan.contenders.map(({ name }) => [name, { samples: [], elapsed: 0 }]));
+  const tallies = new Map(plan.contenders.map(({ name }) => [name, emptyTally()]));
   for (let first = 0; first < podCount(plan); first += plan.batch) {
     for (const contender of plan.contenders) {
       const pods = podsOf(plan, contender).slice(first, first + plan.batch);
