@@ -1,5 +1,12 @@
 /** The routes that the kernel adds by itself for addresses. */
-import { formatPrefix, hostPrefix, lastAddress, parseInterfaceAddress, prefixOf } from '@podwire/addresses';
+import {
+  formatPrefix,
+  hostPrefix,
+  lastAddress,
+  parseAddress,
+  parseInterfaceAddress,
+  prefixOf,
+} from '@podwire/addresses';
 import type { InterfaceAddressEntry } from '../address.js';
 import type { Route } from '../route-decoder.js';
 import { RT_TABLE_LOCAL, RT_TABLE_MAIN, RTPROT_KERNEL } from '../route-attributes.js';
@@ -14,14 +21,16 @@ export function connectedRoutes(link: FakeLink, entry: InterfaceAddressEntry): R
 
 function connectedRoutes4(link: FakeLink, entry: InterfaceAddressEntry): Route[] {
   const { address, length } = parseInterfaceAddress(entry.address);
-  const prefix = prefixOf(address, length);
+  const far = entry.peer === undefined ? address : parseAddress(entry.peer);
+  const prefix = prefixOf(far, length);
   const source = entry.address.slice(0, entry.address.indexOf('/'));
   const common = { family: 4, link: link.index, protocol: RTPROT_KERNEL, preferredSource: source } as const;
   const local = { ...common, table: RT_TABLE_LOCAL };
   const routes: Route[] = [
     { ...local, destination: formatPrefix(hostPrefix(address)), type: 'local', scope: 'host' },
   ];
-  if (!link.up || entry.flags.includes('secondary') || length === 32) return routes;
+  const alone = length === 32 && entry.peer === undefined;
+  if (!link.up || entry.flags.includes('secondary') || alone) return routes;
   if (link.name === 'lo')
     routes.push({ ...local, destination: formatPrefix(prefix), type: 'local', scope: 'host' });
   else if (!entry.flags.includes('noPrefixRoute'))

@@ -72,6 +72,11 @@ export const addressCases: readonly Case[] = [
       assertContains(listAddresses(host.connection, { link: 10, family: 4 }), [
         { address: '192.0.2.1/32', peer: '192.0.2.77' },
       ]);
+      host.connection.request([setLink(10, { up: true })]);
+      assert.deepEqual(ownRoutes(host.connection, 10), [
+        'local 192.0.2.1/32 255 host',
+        'unicast 192.0.2.77/32 254 link',
+      ]);
     },
   },
   {
