@@ -20,5 +20,7 @@ export default defineConfig({
     include: ['packages/**/test/**/*.test.ts', 'plugin/test/**/*.test.ts', 'scripts/**/*.test.mjs'],
     exclude: ['**/*.ns.test.ts', '**/*.system.test.ts', '**/node_modules/**', '**/dist/**'],
     maxWorkers: 2,
+    // A busy machine is no failure; what hangs is still ended.
+    testTimeout: 60_000,
   },
 });
