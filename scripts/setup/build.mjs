@@ -6,7 +6,7 @@ import { runOrFail } from './run.mjs';
 /** All projects but those of tests, as tsconfig.json lists them. */
 function sourceProjects(root) {
   const { references } = JSON.parse(fs.readFileSync(path.join(root, 'tsconfig.json'), 'utf8'));
-  const isOfTests = (project) => project === 'test' || project.endsWith('tsconfig.test.json');
+  const isOfTests = (project) => /^test(\/|$)|tsconfig\.test\.json$/.test(project);
   return references.map((reference) => reference.path).filter((project) => !isOfTests(project));
 }
 
