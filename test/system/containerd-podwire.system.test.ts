@@ -35,7 +35,7 @@ before(async () => {
   host = await createPrivateHost({ name: 'cpw', world: true });
   world = host.world ?? assert.fail('a world');
   agent = await startAgent(host);
-  containerd = await startContainerd(host, installPlugin(host, agent.socket));
+  containerd = await startContainerd(host, await installPlugin(host, agent.socket));
   const fresh = await snapshot();
   await removePod(await runPod({ name: 'first' }));
   // The first pod makes the node claim a block of addresses, which stays its own with its blackhole route, and containerd
@@ -221,5 +221,14 @@ test('twenty sandboxes at once get twenty addresses', async () => {
   assert.equal(new Set(statuses.flatMap(({ addresses }) => addresses)).size, 40);
   await Promise.all(ids.map((id) => containerd.cri.stopSandbox(id)));
   await Promise.all(ids.map((id) => containerd.cri.removeSandbox(id)));
+  await untilSameSnapshot(untouched, snapshot);
+});
+
+test('the JavaScript twin of the plugin does the same', async () => {
+  await installPlugin(host, agent.socket, 'js');
+  const server = await runPod({ name: 'twin', portMappings: [{ containerPort: 80, hostPort: 8083 }] });
+  const { ipv4 } = worldAddresses.host;
+  assert.equal(await fetchOutside(world, `http://${ipv4}:8083/`), 'I am twin\n');
+  await removePod(server);
   await untilSameSnapshot(untouched, snapshot);
 });

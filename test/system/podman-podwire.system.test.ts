@@ -24,7 +24,7 @@ before(async () => {
   host = await createPrivateHost({ name: 'ppw', world: true });
   world = host.world ?? assert.fail('a world');
   agent = await startAgent(host);
-  podman = await preparePodman(host, { ...installPlugin(host, agent.socket), network: 'podwire' });
+  podman = await preparePodman(host, { ...(await installPlugin(host, agent.socket)), network: 'podwire' });
 });
 after(() => host.close());
 

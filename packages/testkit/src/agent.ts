@@ -112,19 +112,24 @@ async function untilReady(
   offset: number,
   timeout: number,
 ): Promise<void> {
-  const deadline = AbortSignal.timeout(timeout);
   const written = (): string => fs.readFileSync(logFile).toString('utf8', offset);
   let look = (): void => undefined;
   const watcher = fs.watch(logFile, () => look());
+  let timer: NodeJS.Timeout | undefined;
+  // The agent ends one day, when its log may be gone; by then nobody waits any more.
+  let waiting = true;
   try {
     await new Promise<void>((resolve, reject) => {
-      const fail = (why: string): void => reject(new Error(`the agent ${why}:\n${written()}`));
+      const fail = (why: string): void =>
+        void (waiting && reject(new Error(`the agent ${why}:\n${written()}`)));
       look = () => void (/"msg":"ready"/.test(written()) && resolve());
-      deadline.addEventListener('abort', () => fail(`is not ready after ${timeout} ms`), { once: true });
+      timer = setTimeout(() => fail(`is not ready after ${timeout} ms`), timeout);
       agent.exited.then((exit) => fail(`ended with ${exit.signal ?? exit.code}`), reject);
       look();
     });
   } finally {
+    waiting = false;
+    clearTimeout(timer);
     watcher.close();
   }
 }

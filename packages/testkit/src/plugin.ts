@@ -19,17 +19,21 @@ export const podwirePlugin = (
 });
 
 /**
- * Lays the plugin's executable and a network `podwire` into directories of the host, for container runtimes. containerd
- * 1.6 starts `loopback` for every sandbox, so Debian's stands beside it.
+ * Installs the plugin and the network `podwire` for a container runtime of the host, with `podwire install`; done again
+ * with another kind it replaces the executable. containerd 1.6 starts `loopback` for every sandbox, so Debian's stands
+ * beside it.
  */
-export function installPlugin(host: PrivateHost, socket: string): PluginDirectories {
+export async function installPlugin(
+  host: PrivateHost,
+  socket: string,
+  kind: 'auto' | 'c' | 'js' = 'auto',
+): Promise<PluginDirectories> {
   const binDir = path.join(host.directory, 'bin');
   const confDir = path.join(host.directory, 'net.d');
-  fs.mkdirSync(binDir);
-  fs.mkdirSync(confDir);
-  fs.copyFileSync(path.join(repository, 'bin/podwire-cni'), path.join(binDir, 'podwire-cni'));
-  fs.symlinkSync('/usr/lib/cni/loopback', path.join(binDir, 'loopback'));
-  const network = { cniVersion: '1.0.0', name: 'podwire', plugins: [podwirePlugin(socket)] };
-  fs.writeFileSync(path.join(confDir, '10-podwire.conflist'), JSON.stringify(network));
+  const places = ['--cni-bin-dir', binDir, '--cni-conf-dir', confDir];
+  const podwire = [process.execPath, path.join(repository, 'bin/podwire')];
+  await host.run([...podwire, 'install', ...places, '--cni-socket', socket, '--plugin', kind]);
+  const loopback = path.join(binDir, 'loopback');
+  if (!fs.existsSync(loopback)) fs.symlinkSync('/usr/lib/cni/loopback', loopback);
   return { binDir, confDir };
 }
