@@ -25,11 +25,13 @@ export class AgentError extends Error {
   }
 }
 
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
 /** Asked to stop by a signal, after everything was put away. */
 export class InterruptedError extends Error {
-  readonly signal: 'SIGINT' | 'SIGTERM';
+  readonly signal: StopSignal;
 
-  constructor(signal: 'SIGINT' | 'SIGTERM') {
+  constructor(signal: StopSignal) {
     super(`stopped by ${signal}`);
     this.name = 'InterruptedError';
     this.signal = signal;
@@ -64,9 +66,7 @@ function describeDefect(error: unknown): Failure {
 }
 
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof InterruptedError) {
-    return error.signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated;
-  }
+  if (error instanceof InterruptedError) return exitCodes[error.signal];
   if (error instanceof PodwireError && error.code === ('AGENT_UNREACHABLE' satisfies ErrorCode)) {
     return exitCodes.unreachable;
   }

@@ -1,16 +1,17 @@
 import { InterruptedError } from './failure.js';
+import { exitCodes } from './io.js';
 
-const signals = ['SIGINT', 'SIGTERM'] as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs work that must put things away: the first SIGINT or SIGTERM aborts its signal, and when the work has ended this
+ * Runs work that must put things away: the first SIGINT, SIGTERM or SIGHUP aborts its signal, and when the work has ended this
  * throws. A second one ends the process at once.
  * @throws InterruptedError after a signal, whatever the work made of it
  */
 export async function withInterrupt<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopped = new AbortController();
   const stop = (signal: (typeof signals)[number]): void => {
-    if (stopped.signal.aborted) process.exit(1);
+    if (stopped.signal.aborted) process.exit(exitCodes.failed);
     stopped.abort(new InterruptedError(signal));
   };
   for (const signal of signals) process.on(signal, stop);

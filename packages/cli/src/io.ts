@@ -33,8 +33,9 @@ export const exitCodes = {
   /** It was done, and the answer is no: not ready, not as planned, not reachable. */
   notAsItShould: 4,
   /** 128 + the number of the signal, as shells count. */
-  interrupted: 130,
-  terminated: 143,
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGTERM: 143,
 } as const;
 
 export type Colors = ReturnType<typeof createColors>;

@@ -213,7 +213,7 @@ function readPorts(spec: Field): PortMapping[] {
 }
 
 const portFields = ['name', 'containerPort', 'hostPort', 'hostIP', 'protocol'];
-const protocols = ['TCP', 'UDP', 'SCTP'];
+const protocols = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const;
 
 /** Undefined for a port that asks for none on the host, as kubelet and containerd drop it. */
 function readPort(port: Field): PortMapping | undefined {
@@ -225,11 +225,16 @@ function readPort(port: Field): PortMapping | undefined {
     port.at('containerPort').complain('is missing');
   }
   const hostPort = readPortNumber(port.at('hostPort'), 0);
-  if (port.at('protocol').value !== undefined) expectWord(port.at('protocol'), protocols);
-  const protocol = String(port.at('protocol').value ?? 'TCP').toLowerCase() as PortMapping['protocol'];
+  const protocol = readProtocol(port.at('protocol'));
   const hostIP = readHostIp(port.at('hostIP'));
   if (containerPort === undefined || hostPort === undefined || hostPort === 0) return undefined;
   return { hostPort, containerPort, protocol, ...(hostIP === undefined ? {} : { hostIP }) };
+}
+
+/** Capitals in a manifest, small letters in the capability. */
+function readProtocol(field: Field): PortMapping['protocol'] {
+  if (field.value !== undefined) expectWord(field, Object.keys(protocols));
+  return protocols[field.value as keyof typeof protocols] ?? 'tcp';
 }
 
 function readPortNumber(field: Field, least: number): number | undefined {

@@ -72,8 +72,8 @@ interface Asked {
   readonly signal: AbortSignal | undefined;
 }
 
-function explainNoAnswer(cause: Error, { socket, path, timeout, deadline, signal }: Asked): unknown {
-  if (signal?.aborted === true) return signal.reason;
+function explainNoAnswer(cause: Error, { socket, path, timeout, deadline, signal }: Asked): Error {
+  if (signal?.aborted === true) return signal.reason as Error;
   if (deadline.aborted) {
     return new PodwireError('DEADLINE_EXCEEDED', `the agent did not answer ${path} within ${timeout} ms`);
   }

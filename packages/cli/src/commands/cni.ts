@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { InterruptedError } from '../failure.js';
-import { exitCodes, type Io } from '../io.js';
+import { withInterrupt } from '../interrupt.js';
+import type { Io } from '../io.js';
 
 const examples = `
 Examples:
@@ -23,23 +23,9 @@ export function define(command: Command, io: Io): void {
 
 async function run(words: readonly string[], io: Io): Promise<void> {
   const { runCniTool } = await import('@podwire/cni');
-  const stopped = new AbortController();
-  const stop = (signal: 'SIGINT' | 'SIGTERM'): void => stopped.abort(new InterruptedError(signal));
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
-  try {
-    const { env, stdout, stderr } = io;
-    io.exitCode = await runCniTool(words, {
-      env,
-      stdout,
-      stderr,
-      signal: stopped.signal,
-      name: 'podwire cni',
-    });
-    if (words.includes('--help') || words.includes('-h')) stdout.write(examples);
-    if (stopped.signal.aborted) io.exitCode = exitCodes.interrupted;
-  } finally {
-    process.off('SIGINT', stop);
-    process.off('SIGTERM', stop);
-  }
+  const { env, stdout, stderr } = io;
+  io.exitCode = await withInterrupt((signal) =>
+    runCniTool(words, { env, stdout, stderr, signal, name: 'podwire cni' }),
+  );
+  if (words.includes('--help') || words.includes('-h')) stdout.write(examples);
 }

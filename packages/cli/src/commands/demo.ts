@@ -42,7 +42,7 @@ async function run(command: Command, io: Io): Promise<void> {
   );
   if (!(await isAllWell(report))) io.exitCode = exitCodes.notAsItShould;
   if (json) return writeJson(io, report);
-  return writeEnd(io, report);
+  if (report.kept !== undefined) await writeKept(io, report);
 }
 
 const silent: DemoObserver = {
@@ -50,6 +50,7 @@ const silent: DemoObserver = {
   measured: () => undefined,
   rated: () => undefined,
   traced: () => undefined,
+  ended: () => undefined,
 };
 
 /** Writes each part when it is known. */
@@ -69,14 +70,13 @@ async function createWriter(io: Io): Promise<DemoObserver> {
     rated: (rates) => writeLines(io, render.renderRates(rates, paint)),
     traced: (trace) =>
       writeLines(io, [...render.renderDemoTrace(trace, io.stdout.columns ?? 100, paint), '']),
+    ended: (ending) => writeLines(io, render.renderEnding(ending, paint)),
   };
 }
 
-async function writeEnd(io: Io, report: DemoReport): Promise<void> {
-  const { renderEnding, renderKept } = await import('../demo/render.js');
-  const paint = colorsFor(io, io.stdout);
-  if (report.ending !== undefined) return writeLines(io, renderEnding(report.ending, paint));
-  return writeLines(io, renderKept(report, ownName(io), paint));
+async function writeKept(io: Io, report: DemoReport): Promise<void> {
+  const { renderKept } = await import('../demo/render.js');
+  return writeLines(io, renderKept(report, ownName(io), colorsFor(io, io.stdout)));
 }
 
 /** How people can start this program where they are. */

@@ -114,7 +114,7 @@ function portChecks(cast: Cast, { pod, hostPort, protocol }: PublishedPort): Che
   ];
   return ways.flatMap(({ from, to, at, seen }) =>
     families.flatMap((family) => {
-      const address = (at as Addresses)[family];
+      const address = at[family];
       if (address === undefined || pod.addresses[family] === undefined) return [];
       const seenAs = seen?.[family];
       return [

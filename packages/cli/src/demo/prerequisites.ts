@@ -19,7 +19,7 @@ export function findPrograms(searchPath = process.env['PATH'] ?? ''): Programs {
   if (process.getuid?.() !== 0) {
     throw new PodwireError('PRIVILEGE_MISSING', 'the demo makes network namespaces, which only root may do');
   }
-  const directories = [...searchPath.split(':').filter(path.isAbsolute), ...moreDirectories];
+  const directories = [...searchPath.split(':').filter((each) => path.isAbsolute(each)), ...moreDirectories];
   requireProgram('nft', 'nftables', directories);
   const plugin = checkoutFile('bin/podwire-cni');
   if (!isExecutable(plugin)) {

@@ -7,7 +7,9 @@ import { renderTrace } from '../render/trace.js';
 import type { CheckResult } from './checks.js';
 import { addresses } from './host.js';
 import { isNothing } from './end.js';
-import type { DemoPod, DemoReport, Ending, RateResult } from './run-demo.js';
+import type { RateResult } from './measure.js';
+import type { DemoReport, Ending } from './run-demo.js';
+import type { DemoPod } from './scene.js';
 
 export function renderPods(pods: readonly DemoPod[], paint: Colors): string[] {
   const head = ['POD', 'ADDRESSES', 'INTERFACE', 'HOST PORTS', 'RATES', 'ADD'];
@@ -146,7 +148,12 @@ export function renderEnding({ dels, before, left, machineChanges }: Ending, pai
     machineChanges.length === 0
       ? 'Links, addresses, routes and rules of this machine are as they were before.'
       : paint.yellow('Meanwhile this changed on the machine itself, which the demo does not touch:');
-  return [`DEL took ${times}.`, outcome, machine, ...machineChanges.map((line) => `  ${line}`)];
+  return [
+    ...(dels.length === 0 ? [] : [`DEL took ${times}.`]),
+    outcome,
+    machine,
+    ...machineChanges.map((line) => `  ${line}`),
+  ];
 }
 
 /** What can be done with a demo that goes on. */

@@ -1,37 +1,20 @@
 /** The demo from beginning to end. It shows what it finds through its observer as it goes, and returns all of it. */
+import { warmThreadPool } from '@podwire/linux';
 import type { EndpointView, Trace, TracesView } from '../api/shapes.js';
 import { checkoutFile } from '../checkout.js';
 import { nameOf } from '../commands/pods.js';
 import { type PodManifest, readPodManifests } from '../manifest.js';
 import type { Progress } from '../render/progress.js';
 import { type DemoAgent, startDemoAgent } from './agent.js';
-import { createDemoRuntime, type DemoRuntime } from './attach.js';
-import { type Cast, type CheckResult, commonPort, judge, type Party, planChecks } from './checks.js';
+import { createDemoRuntime } from './attach.js';
+import type { CheckResult } from './checks.js';
 import { countLeft, endDemo, inodesOf, type Inventory } from './end.js';
-import { addresses, createDemoHost, type DemoHost } from './host.js';
-import { type Ledger, openLedger, type OpenLedger } from './ledger.js';
+import { createDemoHost } from './host.js';
+import { type Ledger, openLedger } from './ledger.js';
 import { compareLines, describeMachine } from './machine.js';
-import type { DemoNamespace } from './namespaces.js';
-import type { PeerProtocol } from './peer-messages.js';
-import { type Peer, startPeer } from './peers.js';
+import { makeCast, measureRates, measureReach, type RateResult, startPeers } from './measure.js';
 import { findPrograms } from './prerequisites.js';
-import { warmThreadPool } from '@podwire/linux';
-
-/** A pod of the demo, attached. */
-export interface DemoPod {
-  readonly endpoint: EndpointView;
-  /** Milliseconds from before the plugin's start until it had ended. */
-  readonly add: number;
-}
-
-export interface RateResult {
-  readonly from: string;
-  readonly to: string;
-  /** Bits per second that were asked for; absent where there is no limit. */
-  readonly limit?: number;
-  /** Bits per second, as the receiver counted. */
-  readonly measured: number;
-}
+import type { DemoPod, Scene, Standing } from './scene.js';
 
 export interface Ending {
   /** Milliseconds of each DEL, as `DemoPod.add`. */
@@ -61,6 +44,8 @@ export interface DemoObserver {
   measured(checks: readonly CheckResult[]): void;
   rated(rates: readonly RateResult[]): void;
   traced(trace: Trace): void;
+  /** Everything was put away, also after a failure. */
+  ended(ending: Ending): void;
 }
 
 export interface DemoCall {
@@ -72,22 +57,6 @@ export interface DemoCall {
 
 const examples = ['web', 'client', 'limited'].map((name) => checkoutFile(`examples/${name}.yaml`));
 
-/** Everything that stands while the demo runs. */
-interface Scene {
-  readonly ledger: OpenLedger;
-  readonly host: DemoHost;
-  readonly agent: DemoAgent;
-  readonly runtime: DemoRuntime;
-  readonly attached: Attached[];
-  readonly peers: Map<string, Peer>;
-}
-
-interface Attached {
-  readonly pod: PodManifest;
-  readonly namespace: DemoNamespace;
-  readonly add: number;
-}
-
 /**
  * Runs the demo and takes everything away again, also after a failure or the signal.
  * @throws PodwireError, CniError: what could not be done; the signal's reason
@@ -98,24 +67,18 @@ export async function runDemo(call: DemoCall): Promise<DemoReport> {
   await warmThreadPool();
   const machine = describeMachine();
   const ledger = openLedger(process.pid);
-  const standing: Partial<Scene> & Pick<Scene, 'ledger' | 'attached' | 'peers'> = {
-    ledger,
-    attached: [],
-    peers: new Map(),
-  };
+  const standing: Standing = { ledger, attached: [], peers: new Map() };
+  const end = () => endScene(standing, machine, call);
   try {
     const scene = await build(standing, programs, call);
     const found = await perform(scene, manifests, call);
-    if (call.keep) return { name: ledger.current.name, ...found, kept: release(scene) };
-    const ending = await end(standing, machine, call);
-    return { name: ledger.current.name, ...found, ending };
+    const { name } = ledger.current;
+    return call.keep ? { name, ...found, kept: release(scene) } : { name, ...found, ending: await end() };
   } catch (error) {
-    await call.progress.step('putting everything away', () => putAway(standing));
+    await end();
     throw error;
   }
 }
-
-type Standing = Partial<Scene> & Pick<Scene, 'ledger' | 'attached' | 'peers'>;
 
 async function build(
   standing: Standing,
@@ -147,7 +110,7 @@ async function perform(
   const cast = makeCast(scene.host, pods);
   await progress.step('a process in every pod, on the node and in the world', () => startPeers(scene, cast));
   signal.throwIfAborted();
-  const checks = await progress.step('packets sent and answered', () => measure(scene, cast, signal));
+  const checks = await progress.step('packets sent and answered', () => measureReach(scene, cast, signal));
   observer.measured(checks);
   const rates = await progress.step('bytes poured through the limited pod', () =>
     measureRates(scene, pods, signal),
@@ -180,109 +143,6 @@ async function attachAll(
   });
 }
 
-const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4);
-
-function makeCast({ families }: DemoHost, pods: readonly DemoPod[]): Cast {
-  const limit = (all: Readonly<Record<4 | 6, string>>): Party['addresses'] =>
-    Object.fromEntries(families.map((family) => [family, all[family]]));
-  const parties = pods.map(({ endpoint }): Party => ({
-    name: endpoint.pod.name ?? endpoint.containerId,
-    addresses: Object.fromEntries(endpoint.addresses.map((address) => [familyOf(address), address])),
-  }));
-  return {
-    pods: parties,
-    node: { name: 'node', addresses: limit(addresses.node) },
-    world: { name: 'world', addresses: limit(addresses.world) },
-    families,
-    published: pods.flatMap(({ endpoint }, index) =>
-      endpoint.portMappings
-        .filter(({ protocol }) => protocol !== 'sctp')
-        .map(({ hostPort, protocol }) => ({
-          pod: parties[index]!,
-          hostPort,
-          protocol: protocol as PeerProtocol,
-        })),
-    ),
-  };
-}
-
-/** All at once: each takes as long as Node takes to start. */
-async function startPeers({ host, attached, peers, ledger }: Scene, { node, world }: Cast): Promise<void> {
-  const common = (['tcp', 'udp'] as const).map((protocol) => ({ protocol, port: commonPort }));
-  const wanted = [
-    { name: node.name, namespace: host.node, ports: common },
-    { name: world.name, namespace: host.world, ports: common },
-    ...attached.map(({ pod, namespace }) => ({
-      name: pod.name,
-      namespace,
-      ports: [...common, ...ownPorts(pod)],
-    })),
-  ];
-  const started = await Promise.allSettled(
-    wanted.map(async ({ namespace, ...settings }) => {
-      peers.set(settings.name, await startPeer(namespace, settings, ledger));
-    }),
-  );
-  const failed = started.find((each) => each.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-}
-
-function ownPorts({ portMappings }: PodManifest): { protocol: PeerProtocol; port: number }[] {
-  return portMappings
-    .filter(({ protocol }) => protocol !== 'sctp')
-    .map(({ containerPort, protocol }) => ({ protocol: protocol as PeerProtocol, port: containerPort }));
-}
-
-/** Questions that are under way at once: more would only measure the queue. */
-const atOnce = 2;
-
-async function measure({ peers }: Scene, cast: Cast, signal: AbortSignal): Promise<CheckResult[]> {
-  const checks = planChecks(cast);
-  const results: CheckResult[] = [];
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (let at = next++; at < checks.length; at = next++) {
-      signal.throwIfAborted();
-      const check = checks[at]!;
-      const { protocol, address, port } = check;
-      results[at] = judge(check, await peers.get(check.from)!.ask(protocol, address, port));
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-  return results;
-}
-
-/** Seconds that a limited transfer takes: long enough for the bucket's contents not to count. */
-const pourSeconds = 1;
-const unlimitedBytes = 64 << 20;
-
-async function measureRates(
-  { peers }: Scene,
-  pods: readonly DemoPod[],
-  signal: AbortSignal,
-): Promise<RateResult[]> {
-  const limited = pods.find(({ endpoint }) => endpoint.bandwidth !== undefined)?.endpoint;
-  const [one, other] = pods.map(({ endpoint }) => endpoint).filter((endpoint) => endpoint !== limited);
-  if (limited === undefined || one === undefined || other === undefined) return [];
-  const { ingressRate, egressRate } = limited.bandwidth ?? {};
-  // One after the other: a transfer at full speed would take the processor away from the others.
-  const wanted = [
-    { from: one, to: limited, limit: ingressRate },
-    { from: limited, to: one, limit: egressRate },
-    { from: one, to: other, limit: undefined },
-  ];
-  const results: RateResult[] = [];
-  for (const { from, to, limit } of wanted) {
-    signal.throwIfAborted();
-    const bytes = limit === undefined ? unlimitedBytes : Math.round((limit / 8) * pourSeconds);
-    const names = { from: from.pod.name ?? '', to: to.pod.name ?? '' };
-    const poured = await peers.get(names.from)!.pour(to.addresses[0]!, commonPort, bytes);
-    const measured = (poured.bytes * 8 * 1_000) / poured.milliseconds;
-    results.push({ ...names, ...(limit === undefined ? {} : { limit }), measured });
-  }
-  return results;
-}
-
 /** Of the pod with rates and ports, which has the most to do. */
 async function readTrace({ api }: DemoAgent, pods: readonly DemoPod[]): Promise<Trace> {
   const { traces } = await api.get<TracesView>('/v1/traces?limit=100');
@@ -300,7 +160,11 @@ function release({ ledger, peers, agent, host }: Scene): NonNullable<DemoReport[
   return { socket: agent.api.socket, namespaces: host.namespaces.map(({ name }) => name) };
 }
 
-async function end(standing: Standing, machine: readonly string[], { progress }: DemoCall): Promise<Ending> {
+async function endScene(
+  standing: Standing,
+  machine: readonly string[],
+  { progress, observer }: DemoCall,
+): Promise<Ending> {
   const ledger: Ledger = standing.ledger.current;
   const inodes = inodesOf(ledger);
   const before = countLeft(ledger, inodes);
@@ -308,7 +172,9 @@ async function end(standing: Standing, machine: readonly string[], { progress }:
     putAway(standing),
   );
   const left = countLeft(ledger, inodes);
-  return { dels, before, left, machineChanges: compareLines(machine, describeMachine()) };
+  const ending = { dels, before, left, machineChanges: compareLines(machine, describeMachine()) };
+  observer.ended(ending);
+  return ending;
 }
 
 /** Detaches in reverse as a runtime does, then ends all processes and namespaces. Nothing of it is left out by a failure. */

@@ -1,0 +1,126 @@
+/** Who reaches whom, and how fast: asked and answered by the processes in the namespaces. */
+import type { PodManifest } from '../manifest.js';
+import { type Cast, type CheckResult, commonPort, judge, type Party, planChecks } from './checks.js';
+import { addresses, type DemoHost } from './host.js';
+import type { PeerProtocol } from './peer-messages.js';
+import { startPeer } from './peers.js';
+import type { DemoPod, Scene } from './scene.js';
+
+export interface RateResult {
+  readonly from: string;
+  readonly to: string;
+  /** Bits per second that were asked for; absent where there is no limit. */
+  readonly limit?: number;
+  /** Bits per second, as the receiver counted. */
+  readonly measured: number;
+}
+
+const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4);
+
+export function makeCast({ families }: DemoHost, pods: readonly DemoPod[]): Cast {
+  const limit = (all: Readonly<Record<4 | 6, string>>): Party['addresses'] =>
+    Object.fromEntries(families.map((family) => [family, all[family]]));
+  const parties = pods.map(({ endpoint }): Party => ({
+    name: endpoint.pod.name ?? endpoint.containerId,
+    addresses: Object.fromEntries(endpoint.addresses.map((address) => [familyOf(address), address])),
+  }));
+  return {
+    pods: parties,
+    node: { name: 'node', addresses: limit(addresses.node) },
+    world: { name: 'world', addresses: limit(addresses.world) },
+    families,
+    published: pods.flatMap(({ endpoint }, index) =>
+      endpoint.portMappings
+        .filter(({ protocol }) => protocol !== 'sctp')
+        .map(({ hostPort, protocol }) => ({
+          pod: parties[index]!,
+          hostPort,
+          protocol: protocol as PeerProtocol,
+        })),
+    ),
+  };
+}
+
+/** All at once: each takes as long as Node takes to start. */
+export async function startPeers(
+  { host, attached, peers, ledger }: Scene,
+  { node, world }: Cast,
+): Promise<void> {
+  const common = (['tcp', 'udp'] as const).map((protocol) => ({ protocol, port: commonPort }));
+  const wanted = [
+    { name: node.name, namespace: host.node, ports: common },
+    { name: world.name, namespace: host.world, ports: common },
+    ...attached.map(({ pod, namespace }) => ({
+      name: pod.name,
+      namespace,
+      ports: [...common, ...ownPorts(pod)],
+    })),
+  ];
+  const started = await Promise.allSettled(
+    wanted.map(async ({ namespace, ...settings }) => {
+      peers.set(settings.name, await startPeer(namespace, settings, ledger));
+    }),
+  );
+  const failed = started.find((each) => each.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+function ownPorts({ portMappings }: PodManifest): { protocol: PeerProtocol; port: number }[] {
+  return portMappings
+    .filter(({ protocol }) => protocol !== 'sctp')
+    .map(({ containerPort, protocol }) => ({ protocol: protocol as PeerProtocol, port: containerPort }));
+}
+
+/** Questions that are under way at once: more would only measure the queue. */
+const atOnce = 2;
+
+export async function measureReach(
+  { peers }: Scene,
+  cast: Cast,
+  signal: AbortSignal,
+): Promise<CheckResult[]> {
+  const checks = planChecks(cast);
+  const results: CheckResult[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let at = next++; at < checks.length; at = next++) {
+      signal.throwIfAborted();
+      const check = checks[at]!;
+      const { protocol, address, port } = check;
+      results[at] = judge(check, await peers.get(check.from)!.ask(protocol, address, port));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return results;
+}
+
+/** Seconds that a limited transfer takes: long enough for the bucket's contents not to count. */
+const pourSeconds = 1;
+const unlimitedBytes = 64 << 20;
+
+export async function measureRates(
+  { peers }: Scene,
+  pods: readonly DemoPod[],
+  signal: AbortSignal,
+): Promise<RateResult[]> {
+  const limited = pods.find(({ endpoint }) => endpoint.bandwidth !== undefined)?.endpoint;
+  const [one, other] = pods.map(({ endpoint }) => endpoint).filter((endpoint) => endpoint !== limited);
+  if (limited === undefined || one === undefined || other === undefined) return [];
+  const { ingressRate, egressRate } = limited.bandwidth ?? {};
+  // One after the other: a transfer at full speed would take the processor away from the others.
+  const wanted = [
+    { from: one, to: limited, limit: ingressRate },
+    { from: limited, to: one, limit: egressRate },
+    { from: one, to: other, limit: undefined },
+  ];
+  const results: RateResult[] = [];
+  for (const { from, to, limit } of wanted) {
+    signal.throwIfAborted();
+    const bytes = limit === undefined ? unlimitedBytes : Math.round((limit / 8) * pourSeconds);
+    const names = { from: from.pod.name ?? '', to: to.pod.name ?? '' };
+    const poured = await peers.get(names.from)!.pour(to.addresses[0]!, commonPort, bytes);
+    const measured = (poured.bytes * 8 * 1_000) / poured.milliseconds;
+    results.push({ ...names, ...(limit === undefined ? {} : { limit }), measured });
+  }
+  return results;
+}
