@@ -28,7 +28,8 @@ export function prune(context: EngineContext, desired: readonly Owned[]): Pruned
   ];
 }
 
-function attempt(what: string, work: () => void): Pruned[] {
+function attempt(context: EngineContext, what: string, work: () => void): Pruned[] {
+  context.faults.reach(`prune:${what.split(' ', 1)[0]}`);
   try {
     work();
     return [{ what }];
@@ -46,7 +47,9 @@ function pruneLinks(context: EngineContext, resources: readonly Resource[]): Pru
   );
   const { host } = context.kernel;
   const orphans = listLinks(host.route, { group: LIVE_GROUP }).filter((link) => !wanted.has(link.name));
-  return orphans.flatMap((link: Link) => attempt(`link ${link.name}`, () => buryLinks(host, [link])));
+  return orphans.flatMap((link: Link) =>
+    attempt(context, `link ${link.name}`, () => buryLinks(host, [link])),
+  );
 }
 
 function pruneRoutes(context: EngineContext, resources: readonly Resource[]): Pruned[] {
@@ -59,7 +62,11 @@ function pruneRoutes(context: EngineContext, resources: readonly Resource[]): Pr
   return listRoutes(connection, { protocol: ROUTE_PROTOCOL })
     .filter((found) => !wanted.has(found.destination))
     .flatMap((found) =>
-      attempt(`route ${found.destination}`, () => void connection.request([deleteRoute(exactly(found))])),
+      attempt(
+        context,
+        `route ${found.destination}`,
+        () => void connection.request([deleteRoute(exactly(found))]),
+      ),
     );
 }
 
@@ -81,7 +88,9 @@ function pruneTables(context: EngineContext, resources: readonly Resource[]): Pr
     .listTables()
     .filter((table) => table.name.startsWith(TABLE_PREFIX) && !wanted.has(nameOf(table)))
     .flatMap((table) =>
-      attempt(`nftables table ${nameOf(table)}`, () => nftables.deleteTable(table.family, table.name)),
+      attempt(context, `nftables table ${nameOf(table)}`, () =>
+        nftables.deleteTable(table.family, table.name),
+      ),
     );
 }
 
@@ -102,7 +111,7 @@ function pruneElements(context: EngineContext, resources: readonly Resource[]): 
       listElements(context, { family, table, set })
         .filter(({ key }) => !wanted.has(`${family} ${table} ${set} ${elementKey({ key })}`))
         .flatMap(({ key }) =>
-          attempt(`element ${elementKey({ key })} of set ${set}`, () =>
+          attempt(context, `element ${elementKey({ key })} of set ${set}`, () =>
             nftables.change([{ op: 'destroy', family, table, set, key }]),
           ),
         ),

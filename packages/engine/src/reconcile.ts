@@ -31,6 +31,7 @@ export async function reconcileHost(
     await setImmediate();
   }
   changes.push(...prune(context, desired).map(removal));
+  context.faults.reach('reconcile:end');
   reaper.schedule(); // what an earlier life of the agent doomed
   return changes;
 }
@@ -49,7 +50,7 @@ async function repair(
   const drifts = findDrift(context, owned, surveyHost(context.kernel));
   const session = openSession(context.kernel, owned);
   try {
-    const failures = [...doomed, ...(await mend(drifts, session, options))];
+    const failures = [...doomed, ...(await mend(context, drifts, session, options))];
     const failed = new Map(failures.map(({ resource, error }) => [resource, error]));
     return drifts.map(({ resource }) => report(owned, resource, failed));
   } finally {
@@ -63,14 +64,24 @@ function report(owned: Owned, resource: Resource, failed: ReadonlyMap<Resource, 
   return { ...change, action: 'failed', error: failed.get(resource) };
 }
 
-async function mend(drifts: readonly Drift[], session: Session, { signal }: CallOptions): Promise<Failure[]> {
+async function mend(
+  context: EngineContext,
+  drifts: readonly Drift[],
+  session: Session,
+  { signal }: CallOptions,
+): Promise<Failure[]> {
   const changed = new Set(drifts.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
   const failures: Failure[] = [];
-  for (const step of planSteps(drifts.map(({ resource }) => resource))) {
+  const steps = planSteps(
+    drifts.map(({ resource }) => resource),
+    context.single,
+  );
+  for (const step of steps) {
     for (const mode of ['replace', 'create'] as const) {
       const resources = step.resources.filter((resource) => changed.has(resource) === (mode === 'replace'));
-      if (resources.length > 0)
-        failures.push(...(await runStep({ ...step, resources }, session, signal, mode)));
+      if (resources.length === 0) continue;
+      context.faults.reach(`mend:${mode}:${resources[0]!.kind}`);
+      failures.push(...(await runStep({ ...step, resources }, session, signal, mode)));
     }
   }
   return failures;

@@ -1,0 +1,68 @@
+/**
+ * `kill -9` of the agent at every step of ADD, called through the real plugin. After the restart the attachment is fully there or
+ * fully gone; then the runtime's DEL succeeds, and the host is what it was.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { ResourceKind } from '@podwire/engine';
+import { createFaultHost, type FaultHost } from './fault-host.js';
+import { assertPoolWhole, killAt, prepareBlocks, record, type Recording, type Subject } from './matrix.js';
+import { bystanderCall, createFullSubject, createFurtherSubject } from './subjects.js';
+
+/** What a pod's list can hold; tables belong to the node and are killed for in the tests of recovery. */
+const kinds = [
+  ...['veth', 'ifb', 'link-up', 'link-ready', 'link-local-mode', 'address', 'route', 'rule', 'neighbour'],
+  ...['sysctl', 'token-bucket', 'ingress-redirect', 'nft-element', 'conntrack-reset'],
+] as const satisfies readonly Exclude<ResourceKind, 'nft-table'>[];
+
+const passes: readonly { name: string; single: boolean; subjects: readonly ('full' | 'further')[] }[] = [
+  { name: 'every resource alone', single: true, subjects: ['full', 'further'] },
+  { name: 'in batches, as always', single: false, subjects: ['full', 'further'] },
+];
+const seenKinds = new Set<string>();
+
+/** The first ADD in a block differs from any other up to the point where the node has what the block needs. */
+function placesOf({ firstAdd, add }: Recording) {
+  const upTo = (places: Recording['add']): number =>
+    places.findIndex(({ point }) => point === 'add:node-ready') + 1;
+  assert.ok(upTo(firstAdd) > upTo(add) && upTo(add) > 0, 'only the first ADD puts routes in place');
+  return { inFirst: firstAdd.slice(0, upTo(firstAdd)), inAny: add.slice(upTo(add)) };
+}
+
+for (const { name, single, subjects } of passes) {
+  describe(name, () => {
+    let faults: FaultHost;
+    before(async () => {
+      faults = await createFaultHost({ name: single ? 'add1' : 'add', single });
+      await faults.succeed(await bystanderCall(faults.host));
+      await faults.agent.stop();
+      await faults.restart();
+    });
+    after(() => faults.close());
+
+    for (const which of subjects)
+      test(`the ${which} attachment`, async (context) => {
+        const { host } = faults;
+        const subject: Subject =
+          which === 'full' ? await createFullSubject(host) : await createFurtherSubject(host);
+        const recording = await record(faults, subject);
+        const { pictures } = recording;
+        const { inFirst, inAny } = placesOf(recording);
+        for (const { point } of [...inFirst, ...inAny]) seenKinds.add(point.split(':')[2] ?? '');
+        for (const place of inFirst) {
+          await prepareBlocks(faults, subject, false);
+          await killAt(faults, subject, { place, call: subject.add, pictures });
+        }
+        for (const place of inAny) {
+          await prepareBlocks(faults, subject, true);
+          await killAt(faults, subject, { place, call: subject.add, pictures });
+        }
+        await assertPoolWhole(faults, subject.pod);
+        context.diagnostic(`killed at ${inFirst.length + inAny.length} places`);
+      });
+  });
+}
+
+test('every kind of resource was among the steps', () => {
+  for (const kind of kinds) assert.ok(seenKinds.has(kind), `${kind} was never applied`);
+});

@@ -1,0 +1,62 @@
+/**
+ * `kill -9` of the agent at every step of DEL and of GC. After the restart the attachment is fully gone, or, where the agent died before
+ * it had made up its mind, fully there; the runtime's DEL or GC then finishes it.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { CniCall } from './calls.js';
+import { createFaultHost, type FaultHost } from './fault-host.js';
+import { assertPoolWhole, killAt, record, type Recording, type Subject } from './matrix.js';
+import { bystanderCall, createFullSubject, createFurtherSubject } from './subjects.js';
+
+const passes = [
+  { name: 'every resource alone', single: true },
+  { name: 'in batches, as always', single: false },
+] as const;
+
+for (const { name, single } of passes) {
+  describe(name, () => {
+    let faults: FaultHost;
+    let subject: Subject;
+    let recording: Recording;
+    before(async () => {
+      faults = await createFaultHost({ name: single ? 'del1' : 'del', single });
+      await faults.succeed(await bystanderCall(faults.host));
+      subject = await createFullSubject(faults.host);
+      recording = await record(faults, subject);
+    });
+    after(() => faults.close());
+
+    test('DEL', async (context) => {
+      const places = recording.del;
+      assert.deepEqual(
+        places.slice(-2).map(({ point }) => point),
+        ['reap:begin', 'reap:end'],
+      );
+      for (const place of places) {
+        await faults.succeed(subject.add);
+        await killAt(faults, subject, { place, call: subject.del, pictures: recording.pictures });
+      }
+      await assertPoolWhole(faults, subject.pod);
+      context.diagnostic(`killed at ${places.length} places`);
+    });
+
+    test('GC, which leaves another attachment of the network alone', async (context) => {
+      const valid = await createFurtherSubject(faults.host);
+      await faults.succeed(valid.add);
+      const listed = [{ containerID: valid.add.id, ifname: valid.add.ifName }];
+      const gc: CniCall = { command: 'GC', config: { 'cni.dev/valid-attachments': listed } };
+      const collected = await record(faults, { ...subject, del: gc });
+      for (const place of collected.del) {
+        await faults.succeed(subject.add);
+        await killAt(faults, { ...subject, del: gc }, { place, call: gc, pictures: collected.pictures });
+        await valid.checkTraffic();
+      }
+      const prevResult = await faults.api.answerOf(valid.key);
+      await faults.succeed({ ...valid.add, command: 'CHECK', config: { ...valid.add.config, prevResult } });
+      await faults.succeed(valid.del);
+      await assertPoolWhole(faults, subject.pod);
+      context.diagnostic(`killed at ${collected.del.length} places`);
+    });
+  });
+}
