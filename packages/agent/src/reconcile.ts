@@ -32,11 +32,18 @@ export async function reconcile(
   context.node.rediscover();
   const { removed, failures } = await removeDead(context, signal);
   context.faults.reach('reconcile:dead-removed');
+  const doubled = adoptLeases(context);
   const node = context.node.owned();
   const changes = await context.engine.reconcile([node, ...wantedEndpoints(context)], { signal });
   noteNode(context, node, changes);
   const failed = changes.filter(({ action }) => action === 'failed').map(describeFailure);
-  return { startedAt, duration: elapsed() - begin, changes, removed, failures: [...failures, ...failed] };
+  return {
+    startedAt,
+    duration: elapsed() - begin,
+    changes,
+    removed,
+    failures: [...failures, ...doubled, ...failed],
+  };
 }
 
 /** Endpoints in transition have no claim any more: whatever is left of them is pruned. */
@@ -68,6 +75,32 @@ async function removeDead(
     }
   }
   return { removed, failures };
+}
+
+/**
+ * Makes sure that IPAM knows every address that a record names: after a start it knows none. Where two records name one
+ * address, the endpoint that is complete keeps it, or else the older one.
+ */
+function adoptLeases({ endpoints, networks, log }: EndpointContext): string[] {
+  return endpoints
+    .all()
+    .toSorted(
+      (a, b) => Number(a.phase !== 'ready') - Number(b.phase !== 'ready') || a.createdAt - b.createdAt,
+    )
+    .flatMap((record) => {
+      const owner = endpointKey(record.id);
+      // A network may have been taken out of the configuration. Its pods live on; nobody hands their addresses out.
+      const ipam = networks.find(({ view }) => view.name === record.endpoint.network)?.ipam;
+      return record.leases.flatMap(({ address, pool }) => {
+        try {
+          ipam?.adopt({ address, pool, owner, since: record.createdAt });
+          return [];
+        } catch (err) {
+          log.error({ err, endpoint: owner, address }, 'an address is claimed twice');
+          return [`${owner}: ${describeError(err)}`];
+        }
+      });
+    });
 }
 
 function whyDead({ namespaces }: EndpointContext, { phase, namespace }: AgentRecord): string | undefined {

@@ -96,12 +96,11 @@ export function agentVersion(): string {
 
 /**
  * Runs an agent until the process is asked to stop (SIGTERM, SIGINT). A second signal ends it at once.
- * @param started told when the sockets are there and again when the node is ready
  */
-export async function runAgent(config: AgentConfig): Promise<void> {
-  const log = createLog({ level: config.log.level, nodeName: config.nodeName });
+export async function runAgent(config: AgentConfig, options: NodeAgentOptions = {}): Promise<void> {
+  const log = options.log ?? createLog({ level: config.log.level, nodeName: config.nodeName });
   const asked = waitForSignal();
-  const agent = await startNodeAgent(config, { log });
+  const agent = await startNodeAgent(config, { ...options, log });
   agent.ready.then(
     () => log.info({ ms: Math.round(performance.now()) }, 'ready'),
     (error: unknown) => log.warn({ err: error }, 'stopped before it was ready'),

@@ -77,8 +77,8 @@ describe('recovery', () => {
       leases: first!.leases,
       createdAt: first!.createdAt + 1,
     });
-    const { agent, problems } = await started(before);
-    expect(problems).toEqual([
+    const { agent } = await started(before);
+    expect(agent.reconciler.last?.failures).toEqual([
       matching(/^podwire,c2,eth0: .*10\.244\.0\.1/),
       matching(/^podwire,c2,eth0: .*fd00:244::1/),
     ]);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { NamespaceIdentity } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
-import { hasCode, inNamespace, type NamespaceHandle, openNamespace, openOwnNamespace } from '@podwire/linux';
+import { hasCode, openNamespace, openOwnNamespace } from '@podwire/linux';
 
 /** Network namespaces by their paths. */
 export interface Namespaces {
@@ -54,26 +54,12 @@ function identify(file: string): NamespaceIdentity {
   }
   try {
     const handle = openNamespace(file);
-    try {
-      enter(handle);
-    } finally {
-      handle.close();
-    }
+    handle.close();
     return { path: file, device: handle.device, inode: handle.inode };
   } catch (cause) {
     const gone = hasCode(cause, 'ENOENT', 'ENOTDIR', 'ESRCH');
     throw gone
       ? new PodwireError('NAMESPACE_GONE', `there is no network namespace at ${file}`, { cause })
       : new PodwireError('NAMESPACE_INVALID', `${file} is no network namespace`, { cause });
-  }
-}
-
-/** Namespaces of other kinds look the same from outside (nsfs); only entering tells (setns(2), EINVAL). */
-function enter(handle: NamespaceHandle): void {
-  try {
-    inNamespace(handle, () => undefined);
-  } catch (error) {
-    // Without the privilege nothing can be told, and nothing could be done with it either.
-    if (!hasCode(error, 'EPERM')) throw error;
   }
 }

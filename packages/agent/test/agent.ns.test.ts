@@ -1,0 +1,261 @@
+/** The real agent on a host of its own: what it does to the kernel, what it leaves alone, what survives it. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import {
+  type Agent,
+  assertSameSnapshot,
+  createPrivateHost,
+  type PrivateHost,
+  reaches,
+  serveEcho,
+  type Snapshot,
+  startAgent,
+  takeSnapshot,
+  type TestNamespace,
+} from '@podwire/testkit';
+import { askApi, callPlugin, type ClientAnswer, encodeCall } from './fakes/plugin-client.js';
+
+const entry = [process.execPath, path.join(import.meta.dirname, 'faulty-agent.js')];
+const traffic = {
+  runtimeConfig: {
+    portMappings: [
+      { hostPort: 8080, containerPort: 80, protocol: 'tcp' },
+      { hostPort: 5353, containerPort: 53, protocol: 'udp' },
+    ],
+    bandwidth: {
+      ingressRate: 100_000_000,
+      ingressBurst: 10_000_000,
+      egressRate: 100_000_000,
+      egressBurst: 10_000_000,
+    },
+  },
+};
+
+let host: PrivateHost;
+let agent: Agent;
+let diskFull: string;
+/** With an agent that has never served a pod, stopped. */
+let untouched: Snapshot;
+
+before(async () => {
+  host = await createPrivateHost({ name: 'agent', world: { mtu: 1400 } });
+  diskFull = path.join(host.directory, 'disk-full');
+  agent = await startAgent(host, { entry, env: { FAULT_DISK_FULL: diskFull }, config: { coolDown: '0s' } });
+  await agent.stop();
+  untouched = await takeSnapshot(host.namespace, { files: [agent.stateDirectory] });
+  await agent.start();
+});
+after(async () => host.close());
+
+const call = async (command: string, pod: TestNamespace, config: object = {}): Promise<ClientAnswer> => {
+  const request = { command, id: pod.name, netns: pod.path, config: { ...config } };
+  const answer = await callPlugin(agent.socket, request);
+  assert.ok(answer, 'the agent died');
+  return answer;
+};
+const add = async (pod: TestNamespace, config: object = {}): Promise<ClientAnswer['json']> => {
+  const { ok, json } = await call('ADD', pod, config);
+  assert.ok(ok, JSON.stringify(json));
+  return json;
+};
+const addressesOf = (json: ClientAnswer['json']): string[] =>
+  (json['ips'] as { address: string }[]).map(({ address }) => address.split('/')[0]!);
+
+async function assertReached(from: TestNamespace, pod: TestNamespace, address: string): Promise<void> {
+  const server = await serveEcho(pod, 'udp', address, 0);
+  try {
+    assert.ok(await reaches(from, 'udp', address, server.port), `${pod.name} does not answer at ${address}`);
+  } finally {
+    await server.close();
+  }
+}
+
+/** Stopping deletes what is on its way out, so afterwards the host holds still. */
+async function assertUntouched(): Promise<void> {
+  await agent.stop();
+  // Blocks that were claimed keep their route as long as the agent lives; the next one prunes it.
+  await agent.start();
+  await agent.stop();
+  assertSameSnapshot(untouched, await takeSnapshot(host.namespace, { files: [agent.stateDirectory] }));
+  await agent.start();
+}
+
+describe('one pod', () => {
+  afterEach(assertUntouched);
+
+  test('is wired as the answer says, checked, and taken away without a trace', async () => {
+    const pod = host.addPod();
+    const json = await add(pod, traffic);
+    const [ipv4, ipv6] = addressesOf(json);
+    const [hostSide, podSide] = json['interfaces'] as {
+      name: string;
+      mac: string;
+      mtu: number;
+      sandbox?: string;
+    }[];
+    const links = JSON.parse(await pod.run(['ip', '-json', 'link'])) as {
+      ifname: string;
+      address: string;
+      mtu: number;
+    }[];
+    assert.deepEqual(
+      links.filter(({ ifname }) => ifname === 'eth0').map(({ address, mtu }) => ({ address, mtu })),
+      [{ address: podSide?.mac, mtu: 1400 }],
+    );
+    assert.equal(podSide?.sandbox, pod.path);
+    assert.match(await host.run(['ip', 'route', 'get', ipv4!]), new RegExp(`dev ${hostSide?.name} `));
+    for (const address of [ipv4!, ipv6!]) await assertReached(host.namespace, pod, address);
+    assert.ok((await call('CHECK', pod, { prevResult: json })).ok);
+    assert.deepEqual(await call('DEL', pod), { ok: true, json: {} });
+    assert.equal((await call('CHECK', pod, { prevResult: json })).json.code, 3);
+    // The empty link itself may live some milliseconds longer, under another name and down.
+    await assert.rejects(pod.run(['ip', 'link', 'show', 'eth0']), /does not exist/);
+    assert.equal(await pod.run(['ip', '-4', 'address', 'show', 'up', 'scope', 'global']), '');
+    host.removePod(pod);
+  });
+
+  test('CHECK and explain say what somebody has changed, and reconcile repairs it', async () => {
+    const pod = host.addPod();
+    const json = await add(pod, traffic);
+    const [ipv4] = addressesOf(json);
+    await host.run(['ip', 'route', 'del', `${ipv4}/32`]);
+    await pod.ip('route del default');
+    const { json: drifted } = await call('CHECK', pod, { prevResult: json });
+    assert.equal(drifted.code, 101);
+    assert.match(drifted.msg ?? '', /route missing.*route missing/);
+    const explained = await askApi(agent.apiSocket, `/v1/explain/${pod.name}`);
+    const adrift = (explained['resources'] as { state: string }[]).filter(({ state }) => state !== 'ok');
+    assert.equal(adrift.length, 2);
+    const report = await askApi(agent.apiSocket, '/v1/reconcile', {});
+    assert.equal((report['changes'] as unknown[]).length, 2);
+    assert.ok((await call('CHECK', pod, { prevResult: json })).ok);
+    await call('DEL', pod);
+    host.removePod(pod);
+  });
+
+  test('whose namespace goes before its DEL', async () => {
+    const pod = host.addPod();
+    await add(pod, traffic);
+    host.removePod(pod);
+    assert.ok((await call('DEL', pod)).ok);
+  });
+
+  test('whose namespace goes and whose DEL never comes', async () => {
+    const pod = host.addPod();
+    await add(pod, traffic);
+    host.removePod(pod);
+    const report = await askApi(agent.apiSocket, '/v1/reconcile', {});
+    assert.deepEqual(report['removed'], [`podwire,${pod.name},eth0`]);
+    assert.deepEqual(report['failures'], []);
+  });
+
+  test('that cannot be wired leaves nothing', async () => {
+    const pod = host.addPod();
+    await pod.ip('link add eth0 type veth peer name other');
+    const before = await takeSnapshot(pod);
+    const { ok, json } = await call('ADD', pod, traffic);
+    assert.equal(ok, false);
+    assert.equal(json.code, 104);
+    assert.match(json.msg ?? '', /EEXIST/);
+    assertSameSnapshot(before, await takeSnapshot(pod));
+    assert.ok((await call('DEL', pod)).ok);
+    host.removePod(pod);
+  });
+
+  test('while the disk is full: an ADD fails cleanly, a DEL works', async () => {
+    const [first, second] = [host.addPod(), host.addPod()];
+    await add(first, traffic);
+    fs.writeFileSync(diskFull, '');
+    const { json } = await call('ADD', second);
+    assert.equal(json.code, 5);
+    assert.match(json.msg ?? '', /ENOSPC/);
+    assert.ok((await call('DEL', first)).ok);
+    fs.rmSync(diskFull);
+    host.removePod(first);
+    host.removePod(second);
+  });
+
+  test('whose plugin is killed before the answer is removed again', async () => {
+    const pod = host.addPod();
+    const socket = net.connect(agent.socket);
+    // The agent reads the whole request, and finds nobody when it answers.
+    socket.end(encodeCall({ command: 'ADD', id: pod.name, netns: pod.path, config: traffic }), () =>
+      socket.destroy(),
+    );
+    await new Promise((resolve) => socket.once('close', resolve));
+    // Its own DEL waits for the ADD, if that is still running.
+    assert.ok((await call('DEL', pod)).ok);
+    assert.deepEqual((await askApi(agent.apiSocket, '/v1/endpoints'))['endpoints'], []);
+    host.removePod(pod);
+  });
+});
+
+describe('many pods', () => {
+  afterEach(assertUntouched);
+
+  test('side by side, then all at once away by GC', async () => {
+    const pods = Array.from({ length: 12 }, () => host.addPod());
+    const answers = await Promise.all(pods.map((pod) => add(pod)));
+    assert.equal(new Set(answers.flatMap(addressesOf)).size, 24);
+    const keep = pods[0]!;
+    const valid = { 'cni.dev/valid-attachments': [{ containerID: keep.name, ifname: 'eth0' }] };
+    assert.ok((await call('GC', keep, valid)).ok);
+    const { endpoints } = await askApi(agent.apiSocket, '/v1/endpoints');
+    assert.deepEqual(
+      (endpoints as { containerId: string }[]).map(({ containerId }) => containerId),
+      [keep.name],
+    );
+    assert.ok((await call('DEL', keep)).ok);
+    pods.forEach((pod) => host.removePod(pod));
+  });
+});
+
+describe('an agent that ends', () => {
+  for (const how of ['stop', 'kill9'] as const) {
+    test(`by ${how} leaves the network alone, and the next one takes it over`, async () => {
+      const [first, second] = [host.addPod(), host.addPod()];
+      const json = await add(first, traffic);
+      const [address] = addressesOf(await add(second));
+      const before = await takeSnapshot(host.namespace);
+      await agent[how]();
+      assertSameSnapshot(before, await takeSnapshot(host.namespace));
+      await assertReached(first, second, address!);
+      await agent.start();
+      assertSameSnapshot(before, await takeSnapshot(host.namespace));
+      assert.ok((await call('CHECK', first, { prevResult: json })).ok);
+      assert.deepEqual(await add(first, traffic), json);
+      assert.ok((await call('DEL', first)).ok);
+      assert.ok((await call('DEL', second)).ok);
+      host.removePod(first);
+      host.removePod(second);
+      await assertUntouched();
+    });
+  }
+
+  test('while a namespace goes is followed by one that cleans up', async () => {
+    const pod = host.addPod();
+    await add(pod, traffic);
+    await agent.kill9();
+    host.removePod(pod);
+    await agent.start();
+    assert.deepEqual((await askApi(agent.apiSocket, '/v1/endpoints'))['endpoints'], []);
+    await assertUntouched();
+  });
+});
+
+describe('an agent that is not alone', () => {
+  const refused = async (config: Record<string, unknown>, name: string, reason: RegExp): Promise<void> => {
+    await assert.rejects(startAgent(host, { entry, name, config }), reason);
+  };
+
+  test('in its network namespace does not start', async () => {
+    await refused({}, 'second', /another agent \(process \d+\) serves this network namespace/);
+  });
+
+  test('in its state directory does not start', async () => {
+    await refused({ stateDir: agent.stateDirectory }, 'third', /another agent uses/);
+  });
+});

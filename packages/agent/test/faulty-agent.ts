@@ -1,0 +1,41 @@
+/**
+ * An agent that dies or finds its disk full where a test wants it. The command line is that of `podwire agent`; what to
+ * do stands in the environment, which the real agent never looks at:
+ *
+ * - `FAULT_FROM=POINT`: points count from the first time that this one is reached
+ * - `FAULT_LOG=FILE`: the name of every point that counts is appended to the file
+ * - `FAULT_AT=N`: the process kills itself at the N-th point that counts, the first being 1
+ * - `FAULT_DISK_FULL=FILE`: as long as the file is there, endpoint records cannot be written
+ * - `FAULT_SINGLE=1`: every resource travels alone, so that there are points between all of them
+ */
+import fs from 'node:fs';
+import { parseArgs } from 'node:util';
+import { loadConfig, runAgent } from '@podwire/agent';
+import type { FaultPoints, RecordFiles } from '@podwire/engine';
+
+const { values } = parseArgs({ options: { config: { type: 'string' } } });
+const { FAULT_FROM, FAULT_LOG, FAULT_AT, FAULT_DISK_FULL, FAULT_SINGLE } = process.env;
+
+let count = 0;
+const faults: FaultPoints = {
+  reach(point) {
+    if (count === 0 && point !== FAULT_FROM) return;
+    count += 1;
+    if (FAULT_LOG !== undefined) fs.appendFileSync(FAULT_LOG, `${point}\n`);
+    if (count === Number(FAULT_AT)) process.kill(process.pid, 'SIGKILL');
+  },
+};
+
+const recordFiles: RecordFiles = {
+  ...fs,
+  writeFileSync: ((file: fs.PathOrFileDescriptor, data: string, options?: fs.WriteFileOptions) => {
+    if (FAULT_DISK_FULL !== undefined && fs.existsSync(FAULT_DISK_FULL)) {
+      // Half of it gets there, as when the last block is full.
+      fs.writeFileSync(file, data.slice(0, data.length / 2), options);
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    }
+    fs.writeFileSync(file, data, options);
+  }) as typeof fs.writeFileSync,
+};
+
+await runAgent(loadConfig(values.config), { faults, recordFiles, single: FAULT_SINGLE === '1' });
