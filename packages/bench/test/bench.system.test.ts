@@ -1,7 +1,9 @@
 /** The whole benchmark, small: that it measures what it says, and leaves nothing. Not how fast anything is. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
+import { defaultAgentEntry } from '@podwire/testkit';
 import { defaultOptions, formatReport, runBench } from '@podwire/bench';
 
 const ownNamespaces = (): string[] =>
@@ -21,6 +23,24 @@ test('the peers are measured, and nothing is left', async () => {
     assert.ok(podsPerSecond > 0);
   }
   assert.match(formatReport(result), /ptp \+ host-local \+ portmap \+ bandwidth +DEL/);
+  assert.deepEqual(ownNamespaces(), []);
+});
+
+test('Podwire is measured beside them, and its agent', async () => {
+  const binDir = path.resolve(import.meta.dirname, '../../../../bin');
+  const podwire = { binDir, agent: defaultAgentEntry };
+  const small = { pods: 2, workers: 2, warmUp: 1, endpoints: 12, idleSeconds: 1 };
+  const result = await runBench(
+    { ...defaultOptions, ...small, podwire },
+    { signal: new AbortController().signal, progress: () => undefined },
+  );
+  assert.equal(result.measurements.length, 6 * 2 * 2);
+  const own = result.measurements.filter(({ contender }) => contender.startsWith('podwire'));
+  assert.ok(own.every(({ daemonTime }) => (daemonTime ?? 0) > 0));
+  assert.equal(result.agent?.endpoints, 12);
+  assert.ok(result.agent.residentBytes > 1e6 && result.agent.restart > 0);
+  assert.equal(result.comparisons.length, 16);
+  assert.match(formatReport(result), /agent resident with 12 endpoints/);
   assert.deepEqual(ownNamespaces(), []);
 });
 

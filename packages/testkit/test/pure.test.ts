@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { writeTar } from '../src/containerd/tar.js';
+import { assertSameSnapshot, diffSnapshots } from '../src/snapshot/diff.js';
+import { canonical, keyed, without } from '../src/snapshot/keyed.js';
+import type { Snapshot } from '../src/snapshot/snapshot.js';
+
+const section = fc.dictionary(fc.string(), fc.jsonValue());
+const snapshot: fc.Arbitrary<Snapshot> = fc.dictionary(fc.string(), section);
+
+describe('differences', () => {
+  test('a snapshot equals itself, whatever the order of its keys', () => {
+    fc.assert(
+      fc.property(snapshot, (one) => {
+        const reversed = Object.fromEntries(Object.entries(one).reverse());
+        expect(diffSnapshots(one, reversed)).toEqual([]);
+      }),
+    );
+  });
+
+  test('what is gone, new and changed', () => {
+    const before = { links: { gone: { mtu: 1 }, changed: { mtu: 1, up: true } }, files: { a: 'x' } };
+    const after = { links: { changed: { mtu: 2, up: true }, fresh: { mtu: 3 } }, files: { a: 'y' } };
+    expect(diffSnapshots(before, after)).toEqual([
+      '~ files/a: "x" → "y"',
+      '~ links/changed mtu: 1 → 2',
+      '+ links/fresh {"mtu":3}',
+      '- links/gone {"mtu":1}',
+    ]);
+  });
+
+  test('whole sections and single keys may be left out', () => {
+    const before = { links: { a: 1 }, routes: { 'blackhole 10.0.0.0/8': 1, other: 1 } };
+    const ignore = ['links', /^routes\/blackhole /];
+    expect(diffSnapshots(before, {}, { ignore })).toEqual(['- routes/other 1']);
+    expect(() => assertSameSnapshot(before, {}, { ignore })).toThrow('- routes/other 1');
+  });
+});
+
+test('entries with equal keys are numbered and none is lost', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ maxLength: 1 })), (items) => {
+      const record = keyed(
+        items,
+        (item) => item,
+        (item) => item,
+      );
+      expect(Object.values(record).sort()).toEqual([...items].sort());
+    }),
+  );
+});
+
+test('unwanted keys go at every depth', () => {
+  const value = { a: 1, handle: 2, list: [{ handle: 3, b: 4 }] };
+  expect(without(value, (key) => key === 'handle')).toEqual({ a: 1, list: [{ b: 4 }] });
+});
+
+test('canonical text does not depend on the order of keys', () => {
+  expect(canonical({ b: [{ d: 1, c: 2 }], a: 0 })).toBe('{"a":0,"b":[{"c":2,"d":1}]}');
+});
+
+describe('tar', () => {
+  test('is what tar reads', () => {
+    const archive = writeTar([
+      { name: 'bin/' },
+      { name: 'bin/program', content: Buffer.from('x'.repeat(600)), mode: 0o711 },
+      { name: 'bin/link', target: 'program' },
+      { name: 'empty', content: Buffer.alloc(0), mode: 0o600 },
+    ]);
+    const listed = execFileSync('tar', ['--list', '--verbose', '--file', '-'], {
+      input: archive,
+      encoding: 'utf8',
+    });
+    const rows = listed
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/\s+/))
+      .map(([mode, , size, , , ...name]) => [mode, size, name.join(' ')]);
+    expect(rows).toEqual([
+      ['drwxr-xr-x', '0', 'bin/'],
+      ['-rwx--x--x', '600', 'bin/program'],
+      ['lrwxr-xr-x', '0', 'bin/link -> program'],
+      ['-rw-------', '0', 'empty'],
+    ]);
+  });
+
+  test('a name that does not fit is refused', () => {
+    expect(() => writeTar([{ name: 'x'.repeat(101) }])).toThrow(RangeError);
+  });
+});
