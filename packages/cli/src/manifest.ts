@@ -69,7 +69,7 @@ function findDoubles(pods: readonly PodManifest[]): string[] {
 /** The pods of a text and everything that is wrong with it; `file` is only for the words. */
 export function checkPodManifests(text: string, file: string): { pods: PodManifest[]; complaints: string[] } {
   const { documents, complaints } = openYaml(text, file);
-  const pods = documents.map((document) => readPod(document, file));
+  const pods = documents.filter(isPod).map((document) => readPod(document, file));
   if (documents.length === 0 && complaints.list.length === 0) complaints.add('there is no pod in it');
   return { pods, complaints: complaints.list };
 }
@@ -94,10 +94,18 @@ export function toCniInputs(pod: PodManifest, containerId: string): CniInputs {
   };
 }
 
-function readPod(document: Field, file: string): PodManifest {
-  document.keys();
-  expectWord(document.at('apiVersion'), ['v1']);
+/** Anything else is complained about once, instead of field by field. */
+function isPod(document: Field): boolean {
+  if (document.value === null || typeof document.value !== 'object' || Array.isArray(document.value)) {
+    document.complain('must be a map');
+    return false;
+  }
   expectWord(document.at('kind'), ['Pod']);
+  return document.at('kind').value === 'Pod';
+}
+
+function readPod(document: Field, file: string): PodManifest {
+  expectWord(document.at('apiVersion'), ['v1']);
   const spec = document.at('spec');
   if (spec.at('hostNetwork').value === true) {
     spec.at('hostNetwork').complain('a pod on the network of its node has none of its own to plan');

@@ -1,7 +1,6 @@
-import fs from 'node:fs';
-import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { catalog } from './catalog.js';
+import { ownVersion } from './checkout.js';
 import { addAgent, addEverywhere, addOutput, optionsOf } from './command.js';
 import { exitCodeOf, reportFailure } from './failure.js';
 import { exitCodes, type Io } from './io.js';
@@ -92,10 +91,4 @@ async function loadCommand(program: Command, name: string | undefined, io: Io): 
 
 function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
-}
-
-/** The version of this package. */
-export function ownVersion(): string {
-  const file = path.resolve(import.meta.dirname, '../../package.json');
-  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
 }

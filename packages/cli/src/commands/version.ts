@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openLocatedApi } from '../api/locate.js';
+import { ownVersion } from '../checkout.js';
 import type { StatusView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, outputOf } from '../command.js';
 import { describeFailure } from '../failure.js';
@@ -32,10 +33,7 @@ export function define(command: Command, io: Io): void {
 const patience = 2_000;
 
 async function show(command: Command, io: Io): Promise<void> {
-  const [{ supportedVersions }, { ownVersion }] = await Promise.all([
-    import('@podwire/cni'),
-    import('../program.js'),
-  ]);
+  const { supportedVersions } = await import('@podwire/cni');
   const agent = await askAgent(command, io);
   const view: VersionView = {
     podwire: ownVersion(),

@@ -1,0 +1,477 @@
+/** Commands that ask the agent, with one that answers what it is told. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Trace } from '../../src/api/shapes.js';
+import { selectTraces } from '../../src/commands/trace.js';
+import { type FakeAgent, type FakeAnswer, run, startFakeAgent, writeTemporary } from '../support.js';
+
+let agent: FakeAgent | undefined;
+afterEach(async () => {
+  await agent?.close();
+  agent = undefined;
+});
+
+async function ask(answers: Record<string, FakeAnswer | readonly FakeAnswer[]>, argv: string[], now = 0) {
+  agent = await startFakeAgent(answers);
+  return run([...argv, '--socket', agent.socket], { now });
+}
+
+const status = {
+  node: 'n1',
+  version: '0.1.0',
+  pid: 42,
+  startedAt: new Date(0).toISOString(),
+  ready: true,
+  problem: null,
+  recordProblems: [],
+  networks: [
+    {
+      name: 'default',
+      model: 'routed',
+      pools: [{ name: 'p', cidr: '10.0.0.0/16', natOutgoing: true }],
+      blocks: ['10.0.0.0/26'],
+      mtu: 1500,
+      ipv6: false,
+    },
+  ],
+  endpoints: { ready: 3, wiring: 1, removing: 0 },
+  connections: 0,
+  memory: { rss: 64 << 20 },
+  lastReconcile: { startedAt: 60_000, duration: 5, changes: [{}], removed: [], failures: [] },
+};
+const notReady = { ...status, ready: false, problem: 'no nft' };
+
+describe('status', () => {
+  test('ready', async () => {
+    const { code, stdout } = await ask({ 'GET /v1/status': { body: status } }, ['status'], 90_000);
+    expect(code).toBe(0);
+    expect(stdout.split('\n')).toEqual([
+      'agent on n1: ready',
+      'version    0.1.0, process 42, up 90s, 64 MiB resident',
+      'endpoints  3 ready, 1 wiring, 0 removing',
+      'network    default (routed): 10.0.0.0/16, 1 blocks, MTU 1500, no IPv6 on this node',
+      'reconcile  30s ago: 1 changes, 0 failures',
+      '',
+    ]);
+  });
+
+  test('not ready ends with 4 and says why', async () => {
+    const { code, stdout } = await ask({ 'GET /v1/status': { body: notReady } }, ['status']);
+    expect(code).toBe(4);
+    expect(stdout).toContain('agent on n1: not ready\nproblem    no nft\n');
+  });
+
+  test('as JSON it is what the agent says', async () => {
+    const { code, stdout } = await ask({ 'GET /v1/status': { body: notReady } }, ['status', '-o', 'json']);
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout)).toEqual(notReady);
+  });
+
+  test('waits until it is ready', async () => {
+    const answers = { 'GET /v1/status': [{ body: notReady }, { body: notReady }, { body: status }] };
+    const { code } = await ask(answers, ['status', '--wait']);
+    expect(code).toBe(0);
+    expect(agent?.asked).toHaveLength(3);
+  });
+
+  test('waits no longer than it is told', async () => {
+    const { code } = await ask({ 'GET /v1/status': { body: notReady } }, [
+      'status',
+      '--wait',
+      '--timeout',
+      '0.3',
+    ]);
+    expect(code).toBe(4);
+  });
+
+  test('does not wait for what will not change', async () => {
+    const refusal = { status: 500, body: { error: { code: 'INTERNAL', message: 'm' } } };
+    const { code } = await ask({ 'GET /v1/status': refusal }, ['status', '--wait']);
+    expect(code).toBe(1);
+    expect(agent?.asked).toHaveLength(1);
+  });
+});
+
+const endpoint = (name: string, namespace = 'shop') => ({
+  key: `net,${name}-id,eth0`,
+  containerId: `${name}-id`,
+  ifName: 'eth0',
+  network: 'default',
+  cniNetwork: 'net',
+  pod: { namespace, name },
+  phase: 'ready',
+  addresses: ['10.0.0.1'],
+  mac: '02:00:00:00:00:01',
+  hostInterface: 'cali1',
+  netns: '/run/netns/x',
+  portMappings: [{ hostPort: 80, containerPort: 8080, protocol: 'tcp' }],
+  createdAt: new Date(0).toISOString(),
+});
+const endpoints = {
+  'GET /v1/endpoints': { body: { endpoints: [endpoint('web'), endpoint('api'), endpoint('dns', 'sys')] } },
+};
+
+describe('pods', () => {
+  test('sorted, in a table', async () => {
+    const { stdout } = await ask(endpoints, ['pods'], 5_000);
+    expect(stdout.split('\n').map((line) => line.split(/ {3,}/))).toEqual([
+      ['POD', 'ADDRESSES', 'INTERFACE', 'HOST PORTS', 'RATES', 'AGE', 'PHASE'],
+      ['shop/api', '10.0.0.1', 'cali1', '80→8080/tcp', '-', '5s', 'ready'],
+      ['shop/web', '10.0.0.1', 'cali1', '80→8080/tcp', '-', '5s', 'ready'],
+      ['sys/dns', '10.0.0.1', 'cali1', '80→8080/tcp', '-', '5s', 'ready'],
+      [''],
+    ]);
+  });
+
+  test('of one namespace, by name, as JSON', async () => {
+    expect((await ask(endpoints, ['pods', '-n', 'shop', '-o', 'name'])).stdout).toBe(
+      'pod/shop/api\npod/shop/web\n',
+    );
+    const { stdout } = await run(['pods', '-n', 'sys', '-o', 'json', '--socket', agent!.socket]);
+    expect(JSON.parse(stdout)).toEqual({ endpoints: [endpoint('dns', 'sys')] });
+  });
+
+  test('none', async () => {
+    const { code, stdout, stderr } = await ask(endpoints, ['pods', '-n', 'other']);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no pods\n' });
+  });
+});
+
+describe('explain', () => {
+  const link = { kind: 'link-up', in: 'host', link: 'cali1' };
+  const intact = { ...endpoint('web'), resources: [{ resource: link, state: 'ok' }] };
+  const drifted = {
+    ...intact,
+    resources: [
+      ...intact.resources,
+      { resource: { ...link, link: 'x' }, state: 'missing', detail: 'no link x' },
+    ],
+  };
+
+  test.each([
+    [['pod/web'], 'web'],
+    [['pod/shop/web'], 'shop%2Fweb'],
+    [['web', '-n', 'shop'], 'shop%2Fweb'],
+    [['shop/web', '-n', 'other'], 'shop%2Fweb'],
+    [['node'], 'node'],
+  ])('%j asks for %s', async (argv, path) => {
+    const { code } = await ask({ [`GET /v1/explain/${path}`]: { body: intact } }, ['explain', ...argv]);
+    expect(code).toBe(0);
+  });
+
+  test('what differs ends with 4 and says what to do', async () => {
+    const { code, stdout } = await ask({ 'GET /v1/explain/web': { body: drifted } }, ['explain', 'web']);
+    expect(code).toBe(4);
+    expect(stdout).toMatch(/✓ +node +link cali1 up +as planned/);
+    expect(stdout).toMatch(/✗ +node +link x up +missing: no link x/);
+    expect(stdout).toContain('1 of 2 differs');
+    expect(stdout).toContain('"podwire reconcile" repairs it now');
+  });
+
+  test('only the drift', async () => {
+    const { stdout } = await ask({ 'GET /v1/explain/web': { body: drifted } }, ['explain', 'web', '--drift']);
+    expect(stdout).not.toContain('cali1 up');
+    expect(stdout).toContain('no link x');
+  });
+
+  test('the node itself, and an endpoint under way', async () => {
+    const node = { owner: 'node', resources: intact.resources };
+    expect((await ask({ 'GET /v1/explain/node': { body: node } }, ['explain', 'node'])).stdout).toContain(
+      'the node\n',
+    );
+    await agent?.close();
+    const wiring = { ...drifted, phase: 'wiring' };
+    expect((await ask({ 'GET /v1/explain/web': { body: wiring } }, ['explain', 'web'])).stdout).toContain(
+      'It is wiring',
+    );
+  });
+
+  test("an unknown pod is the agent's error", async () => {
+    const error = { code: 'ENDPOINT_UNKNOWN', message: 'no endpoint is called x', action: 'Do.' };
+    const { code, stderr } = await ask({ 'GET /v1/explain/x': { status: 404, body: { error } } }, [
+      'explain',
+      'x',
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toBe('error: no endpoint is called x\nwhat to do: Do.\ncode: ENDPOINT_UNKNOWN\n');
+  });
+});
+
+describe('ipam', () => {
+  const ipam = {
+    networks: [
+      {
+        network: 'default',
+        pools: [
+          {
+            name: '10.0.0.0/16',
+            cidr: '10.0.0.0/16',
+            size: '65536',
+            used: 1,
+            cooling: 0,
+            reserved: '2',
+            free: '65533',
+            blocks: [],
+          },
+        ],
+        leases: [{ address: 'fd00::1', pool: 'p', owner: 'net,c,eth0', since: '2026-01-01T00:00:00.000Z' }],
+        foreign: [{ address: '10.9.9.9', owner: 'net,old,eth0' }],
+      },
+    ],
+  };
+  const answers = { 'GET /v1/ipam': { body: ipam } };
+
+  test('pools, and addresses outside of them', async () => {
+    const { stdout } = await ask(answers, ['ipam', 'show']);
+    expect(stdout).toMatch(/^10\.0\.0\.0\/16 +65 536 +1 +0 +2 +65 533$/m);
+    expect(stdout).toContain('outside every pool of this node: 10.9.9.9, net,old,eth0');
+  });
+
+  test.each([
+    [
+      'fd00:0::0001',
+      {
+        address: 'fd00::1',
+        state: 'used',
+        owner: 'net,c,eth0',
+        network: 'default',
+        since: '2026-01-01T00:00:00.000Z',
+      },
+    ],
+    ['10.9.9.9', { address: '10.9.9.9', state: 'used', owner: 'net,old,eth0', network: 'default' }],
+  ])('who has %s', async (ip, expected) => {
+    const { stdout } = await ask(answers, ['ipam', 'show', '--ip', ip, '-o', 'json']);
+    expect(JSON.parse(stdout)).toEqual(expected);
+  });
+
+  test('an address that nobody has is asked for, without taking it', async () => {
+    const free = await ask({ ...answers, 'POST /v1/plan': { body: {} } }, [
+      'ipam',
+      'show',
+      '--ip',
+      '10.0.0.9',
+      '-o',
+      'json',
+    ]);
+    expect(JSON.parse(free.stdout)).toEqual({ address: '10.0.0.9', state: 'available', network: 'default' });
+    expect(agent?.asked.at(-1)).toBe('POST /v1/plan {"args":"IP=10.0.0.9","config":{"network":"default"}}');
+    await agent?.close();
+    const error = { code: 'ADDRESS_NOT_IN_POOL', message: 'reserved' };
+    const refused = await ask({ ...answers, 'POST /v1/plan': { status: 409, body: { error } } }, [
+      'ipam',
+      'show',
+      '--ip',
+      '10.0.0.0',
+      '-o',
+      'json',
+    ]);
+    expect(JSON.parse(refused.stdout)).toEqual({
+      address: '10.0.0.0',
+      state: 'unavailable',
+      reason: 'reserved',
+    });
+  });
+});
+
+describe('trace', () => {
+  const trace = (id: number, command: string, pod?: string): Trace => ({
+    id,
+    command,
+    ...(pod === undefined ? {} : { pod, endpoint: `net,${pod.split('/')[1]}-id,eth0` }),
+    startedAt: 0,
+    duration: 1,
+    result: 'ok',
+    stages: [{ name: 'plan', start: 0, duration: 1 }],
+    resources: [],
+  });
+  const all = [
+    trace(1, 'ADD', 'shop/web'),
+    trace(2, 'ADD', 'sys/web'),
+    trace(3, 'DEL', 'shop/web'),
+    trace(4, 'STATUS'),
+  ];
+  const answers = { 'GET /v1/traces?limit=100000': { body: { traces: all } } };
+
+  test.each([
+    ['last', {}, [1, 2, 3]],
+    ['last', { verb: 'status' }, [4]],
+    ['last', { verb: 'add' }, [1, 2]],
+    ['pod/web', {}, [1, 2, 3]],
+    ['pod/shop/web', {}, [1, 3]],
+    ['web', { namespace: 'sys' }, [2]],
+    ['web-id', {}, [1, 2, 3]],
+    ['net,web-id,eth0', { verb: 'DEL' }, [3]],
+    ['eb', {}, []],
+    ['#2', {}, [2]],
+  ])('%s %j', (target, options, ids) => {
+    expect(selectTraces(all, target, options).map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('the latest one as a chart, all of them in lines, and as JSON', async () => {
+    expect((await ask(answers, ['trace', 'last'])).stdout).toMatch(
+      /^DEL shop\/web: ok, 1\.00 ms in the agent \(#3, .*\n\nplan +1\.00 ms +█+\n$/,
+    );
+    const { socket } = agent!;
+    const list = await run(['trace', 'web', '--list', '--socket', socket]);
+    expect(
+      list.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(':')[0]),
+    ).toEqual(['ADD shop/web', 'ADD sys/web', 'DEL shop/web']);
+    const json = await run(['trace', 'pod/shop/web', '-o', 'json', '--socket', socket]);
+    expect(JSON.parse(json.stdout)).toEqual(all[2]);
+  });
+
+  test('nothing that is remembered', async () => {
+    const { code, stderr } = await ask(answers, ['trace', 'pod/nobody', '--verb', 'del']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: the agent remembers no DEL about pod\/nobody\n[^]*TRACE_UNKNOWN\n$/);
+  });
+});
+
+describe('reconcile', () => {
+  test('what was repaired, and what could not be', async () => {
+    const report = {
+      startedAt: 0,
+      duration: 12,
+      changes: [
+        { owner: 'endpoint:a', action: 'repaired', what: 'route r' },
+        { action: 'removed', what: 'link x' },
+      ],
+      removed: ['net,c,eth0'],
+      failures: ['net,d,eth0: busy'],
+    };
+    const { code, stdout } = await ask({ 'POST /v1/reconcile': { body: report } }, ['reconcile']);
+    expect(code).toBe(4);
+    expect(stdout.split('\n')).toEqual([
+      'repaired   route r (endpoint:a)',
+      'removed    link x (belonged to nobody)',
+      'removed    endpoint net,c,eth0',
+      'failure    net,d,eth0: busy',
+      '3 changes, 1 failures in 12.0 ms',
+      '',
+    ]);
+  });
+});
+
+describe('version', () => {
+  test('no agent is no error', async () => {
+    const { code, stdout } = await run(['version', '-o', 'json', '--socket', '/nonexistent']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ podwire: '0.1.0', agent: null, node: process.versions.node });
+  });
+
+  test('an agent of another version is worth a word', async () => {
+    const { stdout } = await ask({ 'GET /v1/status': { body: { ...status, version: '9.9.9' } } }, [
+      'version',
+    ]);
+    expect(stdout).toContain('agent    9.9.9');
+    expect(stdout).toContain('of another version');
+  });
+});
+
+describe('plan', () => {
+  const manifest = writeTemporary(
+    'pods.yaml',
+    ['a', 'b'].map((name) => `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name} }\n`).join('---\n'),
+  );
+  const planned = { network: 'default', addresses: ['10.0.0.7'], node: [], resources: [], answer: {} };
+
+  test('by the agent, all pods in one question', async () => {
+    const { code, stdout } = await ask({ 'POST /v1/plan': { body: { plans: [planned, planned] } } }, [
+      'plan',
+      manifest,
+      '-o',
+      'json',
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      source: 'agent',
+      pods: [{ pod: { namespace: 'default', name: 'a' }, addresses: ['10.0.0.7'] }, {}],
+    });
+    const bodies = JSON.parse(agent!.asked[0]!.replace('POST /v1/plan ', '')) as {
+      containerId: string;
+      args: string;
+    }[];
+    expect(bodies.map(({ containerId }) => containerId)).toEqual(['plan-default-a', 'plan-default-b']);
+    expect(bodies[0]!.args).toContain('K8S_POD_NAME=a');
+  });
+
+  test('an agent that was named must be there', async () => {
+    expect((await run(['plan', manifest, '--socket', '/nonexistent'])).code).toBe(3);
+  });
+
+  test('without an agent: from the configuration, each pod with its own address, always the same', async () => {
+    const config = writeTemporary(
+      'agent.yaml',
+      'networks: [{ name: default, pools: [{ cidr: 192.168.7.0/24 }] }]\napiSocket: /nonexistent/a.sock\n',
+    );
+    const argv = ['plan', manifest, '--config', config, '-o', 'json'];
+    const { code, stdout } = await run(argv);
+    expect(code).toBe(0);
+    const { source, pods } = JSON.parse(stdout) as {
+      source: string;
+      pods: { addresses: string[]; resources: object[] }[];
+    };
+    expect(source).toBe('configuration');
+    expect(pods.map(({ addresses }) => addresses)).toEqual([['192.168.7.1'], ['192.168.7.2']]);
+    expect(pods[0]!.resources).toContainEqual(expect.objectContaining({ kind: 'veth', mtu: 1500 }));
+    expect((await run(argv)).stdout).toBe(stdout);
+    const small = await run([...argv, '--offline', '--mtu', '1400']);
+    expect(small.stdout).toContain('"mtu": 1400');
+    const text = await run(['plan', manifest, '--offline', '--config', config]);
+    expect(text.stdout).toMatch(/^pod default\/a \(.*\): network default, 192\.168\.7\.1\n/);
+    expect(text.stdout).toContain('no agent was asked');
+  });
+
+  test('two pods that want one host port', async () => {
+    const ports = 'spec: { containers: [{ ports: [{ containerPort: 1, hostPort: 9 }] }] }';
+    const clash = writeTemporary(
+      'clash.yaml',
+      ['a', 'b']
+        .map((name) => `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name} }\n${ports}\n`)
+        .join('---\n'),
+    );
+    const { code, stderr } = await run(['plan', clash, '--offline']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/host port .*9.* is taken by pod default\/a/);
+    expect(stderr).toContain('PORT_IN_USE');
+  });
+
+  test('a manifest that cannot be used', async () => {
+    const bad = writeTemporary('bad.yaml', 'kind: Pod\n');
+    const { code, stderr } = await run(['plan', bad, '--offline']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /bad\.yaml:1:1: apiVersion: must be v1, is missing\n +.*metadata\.name: is missing\nwhat to do: [^]*MANIFEST_INVALID/,
+    );
+  });
+});
+
+describe('config validate', () => {
+  test('a good file', async () => {
+    const file = writeTemporary('a.yaml', '');
+    expect(await run(['config', 'validate', file])).toEqual({
+      code: 0,
+      stdout: `${file}: valid\n`,
+      stderr: '',
+    });
+  });
+
+  test('a bad one, each problem with its line', async () => {
+    const file = writeTemporary('a.yaml', 'nodeName: n\nsokcet: /x\n');
+    const { code, stdout } = await run(['config', 'validate', file]);
+    expect(code).toBe(1);
+    expect(stdout).toContain(`${file}:2:1: sokcet: unknown key; did you mean socket?\n1 problem\n`);
+    const json = await run(['config', 'validate', file, '-o', 'json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      file,
+      valid: false,
+      problems: [{ path: 'sokcet', line: 2, column: 1 }],
+    });
+  });
+
+  test('no file', async () => {
+    expect((await run(['config', 'validate', '/nonexistent'])).stderr).toContain('CONFIG_INVALID');
+  });
+});

@@ -1,0 +1,97 @@
+import fs from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import type { Io } from '../src/io.js';
+import { runPodwire } from '../src/program.js';
+
+export interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly now?: number;
+  /** Standard output and error are terminals. */
+  readonly terminal?: boolean;
+}
+
+/** Runs a command line in this process. */
+export async function run(
+  argv: readonly string[],
+  { env = {}, now = 0, terminal = false }: RunOptions = {},
+): Promise<Run> {
+  const output = { stdout: '', stderr: '' };
+  const sink = (name: 'stdout' | 'stderr') => ({
+    write: (text: string) => void (output[name] += text),
+    isTTY: terminal,
+    columns: 100,
+  });
+  const io: Io = {
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    env,
+    now: () => now,
+    color: true,
+    exitCode: 0,
+  };
+  const code = await runPodwire(argv, io);
+  return { code, ...output };
+}
+
+export interface FakeAgent {
+  readonly socket: string;
+  /** `GET /v1/status`, with the body behind it where there was one. */
+  readonly asked: string[];
+  close(): Promise<void>;
+}
+
+export interface FakeAnswer {
+  readonly status?: number;
+  /** JSON unless it is text. */
+  readonly body: unknown;
+}
+
+/** An HTTP server on a unix socket that answers as it is told; a list is answered one by one, the last for ever. */
+export async function startFakeAgent(
+  answers: Readonly<Record<string, FakeAnswer | readonly FakeAnswer[]>>,
+): Promise<FakeAgent> {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-cli-'));
+  const socket = path.join(directory, 'api.sock');
+  const asked: string[] = [];
+  const turns = new Map<string, number>();
+  const server = http.createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      const key = `${request.method} ${request.url}`;
+      asked.push(body === '' ? key : `${key} ${body}`);
+      const known = answers[key];
+      const list =
+        known === undefined ? [{ status: 404, body: { error: { message: `no ${key}` } } }] : [known].flat();
+      const turn = turns.get(key) ?? 0;
+      turns.set(key, turn + 1);
+      const answer = (list as FakeAnswer[])[Math.min(turn, list.length - 1)]!;
+      const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+      response.writeHead(answer.status ?? 200).end(text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  return {
+    socket,
+    asked,
+    async close() {
+      await new Promise((resolve) => server.close(resolve));
+      fs.rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+/** A file in a directory of its own. */
+export function writeTemporary(name: string, text: string): string {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-cli-')), name);
+  fs.writeFileSync(file, text);
+  return file;
+}
