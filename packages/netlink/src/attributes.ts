@@ -38,24 +38,27 @@ function attributeLength(bytes: Buffer, at: number): number {
  */
 export class Attributes {
   readonly #bytes: Buffer;
-  readonly #positions = new Map<number, number>();
+  /** Types and offsets, side by side: for the few dozen that there are, searching beats a Map. */
+  readonly #types: number[] = [];
+  readonly #offsets: number[] = [];
 
   /** @throws DecodeError, see {@link eachAttribute}. */
   constructor(bytes: Buffer, offset = 0) {
     this.#bytes = bytes;
     for (let at = offset; at + HEADER <= bytes.length;) {
       const length = attributeLength(bytes, at);
-      this.#positions.set(bytes.readUInt16LE(at + 2) & NLA_TYPE_MASK, at);
+      this.#types.push(bytes.readUInt16LE(at + 2) & NLA_TYPE_MASK);
+      this.#offsets.push(at);
       at += align(length);
     }
   }
 
   has(type: number): boolean {
-    return this.#positions.has(type);
+    return this.#types.includes(type);
   }
 
   bytes(type: number): Buffer | undefined {
-    const at = this.#positions.get(type);
+    const at = this.#find(type);
     if (at === undefined) return undefined;
     return this.#bytes.subarray(at + HEADER, at + this.#bytes.readUInt16LE(at));
   }
@@ -107,8 +110,12 @@ export class Attributes {
     return bytes === undefined ? undefined : new Attributes(bytes, header);
   }
 
+  #find(type: number): number | undefined {
+    return this.#offsets[this.#types.lastIndexOf(type)];
+  }
+
   #value(type: number, length: number): number | undefined {
-    const at = this.#positions.get(type);
+    const at = this.#find(type);
     if (at === undefined) return undefined;
     const actual = this.#bytes.readUInt16LE(at) - HEADER;
     if (actual < length) throw new DecodeError(`attribute ${type} has ${actual} of ${length} bytes`);

@@ -1,4 +1,4 @@
-import { addressBits, type Family, parseAddress, parsePrefix } from '@podwire/addresses';
+import { addressBits, addressToBytes, type Family, parseAddress, parsePrefix } from '@podwire/addresses';
 import type { NetlinkConnection, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
 import { encodeIp, familyNumber } from './ip-address.js';
@@ -85,11 +85,10 @@ interface RouteHeader {
 }
 
 function encodeRoute(route: NewRoute, header: RouteHeader): Buffer {
-  const { family, length } = parsePrefix(route.destination);
+  const { family, length, address } = parsePrefix(route.destination);
   const writer = new PayloadWriter(rt.RTMSG);
   writeHeader(writer, familyNumber(family), length, route, header);
-  if (length > 0)
-    writer.bytes(rt.RTA_DST, encodeIp(route.destination.slice(0, route.destination.indexOf('/'))));
+  if (length > 0) writer.bytes(rt.RTA_DST, addressToBytes(address));
   if (route.table !== undefined) writer.u32(rt.RTA_TABLE, route.table);
   if (route.link !== undefined) writer.u32(rt.RTA_OIF, route.link);
   if (route.gateway !== undefined) writeGateway(writer, family, route.gateway);
@@ -125,7 +124,7 @@ function writeMtu(writer: PayloadWriter, mtu: number): void {
 
 function writeGateway(writer: PayloadWriter, family: Family, text: string): void {
   const gateway = parseAddress(text);
-  const bytes = encodeIp(text);
+  const bytes = addressToBytes(gateway);
   if (gateway.family === family) return void writer.bytes(rt.RTA_GATEWAY, bytes);
   // struct rtvia: family (u16), address.
   const via = Buffer.alloc(2 + bytes.length);

@@ -1,8 +1,8 @@
-import { type Family, parsePrefix } from '@podwire/addresses';
+import { addressToBytes, type Family, parsePrefix } from '@podwire/addresses';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { DecodeError } from './errors.js';
-import { decodeIp, encodeIp, familyNumber, familyOf } from './ip-address.js';
+import { decodeIp, familyNumber, familyOf } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
 import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from './protocol.js';
@@ -112,10 +112,10 @@ function writePrefix(
   ruleFamily: Family,
 ): void {
   if (text === undefined) return;
-  const { family, length } = parsePrefix(text);
+  const { family, length, address } = parsePrefix(text);
   if (family !== ruleFamily) throw new RangeError(`${text} in a rule for IPv${ruleFamily}`);
   writer.at(0, FIB_RULE_HDR)[lengthOffset] = length;
-  if (length > 0) writer.bytes(attribute, encodeIp(text.slice(0, text.indexOf('/'))));
+  if (length > 0) writer.bytes(attribute, addressToBytes(address));
 }
 
 /** Decodes an RTM_NEWRULE message; `undefined` for one of another family than IP. @throws DecodeError */

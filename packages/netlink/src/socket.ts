@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import {
-  bind,
   hasCode,
   inNamespace,
   type NamespaceHandle,
@@ -36,6 +35,7 @@ const NETLINK_GET_STRICT_CHK = 12;
 /** Limits, not reservations: the kernel takes memory as datagrams are queued. A batch of nftables can be large. */
 const SEND_BUFFER = 32 << 20;
 const RECEIVE_BUFFER = 8 << 20;
+const SMALL_DATAGRAM = 1024;
 const DEFAULT_TIMEOUT_MS = 5_000;
 
 const answerers = new Map([
@@ -64,8 +64,10 @@ export function openNetlinkConnection(options: ConnectionOptions): NetlinkConnec
   const open = () => socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
   const fd = namespace === undefined ? open() : inNamespace(namespace, open);
   try {
-    configure(fd, timeout);
-    return new Conversation(new SocketPort(fd), answerers.get(protocol));
+    for (const option of [NETLINK_CAP_ACK, NETLINK_EXT_ACK, NETLINK_GET_STRICT_CHK]) {
+      setSocketOption(fd, SOL_NETLINK, option, int(1));
+    }
+    return new Conversation(new SocketPort(fd, timeout), answerers.get(protocol));
   } catch (error) {
     fs.closeSync(fd);
     throw error;
@@ -75,16 +77,6 @@ export function openNetlinkConnection(options: ConnectionOptions): NetlinkConnec
 /** As {@link openNetlinkConnection}, for rtnetlink. */
 export function openRouteConnection(namespace?: Pick<NamespaceHandle, 'fd'>): NetlinkConnection {
   return openNetlinkConnection({ protocol: NETLINK_ROUTE, namespace });
-}
-
-function configure(fd: number, timeout: number): void {
-  setBufferSize(fd, SO_SNDBUFFORCE, SO_SNDBUF, SEND_BUFFER);
-  setBufferSize(fd, SO_RCVBUFFORCE, SO_RCVBUF, RECEIVE_BUFFER);
-  setSocketOption(fd, SOL_SOCKET, SO_RCVTIMEO, timeval(timeout));
-  setSocketOption(fd, SOL_NETLINK, NETLINK_CAP_ACK, int(1));
-  setSocketOption(fd, SOL_NETLINK, NETLINK_EXT_ACK, int(1));
-  setSocketOption(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, int(1));
-  bind(fd, new Uint8Array(new Uint16Array([AF_NETLINK, 0, 0, 0, 0, 0]).buffer));
 }
 
 /** The forced variant needs CAP_NET_ADMIN in the first user namespace; without it the system's limits apply. */
@@ -108,22 +100,47 @@ const SOCKADDR_NL = 12;
 const sender = new Uint8Array(SOCKADDR_NL);
 const senderPort = new Uint32Array(sender.buffer, 4, 1);
 
+/**
+ * A connection that wires one pod lives for a few hundred microseconds, so what only others need is set when they
+ * need it. The kernel binds the socket to a port of its choice with the first request.
+ */
 class SocketPort implements NetlinkPort {
   readonly #fd: number;
+  readonly #timeout: number;
+  #hasLargeBuffers = false;
+  #hasTimeout = false;
 
-  constructor(fd: number) {
+  constructor(fd: number, timeout: number) {
     this.#fd = fd;
+    this.#timeout = timeout;
   }
 
   send(datagram: Uint8Array): void {
+    this.#makeRoom(datagram.length);
     send(this.#fd, datagram);
   }
 
   async sendAsync(datagram: Uint8Array): Promise<void> {
+    this.#makeRoom(datagram.length);
     await sendAsync(this.#fd, datagram);
   }
 
+  /** The system's default takes the answers to some 30 requests, whatever they are. */
+  #makeRoom(length: number): void {
+    if (this.#hasLargeBuffers || length <= SMALL_DATAGRAM) return;
+    setBufferSize(this.#fd, SO_SNDBUFFORCE, SO_SNDBUF, SEND_BUFFER);
+    setBufferSize(this.#fd, SO_RCVBUFFORCE, SO_RCVBUF, RECEIVE_BUFFER);
+    this.#hasLargeBuffers = true;
+  }
+
+  #limitWaiting(): void {
+    if (this.#hasTimeout) return;
+    setSocketOption(this.#fd, SOL_SOCKET, SO_RCVTIMEO, timeval(this.#timeout));
+    this.#hasTimeout = true;
+  }
+
   receive(into: Uint8Array, wait: boolean): number | undefined {
+    if (wait) this.#limitWaiting();
     for (;;) {
       const length = this.#receiveAny(into, wait);
       // Port 0 is the kernel. Whoever has CAP_NET_ADMIN in the namespace, a pod for instance, can send to us too.
