@@ -9,7 +9,8 @@ import type { Resource } from './resource.js';
 import { openView } from './view.js';
 import { openSession, type Session } from './session.js';
 import { planSteps } from './steps.js';
-import { type Failure, runStep } from './run-step.js';
+import type { Failure } from './failure.js';
+import { runStep } from './run-step.js';
 import { startTimer } from './timer.js';
 
 /** Applies a list, all or nothing; see `Engine.apply`. */

@@ -12,15 +12,16 @@ import type { EngineContext } from './context.js';
 import type { KernelNamespace } from './kernel.js';
 import { DOOMED_GROUP, doomedName, LIVE_GROUP } from './marks.js';
 import type { Ifb, Veth } from './resource.js';
-import type { Failure } from './run-step.js';
+import type { Failure } from './failure.js';
 import type { Session } from './session.js';
 
 type LinkResource = Veth | Ifb;
 
 /**
- * Takes links off the network without waiting for the kernel to bury them: down (which takes their routes,
- * neighbours and IPv6 addresses away), renamed (so that the name is free at once) and into the group that the reaper deletes.
- * The pod's end is only taken down and renamed; it dies with the host's end.
+ * Takes links off the network without waiting for the kernel to bury them: down, which takes their routes, neighbours and
+ * IPv6 addresses away, and on the host into the group that the reaper deletes. The pod's end is renamed as well, since the pod
+ * must not have an interface of that name any more; it dies with the host's end. On the host a rename waits until somebody
+ * wants the name (see {@link clearDoomedName}): it costs the kernel as much as all the rest.
  */
 export function doomLinks(
   context: EngineContext,
@@ -41,7 +42,7 @@ export function doomLinks(
 export function buryLinks(host: KernelNamespace, links: readonly Link[]): void {
   send(
     host,
-    links.flatMap((link) => retire(link, { group: DOOMED_GROUP })),
+    links.map((link) => setLink(link.index, { up: false, group: DOOMED_GROUP })),
   );
 }
 
@@ -58,7 +59,7 @@ function retirePodEnd(session: Session, link: LinkResource, hostEnd: Link | unde
   if (link.kind !== 'veth' || hostEnd === undefined || !session.reachesPod()) return;
   const pod = session.namespace('pod');
   const end = findLink(pod, link.pod.name);
-  if (end?.parent === hostEnd.index) send(pod, retire(end, {}));
+  if (end?.parent === hostEnd.index) send(pod, retirement(end));
 }
 
 function attempt(links: readonly LinkResource[], work: () => void): Failure[] {
@@ -83,8 +84,17 @@ function send(namespace: KernelNamespace, requests: readonly NetlinkRequest[]): 
 }
 
 /** Down before the rename: kernels before 6.x refuse to rename a link that is up. */
-function retire(link: Link, changes: { group?: number }): NetlinkRequest[] {
-  return [setLink(link.index, { up: false, ...changes }), renameLink(link.index, doomedName(link.index))];
+function retirement(link: Link): NetlinkRequest[] {
+  return [setLink(link.index, { up: false }), renameLink(link.index, doomedName(link.index))];
+}
+
+/** Takes its name from a doomed link. Says whether there was one. */
+export function clearDoomedName(session: Session, wanted: LinkResource): boolean {
+  const host = session.namespace('host');
+  const link = findLink(host, hostName(wanted));
+  if (link?.group !== DOOMED_GROUP) return false;
+  send(host, [renameLink(link.index, doomedName(link.index))]);
+  return true;
 }
 
 function findLink(namespace: KernelNamespace, name: string): Link | undefined {

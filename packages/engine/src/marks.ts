@@ -9,6 +9,9 @@ export const LIVE_GROUP = 0x5057_0001;
 /** Group of links that were taken off the network and wait to be deleted together ("PW" and a dead end). */
 export const DOOMED_GROUP = 0x5057_dead;
 
+/** A doomed link keeps its name until somebody wants it, but does not count any more. */
+export const isAlive = (link: { readonly group?: number }): boolean => link.group !== DOOMED_GROUP;
+
 /** Route protocol of every route that Podwire adds (rtnetlink(7), rtm_protocol: 128 and up are for administrators). */
 export const ROUTE_PROTOCOL = 157;
 

@@ -15,6 +15,7 @@ import {
   type NetlinkRequest,
 } from '@podwire/netlink';
 import type { Nftables } from '@podwire/nftables';
+import { isAlive } from './marks.js';
 import type { KernelNamespace } from './kernel.js';
 import type { ObservedFilter, ObservedNamespace } from './observe.js';
 
@@ -27,7 +28,8 @@ export function probeNamespace({ route, parameters }: KernelNamespace): Observed
   return {
     link: remember((name: string) => {
       const reply = askOrAbsent(route, getLink(name));
-      return reply === undefined ? undefined : decodeLink(reply);
+      const link = reply === undefined ? undefined : decodeLink(reply);
+      return link !== undefined && isAlive(link) ? link : undefined;
     }),
     addresses: remember((link: Link) => listAddresses(route, ofLink(link))),
     routesTo: (destination, link) =>

@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EngineContext } from './context.js';
+import { clearDoomedName } from './doom.js';
 import type { CallOptions, Change, Drift, Owned } from './engine.js';
 import { prune, type Pruned } from './prune.js';
 import type { LinkReaper } from './reaper.js';
 import { describeResource } from './providers/index.js';
 import { removeResources } from './remove.js';
 import type { Resource } from './resource.js';
-import { type Failure, runStep } from './run-step.js';
+import type { Failure } from './failure.js';
+import { runStep } from './run-step.js';
 import { openSession, type Session } from './session.js';
 import { planSteps } from './steps.js';
 import { surveyHost } from './survey.js';
@@ -87,7 +89,10 @@ async function mend(
   return failures;
 }
 
-/** A veth whose other end has left the pod or is no longer ours cannot be mended: it goes, and is made anew. */
+/**
+ * A veth whose other end has left the pod or is no longer ours cannot be mended: it goes, and is made anew. It gives
+ * its name up at once, or the parameters under the name would still be taken for those of the new one.
+ */
 async function clearHalfLinks(
   context: EngineContext,
   reaper: LinkReaper,
@@ -95,13 +100,17 @@ async function clearHalfLinks(
   options: CallOptions,
 ): Promise<Failure[]> {
   const halves = findDrift(context, owned)
-    .filter(({ resource, state }) => resource.kind === 'veth' && state === 'missing')
-    .map(({ resource }) => resource);
+    .filter(({ state }) => state === 'missing')
+    .flatMap(({ resource }) => (resource.kind === 'veth' ? [resource] : []));
   if (halves.length === 0) return [];
+  const session = openSession(context.kernel, owned);
   try {
     await removeResources(context, reaper, { ...owned, resources: halves }, options);
+    for (const half of halves) clearDoomedName(session, half);
     return [];
   } catch (error) {
     return halves.map((resource) => ({ resource, error }));
+  } finally {
+    session.close();
   }
 }

@@ -1,15 +1,12 @@
+import { hasCode } from '@podwire/linux';
 import { NetlinkBatchError, type NetlinkRequest } from '@podwire/netlink';
 import type { ElementChange } from '@podwire/nftables';
 import { encodeCreation, encodeRemoval, encodeReplacement } from './providers/index.js';
-import type { ConntrackReset, NftElement, NftTable, Resource, Sysctl } from './resource.js';
+import { clearDoomedName } from './doom.js';
+import type { Failure } from './failure.js';
+import type { ConntrackReset, Ifb, NftElement, NftTable, Resource, Sysctl, Veth } from './resource.js';
 import type { Session } from './session.js';
 import type { Step } from './steps.js';
-
-/** One resource that could not be made or removed. */
-export interface Failure {
-  readonly resource: Resource;
-  readonly error: unknown;
-}
 
 /** `create`: it must not be there. `replace`: what is there gives way. */
 export type Mode = 'create' | 'replace';
@@ -24,6 +21,7 @@ export async function runStep(
   const { nftables } = session.kernel;
   switch (step.channel) {
     case 'link':
+      return mode === 'create' ? createLinks(step, session) : sendTogether(step, session, encodeReplacement);
     case 'route':
       return sendTogether(step, session, mode === 'create' ? encodeCreation : encodeReplacement);
     case 'parameter':
@@ -71,6 +69,16 @@ async function resetConntrack(step: Step, session: Session, signal: AbortSignal)
   }
 }
 
+/** A name may still be held by a doomed link: the same pod's last one, which then gives it up. */
+function createLinks(step: Step, session: Session): Failure[] {
+  const failures = sendTogether(step, session, encodeCreation);
+  const inTheWay = failures.filter(({ error }) => hasCode(error, 'EEXIST')).map(({ resource }) => resource);
+  const cleared = inTheWay.filter((resource) => clearDoomedName(session, resource as Veth | Ifb));
+  if (cleared.length === 0) return failures;
+  const others = failures.filter(({ resource }) => !cleared.includes(resource));
+  return [...others, ...sendTogether({ ...step, resources: cleared }, session, encodeCreation)];
+}
+
 type Encode = (resource: Resource, session: Session) => readonly NetlinkRequest[];
 
 /**
@@ -97,7 +105,8 @@ function sendTogether(step: Step, session: Session, encode: Encode): Failure[] {
 
 function send(step: Step, session: Session, requests: NetlinkRequest[], origins: Resource[]): Failure[] {
   try {
-    session.namespace(step.side).route.request(requests);
+    const replies = session.namespace(step.side).route.request(requests);
+    replies.forEach((messages, index) => session.learn(origins[index]!, messages));
     return [];
   } catch (error) {
     if (!(error instanceof NetlinkBatchError)) return together(step, () => raise(error));

@@ -1,9 +1,9 @@
 import { PodwireError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import { decodeLink, getLink } from '@podwire/netlink';
+import { decodeLink, getLink, type NetlinkMessage } from '@podwire/netlink';
 import type { Owned } from './engine.js';
 import type { Kernel, KernelNamespace } from './kernel.js';
-import type { Side } from './resource.js';
+import type { Resource, Side } from './resource.js';
 
 /**
  * One call's view of the system: the host, and the pod's namespace once something needs it. Closed at the end of the
@@ -17,6 +17,8 @@ export interface Session {
   reachesPod(): boolean;
   /** The index of a link, looked up once. @throws NetlinkBatchError ENODEV when there is no such link */
   indexOf(side: Side, link: string): number;
+  /** Takes the indexes of new links from what the kernel answered, so that they need not be looked up. */
+  learn(resource: Resource, replies: readonly NetlinkMessage[]): void;
   close(): void;
 }
 
@@ -52,8 +54,22 @@ export function openSession(kernel: Kernel, owned: Pick<Owned, 'owner' | 'namesp
       return index;
     },
 
+    learn(resource, [reply]) {
+      if (reply === undefined) return;
+      for (const [key, index] of indexesIn(resource, reply)) indexes.set(key, index);
+    },
+
     close: () => pod?.close(),
   };
+}
+
+/** Linux 6.2 and newer echo a new link; of a veth they also tell the index of its other end, wherever that is. */
+function indexesIn(resource: Resource, reply: NetlinkMessage): [string, number][] {
+  if (resource.kind !== 'veth' && resource.kind !== 'ifb') return [];
+  const link = decodeLink(reply);
+  if (resource.kind === 'ifb') return [[`host/${link.name}`, link.index]];
+  const near: [string, number] = [`host/${link.name}`, link.index];
+  return link.parent === undefined ? [near] : [near, [`pod/${resource.pod.name}`, link.parent]];
 }
 
 function findIndex(namespace: KernelNamespace, link: string): number {

@@ -11,6 +11,7 @@ import {
 } from '@podwire/netlink';
 import type { Element, Nftables } from '@podwire/nftables';
 import type { Kernel, KernelNamespace } from './kernel.js';
+import { isAlive } from './marks.js';
 import { elementKey, type ObservedFilter, type ObservedNamespace, type Survey } from './observe.js';
 import type { NftElement } from './resource.js';
 
@@ -20,7 +21,14 @@ export function surveyHost(kernel: Kernel): Survey {
 }
 
 function surveyNamespace({ route, parameters }: KernelNamespace): ObservedNamespace {
-  const links = once(() => new Map(listLinks(route).map((link) => [link.name, link])));
+  const links = once(
+    () =>
+      new Map(
+        listLinks(route)
+          .filter(isAlive)
+          .map((link) => [link.name, link]),
+      ),
+  );
   const addresses = once(() => groupBy(listAddresses(route), (entry) => entry.link));
   const routes = once(() => groupBy(listRoutes(route), (entry) => entry.destination));
   const rules = once(() => listRules(route));

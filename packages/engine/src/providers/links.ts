@@ -33,7 +33,9 @@ export const veth: Provider<Veth> = {
 };
 
 export const ifb: Provider<Ifb> = {
-  create: ({ name, mtu }) => [createLink({ kind: 'ifb', name, mtu, group: LIVE_GROUP, up: true, ...QUEUES })],
+  create: ({ name, mtu }) => [
+    createLink({ kind: 'ifb', name, mtu, group: LIVE_GROUP, up: true, ...QUEUES }, { echo: true }),
+  ],
   remove: () => [],
   compare: ({ name, mtu }, view) =>
     compareLink(view.side('host').link(name), { name, mtu, kind: 'ifb', group: LIVE_GROUP }),
