@@ -1,7 +1,7 @@
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { PodwireError } from '@podwire/errors';
+import type { PodwireError } from '@podwire/errors';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openAgentApi } from '../src/api/client.js';
 import { AgentError } from '../src/failure.js';

@@ -73,7 +73,7 @@ export async function startFakeAgent(
         known === undefined ? [{ status: 404, body: { error: { message: `no ${key}` } } }] : [known].flat();
       const turn = turns.get(key) ?? 0;
       turns.set(key, turn + 1);
-      const answer = (list as FakeAnswer[])[Math.min(turn, list.length - 1)]!;
+      const answer = list[Math.min(turn, list.length - 1)]!;
       const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
       response.writeHead(answer.status ?? 200).end(text);
     });

@@ -10,7 +10,7 @@ import { startProgress } from '../render/progress.js';
 
 interface DemoOptions {
   readonly keep?: boolean;
-  readonly end?: boolean;
+  readonly end?: string | true;
 }
 
 export function define(command: Command, io: Io): void {
@@ -19,7 +19,7 @@ export function define(command: Command, io: Io): void {
       'Shows Podwire on a private host: a network namespace with an uplink to a world, a real agent in it, the three pods of examples/ attached through the real plugin, and real packets between all of them. Then everything is taken away. The network of this machine is not touched. Needs root, iproute2 and nftables; takes some seconds.',
     )
     .option('--keep', 'let it go on afterwards, and say how to look at it')
-    .option('--end', 'end all demos that go on, also broken ones')
+    .option('--end [name]', 'end a demo that goes on or was killed; without a name, all of them')
     .action(() => run(command, io));
   addOutput(command);
   addExamples(command, [
@@ -33,7 +33,7 @@ export function define(command: Command, io: Io): void {
 async function run(command: Command, io: Io): Promise<void> {
   const { keep, end } = optionsOf(command) as DemoOptions;
   const json = outputOf(command) === 'json';
-  if (end === true) return endAll(io, json);
+  if (end !== undefined) return endDemos(command, io, end === true ? undefined : end);
   const { runDemo } = await import('../demo/run-demo.js');
   const progress = startProgress(io);
   const observer = json ? silent : await createWriter(io);
@@ -93,25 +93,34 @@ async function isAllWell({ checks, ending }: DemoReport): Promise<boolean> {
   return checks.every(({ ok }) => ok) && (ending === undefined || isNothing(ending.left));
 }
 
-async function endAll(io: Io, json: boolean): Promise<void> {
+async function endDemos(command: Command, io: Io, name: string | undefined): Promise<void> {
   const [{ findLedgers, isAlive }, { countLeft, endDemo, inodesOf, isNothing }] = await Promise.all([
     import('../demo/ledger.js'),
     import('../demo/end.js'),
   ]);
   if (process.getuid?.() !== 0) throw new PodwireError('PRIVILEGE_MISSING', 'only root can end a demo');
   // One that runs at this moment ends itself.
-  const ledgers = findLedgers().filter((ledger) => ledger.kept || !isAlive(ledger.owner));
+  const endable = findLedgers().filter((ledger) => ledger.kept || !isAlive(ledger.owner));
+  const chosen = endable.filter((ledger) => name === undefined || ledger.name === name);
+  if (name !== undefined && chosen.length === 0) {
+    const others = describeOthers(endable.map((each) => each.name));
+    command.error(`error: there is no demo ${name} that goes on or was killed; ${others}`, { exitCode: 2 });
+  }
   const ended: { name: string; left: Inventory }[] = [];
-  for (const ledger of ledgers) {
+  for (const ledger of chosen) {
     const inodes = inodesOf(ledger);
     await endDemo(ledger);
     const left = countLeft(ledger, inodes);
     if (!isNothing(left)) io.exitCode = exitCodes.notAsItShould;
     ended.push({ name: ledger.name, left });
   }
-  if (json) return writeJson(io, { ended });
+  if (outputOf(command) === 'json') return writeJson(io, { ended });
   if (ended.length === 0) return writeLines(io, ['no demo goes on']);
-  const describe = ({ name, left }: (typeof ended)[number]): string =>
-    isNothing(left) ? `ended ${name}: nothing is left` : `${name}: left behind ${JSON.stringify(left)}`;
+  const describe = ({ name: which, left }: (typeof ended)[number]): string =>
+    isNothing(left) ? `ended ${which}: nothing is left` : `${which}: left behind ${JSON.stringify(left)}`;
   return writeLines(io, ended.map(describe));
+}
+
+function describeOthers(names: readonly string[]): string {
+  return names.length === 0 ? 'none goes on' : `there are ${names.join(', ')}`;
 }

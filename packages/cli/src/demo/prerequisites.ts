@@ -11,28 +11,42 @@ export interface Programs {
   readonly pluginDirectory: string;
 }
 
+/** Where to look; for tests. */
+export interface Surroundings {
+  readonly uid: number | undefined;
+  readonly directories: readonly string[];
+  /** The checkout's. */
+  readonly binDirectory: string;
+}
+
 /** Debian has these where only root's PATH looks. */
 const moreDirectories = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
 
+function ownSurroundings(): Surroundings {
+  const searchPath = (process.env['PATH'] ?? '').split(':').filter((each) => path.isAbsolute(each));
+  return {
+    uid: process.getuid?.(),
+    directories: [...searchPath, ...moreDirectories],
+    binDirectory: checkoutFile('bin'),
+  };
+}
+
 /** @throws PodwireError PRIVILEGE_MISSING, PREREQUISITE_MISSING */
-export function findPrograms(searchPath = process.env['PATH'] ?? ''): Programs {
-  if (process.getuid?.() !== 0) {
+export function findPrograms(surroundings: Surroundings = ownSurroundings()): Programs {
+  const { uid, directories, binDirectory } = surroundings;
+  if (uid !== 0) {
     throw new PodwireError('PRIVILEGE_MISSING', 'the demo makes network namespaces, which only root may do');
   }
-  const directories = [...searchPath.split(':').filter((each) => path.isAbsolute(each)), ...moreDirectories];
+  const ip = requireProgram('ip', 'iproute2', directories);
   requireProgram('nft', 'nftables', directories);
-  const plugin = checkoutFile('bin/podwire-cni');
+  const plugin = path.join(binDirectory, 'podwire-cni');
   if (!isExecutable(plugin)) {
     throw new PodwireError(
       'PREREQUISITE_MISSING',
       `the plugin ${plugin} is not built yet: run "npm run setup"`,
     );
   }
-  return {
-    ip: requireProgram('ip', 'iproute2', directories),
-    podwire: checkoutFile('bin/podwire'),
-    pluginDirectory: path.dirname(plugin),
-  };
+  return { ip, podwire: path.join(binDirectory, 'podwire'), pluginDirectory: binDirectory };
 }
 
 function requireProgram(name: string, debianPackage: string, directories: readonly string[]): string {

@@ -175,7 +175,7 @@ export function renderKept({ name, kept }: DemoReport, podwire: string, paint: C
     ...title('It goes on. To look at it', paint),
     ...commands.map((line) => `  ${line}`),
     '',
-    `To end it: ${paint.bold(`${podwire} demo --end`)}`,
+    `To end it: ${paint.bold(`${podwire} demo --end ${name}`)}`,
   ];
 }
 

@@ -1,0 +1,142 @@
+/** The demo from beginning to end, interrupted, killed, and kept: nothing of it may be left. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import { test } from 'node:test';
+import { checkoutFile } from '../src/checkout.js';
+import type { DemoReport } from '../src/demo/run-demo.js';
+
+interface Ended {
+  readonly pid: number;
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Started {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  /** Resolves when standard error matches. */
+  says(pattern: RegExp): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+function start(argv: readonly string[]): Started {
+  const child = spawn(process.execPath, [checkoutFile('bin/podwire'), ...argv], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const pid = child.pid!;
+  const text = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (more: string) => (text.stdout += more));
+  child.stderr.setEncoding('utf8').on('data', (more: string) => (text.stderr += more));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ pid, code, ...text }));
+  });
+  const says = (pattern: RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (pattern.test(text.stderr)) resolve();
+      };
+      child.stderr.on('data', look);
+      child.once('close', () => reject(new Error(`it ended without saying ${pattern}:\n${text.stderr}`)));
+      look();
+    });
+  return { pid, ended, says, kill: (signal) => child.kill(signal) };
+}
+
+/** Namespaces and directories of the demo that this process ran. */
+function leftOf(pid: number): string[] {
+  const name = `podwire-demo-${pid}`;
+  const own = (entry: string): boolean => entry === name || entry.startsWith(`${name}-`);
+  return [...fs.readdirSync('/run/netns').filter(own), ...fs.readdirSync('/run').filter(own)];
+}
+
+test('shows that everything works, in JSON, and leaves nothing', async () => {
+  const { pid, code, stdout, stderr } = await start(['demo', '-o', 'json']).ended;
+  assert.equal(code, 0, stdout + stderr);
+  const report = JSON.parse(stdout) as DemoReport;
+  assert.deepEqual(
+    report.pods.map(({ endpoint }) => endpoint.pod.name),
+    ['web', 'client', 'limited'],
+  );
+  assert.deepEqual(
+    report.checks.filter(({ ok }) => !ok),
+    [],
+  );
+  // Both protocols and both families, from everybody, and the host ports.
+  assert.equal(report.checks.length, 4 * (3 * 4 + 4) + 2 * 2 * 4);
+  const outside = report.checks.filter(({ to }) => to === 'world');
+  assert.ok(outside.every(({ saw }) => saw === '192.0.2.10' || saw === '2001:db8:2::10'));
+  const [into, outOf, free] = report.rates;
+  assert.deepEqual([into?.limit, outOf?.limit, free?.limit], [10_000_000, 5_000_000, undefined]);
+  for (const { measured } of [into!, outOf!])
+    assert.ok(measured * 5 < free!.measured, JSON.stringify(report.rates));
+  assert.equal(report.trace.command, 'ADD');
+  assert.deepEqual(report.ending?.left, { namespaces: 0, processes: 0, files: 0 });
+  assert.equal(report.ending.before.namespaces, 5);
+  assert.deepEqual(leftOf(pid), []);
+});
+
+test('tells people what it does: tables on standard output, progress beside it', async () => {
+  const { code, stdout, stderr } = await start(['demo']).ended;
+  assert.equal(code, 0, stdout + stderr);
+  for (const title of ['Pods', 'Who reaches whom', 'Host ports', 'Rates', 'Where the time of one ADD goes']) {
+    assert.match(stdout, new RegExp(`^${title}$`, 'm'));
+  }
+  assert.match(stdout, /^80 of 80 as it should be/m);
+  assert.match(stdout, /^Nothing is left of 5 namespaces, 6 processes, \d+ files\.$/m);
+  assert.doesNotMatch(stdout, /✗/);
+  assert.match(stderr, /^✓ 3 pods of examples\/ attached by podwire-cni/m);
+});
+
+for (const [when, pattern] of [
+  ['while the agent starts', /private host/],
+  ['while packets travel', /a process in every pod/],
+  ['while bytes are poured', /packets sent/],
+] as const) {
+  test(`Ctrl-C ${when}: everything is put away`, async () => {
+    const demo = start(['demo']);
+    await demo.says(pattern);
+    demo.kill('SIGINT');
+    const { code, stdout, stderr } = await demo.ended;
+    assert.equal(code, 130, stderr);
+    assert.match(stdout, /^Nothing is left of /m);
+    assert.match(stderr, /INTERRUPTED\n$/);
+    assert.deepEqual(leftOf(demo.pid), []);
+  });
+}
+
+test('what kill -9 leaves behind, and what --keep keeps, demo --end takes away', async () => {
+  const killed = start(['demo']);
+  await killed.says(/attached by podwire-cni/);
+  killed.kill('SIGKILL');
+  await killed.ended;
+  assert.notDeepEqual(leftOf(killed.pid), []);
+
+  const kept = await start(['demo', '--keep']).ended;
+  assert.equal(kept.code, 0, kept.stdout + kept.stderr);
+  const socket = /PODWIRE_SOCKET=(\S+)/.exec(kept.stdout)?.[1] ?? '';
+  const pods = await start(['pods', '--socket', socket, '-o', 'name']).ended;
+  assert.equal(pods.stdout, 'pod/shop/client\npod/shop/limited\npod/shop/web\n');
+  const explained = await start(['explain', 'pod/shop/limited', '--socket', socket]).ended;
+  assert.equal(explained.code, 0, explained.stdout);
+
+  for (const { pid } of [killed, kept]) {
+    const end = await start(['demo', '--end', `podwire-demo-${pid}`]).ended;
+    assert.equal(end.code, 0, end.stdout + end.stderr);
+    assert.equal(end.stdout, `ended podwire-demo-${pid}: nothing is left\n`);
+    assert.deepEqual(leftOf(pid), []);
+  }
+});
+
+test('a demo that runs is not ended by others', async () => {
+  const running = start(['demo']);
+  await running.says(/private host/);
+  const end = await start(['demo', '--end', `podwire-demo-${running.pid}`]).ended;
+  assert.deepEqual([end.code, end.stdout], [2, '']);
+  assert.match(end.stderr, /there is no demo podwire-demo-\d+ that goes on/);
+  running.kill('SIGTERM');
+  assert.equal((await running.ended).code, 143);
+  assert.deepEqual(leftOf(running.pid), []);
+});

@@ -1,0 +1,37 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { findPrograms } from '../../src/demo/prerequisites.js';
+
+const directoryWith = (...names: string[]): string => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-cli-'));
+  for (const name of names) fs.writeFileSync(path.join(directory, name), '', { mode: 0o755 });
+  return directory;
+};
+const all = directoryWith('ip', 'nft');
+const built = directoryWith('podwire', 'podwire-cni');
+
+test('everything is there', () => {
+  expect(findPrograms({ uid: 0, directories: ['/nonexistent', all], binDirectory: built })).toEqual({
+    ip: path.join(all, 'ip'),
+    podwire: path.join(built, 'podwire'),
+    pluginDirectory: built,
+  });
+});
+
+test.each([
+  ['not root', { uid: 1000 }, 'PRIVILEGE_MISSING', /only root/],
+  [
+    'no ip',
+    { directories: [directoryWith('nft')] },
+    'PREREQUISITE_MISSING',
+    /program ip .* apt-get install iproute2/,
+  ],
+  ['no nft', { directories: [directoryWith('ip')] }, 'PREREQUISITE_MISSING', /apt-get install nftables/],
+  ['no plugin', { binDirectory: directoryWith('podwire') }, 'PREREQUISITE_MISSING', /npm run setup/],
+])('%s', (_, lack, code, message) => {
+  const find = () => findPrograms({ uid: 0, directories: [all], binDirectory: built, ...lack });
+  expect(find).toThrow(message);
+  expect(find).toThrow(expect.objectContaining({ code }));
+});
