@@ -130,6 +130,14 @@ test('a plan knows the host ports that are taken', async () => {
   assert.match(stderr, /host port .*8080.* is taken by pod shop\/web[^]*PORT_IN_USE/);
 });
 
+test('a pod that is on the node already is planned as if it were not', async () => {
+  const { pods } = await json<{ pods: Plan[] }>(['plan', checkoutFile('examples/web.yaml')]);
+  const [endpoint] = (await json<{ endpoints: EndpointView[] }>(['pods'])).endpoints;
+  const [veth] = pods[0]?.resources ?? [];
+  assert.ok(veth?.kind === 'veth');
+  assert.equal(veth.host.name, endpoint?.hostInterface);
+});
+
 test('pods shows it', async () => {
   const { stdout } = await run(['pods']);
   assert.match(stdout, /^shop\/web +10\.244\.0\.1 fd00:244::1 +cali\w+ +8080→80\/tcp +- +\d+s +ready$/m);
