@@ -1,8 +1,8 @@
-import { addressToBytes, type Family, parseInterfaceAddress } from '@podwire/addresses';
+import { addressToBytes, parseInterfaceAddress } from '@podwire/addresses';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
-import { AF_UNSPEC, decodeIp, encodeIp, familyNumber, familyOf } from './ip-address.js';
+import { AF_UNSPEC, decodeIp, encodeIp, type Family, familyNumber, familyOf } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
 import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from './protocol.js';

@@ -1,6 +1,12 @@
 export type { NetlinkConnection, NetlinkFailure, NetlinkMessage, NetlinkRequest } from './connection.js';
 export { DecodeError, describeFailure, NetlinkBatchError, NetlinkError } from './errors.js';
-export { type ConnectionOptions, openNetlinkConnection, openRouteConnection } from './socket.js';
+export {
+  type ConnectionOptions,
+  type NamespaceReference,
+  openNetlinkConnection,
+  openRouteConnection,
+} from './socket.js';
+export type { Family } from './ip-address.js';
 
 // For messages that the library has no builder for.
 export { type Attribute, Attributes, eachAttribute, readStructure } from './attributes.js';

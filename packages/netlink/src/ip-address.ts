@@ -1,11 +1,8 @@
-import {
-  addressFromBytes,
-  addressToBytes,
-  type Family,
-  formatAddress,
-  parseAddress,
-} from '@podwire/addresses';
+import { addressFromBytes, addressToBytes, formatAddress, parseAddress } from '@podwire/addresses';
 import { DecodeError } from './errors.js';
+
+/** The version of IP. (The library's own type, so that its declarations need no other package.) */
+export type Family = 4 | 6;
 
 export const AF_UNSPEC = 0;
 export const AF_INET = 2;

@@ -1,8 +1,7 @@
-import type { Family } from '@podwire/addresses';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
-import { AF_UNSPEC, decodeIp, encodeIp, familyNumber, familyOf } from './ip-address.js';
+import { AF_UNSPEC, decodeIp, encodeIp, type Family, familyNumber, familyOf } from './ip-address.js';
 import { decodeMac, encodeMac } from './mac.js';
 import * as rt from './neighbour-attributes.js';
 import { PayloadWriter } from './payload.js';

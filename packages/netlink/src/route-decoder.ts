@@ -1,8 +1,8 @@
-import { addressBits, type Family } from '@podwire/addresses';
+import { addressBits } from '@podwire/addresses';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkMessage } from './connection.js';
 import { DecodeError } from './errors.js';
-import { decodeIp, familyOf } from './ip-address.js';
+import { decodeIp, type Family, familyOf } from './ip-address.js';
 import { present } from './present.js';
 import { align } from './protocol.js';
 import * as rt from './route-attributes.js';

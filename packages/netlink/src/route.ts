@@ -1,7 +1,7 @@
-import { addressBits, addressToBytes, type Family, parseAddress, parsePrefix } from '@podwire/addresses';
+import { addressBits, addressToBytes, parseAddress, parsePrefix } from '@podwire/addresses';
 import type { NetlinkConnection, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
-import { encodeIp, familyNumber } from './ip-address.js';
+import { encodeIp, type Family, familyNumber } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from './protocol.js';
 import * as rt from './route-attributes.js';

@@ -1,8 +1,8 @@
-import { addressToBytes, type Family, parsePrefix } from '@podwire/addresses';
+import { addressToBytes, parsePrefix } from '@podwire/addresses';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { DecodeError } from './errors.js';
-import { decodeIp, familyNumber, familyOf } from './ip-address.js';
+import { decodeIp, type Family, familyNumber, familyOf } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
 import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from './protocol.js';

@@ -1,14 +1,6 @@
 import fs from 'node:fs';
-import {
-  hasCode,
-  inNamespace,
-  type NamespaceHandle,
-  receiveFrom,
-  send,
-  sendAsync,
-  setSocketOption,
-  socket,
-} from '@podwire/linux';
+import os from 'node:os';
+import { hasCode, inNamespace, receiveFrom, send, sendAsync, setSocketOption, socket } from '@podwire/linux';
 import type { NetlinkConnection } from './connection.js';
 import { Conversation } from './conversation.js';
 import type { NetlinkPort } from './port.js';
@@ -43,11 +35,16 @@ const answerers = new Map([
   [NETLINK_NETFILTER, 'NFNETLINK'],
 ]);
 
+/** A network namespace, by a descriptor of its file: `{ fd: fs.openSync('/run/netns/web', 'r') }`. */
+export interface NamespaceReference {
+  readonly fd: number;
+}
+
 export interface ConnectionOptions {
   /** NETLINK_ROUTE, NETLINK_NETFILTER, … */
   readonly protocol: number;
   /** The network namespace to talk to; the caller's own when absent. It may be closed afterwards. */
-  readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
+  readonly namespace?: NamespaceReference | undefined;
   /**
    * Milliseconds to wait for an answer. The kernel answers before a request returns, so this only keeps a broken
    * exchange from blocking the thread for ever.
@@ -60,6 +57,8 @@ export interface ConnectionOptions {
  * @throws SystemError
  */
 export function openNetlinkConnection(options: ConnectionOptions): NetlinkConnection {
+  if (os.endianness() !== 'LE')
+    throw new TypeError('this library speaks netlink on little-endian machines only');
   const { namespace, protocol, timeout = DEFAULT_TIMEOUT_MS } = options;
   const open = () => socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
   const fd = namespace === undefined ? open() : inNamespace(namespace, open);
@@ -75,7 +74,7 @@ export function openNetlinkConnection(options: ConnectionOptions): NetlinkConnec
 }
 
 /** As {@link openNetlinkConnection}, for rtnetlink. */
-export function openRouteConnection(namespace?: Pick<NamespaceHandle, 'fd'>): NetlinkConnection {
+export function openRouteConnection(namespace?: NamespaceReference): NetlinkConnection {
   return openNetlinkConnection({ protocol: NETLINK_ROUTE, namespace });
 }
 
