@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { assertSameSnapshot, createPrivateHost, type PrivateHost, takeSnapshot } from '@podwire/testkit';
-import { busyboxImage } from '@podwire/testkit/containerd';
 import { type Podman, preparePodman } from '@podwire/testkit/podman';
 
 let host: PrivateHost;
@@ -35,28 +34,24 @@ before(async () => {
 after(() => host.close());
 
 test('Podman runs here and uses CNI', async () => {
-  assert.match(await podman('version', '--format', '{{.Client.Version}}'), /^4\.3/);
-  assert.equal(await podman('info', '--format', '{{.Host.NetworkBackend}}'), 'cni');
+  assert.match(await podman.call('version', '--format', '{{.Client.Version}}'), /^4\.3/);
+  assert.equal(await podman.call('info', '--format', '{{.Host.NetworkBackend}}'), 'cni');
 });
 
 test('a container serves HTTP to another container and on a host port, and leaves nothing', async () => {
-  const detached = ['run', '--detach', '--name'];
-  const run = async (name: string, ...options: string[]): Promise<void> => {
-    await podman(...detached, name, ...options, busyboxImage, 'sleep', '100000');
-  };
   // What the plugins never take away again: the bridge and portmap's chains.
-  await run('first', '--publish', '8079:80');
-  await podman('rm', '--force', '--time', '0', 'first');
+  await podman.runDetached('first', '--publish', '8079:80');
+  await podman.remove('first');
   const before = await takeSnapshot(host.namespace, { processes: true });
 
-  await run('server', '--publish', '8080:80');
-  await podman('exec', 'server', 'sh', '-c', 'echo hello > /www/index.html && httpd -p 80 -h /www');
-  await run('client');
-  const address = await podman('inspect', 'server', '--format', '{{.NetworkSettings.IPAddress}}');
-  assert.equal(await podman('exec', 'client', 'wget', '-qO-', `http://${address}/`), 'hello');
+  await podman.runDetached('server', '--publish', '8080:80');
+  await podman.call('exec', 'server', 'sh', '-c', 'echo hello > /www/index.html && httpd -p 80 -h /www');
+  await podman.runDetached('client');
+  const address = await podman.call('inspect', 'server', '--format', '{{.NetworkSettings.IPAddress}}');
+  assert.equal(await podman.call('exec', 'client', 'wget', '-qO-', `http://${address}/`), 'hello');
   assert.equal(await host.run(['busybox', 'wget', '-qO-', 'http://10.89.0.1:8080/']), 'hello\n');
 
-  await podman('rm', '--force', '--time', '0', 'server', 'client');
+  await podman.remove('server', 'client');
   // The bridge stays, and its link-local address settles some time after it came up.
   const ignore = [/^(links|addresses|routes|fdb)\/.*cni0/];
   assertSameSnapshot(before, await takeSnapshot(host.namespace, { processes: true }), { ignore });

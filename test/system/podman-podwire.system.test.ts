@@ -12,7 +12,6 @@ import {
   untilSameSnapshot,
   worldAddresses,
 } from '@podwire/testkit';
-import { busyboxImage } from '@podwire/testkit/containerd';
 import { type Podman, preparePodman } from '@podwire/testkit/podman';
 
 let host: PrivateHost;
@@ -28,9 +27,6 @@ before(async () => {
 });
 after(() => host.close());
 
-const run = (name: string, ...options: string[]): Promise<string> =>
-  podman('run', '--detach', '--name', name, ...options, busyboxImage, 'sleep', '100000');
-const remove = (...names: string[]): Promise<string> => podman('rm', '--force', '--time', '0', ...names);
 const snapshot = () =>
   takeSnapshot(host.namespace, { files: [`${agent.stateDirectory}/endpoints`], processes: true });
 
@@ -38,43 +34,51 @@ const snapshot = () =>
 const claimed = [/^routes\/blackhole /];
 
 test('Podman lists the network', async () => {
-  assert.equal(await podman('network', 'ls', '--format', '{{.Name}} {{.Driver}}'), 'podwire podwire-cni');
+  assert.equal(
+    await podman.call('network', 'ls', '--format', '{{.Name}} {{.Driver}}'),
+    'podwire podwire-cni',
+  );
 });
 
 test('containers serve HTTP to each other and on a host port, and leave nothing', async () => {
   const before = await snapshot();
-  await run('server', '--publish', '8080:80');
-  await podman('exec', 'server', 'sh', '-c', 'echo hello > /www/index.html && httpd -p 80 -h /www');
-  await run('client');
-  const address = await podman('inspect', 'server', '--format', '{{.NetworkSettings.IPAddress}}');
-  const address6 = await podman('inspect', 'server', '--format', '{{.NetworkSettings.GlobalIPv6Address}}');
+  await podman.runDetached('server', '--publish', '8080:80');
+  await podman.call('exec', 'server', 'sh', '-c', 'echo hello > /www/index.html && httpd -p 80 -h /www');
+  await podman.runDetached('client');
+  const address = await podman.call('inspect', 'server', '--format', '{{.NetworkSettings.IPAddress}}');
+  const address6 = await podman.call(
+    'inspect',
+    'server',
+    '--format',
+    '{{.NetworkSettings.GlobalIPv6Address}}',
+  );
   assert.match(address, /^10\.244\./);
   for (const url of [`http://${address}/`, `http://[${address6}]/`]) {
-    assert.equal(await podman('exec', 'client', 'wget', '-qO-', url), 'hello');
+    assert.equal(await podman.call('exec', 'client', 'wget', '-qO-', url), 'hello');
   }
   const outside = ['busybox', 'wget', '-qO-', `http://${worldAddresses.host.ipv4}:8080/`];
   assert.equal(await world.run(outside), 'hello\n');
-  await podman('exec', 'client', 'ping', '-c', '1', worldAddresses.beyond.ipv4);
-  await remove('server', 'client');
+  await podman.call('exec', 'client', 'ping', '-c', '1', worldAddresses.beyond.ipv4);
+  await podman.remove('server', 'client');
   await untilSameSnapshot(before, snapshot, { ignore: claimed });
 });
 
 test('a container gets the address and the MAC that it asks for', async () => {
   const before = await snapshot();
-  await run('chosen', '--ip', '10.244.7.7', '--mac-address', '02:00:00:00:77:07');
-  const link = await podman('exec', 'chosen', 'ip', 'address', 'show', 'dev', 'eth0');
+  await podman.runDetached('chosen', '--ip', '10.244.7.7', '--mac-address', '02:00:00:00:77:07');
+  const link = await podman.call('exec', 'chosen', 'ip', 'address', 'show', 'dev', 'eth0');
   assert.match(link, /02:00:00:00:77:07[^]*10\.244\.7\.7\/32/);
-  await remove('chosen');
+  await podman.remove('chosen');
   await untilSameSnapshot(before, snapshot, { ignore: claimed });
 });
 
 test('a container restarted keeps working, also when the agent was restarted between', async () => {
   const before = await snapshot();
-  await run('again');
+  await podman.runDetached('again');
   await agent.stop();
   await agent.start();
-  await podman('restart', '--time', '0', 'again');
-  await podman('exec', 'again', 'ping', '-c', '1', worldAddresses.beyond.ipv4);
-  await remove('again');
+  await podman.call('restart', '--time', '0', 'again');
+  await podman.call('exec', 'again', 'ping', '-c', '1', worldAddresses.beyond.ipv4);
+  await podman.remove('again');
   await untilSameSnapshot(before, snapshot, { ignore: claimed });
 });

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { buildBusyboxImage } from './containerd/image.js';
+import { busyboxFiles, writeTree } from './containerd/image.js';
 import { unmountBelow } from './mounts.js';
 import type { PrivateHost } from './private-host.js';
 
@@ -16,32 +16,43 @@ export interface PodmanOptions {
 /** A Podman of its own inside a private host, with the CNI back end. */
 export interface Podman {
   /** Runs `podman ARGS…` and returns its standard output without the last line end. @throws CommandError */
-  (...args: readonly string[]): Promise<string>;
+  call(...args: readonly string[]): Promise<string>;
+  /** `podman run --detach --name NAME OPTIONS…` with busybox inside, which waits to be removed. */
+  runDetached(name: string, ...options: readonly string[]): Promise<string>;
+  /** Stops and removes containers. */
+  remove(...names: readonly string[]): Promise<string>;
 }
 
 /**
- * Prepares Podman 4.3 (Debian) inside the host: own storage and state, own configuration with `network_backend = "cni"`, and
- * the busybox test image. Everything is removed when the host closes.
+ * Prepares Podman 4.3 (Debian) inside the host: own storage and state, and own configuration with
+ * `network_backend = "cni"`. Containers run on a file tree, not on an image: loading an image writes to
+ * /var/lib/containers/cache whatever the options say. Everything is removed when the host closes.
  */
 export async function preparePodman(host: PrivateHost, options: PodmanOptions): Promise<Podman> {
   const directory = path.join(host.directory, 'podman');
   const at = (name: string): string => path.join(directory, name);
   fs.mkdirSync(directory, { mode: 0o700 });
   fs.writeFileSync(at('containers.conf'), configuration(options));
-  fs.writeFileSync(at('busybox.tar'), buildBusyboxImage());
+  writeTree(at('busybox'), busyboxFiles());
   const env = { ...process.env, CONTAINERS_CONF: at('containers.conf') };
   const own = ['--root', at('root'), '--runroot', at('run'), '--tmpdir', at('tmp')];
-  const podman: Podman = async (...args) =>
+  const call: Podman['call'] = async (...args) =>
     (await host.run(['podman', ...own, ...args], { env, timeout: 60_000 })).trimEnd();
   host.defer(async () => {
     try {
-      await podman('rm', '--all', '--force', '--time', '0');
+      await call('rm', '--all', '--force', '--time', '0');
     } finally {
       await unmountBelow(directory);
     }
   });
-  await podman('load', '--input', at('busybox.tar'));
-  return podman;
+  await call('info'); // makes the storage, and says at once when Podman cannot run here
+  // ":O" gives each container a layer of its own above the tree.
+  const inside = ['--rootfs', `${at('busybox')}:O`, 'sleep', '100000'];
+  return {
+    call,
+    runDetached: (name, ...runOptions) => call('run', '--detach', '--name', name, ...runOptions, ...inside),
+    remove: (...names) => call('rm', '--force', '--time', '0', ...names),
+  };
 }
 
 function configuration({ binDir, confDir, network }: PodmanOptions): string {

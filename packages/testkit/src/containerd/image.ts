@@ -1,5 +1,6 @@
 import crypto from 'node:crypto';
 import fs from 'node:fs';
+import path from 'node:path';
 import { nativeProgram } from '../native.js';
 import { type TarEntry, writeTar } from './tar.js';
 
@@ -56,10 +57,25 @@ const applets = [
   'mkdir',
 ];
 
-/** Debian's static busybox (package busybox-static). */
-export function buildBusyboxImage(program = '/usr/bin/busybox'): Buffer {
+/** The file tree of Debian's static busybox (package busybox-static). */
+export function busyboxFiles(program = '/usr/bin/busybox'): TarEntry[] {
   const directories = ['bin', 'tmp', 'www'].map((name) => ({ name: `${name}/` }));
   const links = applets.map((applet) => ({ name: `bin/${applet}`, target: 'busybox' }));
-  const files = [...directories, { name: 'bin/busybox', content: fs.readFileSync(program) }, ...links];
-  return writeImage({ name: busyboxImage, files, command: ['/bin/sh'] });
+  return [...directories, { name: 'bin/busybox', content: fs.readFileSync(program) }, ...links];
+}
+
+/** An image with it. */
+export function buildBusyboxImage(): Buffer {
+  return writeImage({ name: busyboxImage, files: busyboxFiles(), command: ['/bin/sh'] });
+}
+
+/** Lays a file tree into a directory, instead of into an archive. */
+export function writeTree(directory: string, entries: readonly TarEntry[]): void {
+  fs.mkdirSync(directory, { recursive: true });
+  for (const { name, content, target, mode = 0o755 } of entries) {
+    const file = path.join(directory, name);
+    if (target !== undefined) fs.symlinkSync(target, file);
+    else if (content !== undefined) fs.writeFileSync(file, content, { mode });
+    else fs.mkdirSync(file, { mode });
+  }
 }
