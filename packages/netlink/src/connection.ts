@@ -33,10 +33,14 @@ export interface NetlinkConnection {
    * @throws NetlinkBatchError with one entry per failed request, after all acks have been read.
    */
   request(requests: readonly NetlinkRequest[]): NetlinkMessage[][];
-  /** As {@link request}, blocking a pool thread instead of the caller: for what the kernel does slowly. */
+  /**
+   * As {@link request}, blocking a pool thread instead of the caller: for what the kernel does slowly. They take turns.
+   * When `signal` is aborted the promise is rejected with its reason; what has been sent is carried out all the same.
+   */
   requestAsync(requests: readonly NetlinkRequest[], signal: AbortSignal): Promise<NetlinkMessage[][]>;
   /** A dump (NLM_F_DUMP is added); retried when the kernel says that it was interrupted (NLM_F_DUMP_INTR). */
   dump(request: NetlinkRequest): NetlinkMessage[];
+  /** Closes it when the last asynchronous request is done. */
   close(): void;
 }
 

@@ -22,10 +22,12 @@ const receiveBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 export class Conversation implements NetlinkConnection {
   readonly #port: NetlinkPort;
   readonly #answerer: string;
-  /** Exchanges whose answers may still come; several only while asynchronous ones are under way. */
+  /** Exchanges whose answers may still come; two while an asynchronous one is under way. */
   readonly #open = new Set<Exchange>();
   #sequence = 0;
-  #sending = 0;
+  /** Asynchronous requests under way or waiting for their turn. */
+  #pending = 0;
+  #turn: Promise<void> = Promise.resolve();
   #state: 'open' | 'closing' | 'closed' = 'open';
 
   /** `answerer` is who answers, in errors: `RTNETLINK`. */
@@ -35,6 +37,7 @@ export class Conversation implements NetlinkConnection {
   }
 
   request(requests: readonly NetlinkRequest[]): NetlinkMessage[][] {
+    this.#requireOpen();
     if (requests.length === 0) return [];
     const exchange = this.#begin(requests);
     try {
@@ -45,26 +48,45 @@ export class Conversation implements NetlinkConnection {
     }
   }
 
+  /**
+   * One after the other: the kernel would let them wait for each other anyway, and each that waits there keeps a thread
+   * of the pool from everybody else. One that is aborted before its turn is not sent.
+   */
   async requestAsync(requests: readonly NetlinkRequest[], signal: AbortSignal): Promise<NetlinkMessage[][]> {
     signal.throwIfAborted();
+    this.#requireOpen();
     if (requests.length === 0) return [];
-    return await abandonable(this.#exchangeAsync(this.#begin(requests)), signal);
+    this.#pending++;
+    const answers = this.#turn.then(() => this.#exchangeAsync(requests, signal));
+    this.#turn = answers.then(
+      () => this.#settle(),
+      () => this.#settle(),
+    );
+    return await abandonable(answers, signal);
   }
 
-  async #exchangeAsync(exchange: Exchange): Promise<NetlinkMessage[][]> {
-    this.#sending++;
+  async #exchangeAsync(
+    requests: readonly NetlinkRequest[],
+    signal: AbortSignal,
+  ): Promise<NetlinkMessage[][]> {
+    signal.throwIfAborted();
+    const exchange = this.#begin(requests);
     try {
       const datagram = this.#encode(exchange.requests, exchange.first, exchange.acknowledged);
       await this.#port.sendAsync(Buffer.from(datagram));
       return this.#finish(exchange);
     } finally {
       this.#open.delete(exchange);
-      this.#sending--;
-      this.#closeWhenIdle();
     }
   }
 
+  #settle(): void {
+    this.#pending--;
+    this.#closeWhenIdle();
+  }
+
   dump(request: NetlinkRequest): NetlinkMessage[] {
+    this.#requireOpen();
     for (let attempt = 0; attempt < DUMP_ATTEMPTS; attempt++) {
       const reader = this.#dumpOnce(request);
       if (reader.failure !== undefined) throw new NetlinkBatchError([reader.failure], this.#answerer);
@@ -76,7 +98,7 @@ export class Conversation implements NetlinkConnection {
 
   /**
    * Closes the port when the last asynchronous request is back: a pool thread may be about to use the descriptor,
-   * and its number could be another file's by then.
+   * and its number could be another file's by then. New requests are refused from now on.
    */
   close(): void {
     if (this.#state === 'open') this.#state = 'closing';
@@ -84,9 +106,13 @@ export class Conversation implements NetlinkConnection {
   }
 
   #closeWhenIdle(): void {
-    if (this.#state !== 'closing' || this.#sending > 0) return;
+    if (this.#state !== 'closing' || this.#pending > 0) return;
     this.#state = 'closed';
     this.#port.close();
+  }
+
+  #requireOpen(): void {
+    if (this.#state !== 'open') throw new NetlinkError('EBADF', 'the netlink connection is closed');
   }
 
   #begin(requests: readonly NetlinkRequest[]): Exchange {
@@ -97,7 +123,6 @@ export class Conversation implements NetlinkConnection {
 
   /** The first of `count` sequence numbers in a row. 0 is left out: notifications carry it. */
   #number(count: number): number {
-    if (this.#state !== 'open') throw new NetlinkError('EBADF', 'the netlink connection is closed');
     const first = this.#sequence + count > LAST_SEQUENCE ? 1 : this.#sequence + 1;
     this.#sequence = first + count - 1;
     return first;

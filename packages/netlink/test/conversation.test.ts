@@ -273,6 +273,8 @@ describe('a dump', () => {
   });
 });
 
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
 describe('asynchronous requests', () => {
   const never = new AbortController().signal;
 
@@ -296,9 +298,9 @@ describe('asynchronous requests', () => {
     port.hold = true;
     const slow = connection.requestAsync([request('slow')], never);
     const slower = connection.requestAsync([request('slower')], never);
+    await settled();
+    // The first is answered, but the program has not got to it yet.
     port.release();
-    port.release();
-    await new Promise((resolve) => setImmediate(resolve));
     port.hold = false;
     expect(texts(connection.request([request('quick')]))).toEqual(['quick']);
     expect([texts(await slow), texts(await slower)]).toEqual([['slow'], ['slower']]);
@@ -308,6 +310,7 @@ describe('asynchronous requests', () => {
     const { port, connection } = open(acking);
     port.hold = true;
     const slow = connection.requestAsync([request('slow')], never);
+    await settled();
     connection.request([request('another')]);
     port.release();
     await slow;
@@ -319,13 +322,36 @@ describe('asynchronous requests', () => {
     port.hold = true;
     const abort = new AbortController();
     const slow = connection.requestAsync([request('slow')], abort.signal);
+    await settled();
     abort.abort(new Error('too slow'));
     await expect(slow).rejects.toThrow('too slow');
     await expect(connection.requestAsync([request('x')], abort.signal)).rejects.toThrow('too slow');
     // What is answered in the end is nobody's, and its failure is not left unhandled.
     port.release();
-    await new Promise((resolve) => setImmediate(resolve));
+    await settled();
     expect(port.queue).toEqual([]);
+  });
+
+  test('take their turns, whatever becomes of the others', async () => {
+    const { port, connection } = open((messages) =>
+      messages[0]!.payload.toString() === 'bad' ? [ack(messages[0]!, EPERM)] : acking(messages),
+    );
+    port.hold = true;
+    const abort = new AbortController();
+    const outcomes = Promise.allSettled([
+      connection.requestAsync([request('bad')], never),
+      connection.requestAsync([request('unwanted')], abort.signal),
+      connection.requestAsync([request('good')], never),
+    ]);
+    await settled();
+    abort.abort();
+    expect(port.sent).toEqual([]);
+    port.release();
+    await settled();
+    expect(port.sent).toHaveLength(1);
+    port.release();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    expect(port.sent.map(([sent]) => sent!.payload.toString())).toEqual(['bad', 'good']);
   });
 
   test('fail like synchronous ones', async () => {
@@ -339,9 +365,11 @@ describe('asynchronous requests', () => {
     const slow = connection.requestAsync([request('slow')], never);
     connection.close();
     connection.close();
+    await settled();
     expect(port.closed).toBe(0);
     port.release();
     await slow;
+    await settled();
     expect(port.closed).toBe(1);
   });
 });
