@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { applyResources } from './apply.js';
+import { listLinks } from '@podwire/netlink';
 import type { EngineContext } from './context.js';
+import { adoptDoomed } from './doom.js';
 import { type Engine, type FaultPoints, noFaults } from './engine.js';
 import type { Kernel } from './kernel.js';
 import { createLinkReaper } from './reaper.js';
@@ -31,11 +33,20 @@ export function createEngine(options: EngineOptions): Engine {
   };
   const reaper = createLinkReaper(context, options.onError ?? (() => undefined));
   return {
-    apply: async (owned, call) => applyResources(context, reaper, owned, call),
-    remove: async (owned, call) => removeResources(context, reaper, owned, call),
+    apply: async (owned, call) => {
+      reaper.noteActivity();
+      await applyResources(context, reaper, owned, call);
+    },
+    remove: async (owned, call) => {
+      reaper.noteActivity();
+      await removeResources(context, reaper, owned, call);
+    },
     verify: async (owned) => Promise.resolve(findDrift(context, owned)),
     reconcile: async (desired, call) => reconcileHost(context, reaper, desired, call),
-    settle: async () => reaper.settle(),
+    async settle() {
+      adoptDoomed(reaper, listLinks(context.kernel.host.route));
+      await reaper.settle();
+    },
     async close() {
       await reaper.settle().finally(() => context.kernel.close());
     },

@@ -10,7 +10,8 @@ import {
 } from '@podwire/netlink';
 import type { EngineContext } from './context.js';
 import type { KernelNamespace } from './kernel.js';
-import { DOOMED_GROUP, doomedName, LIVE_GROUP } from './marks.js';
+import { doomedName, isDoomed, LIVE_GROUP } from './marks.js';
+import type { LinkReaper } from './reaper.js';
 import type { Ifb, Veth } from './resource.js';
 import type { Failure } from './failure.js';
 import type { Session } from './session.js';
@@ -25,6 +26,7 @@ type LinkResource = Veth | Ifb;
  */
 export function doomLinks(
   context: EngineContext,
+  reaper: LinkReaper,
   session: Session,
   links: readonly LinkResource[],
 ): Failure[] {
@@ -35,15 +37,22 @@ export function doomLinks(
   );
   context.faults.reach('doom:host');
   const doomed = [...living.values()].flatMap((link) => (link === undefined ? [] : [link]));
-  return [...failures, ...attempt(links, () => buryLinks(session.namespace('host'), doomed))];
+  return [...failures, ...attempt(links, () => buryLinks(reaper, session.namespace('host'), doomed))];
 }
 
 /** Takes host links off the network and hands them to the reaper. */
-export function buryLinks(host: KernelNamespace, links: readonly Link[]): void {
+export function buryLinks(reaper: LinkReaper, host: KernelNamespace, links: readonly Link[]): void {
+  if (links.length === 0) return;
+  const group = reaper.doom(links.length);
   send(
     host,
-    links.map((link) => setLink(link.index, { up: false, group: DOOMED_GROUP })),
+    links.map((link) => setLink(link.index, { up: false, group })),
   );
+}
+
+/** Hands the reaper what an earlier life of the agent had doomed and not yet deleted. */
+export function adoptDoomed(reaper: LinkReaper, links: readonly Link[]): void {
+  for (const link of links.filter(isDoomed)) reaper.adopt(link.group!);
 }
 
 const hostName = (link: LinkResource): string => (link.kind === 'veth' ? link.host.name : link.name);
@@ -92,7 +101,7 @@ function retirement(link: Link): NetlinkRequest[] {
 export function clearDoomedName(session: Session, wanted: LinkResource): boolean {
   const host = session.namespace('host');
   const link = findLink(host, hostName(wanted));
-  if (link?.group !== DOOMED_GROUP) return false;
+  if (link === undefined || !isDoomed(link)) return false;
   send(host, [renameLink(link.index, doomedName(link.index))]);
   return true;
 }

@@ -11,7 +11,7 @@ export type {
 export { noFaults } from './engine.js';
 export { createEngine, type EngineOptions } from './create-engine.js';
 export type { Kernel, KernelNamespace, Parameters } from './kernel.js';
-export { DOOMED_GROUP, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
+export { isDoomed, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
 export { describeResource } from './providers/index.js';
 export { openKernel } from './real-kernel.js';
 export { openRecordDirectory, type RecordFiles } from './record-directory.js';

@@ -6,11 +6,16 @@
 /** Group of links that belong to an endpoint ("PW" and one). */
 export const LIVE_GROUP = 0x5057_0001;
 
-/** Group of links that were taken off the network and wait to be deleted together ("PW" and a dead end). */
-export const DOOMED_GROUP = 0x5057_dead;
+/** Groups of links that were taken off the network and wait to be deleted, a group at a time ("PW" and "de…"). */
+const FIRST_DOOMED_GROUP = 0x5057_de00;
+const DOOMED_GROUPS = 256;
+
+export const doomedGroup = (sequence: number): number => FIRST_DOOMED_GROUP + (sequence % DOOMED_GROUPS);
 
 /** A doomed link keeps its name until somebody wants it, but does not count any more. */
-export const isAlive = (link: { readonly group?: number }): boolean => link.group !== DOOMED_GROUP;
+export function isDoomed({ group }: { readonly group?: number | undefined }): boolean {
+  return group !== undefined && group >= FIRST_DOOMED_GROUP && group < FIRST_DOOMED_GROUP + DOOMED_GROUPS;
+}
 
 /** Route protocol of every route that Podwire adds (rtnetlink(7), rtm_protocol: 128 and up are for administrators). */
 export const ROUTE_PROTOCOL = 157;

@@ -15,7 +15,7 @@ import {
   type NetlinkRequest,
 } from '@podwire/netlink';
 import type { Nftables } from '@podwire/nftables';
-import { isAlive } from './marks.js';
+import { isDoomed } from './marks.js';
 import type { KernelNamespace } from './kernel.js';
 import type { ObservedFilter, ObservedNamespace } from './observe.js';
 
@@ -29,7 +29,7 @@ export function probeNamespace({ route, parameters }: KernelNamespace): Observed
     link: remember((name: string) => {
       const reply = askOrAbsent(route, getLink(name));
       const link = reply === undefined ? undefined : decodeLink(reply);
-      return link !== undefined && isAlive(link) ? link : undefined;
+      return link === undefined || isDoomed(link) ? undefined : link;
     }),
     addresses: remember((link: Link) => listAddresses(route, ofLink(link))),
     routesTo: (destination, link) =>

@@ -1,10 +1,11 @@
 import { hasCode } from '@podwire/linux';
-import { deleteRoute, type Link, listLinks, listRoutes, type NewRoute, type Route } from '@podwire/netlink';
+import { deleteRoute, listLinks, listRoutes, type NewRoute, type Route } from '@podwire/netlink';
 import { parseBody, type TableReference } from '@podwire/nftables';
 import type { EngineContext } from './context.js';
-import { buryLinks } from './doom.js';
+import { adoptDoomed, buryLinks } from './doom.js';
 import type { Owned } from './engine.js';
 import { LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
+import type { LinkReaper } from './reaper.js';
 import { elementKey } from './observe.js';
 import type { NftElement, NftTable, Resource } from './resource.js';
 
@@ -18,13 +19,13 @@ export interface Pruned {
  * Takes away what carries Podwire's mark on the host and is in nobody's list: the leftovers of a life that lost its
  * records. Never looks at anything without the mark.
  */
-export function prune(context: EngineContext, desired: readonly Owned[]): Pruned[] {
+export function prune(context: EngineContext, reaper: LinkReaper, desired: readonly Owned[]): Pruned[] {
   const resources = desired.flatMap((owned) => owned.resources);
   return [
     ...pruneElements(context, resources),
     ...pruneTables(context, resources),
     ...pruneRoutes(context, resources),
-    ...pruneLinks(context, resources),
+    ...pruneLinks(context, reaper, resources),
   ];
 }
 
@@ -38,7 +39,7 @@ function attempt(context: EngineContext, what: string, work: () => void): Pruned
   }
 }
 
-function pruneLinks(context: EngineContext, resources: readonly Resource[]): Pruned[] {
+function pruneLinks(context: EngineContext, reaper: LinkReaper, resources: readonly Resource[]): Pruned[] {
   const wanted = new Set(
     resources.flatMap((resource) => {
       if (resource.kind === 'veth') return [resource.host.name];
@@ -46,9 +47,11 @@ function pruneLinks(context: EngineContext, resources: readonly Resource[]): Pru
     }),
   );
   const { host } = context.kernel;
-  const orphans = listLinks(host.route, { group: LIVE_GROUP }).filter((link) => !wanted.has(link.name));
-  return orphans.flatMap((link: Link) =>
-    attempt(context, `link ${link.name}`, () => buryLinks(host, [link])),
+  const links = listLinks(host.route);
+  adoptDoomed(reaper, links);
+  const orphans = links.filter((link) => link.group === LIVE_GROUP && !wanted.has(link.name));
+  return orphans.flatMap((link) =>
+    attempt(context, `link ${link.name}`, () => buryLinks(reaper, host, [link])),
   );
 }
 

@@ -32,9 +32,8 @@ export async function reconcileHost(
     if (suspected) changes.push(...(await repair(context, reaper, owned, options)));
     await setImmediate();
   }
-  changes.push(...prune(context, desired).map(removal));
+  changes.push(...prune(context, reaper, desired).map(removal));
   context.faults.reach('reconcile:end');
-  reaper.schedule(); // what an earlier life of the agent doomed
   return changes;
 }
 

@@ -20,8 +20,7 @@ export async function removeResources(
 ): Promise<void> {
   const session = openSession(context.kernel, owned);
   try {
-    const failures = await removeWithin(context, session, owned, options);
-    if (planRemoval(owned.resources).links.length > 0) reaper.schedule();
+    const failures = await removeWithin(context, reaper, session, owned, options);
     if (failures.length > 0) throw incomplete(owned, failures);
     context.faults.reach('remove:end');
   } finally {
@@ -31,6 +30,7 @@ export async function removeResources(
 
 async function removeWithin(
   context: EngineContext,
+  reaper: LinkReaper,
   session: Session,
   owned: Owned,
   options: CallOptions,
@@ -46,7 +46,7 @@ async function removeWithin(
     timer.lap(number, step.resources);
   }
   if (links.length === 0) return failures;
-  failures.push(...doomLinks(context, session, links));
+  failures.push(...doomLinks(context, reaper, session, links));
   timer.lap(steps.length, links);
   return failures;
 }

@@ -11,7 +11,7 @@ import {
 } from '@podwire/netlink';
 import type { Element, Nftables } from '@podwire/nftables';
 import type { Kernel, KernelNamespace } from './kernel.js';
-import { isAlive } from './marks.js';
+import { isDoomed } from './marks.js';
 import { elementKey, type ObservedFilter, type ObservedNamespace, type Survey } from './observe.js';
 import type { NftElement } from './resource.js';
 
@@ -25,7 +25,7 @@ function surveyNamespace({ route, parameters }: KernelNamespace): ObservedNamesp
     () =>
       new Map(
         listLinks(route)
-          .filter(isAlive)
+          .filter((link) => !isDoomed(link))
           .map((link) => [link.name, link]),
       ),
   );

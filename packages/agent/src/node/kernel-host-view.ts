@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { DOOMED_GROUP, LIVE_GROUP } from '@podwire/engine';
+import { isDoomed, LIVE_GROUP } from '@podwire/engine';
 import { hasCode } from '@podwire/linux';
 import { type Link, listLinks, listRoutes, type NetlinkConnection, type Route } from '@podwire/netlink';
 import type { DefaultRoute, HostLink, HostView } from './host-view.js';
@@ -21,7 +21,7 @@ export function readKernelHost(connection: NetlinkConnection): HostView {
 }
 
 function toHostLink({ index, name, mtu = 0, up, hardwareType, group }: Link): HostLink {
-  const own = group === LIVE_GROUP || group === DOOMED_GROUP;
+  const own = group === LIVE_GROUP || isDoomed({ group });
   return { index, name, mtu, up, loopback: hardwareType === loopbackType, own };
 }
 
