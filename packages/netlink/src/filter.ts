@@ -2,6 +2,7 @@ import { Attributes, eachAttribute } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
 import { type MirredAction, readMirred, writeMirred } from './mirred.js';
+import type { PayloadWriter } from './payload.js';
 import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from './protocol.js';
 import * as tc from './tc-attributes.js';
@@ -71,18 +72,18 @@ function newFilter(filter: NewFilter, flags: number, verb: string): NetlinkReque
   writer.nest(tc.TCA_OPTIONS, () => {
     if (classId !== undefined) writer.u32(TCA_U32_CLASSID, classId);
     writer.bytes(TCA_U32_SEL, encodeSelector(keys));
-    // Actions are a list of attributes numbered from 1.
-    if (action !== undefined) {
-      writer.nest(TCA_U32_ACT, () =>
-        writer.nest(1, () => {
-          writer.text(TCA_ACT_KIND, action.kind);
-          writer.nest(TCA_ACT_OPTIONS, () => writeMirred(writer, action));
-        }),
-      );
-    }
+    if (action !== undefined) writer.nest(TCA_U32_ACT, () => writeAction(writer, action));
   });
   const label = `${verb} filter to link ${filter.link}`;
   return { type: tc.RTM_NEWTFILTER, flags, payload: writer.finish(), label };
+}
+
+/** Actions are a list of attributes numbered from 1. */
+function writeAction(writer: PayloadWriter, action: MirredAction): void {
+  writer.nest(1, () => {
+    writer.text(TCA_ACT_KIND, action.kind);
+    writer.nest(TCA_ACT_OPTIONS, () => writeMirred(writer, action));
+  });
 }
 
 /** The info word is the priority and, in network byte order, the protocol. */
