@@ -14,6 +14,11 @@ import { loadConfig, runAgent } from '@podwire/agent';
 import type { FaultPoints, RecordFiles } from '@podwire/engine';
 
 const { values } = parseArgs({ options: { config: { type: 'string' } } });
+if (values.config === undefined) {
+  // A bare `node --test` runs every file below a folder named test. Without a configuration this would be an agent with
+  // the defaults, in the network namespace of the machine itself.
+  throw new Error('faulty-agent needs --config FILE; it is started by tests, inside a private host');
+}
 const { FAULT_FROM, FAULT_LOG, FAULT_AT, FAULT_DISK_FULL, FAULT_SINGLE } = process.env;
 
 let count = 0;
