@@ -35,6 +35,8 @@ export interface AgentApi {
   endpoints(): Promise<readonly ApiEndpoint[]>;
   /** The answer that the runtime got, in the newest version. */
   answerOf(key: string): Promise<Readonly<Record<string, unknown>>>;
+  /** What of a list (of `node`, or of an endpoint) is not as it should be. */
+  drift(owner: string): Promise<readonly unknown[]>;
   leases(): Promise<readonly ApiLease[]>;
   pools(): Promise<readonly ApiPool[]>;
   reconcile(): Promise<{ readonly failures: readonly string[] }>;
@@ -56,6 +58,10 @@ export function openApi(socket: string): AgentApi {
     answerOf: async (key) =>
       (await ask<{ answer: Record<string, unknown> }>('GET', `/v1/endpoints/${encodeURIComponent(key)}`))
         .answer,
+    drift: async (owner) => {
+      const { resources } = await ask<{ resources: { state: string }[] }>('GET', `/v1/explain/${owner}`);
+      return resources.filter(({ state }) => state !== 'ok');
+    },
     leases: async () => (await networks()).flatMap(({ leases }) => leases),
     pools: async () =>
       (await networks()).flatMap(({ pools }) =>

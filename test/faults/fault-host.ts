@@ -2,10 +2,14 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { openNamespace } from '@podwire/linux';
+import { type Link, listLinks, openRouteConnection } from '@podwire/netlink';
 import {
   type Agent,
   type AgentOptions,
   createPrivateHost,
+  type Exit,
   type PrivateHost,
   type Snapshot,
   startAgent,
@@ -27,8 +31,10 @@ export interface FaultHost {
   succeed(call: CniCall): Promise<CniAnswer>;
   start(call: CniCall): RunningPlugin;
   callOverSocket(call: CniCall): Promise<CniAnswer>;
-  /** Starts the agent again without orders and waits until what was doomed before is gone from the kernel. */
+  /** Starts the agent again without orders, and waits until it has recovered and settled. */
   restart(): Promise<void>;
+  /** Resolves when the links that were taken off the network are deleted, which the agent does a little later. */
+  settle(): Promise<void>;
   /** Host, files of the agent, and the namespaces of the pods given. */
   snapshot(...pods: readonly TestNamespace[]): Promise<Snapshot>;
   close(): Promise<void>;
@@ -62,6 +68,11 @@ export const tinyPools = {
   ],
 } as const;
 
+/**
+ * The kernel lets a link-local address that it made wait a second or two for duplicates, and adds its local route after that.
+ */
+export const duplicateDetection = /routes\/local fe80::/;
+
 /** How many pods the pools of {@link tinyPools} hold. */
 export const tinyPoolSize = 6;
 
@@ -89,7 +100,7 @@ async function furnish(host: PrivateHost, options: FaultHostOptions): Promise<Fa
       ...options.agent?.env,
     },
   });
-  await desk.reached('reap:end');
+  const links = watchLinks(host);
   const start = (call: CniCall): RunningPlugin => startPlugin(host, agent.socket, call);
   const self: FaultHost = {
     host,
@@ -103,12 +114,38 @@ async function furnish(host: PrivateHost, options: FaultHostOptions): Promise<Fa
     async restart() {
       desk.clear();
       await agent.start();
-      await desk.reached('reap:end');
+      await self.settle();
     },
+    settle: () => untilNoneDoomed(links),
     snapshot: (...pods) => takeWholeSnapshot(self, pods),
     close: () => host.close(),
   };
   return self;
+}
+
+/** The links of a host, read without starting a program: this is asked often. */
+function watchLinks(host: PrivateHost): () => readonly Link[] {
+  const namespace = openNamespace(host.namespace.path);
+  const connection = openRouteConnection(namespace);
+  host.defer(() => {
+    connection.close();
+    namespace.close();
+  });
+  return () => listLinks(connection);
+}
+
+/** Groups of links that wait to be deleted: "PW" and "de.." (packages/engine/src/marks.ts). */
+export const isDoomed = (group: number): boolean => group >>> 8 === 0x5057_de;
+
+/** The kernel tells nobody when a link will die, so this looks every few milliseconds. */
+async function untilNoneDoomed(links: () => readonly Link[]): Promise<void> {
+  const end = performance.now() + 10_000;
+  for (;;) {
+    const left = links().filter(({ group }) => isDoomed(group ?? 0));
+    if (left.length === 0) return;
+    assert.ok(performance.now() < end, `links are never deleted: ${left.map(({ name }) => name).join(' ')}`);
+    await setTimeout(5);
+  }
 }
 
 function succeeded(call: CniCall, answer: CniAnswer): CniAnswer {
@@ -128,6 +165,25 @@ async function takeWholeSnapshot(
     Object.entries(snapshot).map(([section, content]) => [`pod ${index + 1} ${section}`, content] as const),
   );
   return { ...node, ...Object.fromEntries(sections) };
+}
+
+/** Waits for the end of an agent that has orders to die. @throws Error after 10 s */
+export async function untilDead(agent: Agent): Promise<Exit> {
+  const deadline = AbortSignal.timeout(10_000);
+  return await new Promise<Exit>((resolve, reject) => {
+    deadline.addEventListener('abort', () => reject(new Error('the agent lives on')), { once: true });
+    agent.exited().then(resolve, reject);
+  });
+}
+
+/** Waits until an agent that has orders to freeze does not run any more. @throws Error after 10 s */
+export async function untilStopped({ pid }: Agent): Promise<void> {
+  const end = performance.now() + 10_000;
+  // proc(5): the state follows the name in parentheses; nobody but a parent that waits is told of a stop.
+  while (!/\) T /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))) {
+    assert.ok(performance.now() < end, 'the agent does not stop');
+    await setTimeout(2);
+  }
 }
 
 /** The file of an endpoint's record, whatever its phase. */

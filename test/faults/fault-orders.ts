@@ -60,8 +60,8 @@ export interface FaultDesk {
   clear(): void;
   /** The points reached since `clear`, in order. */
   places(): Place[];
-  /** Resolves when the agent has reached a point since `clear`. @throws Error after 10 s */
-  reached(point: string): Promise<void>;
+  /** Resolves when the agent has reached these points in this order since `clear`. @throws Error after 10 s */
+  reached(...points: readonly string[]): Promise<void>;
 }
 
 export function openFaultDesk(directory: string): FaultDesk {
@@ -75,9 +75,14 @@ export function openFaultDesk(directory: string): FaultDesk {
       fs.writeFileSync(pointsIn(directory), '');
     },
     places: () => numberPlaces(points()),
-    reached: (point) =>
-      untilWritten(pointsIn(directory), `fault point ${point}`, () => points().includes(point)),
+    reached: (...wanted) =>
+      untilWritten(pointsIn(directory), wanted.join(', '), () => includesInOrder(points(), wanted)),
   };
+}
+
+function includesInOrder(points: readonly string[], wanted: readonly string[]): boolean {
+  let at = -1;
+  return wanted.every((point) => (at = points.indexOf(point, at + 1)) >= 0);
 }
 
 /** Looks whenever something is written to a file. */

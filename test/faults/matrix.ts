@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { assertSameSnapshot, diffSnapshots, type Snapshot, type TestNamespace } from '@podwire/testkit';
 import { type CniCall, networkName } from './calls.js';
-import { type FaultHost, inCase, leasesOf, tinyPoolSize } from './fault-host.js';
+import {
+  duplicateDetection,
+  type FaultHost,
+  inCase,
+  leasesOf,
+  tinyPoolSize,
+  untilDead,
+} from './fault-host.js';
 import type { Place } from './fault-orders.js';
 
 /** An attachment that the matrix makes again and again, always with the same MAC and addresses. */
@@ -36,13 +43,15 @@ export interface Recording {
   readonly pictures: Pictures;
 }
 
-const describePlace = ({ point, skip }: Place): string => (skip === 0 ? point : `${point} (${skip + 1})`);
+/** `apply:3:route`, or `apply:end (2)` for its second time. */
+export const describePlace = ({ point, skip }: Place): string =>
+  skip === 0 ? point : `${point} (${skip + 1})`;
 
 /**
  * What differs between two lives: a record has the time of its ADD in it, and the kernel makes up an ifb's MAC address and
  * with it its link-local one. CHECK looks at these.
  */
-const madeUp = ['files', /^(links|addresses|routes)\/.*\bpwi/];
+const madeUp = ['files', /^(links|addresses|routes)\/.*\bpwi/, duplicateDetection];
 
 /** Runs the subject's life without faults. */
 export async function record(faults: FaultHost, subject: Subject): Promise<Recording> {
@@ -89,10 +98,9 @@ async function holdsBlocks({ api }: FaultHost): Promise<boolean> {
 export async function prepareBlocks(faults: FaultHost, subject: Subject, wanted: boolean): Promise<void> {
   if ((await holdsBlocks(faults)) === wanted) return;
   if (!wanted) return startAnew(faults);
-  faults.desk.clear();
   await faults.succeed(subject.add);
   await faults.succeed(subject.del);
-  await faults.desk.reached('reap:end');
+  await faults.settle();
 }
 
 /** Kills the agent at a place of `call`, starts it again, and says whether the runtime had got its answer. */
@@ -101,8 +109,7 @@ async function killDuring(faults: FaultHost, place: Place, call: CniCall): Promi
   desk.clear();
   desk.order({ ...place, signal: 'SIGKILL' });
   const answer = await faults.call(call);
-  const exit = await agent.exited();
-  assert.equal(exit.signal, 'SIGKILL');
+  assert.equal((await untilDead(agent)).signal, 'SIGKILL');
   assert.equal(desk.isPending(), false, 'the agent died elsewhere');
   if (!answer.ok) assert.equal(answer.json.code, 11, answer.body);
   await faults.restart();
@@ -138,10 +145,8 @@ export async function assertGone(
 
 /** The runtime's own DEL after a failure; an agent that runs takes the doomed link away moments later. Twice is no error. */
 async function clean(faults: FaultHost, subject: Subject): Promise<void> {
-  const wasThere = (await phaseOf(faults, subject)) !== undefined;
-  faults.desk.clear();
   await faults.succeed(subject.del);
-  if (wasThere) await faults.desk.reached('reap:end');
+  await faults.settle();
   await faults.succeed(subject.del);
 }
 
@@ -185,8 +190,7 @@ export async function assertPoolWhole(faults: FaultHost, pod: TestNamespace): Pr
   assert.equal(new Set(addresses).size, 2 * tinyPoolSize, answers.map(({ body }) => body).join('\n'));
   const full = await faults.callOverSocket(call('ADD', tinyPoolSize));
   assert.equal(full.json.code, 11, full.body);
-  faults.desk.clear();
   for (const index of wanted) await faults.callOverSocket(call('DEL', index));
-  await faults.desk.reached('reap:end');
+  await faults.settle();
   assert.deepEqual(await faults.api.pools(), before);
 }

@@ -5,7 +5,7 @@ import { type CniCall, networkName } from './calls.js';
 import type { Subject } from './matrix.js';
 
 /** A pod's namespace with `lo` up, as the plugin `loopback` leaves it: nobody takes it down again. */
-async function addPod(host: PrivateHost, name: string): Promise<TestNamespace> {
+export async function addPod(host: PrivateHost, name: string): Promise<TestNamespace> {
   const pod = host.addPod(name);
   await pod.ip('link set lo up');
   return pod;

@@ -1,0 +1,157 @@
+/**
+ * `kill -9` of the agent while it recovers from everything that a node can have gone through: an interrupted ADD, an interrupted
+ * DEL, a pod that vanished, a torn record, things that drifted, things that belong to nobody. Whenever it dies, the next start finishes.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { assertSameSnapshot, type Snapshot, type TestNamespace } from '@podwire/testkit';
+import { type CniCall, networkName } from './calls.js';
+import {
+  createFaultHost,
+  duplicateDetection,
+  type FaultHost,
+  inCase,
+  leasesOf,
+  recordFile,
+  untilDead,
+} from './fault-host.js';
+import { assertPoolWhole, describePlace, type Subject } from './matrix.js';
+import { addPod, bystanderCall, createFullSubject } from './subjects.js';
+
+/** "PW" and one: the group of Podwire's links (packages/engine/src/marks.ts). */
+const liveGroup = 0x5057_0001;
+
+/** A table that is made anew gets other handles, and its seal is over these; the agent itself says whether it holds. */
+const madeAnew = [/^nftables\/set inet podwire structure_seal$/, duplicateDetection];
+
+const points = [
+  ...['dismantle:marked', 'remove:0:nft-element', 'doom:pod', 'doom:host', 'dismantle:forgotten'],
+  ...['reconcile:dead-removed', 'mend:replace:sysctl', 'mend:create:nft-table', 'mend:replace:token-bucket'],
+  ...['mend:create:route', 'mend:create:address', 'mend:create:nft-element'],
+  ...[
+    'prune:element',
+    'prune:nftables',
+    'prune:route',
+    'prune:link',
+    'reconcile:end',
+    'reap:begin',
+    'reap:end',
+  ],
+];
+
+for (const single of [true, false]) {
+  describe(single ? 'every resource alone' : 'in batches, as always', () => {
+    let faults: FaultHost;
+    let keeper: Subject;
+    let lasting: TestNamespace;
+    let atRest: Snapshot;
+    before(async () => {
+      faults = await createFaultHost({ name: single ? 'rec1' : 'rec', single });
+      await faults.succeed(await bystanderCall(faults.host));
+      keeper = await createFullSubject(faults.host);
+      lasting = await addPod(faults.host, 'lasting');
+      await faults.succeed(keeper.add);
+      atRest = await faults.snapshot(keeper.pod, lasting);
+    });
+    after(() => faults.close());
+
+    const assertAtRest = async (): Promise<void> => {
+      assertSameSnapshot(atRest, await faults.snapshot(keeper.pod, lasting), { ignore: madeAnew });
+      assert.deepEqual(await faults.api.drift('node'), []);
+      const prevResult = await faults.api.answerOf(keeper.key);
+      await faults.succeed({ ...keeper.add, command: 'CHECK', config: { ...keeper.add.config, prevResult } });
+      const keys = (await faults.api.endpoints()).map(({ key }) => key).sort();
+      assert.deepEqual(keys, ['bystander,bystander,eth0', keeper.key]);
+      assert.deepEqual(await leasesOf(faults.api, keeper.key), [...keeper.addresses].sort());
+      assert.equal((await faults.api.leases()).length, 4);
+      const { problem, recordProblems } = await faults.api.status();
+      assert.deepEqual({ problem, recordProblems }, { problem: null, recordProblems: [] });
+    };
+
+    test('recovery', async (context) => {
+      const { agent, desk } = faults;
+      await makeMess(faults, keeper, lasting);
+      await faults.restart();
+      // How often the links are reaped depends on the time that the rest takes.
+      const all = desk.places().filter(({ point, skip }) => skip === 0 || !point.startsWith('reap:'));
+      // In batches only the reconcile itself differs; the way of a single endpoint is in the tests of DEL.
+      const places = single ? all : all.filter(({ point }) => /^(mend|prune|reconcile|reap):/.test(point));
+      await assertAtRest();
+      const names = new Set(places.map(({ point }) => point));
+      const missed = points.filter((point) => !names.has(point));
+      if (single) assert.deepEqual(missed, []);
+
+      for (const place of places) {
+        await inCase(`kill -9 at ${describePlace(place)} of recovery`, faults, async () => {
+          await makeMess(faults, keeper, lasting);
+          desk.clear();
+          desk.order({ ...place, signal: 'SIGKILL' });
+          await agent.start().catch((error: unknown) => assert.match(String(error), /ended with SIGKILL/));
+          assert.equal((await untilDead(agent)).signal, 'SIGKILL');
+          assert.equal(desk.isPending(), false, 'the agent died elsewhere');
+          await faults.restart();
+          await assertAtRest();
+        });
+      }
+      await keeper.checkTraffic();
+      await faults.succeed(keeper.del);
+      await assertPoolWhole(faults, lasting);
+      context.diagnostic(`killed at ${places.length} places`);
+    });
+  });
+}
+
+/** Leaves the agent dead, and the node as many accidents at once would. */
+async function makeMess(faults: FaultHost, keeper: Subject, lasting: TestNamespace): Promise<void> {
+  const { agent, host } = faults;
+  const gone = host.addPod();
+  const attach = (id: string, netns: string, runtimeConfig: object): CniCall => {
+    const ips = [`10.66.0.${id.length}`, `fd66::${id.length}`];
+    return { command: 'ADD', id, netns, ifName: id, config: { runtimeConfig: { ips, ...runtimeConfig } } };
+  };
+  const portMappings = [{ hostPort: 7000, containerPort: 70, protocol: 'udp' }];
+  // The length of a name makes the address.
+  await faults.succeed(attach('add', lasting.path, { portMappings, bandwidth: { egressRate: 1_000_000 } }));
+  await faults.succeed(attach('dele', lasting.path, {}));
+  await faults.succeed(attach('empty', gone.path, {}));
+  const { hostInterface } = (await faults.api.endpoints()).find(({ key }) => key === keeper.key)!;
+  await agent.kill9();
+
+  for (const [id, phase] of [
+    ['add', 'wiring'],
+    ['dele', 'removing'],
+  ] as const) {
+    const file = recordFile(agent, `${networkName},${id},${id}`);
+    fs.renameSync(file, file.replace(/\.ready$/, `.${phase}`));
+  }
+  const torn = path.join(agent.stateDirectory, 'endpoints', `${networkName},torn,eth0.wiring`);
+  fs.writeFileSync(torn, '{"version":1,"id":{"containerId":"torn"', { mode: 0o600 });
+  host.removePod(gone);
+  await driftAway(faults, keeper, hostInterface);
+  await host.namespace.ip(
+    'link add stray type ifb',
+    `link set stray group ${liveGroup}`,
+    'route add blackhole 10.66.0.7/32 proto 157',
+  );
+}
+
+/** Somebody changes what belongs to the node and to the keeper. */
+async function driftAway({ host }: FaultHost, keeper: Subject, hostInterface: string): Promise<void> {
+  const [ipv4, ipv6] = keeper.addresses;
+  await host.namespace.ip(`route del ${ipv4}/32 dev ${hostInterface}`);
+  await keeper.pod.ip(`addr del ${ipv6}/128 dev eth0`);
+  const tbf = ['root', 'tbf', 'rate', '1mbit', 'burst', '10k', 'limit', '20k'];
+  await host.run(['tc', 'qdisc', 'replace', 'dev', hostInterface, ...tbf]);
+  await host.run(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=0']);
+  await host.run(['nft', '-f', '-'], {
+    input: [
+      'delete element inet podwire hostports4 { tcp . 8080 }',
+      'add element inet podwire hostports6 { tcp . 9999 : fd66::7 . 99 }',
+      'add chain inet podwire extra',
+      'add table ip podwire_old',
+      '',
+    ].join('\n'),
+  });
+}
