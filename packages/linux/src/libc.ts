@@ -115,10 +115,12 @@ export function unmountLazily(target: string): void {
 
 /** The magic number of the file system that `fd` lies on (statfs.f_type). */
 export function fileSystemType(fd: number): number {
-  const statfs = Buffer.alloc(256);
   check('fstatfs', native.fstatfs(fd, statfs) as Result);
-  return Number(statfs.readBigInt64LE(0) & 0xffffffffn);
+  return statfs.readUInt32LE(0);
 }
+
+/** struct statfs, which starts with f_type; calls are synchronous, so one is enough. */
+const statfs = Buffer.alloc(256);
 
 /**
  * Locks an open file for this process (flock(2), exclusive, without waiting). The kernel releases it with the last copy of

@@ -1,6 +1,6 @@
 import { hasCode } from '@podwire/linux';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
-import { datagramLength, eachMessage, encodeDatagram } from './datagram.js';
+import { datagramLength, readMessages, encodeDatagram } from './datagram.js';
 import { DumpReader } from './dump-reader.js';
 import { NetlinkBatchError, NetlinkError } from './errors.js';
 import { Exchange } from './exchange.js';
@@ -168,7 +168,7 @@ export class Conversation implements NetlinkConnection {
       try {
         const length = this.#port.receive(receiveBuffer, wait);
         if (length === undefined) return undefined;
-        if (length <= receiveBuffer.length) return Buffer.from(receiveBuffer.subarray(0, length));
+        if (length <= receiveBuffer.length) return copyReceived(length);
         throw new NetlinkError('EMSGSIZE', `an answer of ${length} bytes is too long`);
       } catch (error) {
         if (!hasCode(error, 'ENOBUFS')) throw error;
@@ -181,11 +181,17 @@ export class Conversation implements NetlinkConnection {
 
   /** Gives every message to the exchange it belongs to; those of abandoned exchanges are dropped. */
   #dispatch(datagram: Buffer, reader?: DumpReader): void {
-    for (const message of eachMessage(datagram)) {
+    for (const message of readMessages(datagram)) {
       if (reader?.accept(message)) continue;
       for (const exchange of this.#open) if (exchange.accept(message)) break;
     }
   }
+}
+
+function copyReceived(length: number): Buffer {
+  const datagram = Buffer.allocUnsafe(length);
+  receiveBuffer.copy(datagram, 0, 0, length);
+  return datagram;
 }
 
 function timeout(label: string): NetlinkError {

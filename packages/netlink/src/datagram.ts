@@ -28,7 +28,8 @@ export function encodeDatagram(
   into: Buffer,
 ): number {
   let at = 0;
-  for (const [index, request] of requests.entries()) {
+  for (let index = 0; index < requests.length; index++) {
+    const request = requests[index]!;
     const length = NLMSG_HDRLEN + request.payload.length;
     into.writeUInt32LE(length, at);
     into.writeUInt16LE(request.type, at + 4);
@@ -36,31 +37,33 @@ export function encodeDatagram(
     into.writeUInt32LE((sequence + index) >>> 0, at + 8);
     into.writeUInt32LE(0, at + 12);
     into.set(request.payload, at + NLMSG_HDRLEN);
-    into.fill(0, at + length, at + align(length));
+    for (let padding = at + length; padding < at + align(length); padding++) into[padding] = 0;
     at += align(length);
   }
   return at;
 }
 
 /**
- * Walks the messages of a datagram.
+ * The messages of a datagram.
  * @throws DecodeError for a message that is shorter than its header or longer than what is left.
  */
-export function* eachMessage(datagram: Buffer): Generator<Message> {
+export function readMessages(datagram: Buffer): Message[] {
+  const messages: Message[] = [];
   let at = 0;
   while (at + NLMSG_HDRLEN <= datagram.length) {
     const length = datagram.readUInt32LE(at);
     if (length < NLMSG_HDRLEN || length > datagram.length - at) {
       throw new DecodeError(`message at ${at}: ${length} of ${datagram.length - at} bytes`);
     }
-    yield {
+    messages.push({
       type: datagram.readUInt16LE(at + 4),
       flags: datagram.readUInt16LE(at + 6),
       sequence: datagram.readUInt32LE(at + 8),
       payload: datagram.subarray(at + NLMSG_HDRLEN, at + length),
-    };
+    });
     at += align(length);
   }
   if (at < datagram.length)
     throw new DecodeError(`${datagram.length - at} stray bytes after the last message`);
+  return messages;
 }

@@ -3,7 +3,9 @@ const pattern = /^[0-9a-f]{2}(:[0-9a-f]{2})*$/i;
 /** Bytes of `aa:bb:cc:dd:ee:ff`. @throws RangeError naming the text. */
 export function encodeMac(text: string): Uint8Array {
   if (!pattern.test(text)) throw new RangeError(`not a link-layer address: ${JSON.stringify(text)}`);
-  return Buffer.from(text.replaceAll(':', ''), 'hex');
+  const bytes = new Uint8Array((text.length + 1) / 3);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(3 * i, 3 * i + 2), 16);
+  return bytes;
 }
 
 /** `aa:bb:cc:dd:ee:ff`; other link types have other lengths. */

@@ -1,5 +1,5 @@
 import { SystemError } from '@podwire/linux';
-import { eachMessage, type Message } from '../src/datagram.js';
+import { readMessages, type Message } from '../src/datagram.js';
 import type { NetlinkPort } from '../src/port.js';
 
 /** What the scripted kernel puts into the receive queue: a datagram, or the error of a receive. */
@@ -22,7 +22,7 @@ export class ScriptedPort implements NetlinkPort {
   }
 
   send(datagram: Uint8Array): void {
-    const messages = [...eachMessage(Buffer.from(datagram))];
+    const messages = readMessages(Buffer.from(datagram));
     this.sent.push(messages);
     this.queue.push(...this.#answer(messages));
   }

@@ -1,6 +1,6 @@
 import os from 'node:os';
 import type { NetlinkMessage } from '../connection.js';
-import { eachMessage, type Message } from '../datagram.js';
+import { readMessages, type Message } from '../datagram.js';
 import { NetlinkError } from '../errors.js';
 import type { NetlinkPort } from '../port.js';
 import { PayloadWriter } from '../payload.js';
@@ -27,7 +27,7 @@ export class FakePort implements NetlinkPort {
 
   send(datagram: Uint8Array): void {
     const bytes = Buffer.from(datagram);
-    for (const message of eachMessage(bytes)) this.#run(message);
+    for (const message of readMessages(bytes)) this.#run(message);
   }
 
   async sendAsync(datagram: Uint8Array): Promise<void> {
