@@ -37,11 +37,7 @@ export interface Agent {
   start(env?: Readonly<Record<string, string>>): Promise<void>;
 }
 
-export const defaultAgentEntry: readonly string[] = [
-  process.execPath,
-  path.join(repository, 'bin/podwire'),
-  'agent',
-];
+export const defaultAgentEntry: readonly string[] = [path.join(repository, 'bin/podwire'), 'agent'];
 
 /**
  * Starts an agent and waits until it says that it is ready. It ends when the host closes; if it ended unasked before,

@@ -37,11 +37,7 @@ export async function startDemoAgent(
   const places = { nodeName: 'demo', socket: agent.socket, apiSocket: at('api.sock'), stateDir: at('state') };
   const lines = Object.entries(places).map(([key, value]) => `${key}: ${value}`);
   fs.writeFileSync(agent.configFile, `# Everything else is the default.\n${lines.join('\n')}\n`);
-  const child = spawnInside(
-    node,
-    [process.execPath, podwire, 'agent', '--config', agent.configFile],
-    agent.logFile,
-  );
+  const child = spawnInside(node, [podwire, 'agent', '--config', agent.configFile], agent.logFile);
   if (child.pid !== undefined) ledger.note({ process: { what: 'agent', pid: child.pid } });
   const api = openAgentApi({ socket: places.apiSocket, signal });
   await untilReady(api, child, agent.logFile, signal);
