@@ -30,7 +30,8 @@ function clearBroken(
   const torn = /^([^,]+),([^,]+),([^,]+)\.wiring$/.exec(name);
   if (torn !== null && !intact.has(name.slice(0, -'.wiring'.length))) {
     context.log.info({ file: name, reason }, 'deleting a record that was never finished');
-    context.records.delete({ network: torn[1]!, containerId: torn[2]!, ifName: torn[3]! });
+    const id = { network: torn[1]!, containerId: torn[2]!, ifName: torn[3]! };
+    context.records.delete({ id, phase: 'wiring' });
     return [];
   }
   context.log.error({ file: name, reason }, 'a file in the directory of records cannot be used');

@@ -208,7 +208,7 @@ function whileAlive(records: MemoryRecords, alive: () => boolean): MemoryRecords
     ...records,
     write: guard((record) => records.write(record)),
     advance: guard((record, phase) => records.advance(record, phase)),
-    delete: guard((id) => records.delete(id)),
+    delete: guard((record) => records.delete(record)),
   };
 }
 

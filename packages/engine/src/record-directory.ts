@@ -37,11 +37,9 @@ export function openRecordDirectory(directory: string, fs: RecordFiles = nodeFs)
       return { ...record, phase };
     },
 
-    delete(id) {
-      for (const phase of phases) {
-        const file = fileOf(id, phase);
-        guard(file, 'delete', () => unlinkIfThere(fs, file));
-      }
+    delete({ id, phase }) {
+      const file = fileOf(id, phase);
+      guard(file, 'delete', () => unlinkIfThere(fs, file));
     },
   };
 }

@@ -66,6 +66,6 @@ export interface RecordStore {
   write(record: EndpointRecord): void;
   /** Moves a record to another phase; must not need disk space. @throws PodwireError RECORD_IO */
   advance(record: EndpointRecord, phase: Phase): EndpointRecord;
-  /** Absent is fine. @throws PodwireError RECORD_IO */
-  delete(id: EndpointId): void;
+  /** Deletes the record in the phase it is in; absent is fine. @throws PodwireError RECORD_IO */
+  delete(record: Pick<EndpointRecord, 'id' | 'phase'>): void;
 }

@@ -38,7 +38,7 @@ export function markRemoving({ records, endpoints }: EndpointContext, record: Ag
 
 /** Nothing of the endpoint exists in the kernel: the record goes, and its address and ports are free. */
 export function forget(context: EndpointContext, record: AgentRecord): void {
-  context.records.delete(record.id);
+  context.records.delete(record);
   const key = endpointKey(record.id);
   for (const { ipam } of context.networks) ipam.release(key);
   context.ports.release(record.id);

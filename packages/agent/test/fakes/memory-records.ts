@@ -29,7 +29,7 @@ export function createMemoryRecords(): MemoryRecords {
       self.records.set(endpointKey(record.id), { ...stored, phase });
       return { ...record, phase };
     },
-    delete(id) {
+    delete({ id }) {
       fail('delete');
       self.records.delete(endpointKey(id));
       self.broken = self.broken.filter(({ name }) => !name.startsWith(endpointKey(id)));
