@@ -4,8 +4,7 @@ import { describeError, errorCatalogue, PodwireError } from '@podwire/errors';
 
 /** The code of an error for logs, metrics and traces: Podwire's name, or `CNI_7`. */
 export function errorLabel(error: unknown): string {
-  if (error instanceof PodwireError) return error.code;
-  return error instanceof CniError ? `CNI_${error.code}` : 'INTERNAL';
+  return error instanceof CniError ? `CNI_${error.code}` : asPodwireError(error).code;
 }
 
 /**
@@ -34,9 +33,11 @@ function cniCode({ code, details }: PodwireError, command: Command | undefined):
   return code === 'AGENT_NOT_READY' ? errorCodes.tryAgainLater : errorCatalogue[code].cni;
 }
 
-/** Anything thrown as a coded error; what has no code is a defect. */
+/** Anything thrown as a coded error; what has no code is a defect. The reason of `AbortSignal.timeout` is a DOMException. */
 export function asPodwireError(error: unknown): PodwireError {
   if (error instanceof PodwireError) return error;
+  if (error instanceof DOMException && error.name === 'TimeoutError')
+    return new PodwireError('DEADLINE_EXCEEDED', 'it took too long', { cause: error });
   return new PodwireError('INTERNAL', 'unexpected error', { cause: error });
 }
 

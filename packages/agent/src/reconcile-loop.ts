@@ -1,4 +1,4 @@
-/** When the node is reconciled: at start until it works once, then every while, and when somebody asks. */
+/** When the node is reconciled: soon again until it is in order, then every while, and when somebody asks. */
 import { describeError, PodwireError } from '@podwire/errors';
 import type { EndpointContext } from './endpoints/context.js';
 import type { Metrics } from './metrics.js';
@@ -11,7 +11,7 @@ export interface ReconcileLoop {
   start(): void;
   /** Ends the rounds, gives up one that is under way, and resolves when it has ended. */
   stop(): Promise<void>;
-  /** Resolves with the first round that succeeds; rejects when stopped before. */
+  /** Resolves with the first round that leaves the node in order; rejects when stopped before. */
   readonly ready: Promise<void>;
   readonly last: ReconcileReport | undefined;
 }
@@ -48,15 +48,13 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
 
   async function run(): Promise<ReconcileReport> {
     const begin = elapsed();
-    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(deadline)]);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(tooLate(deadline)), deadline);
+    const signal = AbortSignal.any([stopped.signal, late.signal]);
     try {
-      last = await context.locks.withAll(signal, async () => {
-        const report = await reconcile(context, signal, elapsed);
-        // While the node is still held: whoever waits for it must find the agent ready.
-        context.readiness.ready = true;
-        return report;
-      });
-      becomeReady();
+      // Readiness changes while the node is still held: whoever waits for it must find the agent ready.
+      last = await context.locks.withAll(signal, () => reconcile(context, signal, elapsed));
+      if (context.readiness.ready) becomeReady();
       metrics.reconciled(last.duration, last.changes);
       logReport(context, last);
       return last;
@@ -64,13 +62,16 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
       context.readiness.problem = `the node could not be reconciled: ${describeError(error)}`;
       metrics.reconciled(elapsed() - begin, undefined);
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   function schedule(): void {
     if (stopped.signal.aborted) return;
-    timer = setTimeout(begin, context.readiness.ready ? interval : retry);
-    if (!context.readiness.ready) retry = Math.min(retry * 2, lastRetry);
+    const { ready: isReady } = context.readiness;
+    timer = setTimeout(begin, isReady ? interval : retry);
+    retry = isReady ? firstRetry : Math.min(retry * 2, lastRetry);
   }
 
   async function round(): Promise<void> {
@@ -100,6 +101,9 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
     },
   };
 }
+
+const tooLate = (deadline: number): PodwireError =>
+  new PodwireError('DEADLINE_EXCEEDED', `it took longer than ${deadline} ms`);
 
 function logReport({ log }: EndpointContext, report: ReconcileReport): void {
   const { changes, removed, failures, duration } = report;

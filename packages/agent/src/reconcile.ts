@@ -109,10 +109,15 @@ function whyDead({ namespaces }: EndpointContext, { phase, namespace }: AgentRec
   return namespaces.isGone(namespace) ? `its network namespace ${namespace.path} is gone` : undefined;
 }
 
+/**
+ * A node whose own part is not in order (its packet filter, say, which keeps pods from spoofing) gets no new pods, also when it was
+ * in order before.
+ */
 function noteNode({ node, readiness }: EndpointContext, owned: Owned, changes: readonly Change[]): void {
   const failed = changes.filter(({ owner, action }) => owner === 'node' && action === 'failed');
   if (failed.length === 0) node.markApplied(owned);
   readiness.problem = failed.length === 0 ? undefined : failed.map(describeFailure).join('; ');
+  readiness.ready = failed.length === 0;
 }
 
 function describeFailure({ owner, what, error }: Change): string {

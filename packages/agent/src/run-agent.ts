@@ -64,7 +64,7 @@ function openDependencies(
   const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), recordFiles);
   const hostConnection = openRouteConnection();
   const engine = createEngine({
-    kernel: openKernel(),
+    kernel: openKernel(undefined, { programTimeout: config.deadlines.request }),
     faults,
     single,
     onError: (message) => log.error(message),

@@ -45,10 +45,16 @@ describe('errors as the runtime sees them', () => {
     expect(toCniError('text', 'DEL').message).toContain('text');
   });
 
+  test("the reason of AbortSignal.timeout is a deadline's end, no defect", () => {
+    const error = toCniError(new DOMException('aborted', 'TimeoutError'), 'CHECK');
+    expect(error).toMatchObject({ code: 11, message: 'DEADLINE_EXCEEDED: it took too long: aborted' });
+  });
+
   test('labels are few', () => {
     expect(errorLabel(new PodwireError('PORT_IN_USE', ''))).toBe('PORT_IN_USE');
     expect(errorLabel(new CniError(7, ''))).toBe('CNI_7');
     expect(errorLabel(new Error('x'))).toBe('INTERNAL');
+    expect(errorLabel(new DOMException('x', 'TimeoutError'))).toBe('DEADLINE_EXCEEDED');
   });
 
   test('several failures are one error', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { EndpointRecord, Phase } from '@podwire/engine';
-import { createReadyHarness, type Harness, keyOf } from './fakes/harness.js';
+import type { EndpointRecord, Engine, Phase } from '@podwire/engine';
+import { createHarness, createReadyHarness, type Harness, keyOf } from './fakes/harness.js';
 import { containing, matching } from './fakes/matchers.js';
 
 const addressesOf = (agent: Harness): string[] =>
@@ -198,5 +198,33 @@ describe('reconcile', () => {
     await next.reconciler.stop();
     next.engine.between = () => undefined;
     await expect(next.reconciler.run()).rejects.toThrow('stopping');
+  });
+
+  test('a node that is not in order is not ready, and is tried again as quickly', async () => {
+    const agent = createHarness();
+    agent.engine.reconcile = () => {
+      Reflect.deleteProperty(agent.engine, 'reconcile');
+      const error = new Error('no nft');
+      return Promise.resolve([{ owner: 'node', action: 'failed', what: 'table', error }]);
+    };
+    expect((await agent.reconciler.run()).failures).toEqual(['node: table: no nft']);
+    expect(agent.context.readiness).toEqual({ ready: false, problem: 'node: table: no nft' });
+    agent.reconciler.start();
+    await agent.reconciler.ready;
+    expect(agent.context.readiness).toEqual({ ready: true, problem: undefined });
+    await agent.reconciler.stop();
+  });
+
+  test('a reconcile that takes too long says so', async () => {
+    const agent = createHarness({ yaml: 'deadlines: { reconcile: 1s }' });
+    const hanging: Engine['reconcile'] = (_desired, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    Object.assign(agent.engine, { reconcile: hanging });
+    await expect(agent.reconciler.run()).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(agent.context.readiness.problem).toBe(
+      'the node could not be reconciled: it took longer than 1000 ms',
+    );
   });
 });

@@ -13,7 +13,7 @@ export { createEngine, type EngineOptions } from './create-engine.js';
 export type { Kernel, KernelNamespace, Parameters } from './kernel.js';
 export { isDoomed, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
 export { describeResource } from './providers/index.js';
-export { openKernel } from './real-kernel.js';
+export { type KernelOptions, openKernel } from './real-kernel.js';
 export { openRecordDirectory, type RecordFiles } from './record-directory.js';
 export type {
   EndpointId,

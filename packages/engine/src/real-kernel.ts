@@ -6,16 +6,24 @@ import { openConntrack, openNftables } from '@podwire/nftables';
 import type { Kernel, KernelNamespace, Parameters } from './kernel.js';
 import type { NamespaceIdentity } from './record.js';
 
+export interface KernelOptions {
+  /** Milliseconds for one run of the program nft, so that one that hangs does not use up the time for everything else; 10 s when absent. */
+  readonly programTimeout?: number;
+}
+
 /**
  * The kernel of this machine as one network namespace sees it: the calling process's own, or another one that
  * stands for the host (tests).
  */
-export function openKernel(namespace?: Pick<NamespaceHandle, 'path'>): Kernel {
+export function openKernel(
+  namespace?: Pick<NamespaceHandle, 'path'>,
+  { programTimeout = 10_000 }: KernelOptions = {},
+): Kernel {
   const handle = namespace === undefined ? openOwnNamespace() : openNamespace(namespace.path);
   const isOwn = namespace === undefined;
   const host = openKernelNamespace(handle, isOwn ? (work) => work() : (work) => inNamespace(handle, work));
   const background = openRouteConnection(handle);
-  const nftables = openNftables({ namespace: handle });
+  const nftables = openNftables({ namespace: handle, timeout: programTimeout });
   const conntrack = openConntrack({ namespace: handle });
   return {
     host,

@@ -71,6 +71,8 @@ export interface NftablesOptions {
   readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
   /** Absolute path of the program nft; looked for when absent, and only when it is needed. */
   readonly nftPath?: string | undefined;
+  /** Milliseconds for one run of nft: `ETIMEDOUT` after that; only the calls' own deadlines when absent. */
+  readonly timeout?: number | undefined;
 }
 
 /** Opens nftables of a network namespace. @throws SystemError */

@@ -7,6 +7,8 @@ import { NftablesError } from './errors.js';
 export interface NftOptions {
   /** The deadline: when it is aborted, nft is killed and the signal's reason thrown. A transaction may have gone through. */
   readonly signal: AbortSignal;
+  /** Milliseconds for one run of nft, whatever the caller's deadline; no limit when absent. */
+  readonly timeout?: number | undefined;
   /** Absolute path of the program; looked for once in PATH and the usual directories when absent. */
   readonly nftPath?: string | undefined;
   /** Where to run it; the caller's own network namespace when absent. */
@@ -38,7 +40,7 @@ function failingLine(script: string, stderr: string): NftProgramError['line'] {
   return text === undefined ? undefined : { number, text: text.trim() };
 }
 
-/** glibc's words for what the kernel answers most; nft prints nothing else of it. */
+/** glibc's words for what the kernel answers most (nft prints nothing else of it), and our own. */
 const words = [
   ['No such file or directory', 'ENOENT', 2],
   ['File exists', 'EEXIST', 17],
@@ -48,6 +50,7 @@ const words = [
   ['Operation not supported', 'EOPNOTSUPP', 95],
   ['Invalid argument', 'EINVAL', 22],
   ['Cannot allocate memory', 'ENOMEM', 12],
+  ['no end after', 'ETIMEDOUT', 110],
 ] as const;
 
 function codeOf(complaint: string): { code: string; errno: number } {
@@ -62,19 +65,27 @@ export async function loadRuleset(script: string, options: NftOptions): Promise<
 
 /** Runs nft in a process group of its own and returns what it wrote to standard output. */
 export async function runNft(args: readonly string[], script: string, options: NftOptions): Promise<string> {
-  const { signal, nftPath = findNft(), namespace } = options;
+  const { signal, timeout, nftPath = findNft(), namespace } = options;
   signal.throwIfAborted();
   const begin = () => start(nftPath, args);
   // A fork inherits the namespace of the calling thread, and spawn forks before it returns.
   const child = namespace === undefined ? begin() : inNamespace(namespace, begin);
   const stop = () => killGroup(child);
   signal.addEventListener('abort', stop, { once: true });
+  let late = false;
+  const expire = () => {
+    late = true;
+    stop();
+  };
+  const timer = timeout === undefined ? undefined : setTimeout(expire, timeout);
   try {
     const { outcome, stdout, stderr } = await finish(child, script);
     signal.throwIfAborted();
+    if (late) throw new NftProgramError(args, script, '', `no end after ${timeout} ms`);
     if (outcome !== 'exit code 0') throw new NftProgramError(args, script, stderr, outcome);
     return stdout;
   } finally {
+    clearTimeout(timer);
     signal.removeEventListener('abort', stop);
   }
 }

@@ -65,6 +65,14 @@ describe('runNft', () => {
     await expect(running).rejects.toThrow('too late');
     await Promise.all([child!, self!].map(disappearance));
   });
+
+  it('kills it after its own time as well, and says so', async () => {
+    const nftPath = program('slow', 'exec sleep 600');
+    await expect(runNft(['-f', '-'], '', { signal, nftPath, timeout: 50 })).rejects.toMatchObject({
+      code: 'ETIMEDOUT',
+      message: 'nft -f -: ETIMEDOUT (no end after 50 ms)',
+    });
+  });
 });
 
 describe('findNft', () => {

@@ -5,7 +5,7 @@ import { type Call, type EndpointContext, requireReady } from './context.js';
 
 /**
  * STATUS (CNI specification 1.1.0, section 2): success when an ADD could be served now. Not ready or no address left is
- * code 50; 51 when the node's own part could not be brought in order, so that pods that run may be cut off too.
+ * code 50; 51 when the node could not be brought in order and has pods, which may be cut off too.
  */
 export async function reportStatus(
   context: EndpointContext,
@@ -14,12 +14,12 @@ export async function reportStatus(
 ): Promise<void> {
   call.trace.stage('status');
   const network = chooseNetwork(context.networks, request.config);
-  requireReady(context.readiness);
-  if (context.readiness.problem !== undefined) {
-    throw new PodwireError('AGENT_NOT_READY', context.readiness.problem, {
-      details: { limitedConnectivity: true },
-    });
+  const { problem } = context.readiness;
+  if (problem !== undefined) {
+    const limitedConnectivity = context.endpoints.size > 0;
+    throw new PodwireError('AGENT_NOT_READY', problem, { details: { limitedConnectivity } });
   }
+  requireReady(context.readiness);
   requireAddresses(network, context.node.view(network).ipv6);
   await call.answer('');
 }
