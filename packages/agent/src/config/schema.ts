@@ -111,7 +111,7 @@ export const configSchema = z.strictObject({
     description:
       'How long a released address rests before another pod may get it, so that caches of its former owner expire.',
   }),
-  reconcileInterval: duration('1s', '24h').prefault('1m').meta({
+  reconcileInterval: duration('1s', '24h').prefault('2m').meta({
     description: 'How often the node is compared with what it should be, and repaired.',
   }),
   metrics: metrics.prefault({}).meta({ description: 'Prometheus metrics.' }),

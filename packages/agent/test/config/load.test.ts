@@ -19,7 +19,7 @@ describe('a configuration that can be used', () => {
       apiSocket: '/run/podwire/api.sock',
       stateDir: '/run/podwire',
       coolDown: 60_000,
-      reconcileInterval: 60_000,
+      reconcileInterval: 120_000,
       metrics: {},
       log: { level: 'info' },
       deadlines: { request: 10_000, receive: 2_000, reconcile: 60_000, stop: 10_000 },
