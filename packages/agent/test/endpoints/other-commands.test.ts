@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '@podwire/engine';
-import type { Change } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import { createHarness, createReadyHarness, type Harness, keyOf } from '../fakes/harness.js';
 import { containing, matching } from '../fakes/matchers.js';
