@@ -1,6 +1,6 @@
 import { hasCode } from '@podwire/linux';
 import { NetlinkBatchError, type NetlinkRequest } from '@podwire/netlink';
-import type { ElementChange } from '@podwire/nftables';
+import { type ElementChange, NftablesError } from '@podwire/nftables';
 import { encodeCreation, encodeRemoval, encodeReplacement } from './providers/index.js';
 import { clearDoomedName } from './doom.js';
 import type { Failure } from './failure.js';
@@ -27,7 +27,7 @@ export async function runStep(
     case 'parameter':
       return each(step, (resource) => setParameter(resource as Sysctl, session));
     case 'elements':
-      return together(step, () => nftables.change(changes(step, mode === 'create' ? 'add' : 'replace')));
+      return changeElements(step, session, mode === 'create' ? 'add' : 'replace');
     case 'ruleset':
       return await eachAsync(step, async (table) => nftables.applyTable(table as NftTable, { signal }));
     case 'conntrack':
@@ -45,7 +45,7 @@ export async function undoStep(step: Step, session: Session, signal: AbortSignal
     case 'route':
       return sendTogether(step, session, encodeRemoval);
     case 'elements':
-      return together(step, () => nftables.change(changes(step, 'destroy')));
+      return changeElements(step, session, 'destroy');
     case 'ruleset':
       return each(step, (table) =>
         nftables.deleteTable((table as NftTable).family, (table as NftTable).name),
@@ -55,8 +55,26 @@ export async function undoStep(step: Step, session: Session, signal: AbortSignal
   }
 }
 
-function changes(step: Step, op: ElementChange['op']): ElementChange[] {
-  return (step.resources as readonly NftElement[]).map(({ kind: _, ...element }) => ({ op, ...element }));
+/** One transaction: when one element is refused, none is changed, and what has no failure of its own shares the first one. */
+function changeElements(step: Step, session: Session, op: ElementChange['op']): Failure[] {
+  const elements = step.resources as readonly NftElement[];
+  const changes = elements.map(({ kind: _, ...element }): ElementChange => ({ op, ...element }));
+  try {
+    session.kernel.nftables.change(changes);
+    return [];
+  } catch (error) {
+    const own = error instanceof NftablesError ? failuresByIndex(error) : new Map<number, NftablesError>();
+    const [first = error] = own.values();
+    return elements.map((resource, index) => ({ resource, error: own.get(index) ?? first }));
+  }
+}
+
+function failuresByIndex({ failures }: NftablesError): Map<number, NftablesError> {
+  return new Map(
+    failures.flatMap((failure) =>
+      failure.index === undefined ? [] : [[failure.index, new NftablesError([failure])]],
+    ),
+  );
 }
 
 async function resetConntrack(step: Step, session: Session, signal: AbortSignal): Promise<Failure[]> {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { NftablesError } from '@podwire/nftables';
 import { createFakeSystem, type FakeSystem } from '../src/fake/index.js';
 import { createEngine, type Engine, LIVE_GROUP, type Owned } from '../src/index.js';
 import { listLinks, listRoutes } from '@podwire/netlink';
@@ -66,6 +67,23 @@ describe('apply', () => {
     await expect(engine.apply(pod(1), call())).rejects.toMatchObject({
       code: 'KERNEL_REFUSED',
       message: expect.stringMatching(/^endpoint:1: veth pwtest1 .*ENOMEM.*no room for a link/) as string,
+    });
+  });
+
+  test('says of each element only what is wrong with it', async () => {
+    const owned = pod(1);
+    const port = owned.resources.find(({ kind }) => kind === 'nft-element')!;
+    const resources = owned.resources.flatMap((one) =>
+      one === port ? [port, { ...port }, { ...port }] : [one],
+    );
+    vi.spyOn(system.nftables, 'change').mockImplementation(() => {
+      throw new NftablesError([
+        { index: 0, label: 'first', code: 'ENOENT', errno: 2 },
+        { index: 2, label: 'third', code: 'ENFILE', errno: 23 },
+      ]);
+    });
+    await expect(engine.apply({ ...owned, resources }, call())).rejects.toMatchObject({
+      message: expect.stringMatching(/^((?!first|third).)*first: ENOENT((?!first).)*third: ENFILE/) as string,
     });
   });
 
