@@ -55,16 +55,6 @@ async function freezeAt(point: string, call: CniCall) {
   return plugin;
 }
 
-/** Waits until so many plugins stand in the queue of an agent that does not run. */
-async function untilQueued(count: number): Promise<void> {
-  const end = performance.now() + 10_000;
-  const queued = async (): Promise<number> => {
-    const line = await faults.host.run(['ss', '-H', '--unix', '--listening', 'src', faults.agent.socket]);
-    return Number(line.trim().split(/\s+/)[2]); // Recv-Q: ss(8)
-  };
-  while ((await queued()) < count) assert.ok(performance.now() < end, 'the plugin does not connect');
-}
-
 describe('the plugin is killed', () => {
   const adding = [
     'add:validated',
@@ -132,7 +122,7 @@ describe("the runtime's deadline passes", () => {
     faults.desk.clear();
     const deadline = new AbortController();
     const adding = runtime().add(network(), attachment(), { signal: deadline.signal });
-    await untilQueued(1);
+    await faults.untilQueued(1);
     deadline.abort(new Error('the deadline has passed'));
     await assert.rejects(adding, /the deadline has passed/);
     process.kill(faults.agent.pid, 'SIGCONT');
@@ -187,7 +177,7 @@ describe('the agent is dead', () => {
     const started = faults.agent.start();
     await untilStopped(faults.agent);
     const adding = faults.start(subject.add);
-    await untilQueued(1);
+    await faults.untilQueued(1);
     process.kill(faults.agent.pid, 'SIGCONT');
     await started;
     const answer = await adding.answer;

@@ -68,16 +68,16 @@ export interface RunningPlugin {
   readonly answer: Promise<CniAnswer>;
 }
 
-/** Starts the plugin in the namespace of the host. `prefix` is a program that runs it, with its arguments. */
+/** Starts the plugin in the namespace of the host, or a program that runs it. */
 export function startPlugin(
   host: Pick<TestNamespace, 'start'>,
   socket: string,
   call: CniCall,
-  prefix: readonly string[] = [],
+  argv: readonly string[] = [pluginProgram],
 ): RunningPlugin {
   const { environment, stdin } = requestOf(socket, call);
   const env = { ...Object.fromEntries(environment), PATH: process.env['PATH'] };
-  const child = host.start([...prefix, pluginProgram], { env });
+  const child = host.start(argv, { env });
   child.child.stdin?.end(stdin);
   const answer = child.exited.then(({ code, signal }) => {
     if (code === null) throw new Error(`the plugin ended with ${signal}`);

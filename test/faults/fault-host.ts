@@ -35,6 +35,8 @@ export interface FaultHost {
   restart(): Promise<void>;
   /** Resolves when the links that were taken off the network are deleted, which the agent does a little later. */
   settle(): Promise<void>;
+  /** Resolves when so many plugins wait in the queue of an agent that does not run. */
+  untilQueued(count: number): Promise<void>;
   /** Host, files of the agent, and the namespaces of the pods given. */
   snapshot(...pods: readonly TestNamespace[]): Promise<Snapshot>;
   close(): Promise<void>;
@@ -117,6 +119,7 @@ async function furnish(host: PrivateHost, options: FaultHostOptions): Promise<Fa
       await self.settle();
     },
     settle: () => untilNoneDoomed(links),
+    untilQueued: (count) => untilQueued(host, agent.socket, count),
     snapshot: (...pods) => takeWholeSnapshot(self, pods),
     close: () => host.close(),
   };
@@ -146,6 +149,15 @@ async function untilNoneDoomed(links: () => readonly Link[]): Promise<void> {
     assert.ok(performance.now() < end, `links are never deleted: ${left.map(({ name }) => name).join(' ')}`);
     await setTimeout(5);
   }
+}
+
+async function untilQueued(host: PrivateHost, socket: string, count: number): Promise<void> {
+  const end = performance.now() + 10_000;
+  const queued = async (): Promise<number> => {
+    const line = await host.run(['ss', '-H', '--unix', '--listening', 'src', socket]);
+    return Number(line.trim().split(/\s+/)[2]); // Recv-Q: ss(8)
+  };
+  while ((await queued()) < count) assert.ok(performance.now() < end, 'the plugin does not connect');
 }
 
 function succeeded(call: CniCall, answer: CniAnswer): CniAnswer {
