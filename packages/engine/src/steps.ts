@@ -1,3 +1,4 @@
+import { linkSettingOf } from './link-setting.js';
 import type { Ifb, Resource, Side, Veth } from './resource.js';
 
 /**
@@ -32,6 +33,7 @@ const channels = {
 } as const satisfies Record<Resource['kind'], Channel>;
 
 export function channelOf(resource: Resource): Channel {
+  if (resource.kind === 'sysctl' && linkSettingOf(resource) !== undefined) return 'route';
   return channels[resource.kind];
 }
 

@@ -25,12 +25,13 @@ const sysctl: Resource = {
   key: 'net/ipv4/conf/cali1/route_localnet',
   value: '1',
 };
+const parameter: Resource = { kind: 'sysctl', in: 'host', key: 'net/ipv4/ip_forward', value: '1' };
 const element: Resource = { kind: 'nft-element', family: 'inet', table: 'podwire', set: 's', key: [] };
 const reset: Resource = { kind: 'conntrack-reset', protocol: 'udp', family: 4, port: 53 };
 
 describe('planSteps', () => {
   test('joins neighbours that share channel and side, and nothing else', () => {
-    const steps = planSteps([veth, ifb, hostUp, hostRoute, podAddress, sysctl, element, reset]);
+    const steps = planSteps([veth, ifb, hostUp, hostRoute, podAddress, parameter, element, reset]);
     expect(steps.map((step) => [step.channel, step.side, step.resources.length])).toEqual([
       ['link', 'host', 2],
       ['route', 'host', 2],
@@ -39,6 +40,12 @@ describe('planSteps', () => {
       ['elements', 'host', 1],
       ['conntrack', 'host', 1],
     ]);
+  });
+
+  test('lets a parameter of a link travel with the link, and no other', () => {
+    expect(planSteps([sysctl, hostUp]).map((step) => step.channel)).toEqual(['route']);
+    const forwarding: Resource = { ...sysctl, key: 'net/ipv4/conf/cali1/forwarding' };
+    expect(planSteps([forwarding, hostUp]).map((step) => step.channel)).toEqual(['parameter', 'route']);
   });
 
   test('keeps the order when a channel comes back', () => {

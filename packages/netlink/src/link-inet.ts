@@ -7,7 +7,13 @@ import type { PayloadWriter } from './payload.js';
 /** ip-link(8) addrgenmode: `none` leaves a link without an IPv6 link-local address. */
 export type AddressGenerationMode = 'eui64' | 'none' | 'stable-privacy' | 'random';
 
-const modes: readonly AddressGenerationMode[] = ['eui64', 'none', 'stable-privacy', 'random'];
+/** In the order of IN6_ADDR_GEN_MODE_*. */
+export const generationModes: readonly AddressGenerationMode[] = [
+  'eui64',
+  'none',
+  'stable-privacy',
+  'random',
+];
 
 /** Names of net/ipv4/conf/DEVICE in the order of IPV4_DEVCONF_* (include/uapi/linux/ip.h), which starts at 1. */
 export const inetSettingNames = [
@@ -59,7 +65,7 @@ export function writeFamilies(writer: PayloadWriter, changes: InetChanges): void
   writer.nest(IFLA_AF_SPEC, () => {
     if (settings !== undefined) writer.nest(AF_INET, () => writeInetSettings(writer, settings));
     if (mode === undefined) return;
-    writer.nest(AF_INET6, () => writer.u8(IFLA_INET6_ADDR_GEN_MODE, modes.indexOf(mode)));
+    writer.nest(AF_INET6, () => writer.u8(IFLA_INET6_ADDR_GEN_MODE, generationModes.indexOf(mode)));
   });
 }
 
@@ -81,5 +87,5 @@ export function readInetSettings(families: Attributes | undefined): Partial<Reco
 }
 
 export function readGenerationMode(families: Attributes | undefined): AddressGenerationMode | undefined {
-  return modes[families?.nested(AF_INET6)?.u8(IFLA_INET6_ADDR_GEN_MODE) ?? -1];
+  return generationModes[families?.nested(AF_INET6)?.u8(IFLA_INET6_ADDR_GEN_MODE) ?? -1];
 }

@@ -1,6 +1,7 @@
 /** A whole system in memory for tests without root: the fake kernels of `netlink` and `nftables` behind {@link Kernel}. */
 import { PodwireError } from '@podwire/errors';
 import { SystemError } from '@podwire/linux';
+import { decodeInetSettings, getLink, type NetlinkConnection } from '@podwire/netlink';
 import { FakeKernel, type FakeNamespace } from '@podwire/netlink/fake';
 import {
   createFakeConntrack,
@@ -9,6 +10,7 @@ import {
   type FakeNftables,
 } from '@podwire/nftables/fake';
 import type { Kernel, KernelNamespace, Parameters } from '../kernel.js';
+import { linkSettingOf } from '../link-setting.js';
 import type { NamespaceIdentity } from '../record.js';
 
 export interface FakeSystem extends Kernel {
@@ -58,15 +60,16 @@ const parametersOf = new WeakMap<FakeKernel, Map<string, Parameters>>();
 function openFake(netlink: FakeKernel, namespace: FakeNamespace): KernelNamespace {
   const ofKernel = parametersOf.get(netlink) ?? new Map<string, Parameters>();
   parametersOf.set(netlink, ofKernel);
-  const parameters = ofKernel.get(namespace.path) ?? createParameters();
+  const parameters = ofKernel.get(namespace.path) ?? createParameters(netlink.open(namespace));
   ofKernel.set(namespace.path, parameters);
   const route = netlink.open(namespace);
   return { route, parameters, fd: namespace.fd, close: () => route.close() };
 }
 
-function createParameters(): Parameters {
+function createParameters(route: NetlinkConnection): Parameters {
   const values = new Map(parameters.map((key) => [key, '0']));
-  const read = (key: string): string | undefined => values.get(key) ?? (perLink.test(key) ? '0' : undefined);
+  const read = (key: string): string | undefined =>
+    readLinkSetting(route, key) ?? values.get(key) ?? (perLink.test(key) ? '0' : undefined);
   return {
     read,
     write(key, value) {
@@ -74,4 +77,17 @@ function createParameters(): Parameters {
       values.set(key, value);
     },
   };
+}
+
+/** What is set by attribute shows in the file too. */
+function readLinkSetting(route: NetlinkConnection, key: string): string | undefined {
+  const setting = linkSettingOf({ key, value: '0' });
+  if (setting === undefined) return undefined;
+  const [name] = Object.keys(setting.settings) as (keyof typeof setting.settings)[];
+  try {
+    const [reply] = route.request([getLink(setting.link)]).flat();
+    return String(decodeInetSettings(reply!)[name!] ?? 0);
+  } catch {
+    return undefined; // there is no such link
+  }
 }

@@ -1,15 +1,15 @@
 /** Link messages as the kernel reads and writes them. */
 import { Attributes, readStructure } from '../attributes.js';
 import type { NetlinkMessage } from '../connection.js';
-import { AF_INET } from '../ip-address.js';
+import { AF_INET, AF_INET6 } from '../ip-address.js';
 import * as rt from '../link-attributes.js';
 import {
   type AddressGenerationMode,
+  generationModes,
   type InetSetting,
   inetSettingNames,
-  writeFamilies,
+  readGenerationMode,
 } from '../link-inet.js';
-import { readGenerationMode } from '../link-inet.js';
 import { readKind, writeKind } from '../link-kinds.js';
 import { decodeMac, encodeMac } from '../mac.js';
 import { PayloadWriter } from '../payload.js';
@@ -109,8 +109,20 @@ export function encodeLink(link: FakeLink): Buffer {
   if (link.master !== undefined) writer.u32(rt.IFLA_MASTER, link.master);
   writeParent(writer, link);
   writeKindOf(writer, link);
-  writeFamilies(writer, { addressGenerationMode: link.addressGenerationMode });
+  writeFamilies(writer, link);
   return writer.finish();
+}
+
+/** The kernel tells its IPv4 parameters as one array, unlike the attributes by which it is told. */
+function writeFamilies(writer: PayloadWriter, { addressGenerationMode, inetSettings }: FakeLink): void {
+  const values = Buffer.alloc(4 * inetSettingNames.length);
+  for (const [at, name] of inetSettingNames.entries()) values.writeInt32LE(inetSettings[name] ?? 0, 4 * at);
+  writer.nest(rt.IFLA_AF_SPEC, () => {
+    writer.nest(AF_INET, () => writer.bytes(rt.IFLA_INET_CONF, values));
+    writer.nest(AF_INET6, () =>
+      writer.u8(rt.IFLA_INET6_ADDR_GEN_MODE, generationModes.indexOf(addressGenerationMode)),
+    );
+  });
 }
 
 /** Both ends of a veth must be up for it to carry anything. */
