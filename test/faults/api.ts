@@ -39,6 +39,8 @@ export interface AgentApi {
   drift(owner: string): Promise<readonly unknown[]>;
   leases(): Promise<readonly ApiLease[]>;
   pools(): Promise<readonly ApiPool[]>;
+  /** CNI requests that were answered, or whose callers had gone. */
+  requestsServed(): Promise<number>;
   reconcile(): Promise<{ readonly failures: readonly string[] }>;
   /** HTTP status of a path. */
   statusOf(path: string): Promise<number>;
@@ -67,6 +69,13 @@ export function openApi(socket: string): AgentApi {
       (await networks()).flatMap(({ pools }) =>
         pools.map(({ name, used, cooling, free }) => ({ name, used, cooling, free })),
       ),
+    requestsServed: async () => {
+      const { text } = await request(socket, 'GET', '/metrics');
+      const counts = [...text.matchAll(/^podwire_requests_total\{.*\} (\d+)$/gm)].map((match) =>
+        Number(match[1]),
+      );
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
     reconcile: () => ask('POST', '/v1/reconcile'),
     statusOf: async (path) => (await request(socket, 'GET', path)).status,
   };

@@ -59,6 +59,9 @@ function readParameter(file: string): string | undefined {
   }
   try {
     return buffer.toString('latin1', 0, fs.readSync(descriptor, buffer)).trimEnd();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // its link died in between
+    throw error;
   } finally {
     fs.closeSync(descriptor);
   }
