@@ -97,11 +97,12 @@ function retirement(link: Link): NetlinkRequest[] {
   return [setLink(link.index, { up: false }), renameLink(link.index, doomedName(link.index))];
 }
 
-/** Takes its name from a doomed link. Says whether there was one. */
+/** Takes its name from a doomed link. Says whether the name is free now; the reaper may have been faster. */
 export function clearDoomedName(session: Session, wanted: LinkResource): boolean {
   const host = session.namespace('host');
   const link = findLink(host, hostName(wanted));
-  if (link === undefined || !isDoomed(link)) return false;
+  if (link === undefined) return true;
+  if (!isDoomed(link)) return false;
   send(host, [renameLink(link.index, doomedName(link.index))]);
   return true;
 }

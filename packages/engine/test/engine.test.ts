@@ -70,6 +70,13 @@ describe('apply', () => {
     });
   });
 
+  test('tries again when what held the name of a link was just deleted', async () => {
+    const owned = pod(1);
+    system.netlink.failRequest(1, { code: 'EEXIST' });
+    await engine.apply(owned, call());
+    expect(await engine.verify(owned, call())).toEqual([]);
+  });
+
   test('says of each element only what is wrong with it', async () => {
     const owned = pod(1);
     const port = owned.resources.find(({ kind }) => kind === 'nft-element')!;
