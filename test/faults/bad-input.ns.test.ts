@@ -27,7 +27,9 @@ after(() => faults.close());
 async function assertEmpty(): Promise<void> {
   await faults.succeed({ command: 'GC', config: { 'cni.dev/valid-attachments': [] } });
   await faults.settle();
-  assertSameSnapshot(empty, await faults.snapshot(pod, other));
+  // A table that had to be made anew has other handles under its seal.
+  assertSameSnapshot(empty, await faults.snapshot(pod, other), { ignore: [/structure_seal$/] });
+  assert.deepEqual(await faults.api.drift('node'), []);
   assert.deepEqual(await faults.api.leases(), []);
 }
 
@@ -167,9 +169,6 @@ describe('what has changed since ADD', () => {
     await faults.api.reconcile();
     assert.deepEqual(await faults.api.endpoints(), []);
     await faults.succeed({ command: 'DEL' });
-    // What was put in order again has other handles under its seal.
-    empty = await faults.snapshot(pod, other);
-    assert.deepEqual(await faults.api.drift('node'), []);
   });
 });
 

@@ -68,16 +68,22 @@ export interface RunningPlugin {
   readonly answer: Promise<CniAnswer>;
 }
 
-/** Starts the plugin in the namespace of the host, or a program that runs it. */
+export interface PluginOptions {
+  /** The program that is started; the plugin itself when absent. */
+  readonly argv?: readonly string[];
+  readonly cwd?: string;
+}
+
+/** Starts the plugin, or a program that runs it, in the namespace of the host. */
 export function startPlugin(
   host: Pick<TestNamespace, 'start'>,
   socket: string,
   call: CniCall,
-  argv: readonly string[] = [pluginProgram],
+  { argv = [pluginProgram], ...options }: PluginOptions = {},
 ): RunningPlugin {
   const { environment, stdin } = requestOf(socket, call);
   const env = { ...Object.fromEntries(environment), PATH: process.env['PATH'] };
-  const child = host.start(argv, { env });
+  const child = host.start(argv, { env, ...options });
   child.child.stdin?.end(stdin);
   const answer = child.exited.then(({ code, signal }) => {
     if (code === null) throw new Error(`the plugin ended with ${signal}`);

@@ -242,26 +242,27 @@ describe('somebody else', () => {
 
   test('is refused also where the modes let everyone in', async () => {
     const { agent, host } = faults;
-    const program = path.join(host.directory, 'podwire-cni');
-    fs.copyFileSync(pluginProgram, program);
-    fs.chmodSync(program, 0o755);
-    const call = (): RunningPlugin => startPlugin(host.namespace, agent.socket, add(), [...nobody, program]);
-    const directories = [host.directory, path.dirname(agent.socket)];
-    for (const directory of directories) fs.chmodSync(directory, 0o755);
-    const closed = await call().answer;
+    // By relative names, since the temporary directory itself may be closed to others.
+    const cwd = path.dirname(agent.socket);
+    const program = './podwire-cni';
+    fs.copyFileSync(pluginProgram, path.join(cwd, program));
+    fs.chmodSync(path.join(cwd, program), 0o755);
+    fs.chmodSync(cwd, 0o755);
+    const ask = (socket: string, who: readonly string[]) =>
+      startPlugin(host.namespace, socket, add(), { argv: [...who, program], cwd }).answer;
+
+    const closed = await ask('cni.sock', nobody);
     assert.equal(closed.json.code, 11, closed.body);
     assert.match(closed.body, /EACCES/);
     fs.chmodSync(agent.socket, 0o666);
-    const open = await call().answer;
+    const open = await ask('cni.sock', nobody);
     assert.equal(open.json.code, 106, open.body);
     assert.match(open.json.msg ?? '', /CALLER_REFUSED: user 65534 may not call the agent/);
-    fs.chmodSync(agent.apiSocket, 0o666);
     // To the plugin an HTTP server is a strange agent; the API does not say even that much to a stranger.
-    const askApi = (argv: readonly string[]) =>
-      startPlugin(host.namespace, agent.apiSocket, add(), argv).answer;
-    assert.match((await askApi([program])).body, /not that of a Podwire agent/);
-    assert.match((await askApi([...nobody, program])).body, /closed the connection without an answer/);
-    for (const directory of directories) fs.chmodSync(directory, 0o700);
+    fs.chmodSync(agent.apiSocket, 0o666);
+    assert.match((await ask('api.sock', [])).body, /not that of a Podwire agent/);
+    assert.match((await ask('api.sock', nobody)).body, /closed the connection without an answer/);
+    fs.chmodSync(cwd, 0o700);
     for (const socket of [agent.socket, agent.apiSocket]) fs.chmodSync(socket, 0o600);
     assert.deepEqual(await faults.api.leases(), []);
   });
