@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import http from 'node:http';
-import os from 'node:os';
 import path from 'node:path';
 import type { Io } from '../src/io.js';
 import { runPodwire } from '../src/program.js';
+import { makeTemporaryDirectory } from './temporary.js';
 
 export interface Run {
   readonly code: number;
@@ -58,7 +58,7 @@ export interface FakeAnswer {
 export async function startFakeAgent(
   answers: Readonly<Record<string, FakeAnswer | readonly FakeAnswer[]>>,
 ): Promise<FakeAgent> {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-cli-'));
+  const directory = makeTemporaryDirectory();
   const socket = path.join(directory, 'api.sock');
   const asked: string[] = [];
   const turns = new Map<string, number>();
@@ -84,14 +84,13 @@ export async function startFakeAgent(
     asked,
     async close() {
       await new Promise((resolve) => server.close(resolve));
-      fs.rmSync(directory, { recursive: true });
     },
   };
 }
 
 /** A file in a directory of its own. */
 export function writeTemporary(name: string, text: string): string {
-  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-cli-')), name);
+  const file = path.join(makeTemporaryDirectory(), name);
   fs.writeFileSync(file, text);
   return file;
 }

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { findPrograms } from '../../src/demo/prerequisites.js';
+import { makeTemporaryDirectory } from '../temporary.js';
 
 const directoryWith = (...names: string[]): string => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-cli-'));
+  const directory = makeTemporaryDirectory();
   for (const name of names) fs.writeFileSync(path.join(directory, name), '', { mode: 0o755 });
   return directory;
 };
