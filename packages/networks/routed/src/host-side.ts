@@ -10,6 +10,8 @@ export function planHostSide(link: string, addresses: readonly PodAddress[], nod
     ...linkLocal(link, addresses, node),
     { kind: 'link-up', in: 'host', link },
     ...addresses.map((address) => podRoute(link, address)),
+    // Until then the kernel has no multicast route through it, and the node cannot ask who has the pod's IPv6 address.
+    { kind: 'link-ready', in: 'host', link },
   ];
 }
 

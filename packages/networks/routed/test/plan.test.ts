@@ -63,6 +63,7 @@ test('a dual-stack pod', () => {
     { kind: 'link-up', ...onHost },
     { kind: 'route', ...onHost, destination: '10.244.0.2/32', scope: 'link' },
     { kind: 'route', ...onHost, destination: 'fd00:244::2/128' },
+    { kind: 'link-ready', ...onHost },
     { kind: 'link-ready', ...inPod },
   ]);
   expect(plan).toMatchObject({
@@ -124,6 +125,7 @@ test('ports and rates travel with the links, addresses and elements they belong 
     'address host',
     'link-up host',
     'route host',
+    'link-ready host',
     'token-bucket host',
     'ingress-redirect host',
     'route host',

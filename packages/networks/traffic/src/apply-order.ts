@@ -27,7 +27,8 @@ function stageOf(resource: Resource): Stage {
     case 'sysctl':
       return resource.in === 'pod' ? 'pod parameters' : 'host parameters';
     case 'link-ready':
-      return 'readiness';
+      // The host's end in the call that brings it up, the pod's when both are up.
+      return resource.in === 'pod' ? 'readiness' : 'host links, addresses, routes and queues';
     case 'nft-table':
       return 'ruleset';
     case 'nft-element':
