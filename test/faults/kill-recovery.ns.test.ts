@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { assertSameSnapshot, type Snapshot, type TestNamespace } from '@podwire/testkit';
+import { type Snapshot, type TestNamespace, untilSameSnapshot } from '@podwire/testkit';
 import { type CniCall, networkName } from './calls.js';
 import {
   createFaultHost,
@@ -53,12 +53,13 @@ for (const single of [true, false]) {
       keeper = await createFullSubject(faults.host);
       lasting = await addPod(faults.host, 'lasting');
       await faults.succeed(keeper.add);
+      await keeper.checkTraffic();
       atRest = await faults.snapshot(keeper.pod, lasting);
     });
     after(() => faults.close());
 
     const assertAtRest = async (): Promise<void> => {
-      assertSameSnapshot(atRest, await faults.snapshot(keeper.pod, lasting), { ignore: madeAnew });
+      await untilSameSnapshot(atRest, () => faults.snapshot(keeper.pod, lasting), { ignore: madeAnew });
       assert.deepEqual(await faults.api.drift('node'), []);
       const prevResult = await faults.api.answerOf(keeper.key);
       await faults.succeed({ ...keeper.add, command: 'CHECK', config: { ...keeper.add.config, prevResult } });

@@ -1,6 +1,12 @@
 /** `kill -9` at one place after the other, each time followed by a restart and a look at everything. */
 import assert from 'node:assert/strict';
-import { assertSameSnapshot, diffSnapshots, type Snapshot, type TestNamespace } from '@podwire/testkit';
+import {
+  assertSameSnapshot,
+  diffSnapshots,
+  type Snapshot,
+  type TestNamespace,
+  untilSameSnapshot,
+} from '@podwire/testkit';
 import { type CniCall, networkName } from './calls.js';
 import {
   duplicateDetection,
@@ -76,8 +82,8 @@ async function recordLife(faults: FaultHost, subject: Subject) {
   desk.clear();
   await faults.succeed(subject.add);
   const add = desk.places();
-  const there = await faults.snapshot(subject.pod);
   await subject.checkTraffic();
+  const there = await faults.snapshot(subject.pod);
   desk.clear();
   await faults.succeed(subject.del);
   await desk.reached('reap:end');
@@ -121,14 +127,17 @@ async function phaseOf({ api }: FaultHost, { key }: Subject): Promise<string | u
   return (await api.endpoints()).find((endpoint) => endpoint.key === key)?.phase;
 }
 
-/** Fully there: record, leases, every resource, and packets. */
+/**
+ * Fully there: record, leases, every resource, and packets. The kernel gives an IPv6 address its local route and its multicast group a
+ * moment later (addrconf_dad_work), also one that skips duplicate address detection.
+ */
 export async function assertThere(faults: FaultHost, subject: Subject, { there }: Pictures): Promise<void> {
   assert.equal(await phaseOf(faults, subject), 'ready');
   assert.deepEqual(await leasesOf(faults.api, subject.key), [...subject.addresses].sort());
-  assertSameSnapshot(there, await faults.snapshot(subject.pod), { ignore: madeUp });
+  await subject.checkTraffic();
+  await untilSameSnapshot(there, () => faults.snapshot(subject.pod), { ignore: madeUp });
   const prevResult = await faults.api.answerOf(subject.key);
   await faults.succeed({ ...subject.add, command: 'CHECK', config: { ...subject.add.config, prevResult } });
-  await subject.checkTraffic();
 }
 
 /** Fully gone: no record, no lease, and the host as it was. */

@@ -33,6 +33,7 @@ describe('the file system of the records is full', () => {
   for (const what of ['bytes', 'inodes'] as const)
     test(`no ${what} left`, async () => {
       await faults.succeed(resident.add);
+      await resident.checkTraffic();
       const before = await faults.snapshot(newcomer.pod);
       const release = files.exhaust(what);
       const exhausted = await faults.snapshot(newcomer.pod);
@@ -91,6 +92,7 @@ describe('the program nft', () => {
     resident = await createFullSubject(faults.host);
     other = await addPod(faults.host, 'other');
     await faults.succeed(resident.add);
+    await resident.checkTraffic();
     const call = { id: 'other', netns: other.path } as const;
     await faults.succeed({ ...call, command: 'ADD' });
     await faults.succeed({ ...call, command: 'DEL' });

@@ -54,7 +54,9 @@ export async function createFurtherSubject(host: PrivateHost): Promise<Subject> 
     add: { ...call, command: 'ADD', config: { runtimeConfig } },
     del: { ...call, command: 'DEL' },
     async checkTraffic() {
-      for (const address of addresses) assert.ok(await pings(host.namespace, address), `ping ${address}`);
+      // Time to ask again who has the address, where the kernel was not quick enough to listen to the first question.
+      for (const address of addresses)
+        assert.ok(await pings(host.namespace, address, 5_000), `ping ${address}`);
     },
   };
 }
