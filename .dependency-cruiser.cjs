@@ -24,7 +24,19 @@ const below = {
     'networks/traffic',
     'networks/routed',
   ],
+  tracing: [],
+  cri: [],
+  'pod-network': ['errors', 'linux', 'cni', 'tracing'],
+  embedded: ['errors', 'linux', 'netlink', 'cri', 'cni', 'pod-network', 'tracing'],
+  sandbox: ['errors', 'linux', 'netlink', 'cri', 'cni', 'pod-network', 'tracing'],
+  podlet: ['errors', 'addresses', 'linux', 'cri', 'tracing'],
   cli: [
+    'tracing',
+    'cri',
+    'pod-network',
+    'embedded',
+    'sandbox',
+    'podlet',
     'errors',
     'addresses',
     'linux',
@@ -37,7 +49,7 @@ const below = {
     'networks/routed',
     'agent',
   ],
-  testkit: ['errors', 'addresses', 'linux', 'netlink', 'nftables', 'cni'],
+  testkit: ['errors', 'addresses', 'linux', 'netlink', 'nftables', 'cni', 'cri'],
   bench: ['testkit', 'cni', 'linux', 'addresses', 'errors'],
 };
 const escape = (name) => name.replace('/', '\\/');

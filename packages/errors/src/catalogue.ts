@@ -45,6 +45,38 @@ export const errorCatalogue = {
     action: 'Pass the path of a network namespace of its own, such as /run/netns/NAME.',
     cni: 8,
   },
+  NETWORK_NOT_READY: {
+    meaning: 'No CNI network can be used on this node (yet), so pods cannot get one.',
+    action:
+      '`podwire net explain` says which configuration files were looked at and what is wrong with each.',
+    cni: 11,
+  },
+  NETWORK_ATTACH_FAILED: {
+    meaning: 'A CNI plugin could not attach a sandbox; what was done was taken back.',
+    action: 'The message has the plugin and its own words; the pod is tried again by itself.',
+    cni: 11,
+  },
+  NETWORK_DETACH_FAILED: {
+    meaning: 'A CNI plugin could not detach a sandbox; its addresses may still be taken.',
+    action: 'The message has the plugin and its own words; stopping the pod is tried again by itself.',
+    cni: 11,
+  },
+  VOLUME_UNAVAILABLE: {
+    meaning: 'A volume of a pod cannot be made available.',
+    action: 'Correct the volume that the message names, or make its source exist; the pod is tried again.',
+    cni: 7,
+  },
+  CONTAINER_CONFIG_INVALID: {
+    meaning: 'A container cannot be configured as its pod says.',
+    action: 'Correct the field that the message names, or add the ConfigMap it refers to.',
+    cni: 7,
+  },
+  IMAGE_UNAVAILABLE: {
+    meaning: 'The image of a container is not there and cannot be had.',
+    action:
+      'Check the image name, the pull policy and the credentials; the pull is tried again with growing pauses.',
+    cni: 11,
+  },
   ENDPOINT_UNKNOWN: {
     meaning: 'No endpoint of this container and interface exists on this node.',
     action: 'Nothing was wired, or it was removed already; ADD it again.',

@@ -1,0 +1,108 @@
+/**
+ * What the parts of the pod agent are to each other. Arrows: sources → merge → sync loop → worker → lifecycle → CRI.
+ * Sources and the merge know nothing of runtimes; lifecycle decisions are pure functions; only workers act.
+ */
+import type { SpanContext } from '@podwire/tracing';
+import type { ContainerStatus, Pod, PodStatus } from './pod/pod.js';
+
+export type SourceName = 'file' | 'http' | 'api';
+
+/** Something a source could not use. It is shown until a later snapshot does not report it any more. */
+export interface SourceProblem {
+  readonly source: SourceName;
+  /** File, URL or object. */
+  readonly origin: string;
+  /** `spec.containers[0].ports[1].hostPort`; absent when it concerns all of it. */
+  readonly field?: string;
+  readonly message: string;
+}
+
+/** All pods that a source wants now. */
+export interface Snapshot {
+  readonly pods: readonly Pod[];
+  readonly problems: readonly SourceProblem[];
+  /** When its cause happened (milliseconds since the epoch), as far as known: the trace of new pods begins there. */
+  readonly causedAt?: number;
+}
+
+/** Emits full snapshots until the signal; never partial ones. Nothing at all is emitted while it does not know. */
+export interface PodSource {
+  readonly name: SourceName;
+  run(emit: (snapshot: Snapshot) => void, signal: AbortSignal): Promise<void>;
+}
+
+export type UpdateKind = 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE' | 'RESTORE';
+
+export interface PodUpdate {
+  readonly kind: UpdateKind;
+  readonly source: SourceName;
+  readonly pods: readonly Pod[];
+}
+
+/** The merge: state and nothing else; the same input gives the same output. */
+export interface Merger {
+  /** @returns what changed, in the order in which it has to be acted on. An empty ADD marks a source as ready. */
+  merge(source: SourceName, snapshot: Snapshot): readonly PodUpdate[];
+  /** Pods of all sources as they are wanted now. */
+  pods(): readonly Pod[];
+}
+
+/** Milliseconds; passed in so that tests have their own. */
+export interface Clock {
+  /** Since the epoch. */
+  now(): number;
+  /** Of a clock that only goes forward. */
+  elapsed(): number;
+  /** @throws the signal's reason */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Facts of the node that pods are told of. */
+export interface PodletNode {
+  readonly name: string;
+  readonly addresses: readonly string[];
+  /** Content of the node's own files, read when they are needed. */
+  readonly resolvConf: () => Promise<string>;
+  readonly hosts: () => Promise<string>;
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+}
+
+/** Where things of pods lie. All of it below one directory, and each pod's part goes with the pod. */
+export interface PodletDirectories {
+  /** `<root>/pods/<uid>`: volumes, hosts file, termination logs. */
+  readonly root: string;
+  /** `<logs>/<namespace>_<name>_<uid>/<container>/<restart>.log`; `/var/log/pods`. */
+  readonly logs: string;
+}
+
+export type PodEventType = 'Normal' | 'Warning';
+
+/** What people are told about a pod, as the events of Kubernetes. */
+export interface PodEvent {
+  readonly type: PodEventType;
+  /** `FailedCreatePodSandBox`, `Started`, `BackOff` … the API's words. */
+  readonly reason: string;
+  readonly message: string;
+  /** Milliseconds since the epoch of the first and of the latest. */
+  readonly at: number;
+  readonly lastAt: number;
+  readonly count: number;
+}
+
+/** Everything the pod agent says of one pod: over its socket, and in `podwire up`. */
+export interface PodView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly source: SourceName;
+  /** What the worker is doing: `waiting`, `starting`, `running`, `terminating`, `terminated`. */
+  readonly stage: PodStage;
+  readonly status: PodStatus;
+  readonly containers: readonly (ContainerStatus & { readonly logPath?: string })[];
+  readonly sandboxId?: string;
+  readonly events: readonly PodEvent[];
+  readonly trace?: SpanContext;
+}
+
+export type PodStage = 'waiting' | 'starting' | 'running' | 'terminating' | 'terminated';

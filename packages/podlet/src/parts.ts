@@ -1,0 +1,98 @@
+/**
+ * What a worker needs done for a pod beside its life cycle: the rooms `wishes` (CRI configuration from a pod), `files`
+ * (volumes, hosts), `probes`, `hooks`, `images`. Contract only; see the rooms.
+ */
+import type { ContainerConfig, CriRuntime, PodSandboxConfig } from '@podwire/cri';
+import type { Clock, PodletDirectories, PodletNode } from './contract.js';
+import type { Container, Pod, Probe } from './pod/pod.js';
+
+/** Directories and files of a pod are there; what each container mounts. */
+export interface PreparedPod {
+  readonly mounts: ReadonlyMap<string, readonly PreparedMount[]>;
+  /** Values for `configMapKeyRef` and `envFrom`. */
+  readonly configMaps: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
+export interface PreparedMount {
+  readonly hostPath: string;
+  readonly containerPath: string;
+  readonly readOnly: boolean;
+}
+
+export interface PodPreparation {
+  /** Idempotent. @throws PodwireError VOLUME_UNAVAILABLE naming pod, volume and why */
+  prepare(pod: Pod, signal: AbortSignal): Promise<PreparedPod>;
+  /** Writes `/etc/hosts` for a pod whose addresses are known. @returns its path */
+  writeHosts(pod: Pod, addresses: readonly string[]): Promise<string>;
+  /** Unmounts and deletes everything of a pod that is gone. Collects errors. */
+  discard(uid: string): Promise<void>;
+  /** Uids that have something on disk. */
+  list(): Promise<readonly string[]>;
+}
+
+export interface ContainerWish {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly attempt: number;
+  readonly prepared: PreparedPod;
+  readonly addresses: readonly string[];
+  readonly hostsFile?: string;
+  /** As the runtime names it, from ensureImage. */
+  readonly imageRef: string;
+  readonly node: PodletNode;
+  readonly directories: PodletDirectories;
+}
+
+export type BuildSandboxConfig = (
+  pod: Pod,
+  attempt: number,
+  node: Pick<PodletNode, 'name' | 'clusterDns' | 'clusterDomain'> & { readonly resolvConfText: string },
+  directories: PodletDirectories,
+) => PodSandboxConfig;
+
+/** @throws PodwireError CONTAINER_CONFIG_INVALID: a configMap that is missing, runAsNonRoot with user 0 … */
+export type BuildContainerConfig = (wish: ContainerWish) => ContainerConfig;
+
+/** @returns the runtime's reference. @throws PodwireError IMAGE_UNAVAILABLE (Never and absent; pull failed), with reason for the status */
+export type EnsureImage = (
+  runtime: Pick<CriRuntime, 'imageStatus' | 'pullImage'>,
+  pod: Pod,
+  container: Container,
+  sandbox: PodSandboxConfig,
+  signal: AbortSignal,
+) => Promise<string>;
+
+export type ProbeKind = 'liveness' | 'readiness' | 'startup';
+
+export interface ProbeTarget {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly kind: ProbeKind;
+  readonly probe: Probe;
+  readonly containerId: string;
+  readonly address: string;
+}
+
+/** Runs probes for the containers that are running and tells of changes. */
+export interface Prober {
+  /** Begins; one that runs for the same pod, container, kind and id goes on. */
+  watch(target: ProbeTarget): void;
+  forget(uid: string, containerName?: string): void;
+  /** Latest verdict; undefined before the first. */
+  verdict(uid: string, containerName: string, kind: ProbeKind): boolean | undefined;
+  close(): Promise<void>;
+}
+
+export interface ProberOptions {
+  readonly runtime: Pick<CriRuntime, 'execSync'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** A verdict has changed: sync the pod. */
+  readonly onChange: (
+    uid: string,
+    containerName: string,
+    kind: ProbeKind,
+    success: boolean,
+    why: string,
+  ) => void;
+}

@@ -1,0 +1,1 @@
+export type { Attributes, AttributeValue, OpenSpan, Span, SpanContext, Tracer } from './span.js';
