@@ -1,15 +1,19 @@
 export { errnoName, hasCode, SystemError } from './errno.js';
 export {
   bind,
+  bindMount,
   connect,
   getSocketOption,
   lockFile,
+  mountTmpfs,
   receive,
   receiveFrom,
   send,
   sendAsync,
   setSocketOption,
   socket,
+  unmount,
+  unmountLazily,
 } from './libc.js';
 export {
   createNamespace,

@@ -108,6 +108,24 @@ export function bindMount(source: string, target: string): void {
   check('mount', native.mount(source, target, 'none', MS_BIND, null) as Result);
 }
 
+/**
+ * Mounts a tmpfs: memory, bounded by `sizeBytes` (by half of the machine's when absent). `mode` is that of its root.
+ * The directory must exist.
+ */
+export function mountTmpfs(
+  target: string,
+  { sizeBytes, mode = 0o755 }: { readonly sizeBytes?: number | bigint; readonly mode?: number } = {},
+): void {
+  const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
+  const options = [`mode=${mode.toString(8)}`, ...size].join(',');
+  check('mount', native.mount('tmpfs', target, 'tmpfs', 0n, options) as Result);
+}
+
+/** Unmounts; a last symbolic link is not followed. @throws SystemError `EBUSY` in use, `EINVAL` no mount point */
+export function unmount(target: string): void {
+  check('umount2', native.umount2(target, UMOUNT_NOFOLLOW) as Result);
+}
+
 /** Unmounts lazily (MNT_DETACH): a busy namespace file goes when its last user does. */
 export function unmountLazily(target: string): void {
   check('umount2', native.umount2(target, MNT_DETACH) as Result);
@@ -140,3 +158,4 @@ export function namespaceKind(fd: number): number {
 const NS_GET_NSTYPE = 0xb703;
 const MS_BIND = 4096n;
 const MNT_DETACH = 2;
+const UMOUNT_NOFOLLOW = 8;

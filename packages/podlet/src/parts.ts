@@ -24,10 +24,20 @@ export interface PodPreparation {
   prepare(pod: Pod, signal: AbortSignal): Promise<PreparedPod>;
   /** Writes `/etc/hosts` for a pod whose addresses are known. @returns its path */
   writeHosts(pod: Pod, addresses: readonly string[]): Promise<string>;
+  /** The empty file that an instance of a container may write its last words to. @returns its path */
+  createTerminationLog(pod: Pod, containerName: string, attempt: number): Promise<string>;
+  /** What the instance has written, 4096 bytes at most; empty when there is nothing. */
+  readTerminationLog(uid: string, containerName: string, attempt: number): Promise<string>;
   /** Unmounts and deletes everything of a pod that is gone. Collects errors. */
   discard(uid: string): Promise<void>;
   /** Uids that have something on disk. */
   list(): Promise<readonly string[]>;
+}
+
+/** Absent `uid` and `username`: root. */
+export interface ImageUser {
+  readonly uid?: number;
+  readonly username?: string;
 }
 
 export interface ContainerWish {
@@ -37,8 +47,12 @@ export interface ContainerWish {
   readonly prepared: PreparedPod;
   readonly addresses: readonly string[];
   readonly hostsFile?: string;
+  /** From createTerminationLog; without it nothing is mounted at terminationMessagePath. */
+  readonly terminationLog?: string;
   /** As the runtime names it, from ensureImage. */
   readonly imageRef: string;
+  /** Whom the image runs as, from `readImageUser`; runAsNonRoot needs it where the pod has no runAsUser. */
+  readonly imageUser?: ImageUser;
   readonly node: PodletNode;
   readonly directories: PodletDirectories;
 }
