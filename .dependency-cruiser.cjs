@@ -11,7 +11,9 @@ const below = {
   'networks/contract': ['engine', 'addresses'],
   'networks/traffic': ['networks/contract', 'engine', 'addresses', 'errors'],
   'networks/routed': ['networks/contract', 'networks/traffic', 'engine', 'addresses', 'errors'],
+  'local-api': ['errors', 'linux'],
   agent: [
+    'local-api',
     'errors',
     'addresses',
     'linux',
@@ -29,8 +31,9 @@ const below = {
   'pod-network': ['errors', 'linux', 'cni', 'tracing'],
   embedded: ['errors', 'linux', 'netlink', 'cri', 'cni', 'pod-network', 'tracing'],
   sandbox: ['errors', 'linux', 'netlink', 'cri', 'cni', 'pod-network', 'tracing'],
-  podlet: ['errors', 'addresses', 'linux', 'cri', 'tracing'],
+  podlet: ['local-api', 'errors', 'addresses', 'linux', 'cri', 'tracing'],
   cli: [
+    'local-api',
     'tracing',
     'cri',
     'pod-network',

@@ -1,5 +1,6 @@
 /** The life of an agent: it listens, recovers, serves, and stops without touching the network of pods. */
-import { type ApiServer, startApiServer, startMetricsServer } from './api/api-server.js';
+import type { ApiServer } from '@podwire/local-api';
+import { startApiServer, startMetricsServer } from './api/api-server.js';
 import type { ApiContext } from './api/routes.js';
 import { type AgentDependencies, type AgentParts, assembleAgent } from './assemble.js';
 import type { AgentConfig } from './config/index.js';
@@ -126,7 +127,7 @@ async function startApi(
   api: ApiContext,
   { peerCredentials }: AgentDependencies,
 ): Promise<ApiServer[]> {
-  const onSocket = await startApiServer(config.apiSocket, { api, peerCredentials });
+  const onSocket = await startApiServer(config.apiSocket, api, peerCredentials);
   if (config.metrics.listen === undefined) return [onSocket];
   try {
     return [onSocket, await startMetricsServer(config.metrics.listen, api)];

@@ -1,29 +1,6 @@
 import { describeError, errorCatalogue, type ErrorCode, PodwireError } from '@podwire/errors';
+import { ApiError, type Failure } from '@podwire/local-api';
 import { colorsFor, exitCodes, type Io, printable, writeJson } from './io.js';
-
-/** An error as people and programs see it; under `error` it is what `-o json` prints. */
-export interface Failure {
-  /** A name of docs/errors.md; `CNI_7` for one of the CNI specification's own. */
-  readonly code: string;
-  readonly message: string;
-  /** What can be done about it. */
-  readonly action?: string;
-  readonly details?: unknown;
-}
-
-/** An error that the agent answered with. Its code may be newer than this program. */
-export class AgentError extends Error {
-  readonly failure: Failure;
-  /** HTTP */
-  readonly status: number;
-
-  constructor(failure: Failure, status: number) {
-    super(failure.message);
-    this.name = 'AgentError';
-    this.failure = failure;
-    this.status = status;
-  }
-}
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
@@ -39,7 +16,7 @@ export class InterruptedError extends Error {
 }
 
 export function describeFailure(error: unknown): Failure {
-  if (error instanceof AgentError) return error.failure;
+  if (error instanceof ApiError) return error.failure;
   if (error instanceof PodwireError) {
     const { code, action, details } = error;
     const message = describeError(error);
@@ -67,9 +44,8 @@ function describeDefect(error: unknown): Failure {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof InterruptedError) return exitCodes[error.signal];
-  if (error instanceof PodwireError && error.code === ('AGENT_UNREACHABLE' satisfies ErrorCode)) {
-    return exitCodes.unreachable;
-  }
+  const silent: readonly ErrorCode[] = ['AGENT_UNREACHABLE', 'PODLET_UNREACHABLE'];
+  if (error instanceof PodwireError && silent.includes(error.code)) return exitCodes.unreachable;
   return exitCodes.failed;
 }
 

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import type { PodwireError } from '@podwire/errors';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openAgentApi } from '../src/api/client.js';
-import { AgentError } from '../src/failure.js';
+import { openAgentApi } from '../src/api/locate.js';
+import { ApiError } from '@podwire/local-api';
 import { type FakeAgent, startFakeAgent, writeTemporary } from './support.js';
 
 let agent: FakeAgent | undefined;
@@ -56,10 +56,10 @@ describe('questions to the agent', () => {
       'GET /b': { status: 500, body: {} },
     });
     const api = openAgentApi({ socket: agent.socket });
-    const caught = (await failure(api.get('/a'))) as unknown as AgentError;
-    expect(caught).toBeInstanceOf(AgentError);
+    const caught = (await failure(api.get('/a'))) as unknown as ApiError;
+    expect(caught).toBeInstanceOf(ApiError);
     expect(caught.failure).toEqual(error);
-    const bare = (await failure(api.get('/b'))) as unknown as AgentError;
+    const bare = (await failure(api.get('/b'))) as unknown as ApiError;
     expect(bare.failure).toEqual({ code: 'HTTP_500', message: 'HTTP status 500' });
   });
 

@@ -45,6 +45,16 @@ export const errorCatalogue = {
     action: 'Pass the path of a network namespace of its own, such as /run/netns/NAME.',
     cni: 8,
   },
+  PODLET_UNREACHABLE: {
+    meaning: 'No pod agent answers on the socket.',
+    action: 'Start one with `podwire up FILE` or `podwire podlet`, or name its socket with --socket.',
+    cni: 11,
+  },
+  POD_UNKNOWN: {
+    meaning: 'The pod agent knows no pod of that name.',
+    action: '`podwire ps` lists the pods; a name in another namespace is NAMESPACE/NAME.',
+    cni: 3,
+  },
   NETWORK_NOT_READY: {
     meaning: 'No CNI network can be used on this node (yet), so pods cannot get one.',
     action:

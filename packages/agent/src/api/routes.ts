@@ -1,6 +1,7 @@
 /** What the API offers. Each handler returns data; how it is sent is `api-server.ts`'s business. */
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
+import type { ApiRoutes } from '@podwire/local-api';
 import { type EndpointContext, ownedBy } from '../endpoints/context.js';
 import type { AgentRecord } from '../endpoints/registry.js';
 import type { Metrics } from '../metrics.js';
@@ -26,22 +27,8 @@ export interface ApiContext {
   readonly deadline: number;
 }
 
-export interface ApiRequest {
-  /** What stands in the place of `*` in the path, decoded. */
-  readonly rest: string;
-  readonly query: URLSearchParams;
-  readonly body: unknown;
-}
-
-/** Text goes out as it is; everything else as JSON. */
-export type ApiAnswer =
-  | { readonly status?: number; readonly json: unknown }
-  | { readonly contentType: string; readonly text: string };
-
-export type ApiHandler = (api: ApiContext, request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
-
 /** For health checks and Prometheus; also served on the loopback listener. */
-export const openRoutes: Readonly<Record<string, ApiHandler>> = {
+export const openRoutes: ApiRoutes<ApiContext> = {
   'GET /healthz': () => ({ contentType: 'text/plain', text: 'ok\n' }),
   'GET /readyz': ({ context: { readiness } }) => ({
     status: readiness.ready ? 200 : 503,
@@ -54,7 +41,7 @@ export const openRoutes: Readonly<Record<string, ApiHandler>> = {
 };
 
 /** Everything, on the API socket. A path that ends in `*` takes what follows. */
-export const apiRoutes: Readonly<Record<string, ApiHandler>> = {
+export const apiRoutes: ApiRoutes<ApiContext> = {
   ...openRoutes,
   'GET /v1/status': (api) => ({ json: viewStatus(api) }),
   'GET /v1/endpoints': ({ context }) => ({ json: { endpoints: context.endpoints.all().map(viewEndpoint) } }),

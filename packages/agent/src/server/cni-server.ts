@@ -2,9 +2,9 @@
 import net, { type Socket } from 'node:net';
 import { PodwireError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
+import { listenPrivately } from '@podwire/local-api';
 import type { Log } from '../log.js';
 import { type GiveAnswer, giveAnswer, receive, type Received } from './connection.js';
-import { listenPrivately } from './unix-listener.js';
 
 /** Answers one request by calling `answer` once. Must not reject. */
 export type RequestHandler = (received: Received, answer: GiveAnswer) => Promise<void>;

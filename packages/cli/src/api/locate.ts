@@ -1,8 +1,15 @@
 /** Where the agent listens for people: `--socket`, `--config`, `PODWIRE_SOCKET`, or the place of the defaults. */
+import { type ApiPeer, type LocalApi, openLocalApi } from '@podwire/local-api';
 import type { Command } from 'commander';
 import { optionsOf } from '../command.js';
 import type { Io } from '../io.js';
-import { type AgentApi, openAgentApi } from './client.js';
+
+/** The node agent, as a server to ask. */
+const agentPeer: ApiPeer = { name: 'agent', unreachable: 'AGENT_UNREACHABLE' };
+
+export function openAgentApi(options: { socket: string; timeout?: number; signal?: AbortSignal }): LocalApi {
+  return openLocalApi({ ...options, peer: agentPeer });
+}
 
 export const defaultApiSocket = '/run/podwire/api.sock';
 
@@ -21,6 +28,6 @@ export async function openLocatedApi(
   command: Command,
   io: Io,
   options: { timeout?: number; signal?: AbortSignal } = {},
-): Promise<AgentApi> {
+): Promise<LocalApi> {
   return openAgentApi({ socket: await locateAgent(command, io), ...options });
 }

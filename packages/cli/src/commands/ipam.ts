@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parseAddress } from '@podwire/addresses';
 import { openLocatedApi } from '../api/locate.js';
-import type { AgentApi } from '../api/client.js';
+import type { LocalApi } from '@podwire/local-api';
 import type { BlockView, IpamView, LeaseView, PoolView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { AgentError } from '../failure.js';
@@ -96,7 +96,7 @@ export interface AddressView {
   readonly reason?: string;
 }
 
-async function describeAddress(api: AgentApi, address: string): Promise<AddressView> {
+async function describeAddress(api: LocalApi, address: string): Promise<AddressView> {
   const { formatAddress } = await import('@podwire/addresses');
   const canonical = formatAddress(parseAddress(address));
   const { networks } = await api.get<IpamView>('/v1/ipam');
@@ -117,7 +117,7 @@ async function describeAddress(api: AgentApi, address: string): Promise<AddressV
 
 /** The agent's own rules decide: a pod that asks for the address is planned, in one network after the other. */
 async function askWhetherFree(
-  api: AgentApi,
+  api: LocalApi,
   address: string,
   networks: readonly string[],
 ): Promise<AddressView> {

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '@podwire/agent';
 import { PodwireError } from '@podwire/errors';
 import { type Command, InvalidArgumentError } from 'commander';
-import { openAgentApi } from '../api/client.js';
+import { openAgentApi } from '../api/locate.js';
 import { locateAgent } from '../api/locate.js';
 import type { Plan } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';

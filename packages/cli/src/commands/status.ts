@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type AgentApi, openAgentApi } from '../api/client.js';
+import type { LocalApi } from '@podwire/local-api';
+import { openAgentApi } from '../api/locate.js';
 import { locateAgent } from '../api/locate.js';
 import type { StatusView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
@@ -41,7 +42,7 @@ async function show(command: Command, io: Io): Promise<void> {
 const pause = 200;
 
 /** The last answer when the time is over. @throws PodwireError AGENT_UNREACHABLE when there was none */
-async function waitUntilReady(api: AgentApi, timeout: number): Promise<StatusView> {
+async function waitUntilReady(api: LocalApi, timeout: number): Promise<StatusView> {
   const end = performance.now() + timeout;
   for (;;) {
     const status = await ask(api);
@@ -53,7 +54,7 @@ async function waitUntilReady(api: AgentApi, timeout: number): Promise<StatusVie
 }
 
 /** An agent that is not there yet is worth waiting for; anything else is not. */
-async function ask(api: AgentApi): Promise<StatusView | PodwireError> {
+async function ask(api: LocalApi): Promise<StatusView | PodwireError> {
   try {
     return await api.get<StatusView>('/v1/status');
   } catch (error) {

@@ -3,13 +3,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PodwireError } from '@podwire/errors';
-import { type AgentApi, openAgentApi } from '../api/client.js';
+import type { LocalApi } from '@podwire/local-api';
+import { openAgentApi } from '../api/locate.js';
 import type { StatusView } from '../api/shapes.js';
 import type { OpenLedger } from './ledger.js';
 import type { DemoNamespace } from './namespaces.js';
 
 export interface DemoAgent {
-  readonly api: AgentApi;
+  readonly api: LocalApi;
   /** For plugins. */
   readonly socket: string;
   readonly configFile: string;
@@ -60,7 +61,7 @@ function spawnInside(
 }
 
 async function untilReady(
-  api: AgentApi,
+  api: LocalApi,
   child: ChildProcess,
   logFile: string,
   signal: AbortSignal,
@@ -80,7 +81,7 @@ async function untilReady(
   }
 }
 
-async function isReady(api: AgentApi): Promise<boolean> {
+async function isReady(api: LocalApi): Promise<boolean> {
   try {
     return (await api.get<StatusView>('/v1/status')).ready;
   } catch (error) {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listenPrivately } from '../../src/server/unix-listener.js';
-import { connect, makeDirectory } from '../fakes/sockets.js';
+import { listenPrivately } from '../src/unix-listener.js';
+import { connect, makeDirectory } from './sockets.js';
 
 function newServer(): net.Server {
   const server = net.createServer((socket) => socket.destroy());

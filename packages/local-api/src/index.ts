@@ -1,0 +1,14 @@
+export { type ApiOptions, type ApiPeer, type LocalApi, openLocalApi } from './client.js';
+export { ApiError, type Failure } from './failure.js';
+export {
+  type ApiAnswer,
+  type ApiFailure,
+  type ApiHandler,
+  type ApiRequest,
+  type ApiRoutes,
+  type ApiServer,
+  type ApiServerOptions,
+  serveOnPort,
+  serveOnSocket,
+} from './server.js';
+export { listenPrivately } from './unix-listener.js';

@@ -1,0 +1,201 @@
+/** Routes over HTTP. Handlers take and return data; reading, sending and failing are done here, once. */
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { describeError } from '@podwire/errors';
+import type { PeerCredentials } from '@podwire/linux';
+import { listenPrivately } from './unix-listener.js';
+
+export interface ApiRequest {
+  /** What stands in the place of `*` in the path, decoded. */
+  readonly rest: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  /** Aborted when whoever asked is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Text goes out as it is; `lines` as one JSON document a line while they come; everything else as JSON. */
+export type ApiAnswer =
+  | { readonly status?: number; readonly json: unknown }
+  | { readonly contentType: string; readonly text: string }
+  | { readonly lines: AsyncIterable<unknown> };
+
+export type ApiHandler<Context> = (context: Context, request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
+
+/** `GET /v1/pods`; a path that ends in `*` takes what follows. */
+export type ApiRoutes<Context> = Readonly<Record<string, ApiHandler<Context>>>;
+
+export interface ApiFailure {
+  /** HTTP. */
+  readonly status: number;
+  /** What is sent under `error`. */
+  readonly error: object;
+}
+
+export interface ApiServerOptions<Context> {
+  readonly context: Context;
+  readonly routes: ApiRoutes<Context>;
+  /** How an error of a handler looks to whoever asked. */
+  readonly describeFailure: (error: unknown) => ApiFailure;
+  /** A request could not be answered at all; the connection is closed. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+export interface ApiServer {
+  stop(): Promise<void>;
+}
+
+const maxBodyBytes = 1 << 20;
+
+/** Serves on a unix socket that only root and the server's own user may use. @throws as listenPrivately */
+export async function serveOnSocket<Context>(
+  file: string,
+  peerCredentials: (socket: Socket) => PeerCredentials | undefined,
+  options: ApiServerOptions<Context>,
+): Promise<ApiServer> {
+  const server = createServer(options);
+  server.on('connection', (socket: Socket) => {
+    const peer = peerCredentials(socket);
+    if (peer === undefined || (peer.uid !== 0 && peer.uid !== process.getuid?.())) socket.destroy();
+  });
+  await listenPrivately(server, file);
+  return { stop: () => stop(server) };
+}
+
+/** Serves on a TCP port. @throws the error of listening */
+export async function serveOnPort<Context>(
+  { host, port }: { host: string; port: number },
+  options: ApiServerOptions<Context>,
+): Promise<ApiServer> {
+  const server = createServer(options);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return { stop: () => stop(server) };
+}
+
+function createServer<Context>(options: ApiServerOptions<Context>): http.Server {
+  const limits = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 };
+  return http.createServer(limits, (request, response) => {
+    respond(options, request, response).catch((error: unknown) => {
+      options.onBroken(error);
+      response.destroy();
+    });
+  });
+}
+
+async function stop(server: http.Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  setTimeout(() => server.closeAllConnections(), 500).unref();
+  await closed;
+}
+
+async function respond<Context>(
+  { context, routes, describeFailure }: ApiServerOptions<Context>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort(new Error('whoever asked is gone')));
+  try {
+    const url = new URL(request.url ?? '/', 'http://local');
+    const { handler, rest } = findRoute(routes, request.method ?? 'GET', url.pathname);
+    const body = await readBody(request);
+    const answer = await handler(context, { rest, query: url.searchParams, body, signal: gone.signal });
+    await send(response, answer, gone.signal);
+  } catch (error) {
+    if (response.headersSent) throw error;
+    const { status, error: shown } =
+      error instanceof HttpError
+        ? { status: error.status, error: { message: error.message } }
+        : describeFailure(error);
+    write(response, status, 'application/json', `${JSON.stringify({ error: shown })}\n`);
+  }
+}
+
+function findRoute<Context>(
+  routes: ApiRoutes<Context>,
+  method: string,
+  pathname: string,
+): { handler: ApiHandler<Context>; rest: string } {
+  const exact = routes[`${method} ${pathname}`];
+  if (exact !== undefined) return { handler: exact, rest: '' };
+  const pattern = Object.keys(routes).find(
+    (route) => route.endsWith('*') && `${method} ${pathname}`.startsWith(route.slice(0, -1)),
+  );
+  if (pattern === undefined) throw new HttpError(404, `there is no ${method} ${pathname}`);
+  return { handler: routes[pattern]!, rest: decode(`${method} ${pathname}`.slice(pattern.length - 1)) };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new HttpError(400, 'the path is not encoded as URIs are');
+  }
+}
+
+/** Something about HTTP itself. */
+class HttpError extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** A body that is too large is read to its end all the same, or its sender would not get to see the answer. */
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= maxBodyBytes) chunks.push(chunk);
+  }
+  if (size > maxBodyBytes) throw new HttpError(413, `the body is larger than ${maxBodyBytes} bytes`);
+  return size === 0 ? undefined : parseBody(Buffer.concat(chunks).toString('utf8'));
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new HttpError(400, `the body is no JSON: ${describeError(cause)}`);
+  }
+}
+
+async function send(response: ServerResponse, answer: ApiAnswer, gone: AbortSignal): Promise<void> {
+  if ('lines' in answer) return sendLines(response, answer.lines, gone);
+  if ('text' in answer) return write(response, 200, answer.contentType, answer.text);
+  return write(response, answer.status ?? 200, 'application/json', `${toJson(answer.json)}\n`);
+}
+
+async function sendLines(
+  response: ServerResponse,
+  lines: AsyncIterable<unknown>,
+  gone: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  response.flushHeaders();
+  for await (const line of lines) {
+    if (gone.aborted) return;
+    if (response.write(`${toJson(line)}\n`)) continue;
+    await new Promise<void>((resolve) => {
+      response.once('drain', resolve);
+      gone.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+  response.end();
+}
+
+/** An error inside an answer (a change that failed) goes out as its words. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => (each instanceof Error ? describeError(each) : each));
+}
+
+function write(response: ServerResponse, status: number, contentType: string, text: string): void {
+  const length = Buffer.byteLength(text);
+  response.writeHead(status, { 'content-type': contentType, 'content-length': length }).end(text);
+}

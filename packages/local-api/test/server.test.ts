@@ -1,0 +1,73 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type ApiRoutes, openLocalApi, serveOnSocket } from '../src/index.js';
+import { makeDirectory } from './sockets.js';
+
+const peer = { name: 'server', unreachable: 'AGENT_UNREACHABLE' } as const;
+
+async function serve(routes: ApiRoutes<string>) {
+  const socket = path.join(makeDirectory(), 'api.sock');
+  const broken: unknown[] = [];
+  const server = await serveOnSocket(socket, () => ({ pid: 1, uid: 0, gid: 0 }), {
+    context: 'context',
+    routes,
+    describeFailure: (error) => ({
+      status: 418,
+      error: { code: 'TEAPOT', message: (error as Error).message },
+    }),
+    onBroken: (error) => broken.push(error),
+  });
+  onTestFinished(() => server.stop());
+  return { socket, broken, api: openLocalApi({ socket, peer }) };
+}
+
+test('routes get the context, what follows their path, the query and the body', async () => {
+  const { api, socket } = await serve({
+    'GET /v1/pods/*': (context, { rest, query }) => ({ json: { context, rest, all: query.get('all') } }),
+    'DELETE /v1/pods': (_context, { body }) => ({ status: 202, json: { body } }),
+  });
+  expect(await api.get('/v1/pods/a%2Fb?all=1')).toEqual({ context: 'context', rest: 'a/b', all: '1' });
+  expect(await api.delete('/v1/pods', [1])).toEqual({ body: [1] });
+  expect(fs.statSync(socket).mode & 0o777).toBe(0o600);
+});
+
+test('what a handler throws is described; an unknown path is 404', async () => {
+  const { api } = await serve({
+    'GET /v1/x': () => {
+      throw new Error('short and stout');
+    },
+  });
+  await expect(api.get('/v1/x')).rejects.toMatchObject({ status: 418, failure: { code: 'TEAPOT' } });
+  await expect(api.get('/v1/y')).rejects.toMatchObject({ status: 404 });
+});
+
+test('lines come while they are made, and the maker is told when nobody reads any more', async () => {
+  let stopped: (() => void) | undefined;
+  const ended = new Promise<void>((resolve) => (stopped = resolve));
+  async function* count(signal: AbortSignal): AsyncIterable<{ n: number }> {
+    signal.addEventListener('abort', () => stopped?.(), { once: true });
+    for (let n = 0; !signal.aborted; n += 1) {
+      yield { n };
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  const { api } = await serve({ 'GET /v1/watch': (_context, { signal }) => ({ lines: count(signal) }) });
+  const reading = new AbortController();
+  const seen: number[] = [];
+  await expect(
+    (async () => {
+      for await (const { n } of api.lines<{ n: number }>('/v1/watch', reading.signal)) {
+        seen.push(n);
+        if (n === 3) reading.abort();
+      }
+    })(),
+  ).rejects.toMatchObject({ name: 'AbortError' });
+  expect(seen.slice(0, 4)).toEqual([0, 1, 2, 3]);
+  await ended;
+});
+
+test('a body that is too large is refused in words', async () => {
+  const { api } = await serve({ 'POST /v1/x': () => ({ json: {} }) });
+  await expect(api.post('/v1/x', 'x'.repeat(2 << 20))).rejects.toMatchObject({ status: 413 });
+});
