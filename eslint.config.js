@@ -2,7 +2,16 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'bin/podwire-cni.js', 'bench/results/**', '**/*.cjs'] },
+  {
+    ignores: [
+      '**/dist/**',
+      '**/node_modules/**',
+      'bin/podwire-cni.js',
+      'bench/results/**',
+      '**/*.cjs',
+      'packages/cri/src/generated/**',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

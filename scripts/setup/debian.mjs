@@ -11,7 +11,7 @@ const DEMO = [...RUN, 'iputils-ping'];
 const TEST = [
   ...DEMO,
   ...['busybox-static', 'conntrack', 'containerd', 'containernetworking-plugins', 'iptables', 'podman'],
-  ...['runc', 'tcpdump'],
+  ...['protobuf-compiler', 'runc', 'tcpdump'],
 ];
 
 /** The Debian packages for each purpose of `npm run setup -- --for PURPOSE`. */
@@ -39,6 +39,7 @@ const PROGRAM_OF = {
   containerd: 'containerd',
   iptables: 'iptables',
   podman: 'podman',
+  'protobuf-compiler': 'protoc',
   runc: 'runc',
   tcpdump: 'tcpdump',
 };

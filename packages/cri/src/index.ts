@@ -1,1 +1,3 @@
-export {};
+export * from './messages.js';
+export * from './services.js';
+export * from './error.js';
