@@ -1,0 +1,238 @@
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { buildBusyboxImage, buildPauseImage } from './containerd/image.js';
+import { unmountBelow } from './mounts.js';
+import type { PrivateHost } from './private-host.js';
+import type { RunningProcess } from './processes.js';
+
+export interface DockerOptions {
+  /** Distinguishes engines of one host; `docker` when absent. */
+  readonly name?: string;
+}
+
+export interface DockerAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A Docker Engine of its own inside a private host: own containerd, root, state, socket and images. */
+export interface Docker {
+  readonly socket: string;
+  readonly directory: string;
+  readonly dataRoot: string;
+  /** What the daemon has logged so far. */
+  log(): string;
+  /** One request to the engine's API, past all code under test. A body goes as JSON unless it is bytes. */
+  call(method: string, target: string, body?: unknown): Promise<DockerAnswer>;
+  /** `GET /containers/ID/json`, or undefined when there is none. */
+  inspect(container: string): Promise<DockerContainer | undefined>;
+  /** Names (without the slash) and ids of all containers, running or not. */
+  containers(): Promise<{ readonly id: string; readonly name: string; readonly state: string }[]>;
+  /** SIGKILL for the daemon; containers die with it, as at a power cut. */
+  kill9(): Promise<void>;
+  /** Starts the daemon again after its end. */
+  start(): Promise<void>;
+  /** Removes every container, ends the daemons and takes their mounts away. Also runs when the host closes. */
+  close(): Promise<void>;
+}
+
+/** The parts of an inspection that tests look at. */
+export interface DockerContainer {
+  readonly Id: string;
+  readonly Name: string;
+  readonly Created: string;
+  readonly ResolvConfPath: string;
+  readonly State: {
+    readonly Status: string;
+    readonly Running: boolean;
+    readonly Pid: number;
+    readonly ExitCode: number;
+    readonly StartedAt: string;
+  };
+  readonly Config: {
+    readonly Hostname: string;
+    readonly Image: string;
+    readonly Labels: Readonly<Record<string, string>>;
+    readonly Env: readonly string[] | null;
+    readonly User: string;
+  };
+  readonly HostConfig: Readonly<Record<string, unknown>> & {
+    readonly NetworkMode: string;
+    readonly IpcMode: string;
+    readonly PidMode: string;
+  };
+}
+
+/**
+ * Starts dockerd and a containerd for it inside the host's namespace and loads the test images. Without bridge and without
+ * rules: it changes nothing of the host's network. Needs Debian's docker.io, runc and busybox-static.
+ */
+export async function startDocker(host: PrivateHost, options: DockerOptions = {}): Promise<Docker> {
+  const directory = path.join(host.directory, options.name ?? 'docker');
+  const at = (name: string): string => path.join(directory, name);
+  fs.mkdirSync(directory, { mode: 0o700 });
+  fs.writeFileSync(at('containerd.toml'), containerdConfiguration(directory));
+  const socket = at('docker.sock');
+  const call = (method: string, target: string, body?: unknown): Promise<DockerAnswer> =>
+    request(socket, method, target, body);
+  const earlier = { log: '' };
+  let containerd: RunningProcess | undefined;
+  let daemon: RunningProcess | undefined;
+  const start = async (): Promise<void> => {
+    // A SIGKILL leaves these behind, and dockerd believes a pid file whose number is somebody else's meanwhile.
+    for (const left of ['docker.pid', 'docker.sock', 'containerd.sock']) fs.rmSync(at(left), { force: true });
+    containerd = host.start(['containerd', '--config', at('containerd.toml')]);
+    await containerd.waitForOutput(/containerd successfully booted/);
+    daemon = host.start(daemonCommand(directory));
+    await daemon.waitForOutput(/API listen on/, { timeout: 60_000 });
+  };
+  const stop = async (): Promise<void> => {
+    await daemon?.stop(20_000);
+    await containerd?.stop();
+  };
+  const containers: Docker['containers'] = async () =>
+    (JSON.parse((await call('GET', '/containers/json?all=1')).body) as ListedContainer[]).map(
+      ({ Id, Names, State }) => ({ id: Id, name: (Names[0] ?? '').replace(/^\//, ''), state: State }),
+    );
+  let closed = false;
+  const self: Docker = {
+    socket,
+    directory,
+    dataRoot: at('root'),
+    log: () => earlier.log + (daemon?.stderr() ?? ''),
+    call,
+    inspect: async (container) => {
+      const answer = await call('GET', `/containers/${encodeURIComponent(container)}/json`);
+      return answer.status === 404 ? undefined : (JSON.parse(answer.body) as DockerContainer);
+    },
+    containers,
+    kill9: async () => {
+      earlier.log = self.log();
+      await killContainersOf(directory);
+      for (const one of [daemon, containerd]) {
+        one?.kill('SIGKILL');
+        await one?.exited;
+      }
+      await unmountBelow(directory);
+    },
+    start,
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      try {
+        if (daemon?.child.exitCode === null && daemon.child.signalCode === null) {
+          for (const { id } of await containers()) await call('DELETE', `/containers/${id}?force=1&v=1`);
+        }
+      } finally {
+        await stop();
+        await killContainersOf(directory);
+        await unmountBelow(directory);
+      }
+    },
+  };
+  host.defer(() => self.close());
+  await start();
+  for (const image of [buildPauseImage(), buildBusyboxImage()]) {
+    const { status, body } = await call('POST', '/images/load?quiet=1', image);
+    if (status !== 200) throw new Error(`docker load: ${status} ${body}`);
+  }
+  return self;
+}
+
+interface ListedContainer {
+  readonly Id: string;
+  readonly Names: readonly string[];
+  readonly State: string;
+}
+
+function daemonCommand(directory: string): string[] {
+  const at = (name: string): string => path.join(directory, name);
+  return [
+    '/usr/sbin/dockerd',
+    ...['--host', `unix://${at('docker.sock')}`, '--containerd', at('containerd.sock')],
+    ...['--data-root', at('root'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')],
+    ...['--config-file', at('daemon.json')],
+    ...['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
+    // Without CAP_SYS_RESOURCE nobody may lower it, and -500 is the daemon's default.
+    '--oom-score-adjust=0',
+    '--exec-opt=native.cgroupdriver=cgroupfs',
+  ];
+}
+
+function containerdConfiguration(directory: string): string {
+  const text = (name: string): string => JSON.stringify(path.join(directory, name)); // a TOML basic string
+  fs.writeFileSync(path.join(directory, 'daemon.json'), '{}');
+  return `version = 2
+root = ${text('containerd/root')}
+state = ${text('containerd/state')}
+disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"]
+[grpc]
+  address = ${text('containerd.sock')}
+`;
+}
+
+/** The shims of this engine's containers, and what they hold: their command lines name its socket. */
+async function killContainersOf(directory: string): Promise<void> {
+  const socket = path.join(directory, 'containerd.sock');
+  const pids = fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+  const shims = pids.filter((pid) => {
+    const argv = commandLine(pid);
+    return argv[0]?.includes('containerd-shim') === true && argv.includes(socket);
+  });
+  const children = pids.filter((pid) => shims.includes(parentOf(pid)));
+  for (const pid of [...shims, ...children]) killQuietly(Number(pid));
+  await untilGone([...shims, ...children]);
+}
+
+function commandLine(pid: string): string[] {
+  return readQuietly(`/proc/${pid}/cmdline`).split('\0');
+}
+
+function parentOf(pid: string): string {
+  return /^PPid:\s*(\d+)$/m.exec(readQuietly(`/proc/${pid}/status`))?.[1] ?? '';
+}
+
+function readQuietly(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return ''; // it ended meanwhile
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** They are nobody's children here, so there is no event for their end. */
+async function untilGone(pids: readonly string[]): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (pids.every((pid) => readQuietly(`/proc/${pid}/cmdline`) === '')) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function request(socketPath: string, method: string, target: string, body: unknown): Promise<DockerAnswer> {
+  const bytes =
+    body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body), 'utf8');
+  const type = Buffer.isBuffer(body) ? 'application/x-tar' : 'application/json';
+  const headers = bytes === undefined ? {} : { 'content-type': type, 'content-length': bytes.length };
+  return new Promise((resolve, reject) => {
+    const outgoing = http.request({ socketPath, method, path: target, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+      );
+    });
+    outgoing.setTimeout(60_000, () => outgoing.destroy(new Error(`no answer: ${method} ${target}`)));
+    outgoing.on('error', reject);
+    outgoing.end(bytes);
+  });
+}
