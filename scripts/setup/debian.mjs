@@ -10,8 +10,8 @@ const DEMO = [...RUN, 'iputils-ping'];
 /** The real runtimes and plugins that Podwire is tested with and compared to. */
 const TEST = [
   ...DEMO,
-  ...['busybox-static', 'conntrack', 'containerd', 'containernetworking-plugins', 'iptables', 'podman'],
-  ...['protobuf-compiler', 'runc', 'tcpdump'],
+  ...['busybox-static', 'conntrack', 'containerd', 'containernetworking-plugins', 'docker.io'],
+  ...['iptables', 'podman', 'protobuf-compiler', 'runc', 'tcpdump'],
 ];
 
 /** The Debian packages for each purpose of `npm run setup -- --for PURPOSE`. */
@@ -37,6 +37,7 @@ const PROGRAM_OF = {
   'busybox-static': 'busybox',
   conntrack: 'conntrack',
   containerd: 'containerd',
+  'docker.io': 'dockerd',
   iptables: 'iptables',
   podman: 'podman',
   'protobuf-compiler': 'protoc',
