@@ -1,3 +1,11 @@
+export {
+  type CheckpointFiles,
+  type CheckpointOptions,
+  type CheckpointReading,
+  type CheckpointStore,
+  createCheckpointStore,
+  fnv32a,
+} from './checkpoint-store.js';
 export { errnoName, hasCode, SystemError } from './errno.js';
 export {
   bind,

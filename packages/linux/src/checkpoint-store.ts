@@ -1,0 +1,149 @@
+/**
+ * Small JSON documents that outlive a crash: one file per key, whole or not there at all, with a checksum. What the pod
+ * agent and the sandbox service keep of their pods lies in such directories; the layout is that of kubelet's checkpoints.
+ */
+import { randomUUID } from 'node:crypto';
+import nodeFs from 'node:fs/promises';
+import path from 'node:path';
+import { hasCode } from './errno.js';
+
+/** What the store needs of `node:fs/promises`; tests pass one that fails like a full disk. */
+export type CheckpointFiles = Pick<
+  typeof nodeFs,
+  'mkdir' | 'open' | 'readdir' | 'readFile' | 'rename' | 'unlink'
+>;
+
+export type CheckpointReading<T> =
+  | { readonly state: 'found'; readonly data: T }
+  | { readonly state: 'missing' }
+  /** The file is there, but is no JSON, lacks a part, or does not match its checksum. */
+  | { readonly state: 'corrupt'; readonly reason: string };
+
+/** Rejections are those of the file system; callers put them into their own words. Calls for one key must be serial. */
+export interface CheckpointStore<T> {
+  /** Writes or replaces. When it resolves, the data survives a power failure. */
+  write(key: string, data: T): Promise<void>;
+  read(key: string): Promise<CheckpointReading<T>>;
+  /** What is not there is removed already. */
+  remove(key: string): Promise<void>;
+  /** Sorted. Half-written files of a crash are left out. */
+  keys(): Promise<readonly string[]>;
+}
+
+export interface CheckpointOptions {
+  /** Names of the two fields of a file; `data` and `checksum`. */
+  readonly dataField?: string;
+  readonly checksumField?: string;
+  readonly fs?: CheckpointFiles;
+}
+
+/** Opens a store; the directory is made (mode 0700) by the first write. Keys are file names and do not begin with a dot. */
+export function createCheckpointStore<T>(
+  directory: string,
+  { dataField = 'data', checksumField = 'checksum', fs = nodeFs }: CheckpointOptions = {},
+): CheckpointStore<T> {
+  const fileOf = (key: string): string => path.join(directory, checkKey(key));
+  return {
+    async write(key, data) {
+      const file = fileOf(key);
+      await fs.mkdir(directory, { recursive: true, mode: 0o700 });
+      const body = JSON.stringify(data);
+      await writeWhole(fs, file, `{"${dataField}":${body},"${checksumField}":${fnv32a(body)}}\n`);
+    },
+    async read(key) {
+      const text = await readIfThere(fs, fileOf(key));
+      return text === undefined ? { state: 'missing' } : openSeal<T>(text, dataField, checksumField);
+    },
+    remove: (key) => unlinkIfThere(fs, fileOf(key)),
+    async keys() {
+      const names = await fs.readdir(directory).catch(emptyIfMissing);
+      return names.filter((name) => !name.startsWith('.')).sort();
+    },
+  };
+}
+
+function checkKey(key: string): string {
+  if (/^[\w-][\w.:-]{0,199}$/.test(key)) return key;
+  throw new TypeError(`no name for a checkpoint: ${JSON.stringify(key)}`);
+}
+
+/** The checksum is over the data as JSON.stringify writes it, which reading and writing again does not change. */
+function openSeal<T>(text: string, dataField: string, checksumField: string): CheckpointReading<T> {
+  let sealed: unknown;
+  try {
+    sealed = JSON.parse(text);
+  } catch {
+    return { state: 'corrupt', reason: text.trim() === '' ? 'it is empty' : 'it is no JSON' };
+  }
+  if (typeof sealed !== 'object' || sealed === null) return { state: 'corrupt', reason: 'it is no map' };
+  const fields = sealed as Record<string, unknown>;
+  const data = fields[dataField];
+  if (data === undefined) return { state: 'corrupt', reason: `${dataField} is missing` };
+  if (fields[checksumField] !== fnv32a(JSON.stringify(data))) {
+    return { state: 'corrupt', reason: `${checksumField} does not match` };
+  }
+  return { state: 'found', data: data as T };
+}
+
+/** Beside its place first, since a rename within one directory is all or nothing; the dot keeps it out of listings. */
+async function writeWhole(fs: CheckpointFiles, file: string, text: string): Promise<void> {
+  const directory = path.dirname(file);
+  const temporary = path.join(directory, `.${path.basename(file)}.${randomUUID()}`);
+  try {
+    await writeAndSync(fs, temporary, text);
+    await fs.rename(temporary, file);
+  } catch (error) {
+    await unlinkIfThere(fs, temporary).catch(() => undefined);
+    throw error;
+  }
+  await syncDirectory(fs, directory);
+}
+
+async function writeAndSync(fs: CheckpointFiles, file: string, text: string): Promise<void> {
+  const handle = await fs.open(file, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Without it the rename may be lost with the power, and the key would have its old data. */
+async function syncDirectory(fs: CheckpointFiles, directory: string): Promise<void> {
+  const handle = await fs.open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readIfThere(fs: CheckpointFiles, file: string): Promise<string | undefined> {
+  try {
+    return await fs.readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+async function unlinkIfThere(fs: CheckpointFiles, file: string): Promise<void> {
+  try {
+    await fs.unlink(file);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+function emptyIfMissing(error: unknown): string[] {
+  if (hasCode(error, 'ENOENT')) return [];
+  throw error;
+}
+
+/** Fowler–Noll–Vo, 32 bits, variant 1a, of the text as UTF-8. */
+export function fnv32a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
