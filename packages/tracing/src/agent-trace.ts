@@ -109,5 +109,5 @@ const naming = ['address', 'destination', 'key', 'name', 'link', 'set'];
 function nameResource(resource: AgentResource): string {
   const fields = resource as unknown as Readonly<Record<string, unknown>>;
   const name = naming.map((field) => fields[field]).find((value) => typeof value === 'string');
-  return name === undefined ? resource.kind : `${resource.kind} ${name as string}`;
+  return name === undefined ? resource.kind : `${resource.kind} ${name}`;
 }
