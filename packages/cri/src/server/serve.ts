@@ -1,0 +1,94 @@
+import net from 'node:net';
+import type { Server } from '@grpc/grpc-js';
+import { CriError } from '../error.js';
+import { type ApiVersion, apiVersions, encodeMessage, maxMessageBytes, methods, pathOf } from '../methods.js';
+import type { CriRuntime, RuntimeService } from '../services.js';
+import { type HandlerContext, type OpenCalls, streamHandler, unaryHandler } from './handlers.js';
+import { listenOn } from './socket.js';
+
+/** The calls that are answered with a URL. */
+export type StreamingCalls = Pick<RuntimeService, 'exec' | 'attach' | 'portForward'>;
+
+export interface ServeOptions {
+  /** Path of the unix socket. */
+  readonly socket: string;
+  /** Answers Exec, Attach and PortForward in the runtime's place. */
+  readonly streaming?: StreamingCalls;
+  /** Both, by default. */
+  readonly apiVersions?: readonly ApiVersion[];
+}
+
+export interface CriServer {
+  readonly socket: string;
+  /**
+   * Takes no more calls and ends streams of events at once; other calls have `graceMs` (5 s by default) to end before
+   * they are aborted. Then the socket's file is gone. Later calls wait for the same end.
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+/**
+ * Serves a runtime over gRPC, in both versions of the interface with the same methods.
+ * @throws CriError ALREADY_EXISTS when another server listens on the socket, FAILED_PRECONDITION when its place cannot be used
+ */
+export async function serveCri(runtime: CriRuntime, options: ServeOptions): Promise<CriServer> {
+  const { socket } = options;
+  const grpc = await import('@grpc/grpc-js');
+  const server = new grpc.Server({
+    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_send_message_length': maxMessageBytes,
+    'grpc.enable_channelz': 0,
+  });
+  const calls: OpenCalls = { all: new Set(), streams: new Set() };
+  for (const version of options.apiVersions ?? apiVersions)
+    register(server, { runtime: withStreaming(runtime, options.streaming), version, calls });
+  const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+  const listener = net.createServer((connection) => injector.injectConnection(connection));
+  await listenOn(listener, socket);
+  let closed: Promise<void> | undefined;
+  return { socket, close: (graceMs = 5000) => (closed ??= close(listener, server, calls, graceMs)) };
+}
+
+/** Methods may live on a prototype, so the runtime is stood behind instead of copied. */
+function withStreaming(runtime: CriRuntime, streaming: StreamingCalls | undefined): CriRuntime {
+  if (streaming === undefined) return runtime;
+  return Object.assign(Object.create(runtime) as CriRuntime, {
+    exec: streaming.exec.bind(streaming),
+    attach: streaming.attach.bind(streaming),
+    portForward: streaming.portForward.bind(streaming),
+  });
+}
+
+function register(server: Server, context: HandlerContext): void {
+  for (const method of Object.values(methods)) {
+    const handler = method.isStream ? streamHandler(context, method) : unaryHandler(context, method);
+    server.register(
+      pathOf(method, context.version),
+      handler,
+      (message: unknown) => encodeMessage(method.response, message),
+      (bytes) => method.request.decode(bytes),
+      method.isStream ? 'serverStream' : 'unary',
+    );
+  }
+}
+
+async function close(listener: net.Server, server: Server, calls: OpenCalls, graceMs: number): Promise<void> {
+  const stopped = new Promise((resolve) => listener.close(resolve));
+  const why = new CriError('UNAVAILABLE', 'the server is closing');
+  for (const stream of calls.streams) stream.abort(why);
+  await endCalls(server, graceMs);
+  for (const call of calls.all) call.abort(why);
+  server.forceShutdown();
+  await stopped;
+}
+
+/** Until all calls have ended, or the time is over. */
+function endCalls(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, graceMs);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
