@@ -20,6 +20,8 @@ export interface SourceProblem {
 /** All pods that a source wants now. */
 export interface Snapshot {
   readonly pods: readonly Pod[];
+  /** True while a part is not known yet (a file that never could be read): what is missing is not gone, and the source is not ready. */
+  readonly incomplete?: boolean;
   readonly problems: readonly SourceProblem[];
   /** When its cause happened (milliseconds since the epoch), as far as known: the trace of new pods begins there. */
   readonly causedAt?: number;
@@ -66,6 +68,12 @@ export interface PodletNode {
   readonly hosts: () => Promise<string>;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
+  /** Of the machine; the out-of-memory score of a container is its share of it. */
+  readonly memoryBytes?: bigint;
+  /** One score for all containers (0 where CAP_SYS_RESOURCE is missing); by quality of service when absent. */
+  readonly oomScoreAdjustment?: number;
+  /** Parent of the pods' control groups, as the runtime's driver writes it; the runtime's own choice when absent. */
+  readonly cgroupParent?: string;
 }
 
 /** Where things of pods lie. All of it below one directory, and each pod's part goes with the pod. */
@@ -96,6 +104,8 @@ export interface PodView {
   readonly name: string;
   readonly uid: string;
   readonly source: SourceName;
+  /** The file or URL that its manifest came from; the annotation `podwire.io/origin`. */
+  readonly origin?: string;
   /** What the worker is doing: `waiting`, `starting`, `running`, `terminating`, `terminated`. */
   readonly stage: PodStage;
   readonly status: PodStatus;

@@ -60,7 +60,9 @@ export interface ContainerWish {
 export type BuildSandboxConfig = (
   pod: Pod,
   attempt: number,
-  node: Pick<PodletNode, 'name' | 'clusterDns' | 'clusterDomain'> & { readonly resolvConfText: string },
+  node: Pick<PodletNode, 'name' | 'clusterDns' | 'clusterDomain' | 'cgroupParent'> & {
+    readonly resolvConfText: string;
+  },
   directories: PodletDirectories,
 ) => PodSandboxConfig;
 

@@ -1,0 +1,100 @@
+import { type ContainerConfig, type LinuxContainerConfig, type Mount, MountPropagation } from '@podwire/cri';
+import type { BuildContainerConfig, ContainerWish, PreparedMount } from '../parts.js';
+import { buildEnvironment } from './environment.js';
+import { expandVariables } from './expand.js';
+import { buildContainerAnnotations, containerLabels } from './identity.js';
+import { containerLogPath } from './log-paths.js';
+import { containerLimits } from './resources.js';
+import { containerSecurity } from './security.js';
+
+export const buildContainerConfig: BuildContainerConfig = (wish) => {
+  const { pod, container, attempt } = wish;
+  const environment = wishedEnvironment(wish);
+  const expand = (text: string) => expandVariables(text, (name) => environment.get(name));
+  return {
+    metadata: { name: container.name, attempt },
+    image: { image: wish.imageRef, annotations: {}, userSpecifiedImage: container.image, runtimeHandler: '' },
+    command: (container.command ?? []).map(expand),
+    args: (container.args ?? []).map(expand),
+    workingDir: container.workingDir ?? '',
+    envs: [...environment].map(([key, value]) => ({ key, value })),
+    mounts: wishedMounts(wish).map(toMount),
+    devices: [],
+    CDIDevices: [],
+    labels: containerLabels(pod, container),
+    annotations: buildContainerAnnotations(pod, container, attempt),
+    logPath: containerLogPath(container.name, attempt),
+    stdin: container.stdin,
+    stdinOnce: container.stdinOnce,
+    tty: container.tty,
+    linux: linuxConfig(wish),
+  } satisfies ContainerConfig;
+};
+
+function wishedEnvironment({
+  pod,
+  container,
+  prepared,
+  addresses,
+  node,
+}: ContainerWish): Map<string, string> {
+  return buildEnvironment(container, {
+    pod,
+    addresses,
+    nodeName: node.name,
+    nodeAddresses: node.addresses,
+    configMaps: prepared.configMaps,
+  });
+}
+
+/** A volume that the manifest mounts at one of the managed places has precedence. */
+function wishedMounts({ container, prepared, hostsFile, terminationLog }: ContainerWish): PreparedMount[] {
+  const volumes = prepared.mounts.get(container.name) ?? [];
+  const managed = [
+    ...(hostsFile === undefined ? [] : [managedFile(hostsFile, '/etc/hosts')]),
+    ...(terminationLog === undefined ? [] : [managedFile(terminationLog, container.terminationMessagePath)]),
+  ];
+  const taken = new Set(volumes.map(({ containerPath }) => withoutSlash(containerPath)));
+  return [...volumes, ...managed.filter(({ containerPath }) => !taken.has(withoutSlash(containerPath)))];
+}
+
+function managedFile(hostPath: string, containerPath: string): PreparedMount {
+  return { hostPath, containerPath, readOnly: false };
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, '');
+}
+
+function toMount({ hostPath, containerPath, readOnly }: PreparedMount): Mount {
+  return {
+    hostPath,
+    // Runtimes refuse a relative path; manifests may have one (Windows has drives).
+    containerPath: containerPath.startsWith('/') ? containerPath : `/${containerPath}`,
+    readonly: readOnly,
+    selinuxRelabel: false,
+    propagation: MountPropagation.PROPAGATION_PRIVATE,
+    uidMappings: [],
+    gidMappings: [],
+    recursiveReadOnly: false,
+  };
+}
+
+function linuxConfig({ pod, container, node, imageUser }: ContainerWish): LinuxContainerConfig {
+  const limits = containerLimits(pod, container, node);
+  return {
+    resources: {
+      cpuPeriod: limits.cpuPeriod,
+      cpuQuota: limits.cpuQuota,
+      cpuShares: limits.cpuShares,
+      memoryLimitInBytes: limits.memoryBytes,
+      oomScoreAdj: limits.oomScoreAdjustment,
+      cpusetCpus: '',
+      cpusetMems: '',
+      hugepageLimits: [],
+      unified: {},
+      memorySwapLimitInBytes: 0n,
+    },
+    securityContext: containerSecurity(pod, container, imageUser),
+  };
+}

@@ -1,0 +1,92 @@
+import { PodwireError } from '@podwire/errors';
+import { type Container, type EnvironmentVariable, podName } from '../pod/pod.js';
+import { type DownwardFacts, readField } from './downward.js';
+import { expandVariables } from './expand.js';
+
+export interface EnvironmentFacts extends DownwardFacts {
+  /** Data of the ConfigMaps of the pod's namespace, by name. */
+  readonly configMaps: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
+/**
+ * A container's environment: `envFrom` first, in order, then `env`, which may refer to everything before it. A name that comes
+ * again replaces the earlier value, in its place.
+ * @throws PodwireError CONTAINER_CONFIG_INVALID for a ConfigMap, key or field that is not there and not optional
+ */
+export function buildEnvironment(container: Container, facts: EnvironmentFacts): Map<string, string> {
+  const environment = new Map<string, string>();
+  for (const source of container.envFrom) {
+    for (const [name, value] of readSource(container, source, facts)) environment.set(name, value);
+  }
+  for (const variable of container.env) {
+    const value = readVariable(container, variable, environment, facts);
+    if (value !== undefined) environment.set(variable.name, value);
+  }
+  return environment;
+}
+
+function readSource(
+  container: Container,
+  { prefix = '', configMapRef }: Container['envFrom'][number],
+  facts: EnvironmentFacts,
+): (readonly [string, string])[] {
+  if (configMapRef === undefined) return [];
+  const data = facts.configMaps.get(configMapRef.name);
+  if (data === undefined && configMapRef.optional !== true) {
+    throw invalid(facts, container, `ConfigMap ${configMapRef.name} of envFrom does not exist`);
+  }
+  return Object.entries(data ?? {})
+    .map(([key, value]) => [prefix + key, value] as const)
+    .filter(([name]) => isVariableName(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Keys of ConfigMaps that are no names of variables are passed over, as the API says of envFrom. */
+function isVariableName(name: string): boolean {
+  return /^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name);
+}
+
+/** @returns undefined when the variable is not to be set */
+function readVariable(
+  container: Container,
+  { name, value, valueFrom }: EnvironmentVariable,
+  environment: ReadonlyMap<string, string>,
+  facts: EnvironmentFacts,
+): string | undefined {
+  if (value !== undefined && value !== '') return expandVariables(value, (each) => environment.get(each));
+  if (valueFrom?.fieldRef !== undefined) return requireField(container, name, valueFrom.fieldRef, facts);
+  if (valueFrom?.configMapKeyRef === undefined) return '';
+  return readKey(container, name, valueFrom.configMapKeyRef, facts);
+}
+
+function requireField(
+  container: Container,
+  name: string,
+  { fieldPath }: { readonly fieldPath: string },
+  facts: EnvironmentFacts,
+): string {
+  const value = readField(fieldPath, facts);
+  if (value === undefined) throw invalid(facts, container, `env ${name}: there is no field ${fieldPath}`);
+  return value;
+}
+
+function readKey(
+  container: Container,
+  name: string,
+  reference: NonNullable<NonNullable<EnvironmentVariable['valueFrom']>['configMapKeyRef']>,
+  facts: EnvironmentFacts,
+): string | undefined {
+  const data = facts.configMaps.get(reference.name);
+  if (data !== undefined && Object.hasOwn(data, reference.key)) return data[reference.key];
+  if (reference.optional === true) return undefined;
+  const missing = data === undefined ? 'does not exist' : `has no key ${reference.key}`;
+  throw invalid(facts, container, `env ${name}: ConfigMap ${reference.name} ${missing}`);
+}
+
+function invalid({ pod }: EnvironmentFacts, container: Container, why: string): PodwireError {
+  return new PodwireError(
+    'CONTAINER_CONFIG_INVALID',
+    `pod ${podName(pod)}, container ${container.name}: ${why}`,
+    { details: { pod: podName(pod), container: container.name } },
+  );
+}

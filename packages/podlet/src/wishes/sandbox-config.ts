@@ -1,0 +1,49 @@
+import { type PodSandboxConfig, Protocol } from '@podwire/cri';
+import type { BuildSandboxConfig } from '../parts.js';
+import type { Pod, PortProtocol } from '../pod/pod.js';
+import { type DnsNode, podDns } from './dns.js';
+import { sandboxHostname } from './hostname.js';
+import { sandboxLabels } from './identity.js';
+import { podLogDirectory } from './log-paths.js';
+import { collectPorts } from './ports.js';
+import { sandboxSecurity } from './security.js';
+
+/** The sandbox of a pod. What DNS had to leave out is told by {@link podDns}. */
+export const buildSandboxConfig: BuildSandboxConfig = (pod, attempt, node, directories) => ({
+  metadata: { name: pod.metadata.name, namespace: pod.metadata.namespace, uid: pod.metadata.uid, attempt },
+  hostname: sandboxHostname(pod, node.clusterDomain),
+  logDirectory: podLogDirectory(pod, directories),
+  dnsConfig: dnsConfig(pod, node),
+  portMappings: collectPorts(pod).map((port) => ({
+    protocol: protocols[port.protocol],
+    containerPort: port.containerPort,
+    hostPort: port.hostPort ?? 0,
+    hostIp: port.hostIP ?? '',
+  })),
+  labels: sandboxLabels(pod),
+  annotations: { ...pod.metadata.annotations },
+  linux: {
+    cgroupParent: node.cgroupParent ?? '',
+    securityContext: sandboxSecurity(pod),
+    sysctls: sysctls(pod),
+  },
+});
+
+const protocols: Readonly<Record<PortProtocol, Protocol>> = {
+  TCP: Protocol.TCP,
+  UDP: Protocol.UDP,
+  SCTP: Protocol.SCTP,
+};
+
+function dnsConfig(pod: Pod, node: DnsNode): NonNullable<PodSandboxConfig['dnsConfig']> {
+  const { servers, searches, options } = podDns(pod, node);
+  return { servers, searches, options };
+}
+
+/** Old manifests write `kernel/shm_rmid_forced`. */
+function sysctls({ spec }: Pod): Record<string, string> {
+  const entries = (spec.securityContext.sysctls ?? []).map(
+    ({ name, value }) => [name.includes('.') ? name : name.replaceAll('/', '.'), value] as const,
+  );
+  return Object.fromEntries(entries);
+}

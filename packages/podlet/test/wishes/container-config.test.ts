@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import type { ContainerWish, ImageUser } from '../../src/parts.js';
+import type { Container, PodSecurityContext } from '../../src/pod/pod.js';
+import { buildContainerConfig } from '../../src/wishes/container-config.js';
+import { readContainerIdentity } from '../../src/wishes/identity.js';
+import { makeContainer, makePod } from './make-pod.js';
+
+function makeWish(container: Container, changes: Partial<ContainerWish> = {}): ContainerWish {
+  return {
+    pod: makePod({ containers: [container] }, { labels: { app: 'web' } }),
+    container,
+    attempt: 2,
+    prepared: { mounts: new Map(), configMaps: new Map() },
+    addresses: ['10.1.0.7'],
+    imageRef: 'sha256:abc',
+    node: {
+      name: 'node-1',
+      addresses: ['192.0.2.10'],
+      resolvConf: () => Promise.resolve(''),
+      hosts: () => Promise.resolve(''),
+      clusterDns: [],
+      clusterDomain: 'cluster.local',
+      oomScoreAdjustment: 0,
+    },
+    directories: { root: '/var/lib/podwire', logs: '/var/log/pods' },
+    ...changes,
+  };
+}
+const build = (container: Partial<Container>, changes: Partial<ContainerWish> = {}) =>
+  buildContainerConfig(makeWish(makeContainer(container), changes));
+
+test('command, arguments and environment are expanded', () => {
+  const config = build({
+    command: ['serve', '$(PORT)'],
+    args: ['--ip=$(IP)', '$$(PORT)', '$(NOWHERE)'],
+    env: [
+      { name: 'PORT', value: '80' },
+      { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+    ],
+  });
+  expect(config).toMatchObject({
+    command: ['serve', '80'],
+    args: ['--ip=10.1.0.7', '$(PORT)', '$(NOWHERE)'],
+    envs: [
+      { key: 'PORT', value: '80' },
+      { key: 'IP', value: '10.1.0.7' },
+    ],
+    metadata: { name: 'main', attempt: 2 },
+    image: { image: 'sha256:abc', userSpecifiedImage: 'busybox' },
+    logPath: 'main/2.log',
+    linux: { resources: { oomScoreAdj: 0n, cpuShares: 2n } },
+  });
+});
+
+describe('mounts', () => {
+  const managed = { hostsFile: '/p/etc-hosts', terminationLog: '/p/log' };
+  const paths = (volumes: readonly string[], wish: Partial<ContainerWish> = managed) => {
+    const mounts = volumes.map((containerPath) => ({ hostPath: '/v', containerPath, readOnly: true }));
+    const prepared = { mounts: new Map([['main', mounts]]), configMaps: new Map() };
+    return build({}, { ...wish, prepared }).mounts.map(({ containerPath, hostPath, readonly }) =>
+      [containerPath, hostPath, readonly].join(' '),
+    );
+  };
+
+  test('volumes, the hosts file and the termination log', () => {
+    expect(paths(['/data'])).toEqual([
+      '/data /v true',
+      '/etc/hosts /p/etc-hosts false',
+      '/dev/termination-log /p/log false',
+    ]);
+  });
+
+  test('a volume at a managed place has precedence', () => {
+    expect(paths(['/etc/hosts/'])).toEqual(['/etc/hosts/ /v true', '/dev/termination-log /p/log false']);
+  });
+
+  test('relative paths begin at the root', () => expect(paths(['data'], {})).toEqual(['/data /v true']));
+});
+
+test('what a container says of itself can be read again', () => {
+  const container = makeContainer({
+    name: 'api',
+    ports: [{ name: 'http', containerPort: 80, protocol: 'TCP' }],
+    lifecycle: { preStop: { exec: { command: ['/bin/drain', '{"a":1}'] } } },
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  });
+  const { labels, annotations } = buildContainerConfig(makeWish(container));
+  expect(labels['app']).toBe('web');
+  const { hash, ...identity } = readContainerIdentity(labels, annotations)!;
+  expect(hash).not.toBe('');
+  expect(identity).toEqual({
+    pod: { name: 'web', namespace: 'shop', uid: makePod().metadata.uid },
+    name: 'api',
+    restartCount: 2,
+    ports: container.ports,
+    preStop: container.lifecycle?.preStop,
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    gracePeriodSeconds: 30,
+  });
+});
+
+test('containers of others are not taken for ours, and broken annotations are passed over', () => {
+  const { labels } = build({});
+  expect(readContainerIdentity({ 'io.kubernetes.container.name': 'main' }, {})).toBeUndefined();
+  expect(readContainerIdentity({ ...labels, 'io.kubernetes.container.name': '' }, {})).toBeUndefined();
+  const broken = {
+    'io.kubernetes.container.ports': '[{',
+    'io.kubernetes.container.restartCount': 'x',
+    'io.kubernetes.container.terminationMessagePolicy': 'Never',
+  };
+  expect(readContainerIdentity(labels, broken)).toEqual({
+    pod: expect.objectContaining({ name: 'web' }) as unknown,
+    name: 'main',
+    hash: '',
+    restartCount: 0,
+    ports: [],
+  });
+});
+
+describe('users', () => {
+  const security = (pod: PodSecurityContext, own: Container['securityContext'], imageUser?: ImageUser) => {
+    const container = makeContainer({ securityContext: own });
+    const wish = makeWish(container, {
+      pod: makePod({ containers: [container], securityContext: pod }),
+      ...(imageUser !== undefined && { imageUser }),
+    });
+    return buildContainerConfig(wish).linux!.securityContext!;
+  };
+
+  test('the container’s words count before the pod’s', () => {
+    expect(security({ runAsUser: 1, runAsGroup: 2 }, {})).toMatchObject({
+      runAsUser: { value: 1n },
+      runAsGroup: { value: 2n },
+    });
+    expect(security({ runAsUser: 1, runAsGroup: 2 }, { runAsUser: 3 })).toMatchObject({
+      runAsUser: { value: 3n },
+      runAsGroup: { value: 2n },
+    });
+    expect(security({}, {})).not.toHaveProperty('runAsUser');
+  });
+
+  test('a group alone gets the image’s user beside it', () => {
+    expect(security({ runAsGroup: 5 }, {}, { uid: 33 })).toMatchObject({ runAsUser: { value: 33n } });
+    expect(security({ runAsGroup: 5 }, {}, { username: 'www' })).toMatchObject({ runAsUsername: 'www' });
+    expect(security({ runAsGroup: 5 }, {}, {})).toMatchObject({ runAsUser: { value: 0n } });
+  });
+
+  test.each([
+    [{ runAsNonRoot: true }, {}, undefined, /not known/],
+    [{ runAsNonRoot: true }, {}, {}, /image runs as root/],
+    [{ runAsNonRoot: true }, {}, { uid: 0 }, /image runs as root/],
+    [{ runAsNonRoot: true }, {}, { username: 'www' }, /names its user/],
+    [{ runAsNonRoot: true }, { runAsUser: 0 }, { uid: 5 }, /runAsUser is 0/],
+    [{}, { runAsNonRoot: true }, { uid: 0 }, /shop\/web, container main/],
+  ])('root is refused: %j %j %j', (pod, own, imageUser, message) => {
+    expect(() => security(pod, own, imageUser)).toThrow(message);
+  });
+
+  test.each([
+    [{ runAsNonRoot: true }, {}, { uid: 5 }],
+    [{ runAsNonRoot: true, runAsUser: 7 }, {}, undefined],
+    [{ runAsNonRoot: true }, { runAsNonRoot: false }, undefined],
+  ])('and others are not: %j %j %j', (pod, own, imageUser) => {
+    expect(() => security(pod, own, imageUser)).not.toThrow();
+  });
+
+  test('capabilities, privilege and the rest', () => {
+    const own = {
+      privileged: true,
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { add: ['NET_ADMIN'], drop: ['ALL'] },
+    };
+    expect(security({ fsGroup: 9 }, own)).toMatchObject({
+      privileged: true,
+      readonlyRootfs: true,
+      noNewPrivs: true,
+      capabilities: { addCapabilities: ['NET_ADMIN'], dropCapabilities: ['ALL'] },
+      supplementalGroups: [9n],
+    });
+    expect(security({}, {})).toMatchObject({ privileged: false, readonlyRootfs: false, noNewPrivs: false });
+  });
+});
