@@ -34,25 +34,31 @@ export interface CheckpointOptions {
   /** Names of the two fields of a file; `data` and `checksum`. */
   readonly dataField?: string;
   readonly checksumField?: string;
+  /**
+   * Fields of the data that a file has at its top, beside the others and outside of the checksum, in this order. A
+   * sandbox's checkpoint has its version and its pod's name there.
+   */
+  readonly header?: readonly string[];
   readonly fs?: CheckpointFiles;
 }
 
 /** Opens a store; the directory is made (mode 0700) by the first write. Keys are file names and do not begin with a dot. */
 export function createCheckpointStore<T>(
   directory: string,
-  { dataField = 'data', checksumField = 'checksum', fs = nodeFs }: CheckpointOptions = {},
+  { dataField = 'data', checksumField = 'checksum', header = [], fs = nodeFs }: CheckpointOptions = {},
 ): CheckpointStore<T> {
   const fileOf = (key: string): string => path.join(directory, checkKey(key));
   return {
     async write(key, data) {
       const file = fileOf(key);
       await fs.mkdir(directory, { recursive: true, mode: 0o700 });
-      const body = JSON.stringify(data);
-      await writeWhole(fs, file, `{"${dataField}":${body},"${checksumField}":${fnv32a(body)}}\n`);
+      await writeWhole(fs, file, seal(data, { dataField, checksumField, header }));
     },
     async read(key) {
       const text = await readIfThere(fs, fileOf(key));
-      return text === undefined ? { state: 'missing' } : openSeal<T>(text, dataField, checksumField);
+      return text === undefined
+        ? { state: 'missing' }
+        : openSeal<T>(text, { dataField, checksumField, header });
     },
     remove: (key) => unlinkIfThere(fs, fileOf(key)),
     async keys() {
@@ -67,8 +73,20 @@ function checkKey(key: string): string {
   throw new TypeError(`no name for a checkpoint: ${JSON.stringify(key)}`);
 }
 
+type Layout = Required<Omit<CheckpointOptions, 'fs'>>;
+
 /** The checksum is over the data as JSON.stringify writes it, which reading and writing again does not change. */
-function openSeal<T>(text: string, dataField: string, checksumField: string): CheckpointReading<T> {
+function seal(whole: unknown, { dataField, checksumField, header }: Layout): string {
+  const fields = header.length === 0 ? [] : Object.entries(whole as object);
+  const top = header.flatMap((key) => fields.filter(([field]) => field === key));
+  const data =
+    header.length === 0 ? whole : Object.fromEntries(fields.filter(([key]) => !header.includes(key)));
+  const body = JSON.stringify(data);
+  const before = top.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`).join('');
+  return `{${before}"${dataField}":${body},"${checksumField}":${fnv32a(body)}}\n`;
+}
+
+function openSeal<T>(text: string, { dataField, checksumField, header }: Layout): CheckpointReading<T> {
   let sealed: unknown;
   try {
     sealed = JSON.parse(text);
@@ -82,7 +100,9 @@ function openSeal<T>(text: string, dataField: string, checksumField: string): Ch
   if (fields[checksumField] !== fnv32a(JSON.stringify(data))) {
     return { state: 'corrupt', reason: `${checksumField} does not match` };
   }
-  return { state: 'found', data: data as T };
+  if (header.length === 0) return { state: 'found', data: data as T };
+  const top = Object.fromEntries(header.map((key) => [key, fields[key]]));
+  return { state: 'found', data: { ...top, ...data } as T };
 }
 
 /** Beside its place first, since a rename within one directory is all or nothing; the dot keeps it out of listings. */

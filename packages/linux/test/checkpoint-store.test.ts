@@ -122,3 +122,29 @@ describe('a checkpoint store', () => {
     expect(await store.keys()).toEqual(['k']);
   });
 });
+
+test('fields of the header stand at the top, outside of the checksum', async () => {
+  const place = await fs.mkdtemp(path.join(os.tmpdir(), 'podwire-checkpoint-'));
+  try {
+    const data = { name: 'web', ports: [80], version: 'v1' };
+    const options = { header: ['version', 'name'] };
+    await createCheckpointStore<typeof data>(place, options).write('one', data);
+    const text = await fs.readFile(path.join(place, 'one'), 'utf8');
+    assertHeader(text);
+    expect(await createCheckpointStore<typeof data>(place, options).read('one')).toEqual({
+      state: 'found',
+      data,
+    });
+    await fs.writeFile(path.join(place, 'one'), text.replace('80', '81'));
+    expect(await createCheckpointStore<typeof data>(place, options).read('one')).toMatchObject({
+      state: 'corrupt',
+    });
+  } finally {
+    await fs.rm(place, { recursive: true });
+  }
+});
+
+function assertHeader(text: string): void {
+  const body = '{"ports":[80]}';
+  expect(text).toBe(`{"version":"v1","name":"web","data":${body},"checksum":${fnv32a(body)}}\n`);
+}
