@@ -2,7 +2,7 @@
 /**
  * Makes a checkout ready: npm and Debian packages, the build, the plugin. Does only what is not done yet.
  *
- *   node scripts/setup.mjs [--for run|demo|test|bench]
+ *   node scripts/setup.mjs [--for run|demo|test|bench|kubernetes]
  */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -3,7 +3,7 @@
  * The test runner behind `npm test`: lint, unit and property tests, namespace tests, tests with real servers, and
  * whether the machine is as it was.
  *
- *   node scripts/test.mjs [--only lint|unit|ns|system] [--grep PATTERN] [FILE…]
+ *   node scripts/test.mjs [--only lint|unit|ns|system|kubernetes] [--grep PATTERN] [FILE…]
  *
  * FILE is any part of a test file's path. The last line is `N passed, N failed`; the exit code is 0 only when
  * something passed and nothing failed.
@@ -12,13 +12,14 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildKubernetes, kubernetesDirectory } from './kubernetes/build.mjs';
 import { missingPackages, packagesFor } from './setup/debian.mjs';
 import { SetupError } from './setup/show.mjs';
 import { checkAftermath } from './test/aftermath.mjs';
 import { endAllGroups } from './test/children.mjs';
 import { runLint } from './test/lint.mjs';
 import { takeMachineState } from './test/machine.mjs';
-import { runNodeFiles } from './test/node-files.mjs';
+import { findTests, runNodeFiles } from './test/node-files.mjs';
 import { showPhase, showResult, showSummary, totalOf } from './test/show.mjs';
 import { runUnit } from './test/unit.mjs';
 
@@ -31,7 +32,17 @@ const phases = {
   unit: ['Unit and property tests', runUnit],
   ns: ['Namespace tests', (context) => runNodeFiles('ns', context, { width: 3, seconds: 300 })],
   system: ['Real servers', (context) => runNodeFiles('system', context, { width: 2, seconds: 600 })],
+  kubernetes: ['The real Kubernetes', runKubernetes],
 };
+
+/** Its programs are built where they are missing, which takes five minutes and is done once for a machine. */
+async function runKubernetes(context) {
+  if (findTests(root, '.kubernetes.test.ts', context.files).length === 0) return [];
+  const begin = (text) => console.log(`… ${text}`);
+  console.log(`✓ kube-apiserver and kubelet ${await buildKubernetes(begin)}`);
+  const env = { ...context.env, PODWIRE_KUBERNETES: kubernetesDirectory };
+  return runNodeFiles('kubernetes', { ...context, env }, { width: 1, seconds: 600 });
+}
 
 function readOptions() {
   const { values, positionals } = parseArgs({

@@ -12,10 +12,13 @@ const TEST = [
   ...DEMO,
   ...['busybox-static', 'conntrack', 'containerd', 'containernetworking-plugins', 'docker.io'],
   ...['iptables', 'podman', 'protobuf-compiler', 'runc', 'tcpdump'],
+  ...['etcd-server'],
 ];
+/** To build the real Kubernetes from its source package. */
+const KUBERNETES = [...TEST, 'dpkg-dev', 'golang-1.19-go'];
 
 /** The Debian packages for each purpose of `npm run setup -- --for PURPOSE`. */
-export const packagesFor = { run: RUN, demo: DEMO, test: TEST, bench: TEST };
+export const packagesFor = { run: RUN, demo: DEMO, test: TEST, bench: TEST, kubernetes: KUBERNETES };
 
 /** Those of `names` that are not installed; `undefined` where the system is not Debian's. */
 export async function missingPackages(names) {

@@ -55,6 +55,11 @@ export const errorCatalogue = {
     action: '`podwire ps` lists the pods; a name in another namespace is NAMESPACE/NAME.',
     cni: 3,
   },
+  POD_NOT_RUNNING: {
+    meaning: 'What was asked for needs a running container, and the pod has none (any more).',
+    action: '`podwire ps` says what the pod is waiting for; `podwire logs --previous` shows why it ended.',
+    cni: 11,
+  },
   NETWORK_NOT_READY: {
     meaning: 'No CNI network can be used on this node (yet), so pods cannot get one.',
     action:

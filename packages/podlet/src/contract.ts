@@ -3,6 +3,7 @@
  * Sources and the merge know nothing of runtimes; lifecycle decisions are pure functions; only workers act.
  */
 import type { SpanContext } from '@podwire/tracing';
+import type { ConfigMap } from './pod/config-map.js';
 import type { ContainerStatus, Pod, PodStatus } from './pod/pod.js';
 
 export type SourceName = 'file' | 'http' | 'api';
@@ -14,6 +15,11 @@ export interface SourceProblem {
   readonly origin: string;
   /** `spec.containers[0].ports[1].hostPort`; absent when it concerns all of it. */
   readonly field?: string;
+  /** Where in the file, from 1. */
+  readonly line?: number;
+  readonly column?: number;
+  /** Which document of the file, from 1, when there are several. */
+  readonly document?: number;
   readonly message: string;
 }
 
@@ -27,7 +33,7 @@ export interface Snapshot {
   readonly causedAt?: number;
 }
 
-/** Emits full snapshots until the signal; never partial ones. Nothing at all is emitted while it does not know. */
+/** Emits full snapshots until the signal, never partial ones, and `problemsOnly` while it does not know. */
 export interface PodSource {
   readonly name: SourceName;
   run(emit: (snapshot: Snapshot) => void, signal: AbortSignal): Promise<void>;
@@ -45,8 +51,14 @@ export interface PodUpdate {
 export interface Merger {
   /** @returns what changed, in the order in which it has to be acted on. An empty ADD marks a source as ready. */
   merge(source: SourceName, snapshot: Snapshot): readonly PodUpdate[];
+  /** Pods of checkpoints, once, before the first snapshot of the API: a RESTORE, which makes no source ready. */
+  restore(pods: readonly Pod[]): readonly PodUpdate[];
   /** Pods of all sources as they are wanted now. */
   pods(): readonly Pod[];
+  /** ConfigMaps of all sources. */
+  configMaps(): readonly ConfigMap[];
+  /** What the latest snapshots reported, and pods that were left out since another one has their name or uid. */
+  problems(): readonly SourceProblem[];
 }
 
 /** Milliseconds; passed in so that tests have their own. */

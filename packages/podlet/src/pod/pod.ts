@@ -65,6 +65,12 @@ export interface PodSecurityContext {
   readonly supplementalGroups?: readonly number[];
   readonly fsGroup?: number;
   readonly sysctls?: readonly { readonly name: string; readonly value: string }[];
+  readonly seccompProfile?: SeccompProfile;
+}
+
+export interface SeccompProfile {
+  readonly type: 'RuntimeDefault' | 'Unconfined' | 'Localhost';
+  readonly localhostProfile?: string;
 }
 
 export interface Container {
@@ -133,6 +139,7 @@ export interface ContainerSecurityContext {
   readonly readOnlyRootFilesystem?: boolean;
   readonly allowPrivilegeEscalation?: boolean;
   readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
+  readonly seccompProfile?: SeccompProfile;
 }
 
 export interface Volume {
@@ -232,4 +239,6 @@ export const localAnnotations = {
   seen: 'kubernetes.io/config.seen',
   mirror: 'kubernetes.io/config.mirror',
   hash: 'kubernetes.io/config.hash',
+  /** File or URL of the manifest; ours. */
+  origin: 'podwire.io/origin',
 } as const;

@@ -1,0 +1,33 @@
+/** What the pod agent's own API has to work with. Put together where the pod agent is. */
+import type { CriRuntime } from '@podwire/cri';
+import type { Span } from '@podwire/tracing';
+import type { PodView, SourceName, SourceProblem } from '../contract.js';
+import type { SourceSet } from '../sources/source-set.js';
+
+/** What a watcher is told. The first one is everything; later ones are what has changed. */
+export type PodChange =
+  | { readonly kind: 'all'; readonly pods: readonly PodView[]; readonly problems: readonly SourceProblem[] }
+  | { readonly kind: 'pod'; readonly pod: PodView }
+  | { readonly kind: 'gone'; readonly uid: string; readonly namespace: string; readonly name: string }
+  | { readonly kind: 'problems'; readonly problems: readonly SourceProblem[] };
+
+export interface PodletApi {
+  readonly node: string;
+  readonly version: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** As it names itself, with its version. */
+  readonly runtimeName: string;
+  readonly runtime: Pick<CriRuntime, 'exec' | 'attach' | 'portForward'>;
+  /** The sources that can be changed while it runs. */
+  readonly sources: Partial<Readonly<Record<SourceName, SourceSet>>>;
+  pods(): readonly PodView[];
+  problems(): readonly SourceProblem[];
+  /** @returns how to stop being told */
+  subscribe(listener: (change: PodChange) => void): () => void;
+  spans(uid: string): readonly Span[];
+  /** How the CNI network was chosen; undefined where the runtime sees to networks itself (containerd). */
+  explainNetwork?(): Promise<unknown>;
+  /** Ends the pod agent; pods go on. */
+  shutDown(): void;
+}

@@ -1,0 +1,142 @@
+/** What the pod agent offers to `podwire`: its pods, their changes, streams into them, and its sources. */
+import { PodwireError } from '@podwire/errors';
+import type { ApiRoutes } from '@podwire/local-api';
+import type { PodView } from '../contract.js';
+import type { PodletApi } from './api.js';
+import {
+  attachBody,
+  execBody,
+  portForwardBody,
+  readBody,
+  sourcesBody,
+  type SourcesBody,
+} from './requests.js';
+import { watchPods } from './watch.js';
+
+export const podletRoutes: ApiRoutes<PodletApi> = {
+  'GET /healthz': () => ({ contentType: 'text/plain', text: 'ok\n' }),
+  'GET /v1/status': (api) => ({ json: viewStatus(api) }),
+  'GET /v1/pods': (api) => ({ json: { pods: api.pods(), problems: api.problems() } }),
+  'GET /v1/pods/*': (api, { rest }) => ({ json: findByPath(api, rest) }),
+  'GET /v1/watch': (api, { signal }) => ({ lines: watchPods(api, signal) }),
+  'GET /v1/trace/*': (api, { rest }) => {
+    const pod = findByPath(api, rest);
+    return { json: { pod, spans: api.spans(pod.uid) } };
+  },
+  'GET /v1/network': async (api) => ({ json: await explainNetwork(api) }),
+  'GET /v1/sources': (api) => ({ json: viewSources(api) }),
+  'POST /v1/sources': (api, { body }) => changeSources(api, readBody(sourcesBody, body), 'add'),
+  'DELETE /v1/sources': (api, { body }) => changeSources(api, readBody(sourcesBody, body), 'remove'),
+  'POST /v1/exec': async (api, { body, signal }) => {
+    const { argv, tty, stdin, stdout, stderr, ...target } = readBody(execBody, body);
+    const containerId = findContainer(api, target);
+    const request = { containerId, cmd: argv, tty, stdin, stdout, stderr: stderr && !tty };
+    return { json: { url: (await api.runtime.exec(request, { signal })).url } };
+  },
+  'POST /v1/attach': async (api, { body, signal }) => {
+    const { tty, stdin, stdout, stderr, ...target } = readBody(attachBody, body);
+    const containerId = findContainer(api, target);
+    const request = { containerId, tty, stdin, stdout, stderr: stderr && !tty };
+    return { json: { url: (await api.runtime.attach(request, { signal })).url } };
+  },
+  'POST /v1/port-forward': async (api, { body, signal }) => {
+    const { namespace, name } = readBody(portForwardBody, body);
+    const { sandboxId } = findPod(api, namespace, name);
+    if (sandboxId === undefined) throw notRunning(namespace, name, 'it has no sandbox yet');
+    return {
+      json: { url: (await api.runtime.portForward({ podSandboxId: sandboxId, port: [] }, { signal })).url },
+    };
+  },
+  'POST /v1/shutdown': (api) => {
+    api.shutDown();
+    return { json: { pid: process.pid } };
+  },
+};
+
+function viewStatus(api: PodletApi): object {
+  const pods = api.pods();
+  const count = (phase: string): number => pods.filter(({ status }) => status.phase === phase).length;
+  return {
+    node: api.node,
+    version: api.version,
+    pid: process.pid,
+    startedAt: new Date(api.startedAt).toISOString(),
+    runtime: api.runtimeName,
+    ...viewSources(api),
+    problems: api.problems(),
+    pods: {
+      pending: count('Pending'),
+      running: count('Running'),
+      succeeded: count('Succeeded'),
+      failed: count('Failed'),
+    },
+    memory: { rss: process.memoryUsage.rss() },
+  };
+}
+
+function viewSources({ sources }: PodletApi): { files: readonly string[]; urls: readonly string[] } {
+  return { files: sources.file?.origins() ?? [], urls: sources.http?.origins() ?? [] };
+}
+
+function changeSources(api: PodletApi, { files, urls }: SourcesBody, change: 'add' | 'remove') {
+  const { file, http } = api.sources;
+  if ((files.length > 0 && file === undefined) || (urls.length > 0 && http === undefined)) {
+    throw new PodwireError('REQUEST_INVALID', 'this pod agent takes its pods from the Kubernetes API only');
+  }
+  const changed = [
+    ...files.filter((each) => file?.[change](each)),
+    ...urls.filter((each) => http?.[change](each)),
+  ];
+  return { json: { changed, ...viewSources(api) } };
+}
+
+/** `NAMESPACE/NAME`. @throws PodwireError POD_UNKNOWN */
+function findByPath(api: PodletApi, path: string): PodView {
+  const [namespace = '', name = '', ...more] = path.split('/');
+  if (name === '' || more.length > 0)
+    throw new PodwireError('REQUEST_INVALID', `${path} is not NAMESPACE/NAME`);
+  return findPod(api, namespace, name);
+}
+
+/** Of two of the same name, the one that is not on its way out. */
+function findPod(api: PodletApi, namespace: string, name: string): PodView {
+  const found = api.pods().filter((pod) => pod.namespace === namespace && pod.name === name);
+  const pod = found.find(({ stage }) => stage !== 'terminating' && stage !== 'terminated') ?? found[0];
+  if (pod !== undefined) return pod;
+  throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}`);
+}
+
+interface Target {
+  readonly namespace: string;
+  readonly name: string;
+  readonly container?: string | undefined;
+}
+
+/** The container that is meant; without a name the first one. */
+function findContainer(api: PodletApi, { namespace, name, container }: Target): string {
+  const pod = findPod(api, namespace, name);
+  const all = [...pod.status.containerStatuses, ...pod.status.initContainerStatuses];
+  const found = container === undefined ? all[0] : all.find((each) => each.name === container);
+  if (found === undefined) {
+    const names = all.map((each) => each.name).join(', ');
+    throw new PodwireError(
+      'POD_UNKNOWN',
+      `pod ${namespace}/${name} has no container ${container}; it has ${names}`,
+    );
+  }
+  if (found.state.running === undefined)
+    throw notRunning(namespace, name, `container ${found.name} does not run`);
+  return found.containerID.replace(/^[a-z0-9+.-]+:\/\//, '');
+}
+
+function notRunning(namespace: string, name: string, why: string): PodwireError {
+  return new PodwireError('POD_NOT_RUNNING', `pod ${namespace}/${name}: ${why}`);
+}
+
+async function explainNetwork({ explainNetwork: explain }: PodletApi): Promise<unknown> {
+  if (explain !== undefined) return explain();
+  throw new PodwireError(
+    'REQUEST_INVALID',
+    'the runtime behind this pod agent sees to networks itself; ask it, or look into its CNI directory with `podwire net explain --cni-conf-dir DIR`',
+  );
+}

@@ -1,0 +1,88 @@
+/** Several places of one kind (files, URLs) as one source, to which places can be added and taken away while it runs. */
+import type { PodSource, Snapshot, SourceName } from '../contract.js';
+
+export interface SourceSet extends PodSource {
+  origins(): readonly string[];
+  /** @returns false when it is there already */
+  add(origin: string): boolean;
+  /** Its pods go. @returns false when there was none */
+  remove(origin: string): boolean;
+}
+
+interface Place {
+  readonly source: PodSource;
+  readonly stop: AbortController;
+  latest?: Snapshot;
+}
+
+/** @param open makes the source of one place; it is run for as long as the place belongs to the set */
+export function createSourceSet(
+  name: SourceName,
+  initial: readonly string[],
+  open: (origin: string) => PodSource,
+): SourceSet {
+  const places = new Map<string, Place>();
+  let running: Running | undefined;
+  const admit = (origin: string): void => {
+    const place: Place = { source: open(origin), stop: new AbortController() };
+    places.set(origin, place);
+    if (running !== undefined) runPlace(place, running);
+  };
+  for (const origin of initial) admit(origin);
+  return {
+    name,
+    origins: () => [...places.keys()],
+    add: (origin) => {
+      if (places.has(origin)) return false;
+      admit(origin);
+      return true;
+    },
+    remove: (origin) => {
+      const place = places.get(origin);
+      place?.stop.abort();
+      if (!places.delete(origin)) return false;
+      running?.emit();
+      return true;
+    },
+    run: (emit, signal) =>
+      new Promise((resolve, reject) => {
+        running = { emit: () => emit(unite([...places.values()])), signal, fail: reject };
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        for (const place of places.values()) runPlace(place, running);
+        // Without any place it is known at once that there is no pod.
+        if (places.size === 0) running.emit();
+      }),
+  };
+}
+
+interface Running {
+  readonly emit: () => void;
+  readonly signal: AbortSignal;
+  readonly fail: (error: unknown) => void;
+}
+
+function runPlace(place: Place, { emit, signal, fail }: Running): void {
+  const either = AbortSignal.any([signal, place.stop.signal]);
+  const store = (snapshot: Snapshot): void => {
+    if (place.stop.signal.aborted) return;
+    place.latest = snapshot;
+    emit();
+  };
+  place.source.run(store, either).catch((error: unknown) => {
+    if (!either.aborted) fail(error);
+  });
+}
+
+/** The latest cause is the one: the others were there before. */
+function unite(places: readonly Place[]): Snapshot {
+  const known = places.flatMap(({ latest }) => (latest === undefined ? [] : [latest]));
+  const causes = known.flatMap(({ causedAt }) => (causedAt === undefined ? [] : [causedAt]));
+  return {
+    pods: known.flatMap(({ pods }) => pods),
+    problems: known.flatMap(({ problems }) => problems),
+    ...(causes.length === 0 ? {} : { causedAt: Math.max(...causes) }),
+    ...(known.length < places.length || known.some(({ incomplete }) => incomplete === true)
+      ? { incomplete: true }
+      : {}),
+  };
+}

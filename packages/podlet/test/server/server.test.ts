@@ -1,0 +1,172 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { openLocalApi } from '@podwire/local-api';
+import { expect, onTestFinished, test } from 'vitest';
+import type { PodView, Snapshot, SourceProblem } from '../../src/contract.js';
+import { type PodChange, type PodletApi } from '../../src/server/api.js';
+import { startPodletServer } from '../../src/server/server.js';
+import { createSourceSet } from '../../src/sources/source-set.js';
+
+const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
+
+function view(name: string, more: Partial<PodView> = {}): PodView {
+  const container = {
+    name: 'main',
+    state: running,
+    lastState: {},
+    ready: true,
+    started: true,
+    restartCount: 0,
+  };
+  return {
+    namespace: 'shop',
+    name,
+    uid: `uid-${name}`,
+    source: 'file',
+    stage: 'running',
+    status: {
+      phase: 'Running',
+      conditions: [],
+      podIPs: [],
+      initContainerStatuses: [],
+      containerStatuses: [{ ...container, image: 'i', imageID: 'i', containerID: 'fake://c1' }],
+    },
+    containers: [],
+    events: [],
+    ...more,
+  };
+}
+
+async function serve(pods: PodView[] = [view('web')]) {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podlet-server-'));
+  const socket = path.join(directory, 'podlet.sock');
+  const listeners = new Set<(change: PodChange) => void>();
+  const asked: object[] = [];
+  const answer = (kind: string) => (request: object) => {
+    asked.push({ kind, ...request });
+    return Promise.resolve({ url: `http://127.0.0.1:1/${kind}/x` });
+  };
+  const problems: SourceProblem[] = [];
+  const opened: string[] = [];
+  const api: PodletApi = {
+    node: 'n1',
+    version: '0',
+    startedAt: 0,
+    runtimeName: 'fake 1',
+    runtime: { exec: answer('exec'), attach: answer('attach'), portForward: answer('portforward') },
+    sources: {
+      file: createSourceSet('file', [], (origin) => {
+        opened.push(origin);
+        return { name: 'file', run: () => Promise.resolve() };
+      }),
+    },
+    pods: () => pods,
+    problems: () => problems,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    spans: (uid) => [{ traceId: 't', spanId: uid, name: 'x', startedAt: 0, duration: 1, attributes: {} }],
+    shutDown: () => asked.push({ kind: 'shutdown' }),
+  };
+  const peer = { pid: 1, uid: 0, gid: 0 };
+  const server = await startPodletServer(api, {
+    socket,
+    peerCredentials: () => ({ ...peer, uid: process.getuid!() }),
+    onBroken: () => undefined,
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    fs.rmSync(directory, { recursive: true });
+  });
+  const client = openLocalApi({ socket, peer: { name: 'pod agent', unreachable: 'PODLET_UNREACHABLE' } });
+  return { client, asked, opened, listeners, problems };
+}
+
+test('pods by name; of two of one name the one that stays', async () => {
+  const old = view('web', { uid: 'old', stage: 'terminating' });
+  const { client } = await serve([old, view('web')]);
+  expect(await client.get('/v1/pods/shop/web')).toMatchObject({ uid: 'uid-web' });
+  expect(await client.get('/v1/trace/shop/web')).toMatchObject({ spans: [{ spanId: 'uid-web' }] });
+  await expect(client.get('/v1/pods/shop/none')).rejects.toMatchObject({
+    failure: { code: 'POD_UNKNOWN' },
+    status: 404,
+  });
+});
+
+test('sources are added and removed, and only once', async () => {
+  const { client, opened } = await serve();
+  expect(await client.post('/v1/sources', { files: ['/a', '/b'] })).toMatchObject({ changed: ['/a', '/b'] });
+  expect(await client.post('/v1/sources', { files: ['/a'] })).toMatchObject({ changed: [] });
+  expect(await client.delete('/v1/sources', { files: ['/a', '/c'] })).toEqual({
+    changed: ['/a'],
+    files: ['/b'],
+    urls: [],
+  });
+  expect(opened).toEqual(['/a', '/b']);
+  await expect(client.post('/v1/sources', { urls: ['https://example.org'] })).rejects.toMatchObject({
+    status: 400,
+  });
+  await expect(client.post('/v1/sources', { fils: ['/a'] })).rejects.toThrow(/fils/);
+});
+
+test('exec is asked of the runtime for the right container, without stderr on a terminal', async () => {
+  const { client, asked } = await serve();
+  const body = { namespace: 'shop', name: 'web', argv: ['sh'], tty: true, stdin: true };
+  expect(await client.post('/v1/exec', body)).toEqual({ url: 'http://127.0.0.1:1/exec/x' });
+  expect(asked).toEqual([
+    { kind: 'exec', containerId: 'c1', cmd: ['sh'], tty: true, stdin: true, stdout: true, stderr: false },
+  ]);
+  const wrong = client.post('/v1/exec', { ...body, container: 'side' });
+  await expect(wrong).rejects.toThrow('pod shop/web has no container side; it has main');
+});
+
+test('what does not run cannot be entered', async () => {
+  const { client } = await serve([view('web', { status: { ...view('web').status, containerStatuses: [] } })]);
+  const attach = client.post('/v1/attach', { namespace: 'shop', name: 'web' });
+  await expect(attach).rejects.toMatchObject({ failure: { code: 'POD_UNKNOWN' } });
+  const forward = client.post('/v1/port-forward', { namespace: 'shop', name: 'web' });
+  await expect(forward).rejects.toMatchObject({ failure: { code: 'POD_NOT_RUNNING' }, status: 409 });
+});
+
+test('a watcher gets everything, then each change, and is forgotten when it leaves', async () => {
+  const { client, listeners } = await serve();
+  const stop = new AbortController();
+  const kinds: string[] = [];
+  const watching = (async () => {
+    for await (const change of client.lines<PodChange>('/v1/watch', stop.signal)) {
+      kinds.push(change.kind);
+      if (change.kind === 'all') for (const tell of listeners) tell({ kind: 'pod', pod: view('b') });
+      else stop.abort();
+    }
+  })();
+  await expect(watching).rejects.toMatchObject({ name: 'AbortError' });
+  expect(kinds).toEqual(['all', 'pod']);
+  await expect.poll(() => listeners.size).toBe(0);
+});
+
+test('places are one source: all that is known, and incomplete until each has spoken', async () => {
+  const emits = new Map<string, (snapshot: Snapshot) => void>();
+  const set = createSourceSet('file', ['/a', '/b'], (origin) => ({
+    name: 'file',
+    run: (emit) => {
+      emits.set(origin, emit);
+      return Promise.resolve();
+    },
+  }));
+  const seen: Snapshot[] = [];
+  const stop = new AbortController();
+  const done = set.run((snapshot) => seen.push(snapshot), stop.signal);
+  emits.get('/a')!({ pods: [], problems: [], causedAt: 5 });
+  expect(seen.at(-1)).toEqual({ pods: [], problems: [], causedAt: 5, incomplete: true });
+  emits.get('/b')!({ pods: [], problems: [{ source: 'file', origin: '/b', message: 'm' }] });
+  expect(seen.at(-1)).toMatchObject({ problems: [{ origin: '/b' }] });
+  expect(seen.at(-1)).not.toHaveProperty('incomplete');
+  set.remove('/b');
+  expect(seen.at(-1)!.problems).toEqual([]);
+  emits.get('/b')!({ pods: [], problems: [{ source: 'file', origin: '/b', message: 'late' }] });
+  expect(seen.at(-1)!.problems).toEqual([]);
+  stop.abort();
+  await done;
+});
