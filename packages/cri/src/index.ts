@@ -5,3 +5,4 @@ export { type ConnectOptions, connectCri, type CriConnection } from './client/co
 export { type CriServer, serveCri, type ServeOptions, type StreamingCalls } from './server/serve.js';
 export { type ApiVersion, apiVersions, maxMessageBytes, type MethodName } from './methods.js';
 export { validateRequest } from './validate/validate.js';
+export { hasLabels, matchesContainerFilter, matchesSandboxFilter } from './filters.js';

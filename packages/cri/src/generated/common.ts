@@ -186,10 +186,10 @@ export const Int64Value: MessageFns<Int64Value> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Int64Value>, I>>(base?: I): Int64Value {
-    return Int64Value.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Int64Value>): Int64Value {
+    return Int64Value.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Int64Value>, I>>(object: I): Int64Value {
+  fromPartial(object: DeepPartial<Int64Value>): Int64Value {
     const message = createBaseInt64Value() as any;
     message.value = (object.value !== undefined && object.value !== null) ? BigInt(object.value) : 0n;
     return message;
@@ -244,10 +244,10 @@ export const UInt64Value: MessageFns<UInt64Value> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<UInt64Value>, I>>(base?: I): UInt64Value {
-    return UInt64Value.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UInt64Value>): UInt64Value {
+    return UInt64Value.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UInt64Value>, I>>(object: I): UInt64Value {
+  fromPartial(object: DeepPartial<UInt64Value>): UInt64Value {
     const message = createBaseUInt64Value() as any;
     message.value = (object.value !== undefined && object.value !== null) ? BigInt(object.value) : 0n;
     return message;
@@ -310,10 +310,10 @@ export const KeyValue: MessageFns<KeyValue> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<KeyValue>, I>>(base?: I): KeyValue {
-    return KeyValue.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<KeyValue>): KeyValue {
+    return KeyValue.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<KeyValue>, I>>(object: I): KeyValue {
+  fromPartial(object: DeepPartial<KeyValue>): KeyValue {
     const message = createBaseKeyValue() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -388,10 +388,10 @@ export const IDMapping: MessageFns<IDMapping> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<IDMapping>, I>>(base?: I): IDMapping {
-    return IDMapping.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<IDMapping>): IDMapping {
+    return IDMapping.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<IDMapping>, I>>(object: I): IDMapping {
+  fromPartial(object: DeepPartial<IDMapping>): IDMapping {
     const message = createBaseIDMapping() as any;
     message.hostId = object.hostId ?? 0;
     message.containerId = object.containerId ?? 0;
@@ -467,10 +467,10 @@ export const UserNamespace: MessageFns<UserNamespace> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<UserNamespace>, I>>(base?: I): UserNamespace {
-    return UserNamespace.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UserNamespace>): UserNamespace {
+    return UserNamespace.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UserNamespace>, I>>(object: I): UserNamespace {
+  fromPartial(object: DeepPartial<UserNamespace>): UserNamespace {
     const message = createBaseUserNamespace() as any;
     message.mode = object.mode ?? 0;
     message.uids = object.uids?.map((e) => IDMapping.fromPartial(e)) || [];
@@ -568,10 +568,10 @@ export const NamespaceOption: MessageFns<NamespaceOption> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<NamespaceOption>, I>>(base?: I): NamespaceOption {
-    return NamespaceOption.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<NamespaceOption>): NamespaceOption {
+    return NamespaceOption.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<NamespaceOption>, I>>(object: I): NamespaceOption {
+  fromPartial(object: DeepPartial<NamespaceOption>): NamespaceOption {
     const message = createBaseNamespaceOption() as any;
     message.network = object.network ?? 0;
     message.pid = object.pid ?? 0;
@@ -662,10 +662,10 @@ export const SELinuxOption: MessageFns<SELinuxOption> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SELinuxOption>, I>>(base?: I): SELinuxOption {
-    return SELinuxOption.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SELinuxOption>): SELinuxOption {
+    return SELinuxOption.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SELinuxOption>, I>>(object: I): SELinuxOption {
+  fromPartial(object: DeepPartial<SELinuxOption>): SELinuxOption {
     const message = createBaseSELinuxOption() as any;
     message.user = object.user ?? "";
     message.role = object.role ?? "";
@@ -731,10 +731,10 @@ export const SecurityProfile: MessageFns<SecurityProfile> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SecurityProfile>, I>>(base?: I): SecurityProfile {
-    return SecurityProfile.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SecurityProfile>): SecurityProfile {
+    return SecurityProfile.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SecurityProfile>, I>>(object: I): SecurityProfile {
+  fromPartial(object: DeepPartial<SecurityProfile>): SecurityProfile {
     const message = createBaseSecurityProfile() as any;
     message.profileType = object.profileType ?? 0;
     message.localhostRef = object.localhostRef ?? "";
@@ -801,10 +801,10 @@ export const HugepageLimit: MessageFns<HugepageLimit> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HugepageLimit>, I>>(base?: I): HugepageLimit {
-    return HugepageLimit.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HugepageLimit>): HugepageLimit {
+    return HugepageLimit.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HugepageLimit>, I>>(object: I): HugepageLimit {
+  fromPartial(object: DeepPartial<HugepageLimit>): HugepageLimit {
     const message = createBaseHugepageLimit() as any;
     message.pageSize = object.pageSize ?? "";
     message.limit = (object.limit !== undefined && object.limit !== null) ? BigInt(object.limit) : 0n;
@@ -988,10 +988,10 @@ export const LinuxContainerResources: MessageFns<LinuxContainerResources> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxContainerResources>, I>>(base?: I): LinuxContainerResources {
-    return LinuxContainerResources.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxContainerResources>): LinuxContainerResources {
+    return LinuxContainerResources.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxContainerResources>, I>>(object: I): LinuxContainerResources {
+  fromPartial(object: DeepPartial<LinuxContainerResources>): LinuxContainerResources {
     const message = createBaseLinuxContainerResources() as any;
     message.cpuPeriod = (object.cpuPeriod !== undefined && object.cpuPeriod !== null) ? BigInt(object.cpuPeriod) : 0n;
     message.cpuQuota = (object.cpuQuota !== undefined && object.cpuQuota !== null) ? BigInt(object.cpuQuota) : 0n;
@@ -1078,14 +1078,10 @@ export const LinuxContainerResources_UnifiedEntry: MessageFns<LinuxContainerReso
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxContainerResources_UnifiedEntry>, I>>(
-    base?: I,
-  ): LinuxContainerResources_UnifiedEntry {
-    return LinuxContainerResources_UnifiedEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxContainerResources_UnifiedEntry>): LinuxContainerResources_UnifiedEntry {
+    return LinuxContainerResources_UnifiedEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxContainerResources_UnifiedEntry>, I>>(
-    object: I,
-  ): LinuxContainerResources_UnifiedEntry {
+  fromPartial(object: DeepPartial<LinuxContainerResources_UnifiedEntry>): LinuxContainerResources_UnifiedEntry {
     const message = createBaseLinuxContainerResources_UnifiedEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1101,13 +1097,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

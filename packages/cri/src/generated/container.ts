@@ -486,10 +486,10 @@ export const Mount: MessageFns<Mount> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Mount>, I>>(base?: I): Mount {
-    return Mount.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Mount>): Mount {
+    return Mount.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Mount>, I>>(object: I): Mount {
+  fromPartial(object: DeepPartial<Mount>): Mount {
     const message = createBaseMount() as any;
     message.containerPath = object.containerPath ?? "";
     message.hostPath = object.hostPath ?? "";
@@ -570,10 +570,10 @@ export const Device: MessageFns<Device> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Device>, I>>(base?: I): Device {
-    return Device.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Device>): Device {
+    return Device.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Device>, I>>(object: I): Device {
+  fromPartial(object: DeepPartial<Device>): Device {
     const message = createBaseDevice() as any;
     message.containerPath = object.containerPath ?? "";
     message.hostPath = object.hostPath ?? "";
@@ -627,10 +627,10 @@ export const CDIDevice: MessageFns<CDIDevice> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CDIDevice>, I>>(base?: I): CDIDevice {
-    return CDIDevice.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CDIDevice>): CDIDevice {
+    return CDIDevice.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CDIDevice>, I>>(object: I): CDIDevice {
+  fromPartial(object: DeepPartial<CDIDevice>): CDIDevice {
     const message = createBaseCDIDevice() as any;
     message.name = object.name ?? "";
     return message;
@@ -704,10 +704,10 @@ export const Capability: MessageFns<Capability> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Capability>, I>>(base?: I): Capability {
-    return Capability.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Capability>): Capability {
+    return Capability.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Capability>, I>>(object: I): Capability {
+  fromPartial(object: DeepPartial<Capability>): Capability {
     const message = createBaseCapability() as any;
     message.addCapabilities = object.addCapabilities?.map((e) => e) || [];
     message.dropCapabilities = object.dropCapabilities?.map((e) => e) || [];
@@ -960,12 +960,10 @@ export const LinuxContainerSecurityContext: MessageFns<LinuxContainerSecurityCon
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxContainerSecurityContext>, I>>(base?: I): LinuxContainerSecurityContext {
-    return LinuxContainerSecurityContext.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxContainerSecurityContext>): LinuxContainerSecurityContext {
+    return LinuxContainerSecurityContext.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxContainerSecurityContext>, I>>(
-    object: I,
-  ): LinuxContainerSecurityContext {
+  fromPartial(object: DeepPartial<LinuxContainerSecurityContext>): LinuxContainerSecurityContext {
     const message = createBaseLinuxContainerSecurityContext() as any;
     message.capabilities = (object.capabilities !== undefined && object.capabilities !== null)
       ? Capability.fromPartial(object.capabilities)
@@ -1057,10 +1055,10 @@ export const LinuxContainerConfig: MessageFns<LinuxContainerConfig> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxContainerConfig>, I>>(base?: I): LinuxContainerConfig {
-    return LinuxContainerConfig.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxContainerConfig>): LinuxContainerConfig {
+    return LinuxContainerConfig.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxContainerConfig>, I>>(object: I): LinuxContainerConfig {
+  fromPartial(object: DeepPartial<LinuxContainerConfig>): LinuxContainerConfig {
     const message = createBaseLinuxContainerConfig() as any;
     message.resources = (object.resources !== undefined && object.resources !== null)
       ? LinuxContainerResources.fromPartial(object.resources)
@@ -1128,10 +1126,10 @@ export const ContainerMetadata: MessageFns<ContainerMetadata> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerMetadata>, I>>(base?: I): ContainerMetadata {
-    return ContainerMetadata.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerMetadata>): ContainerMetadata {
+    return ContainerMetadata.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerMetadata>, I>>(object: I): ContainerMetadata {
+  fromPartial(object: DeepPartial<ContainerMetadata>): ContainerMetadata {
     const message = createBaseContainerMetadata() as any;
     message.name = object.name ?? "";
     message.attempt = object.attempt ?? 0;
@@ -1372,10 +1370,10 @@ export const ContainerConfig: MessageFns<ContainerConfig> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerConfig>, I>>(base?: I): ContainerConfig {
-    return ContainerConfig.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerConfig>): ContainerConfig {
+    return ContainerConfig.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerConfig>, I>>(object: I): ContainerConfig {
+  fromPartial(object: DeepPartial<ContainerConfig>): ContainerConfig {
     const message = createBaseContainerConfig() as any;
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
       ? ContainerMetadata.fromPartial(object.metadata)
@@ -1475,10 +1473,10 @@ export const ContainerConfig_LabelsEntry: MessageFns<ContainerConfig_LabelsEntry
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerConfig_LabelsEntry>, I>>(base?: I): ContainerConfig_LabelsEntry {
-    return ContainerConfig_LabelsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerConfig_LabelsEntry>): ContainerConfig_LabelsEntry {
+    return ContainerConfig_LabelsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerConfig_LabelsEntry>, I>>(object: I): ContainerConfig_LabelsEntry {
+  fromPartial(object: DeepPartial<ContainerConfig_LabelsEntry>): ContainerConfig_LabelsEntry {
     const message = createBaseContainerConfig_LabelsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1542,14 +1540,10 @@ export const ContainerConfig_AnnotationsEntry: MessageFns<ContainerConfig_Annota
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerConfig_AnnotationsEntry>, I>>(
-    base?: I,
-  ): ContainerConfig_AnnotationsEntry {
-    return ContainerConfig_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerConfig_AnnotationsEntry>): ContainerConfig_AnnotationsEntry {
+    return ContainerConfig_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerConfig_AnnotationsEntry>, I>>(
-    object: I,
-  ): ContainerConfig_AnnotationsEntry {
+  fromPartial(object: DeepPartial<ContainerConfig_AnnotationsEntry>): ContainerConfig_AnnotationsEntry {
     const message = createBaseContainerConfig_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1624,10 +1618,10 @@ export const CreateContainerRequest: MessageFns<CreateContainerRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CreateContainerRequest>, I>>(base?: I): CreateContainerRequest {
-    return CreateContainerRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CreateContainerRequest>): CreateContainerRequest {
+    return CreateContainerRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CreateContainerRequest>, I>>(object: I): CreateContainerRequest {
+  fromPartial(object: DeepPartial<CreateContainerRequest>): CreateContainerRequest {
     const message = createBaseCreateContainerRequest() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     message.config = (object.config !== undefined && object.config !== null)
@@ -1685,10 +1679,10 @@ export const CreateContainerResponse: MessageFns<CreateContainerResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CreateContainerResponse>, I>>(base?: I): CreateContainerResponse {
-    return CreateContainerResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CreateContainerResponse>): CreateContainerResponse {
+    return CreateContainerResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CreateContainerResponse>, I>>(object: I): CreateContainerResponse {
+  fromPartial(object: DeepPartial<CreateContainerResponse>): CreateContainerResponse {
     const message = createBaseCreateContainerResponse() as any;
     message.containerId = object.containerId ?? "";
     return message;
@@ -1740,10 +1734,10 @@ export const StartContainerRequest: MessageFns<StartContainerRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StartContainerRequest>, I>>(base?: I): StartContainerRequest {
-    return StartContainerRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StartContainerRequest>): StartContainerRequest {
+    return StartContainerRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StartContainerRequest>, I>>(object: I): StartContainerRequest {
+  fromPartial(object: DeepPartial<StartContainerRequest>): StartContainerRequest {
     const message = createBaseStartContainerRequest() as any;
     message.containerId = object.containerId ?? "";
     return message;
@@ -1784,10 +1778,10 @@ export const StartContainerResponse: MessageFns<StartContainerResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StartContainerResponse>, I>>(base?: I): StartContainerResponse {
-    return StartContainerResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StartContainerResponse>): StartContainerResponse {
+    return StartContainerResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StartContainerResponse>, I>>(_: I): StartContainerResponse {
+  fromPartial(_: DeepPartial<StartContainerResponse>): StartContainerResponse {
     const message = createBaseStartContainerResponse() as any;
     return message;
   },
@@ -1852,10 +1846,10 @@ export const StopContainerRequest: MessageFns<StopContainerRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StopContainerRequest>, I>>(base?: I): StopContainerRequest {
-    return StopContainerRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StopContainerRequest>): StopContainerRequest {
+    return StopContainerRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StopContainerRequest>, I>>(object: I): StopContainerRequest {
+  fromPartial(object: DeepPartial<StopContainerRequest>): StopContainerRequest {
     const message = createBaseStopContainerRequest() as any;
     message.containerId = object.containerId ?? "";
     message.timeout = (object.timeout !== undefined && object.timeout !== null) ? BigInt(object.timeout) : 0n;
@@ -1897,10 +1891,10 @@ export const StopContainerResponse: MessageFns<StopContainerResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StopContainerResponse>, I>>(base?: I): StopContainerResponse {
-    return StopContainerResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StopContainerResponse>): StopContainerResponse {
+    return StopContainerResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StopContainerResponse>, I>>(_: I): StopContainerResponse {
+  fromPartial(_: DeepPartial<StopContainerResponse>): StopContainerResponse {
     const message = createBaseStopContainerResponse() as any;
     return message;
   },
@@ -1951,10 +1945,10 @@ export const RemoveContainerRequest: MessageFns<RemoveContainerRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RemoveContainerRequest>, I>>(base?: I): RemoveContainerRequest {
-    return RemoveContainerRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RemoveContainerRequest>): RemoveContainerRequest {
+    return RemoveContainerRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RemoveContainerRequest>, I>>(object: I): RemoveContainerRequest {
+  fromPartial(object: DeepPartial<RemoveContainerRequest>): RemoveContainerRequest {
     const message = createBaseRemoveContainerRequest() as any;
     message.containerId = object.containerId ?? "";
     return message;
@@ -1995,10 +1989,10 @@ export const RemoveContainerResponse: MessageFns<RemoveContainerResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RemoveContainerResponse>, I>>(base?: I): RemoveContainerResponse {
-    return RemoveContainerResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RemoveContainerResponse>): RemoveContainerResponse {
+    return RemoveContainerResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RemoveContainerResponse>, I>>(_: I): RemoveContainerResponse {
+  fromPartial(_: DeepPartial<RemoveContainerResponse>): RemoveContainerResponse {
     const message = createBaseRemoveContainerResponse() as any;
     return message;
   },
@@ -2049,10 +2043,10 @@ export const ContainerStateValue: MessageFns<ContainerStateValue> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStateValue>, I>>(base?: I): ContainerStateValue {
-    return ContainerStateValue.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStateValue>): ContainerStateValue {
+    return ContainerStateValue.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStateValue>, I>>(object: I): ContainerStateValue {
+  fromPartial(object: DeepPartial<ContainerStateValue>): ContainerStateValue {
     const message = createBaseContainerStateValue() as any;
     message.state = object.state ?? 0;
     return message;
@@ -2140,10 +2134,10 @@ export const ContainerFilter: MessageFns<ContainerFilter> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerFilter>, I>>(base?: I): ContainerFilter {
-    return ContainerFilter.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerFilter>): ContainerFilter {
+    return ContainerFilter.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerFilter>, I>>(object: I): ContainerFilter {
+  fromPartial(object: DeepPartial<ContainerFilter>): ContainerFilter {
     const message = createBaseContainerFilter() as any;
     message.id = object.id ?? "";
     message.state = (object.state !== undefined && object.state !== null)
@@ -2219,14 +2213,10 @@ export const ContainerFilter_LabelSelectorEntry: MessageFns<ContainerFilter_Labe
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerFilter_LabelSelectorEntry>, I>>(
-    base?: I,
-  ): ContainerFilter_LabelSelectorEntry {
-    return ContainerFilter_LabelSelectorEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerFilter_LabelSelectorEntry>): ContainerFilter_LabelSelectorEntry {
+    return ContainerFilter_LabelSelectorEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerFilter_LabelSelectorEntry>, I>>(
-    object: I,
-  ): ContainerFilter_LabelSelectorEntry {
+  fromPartial(object: DeepPartial<ContainerFilter_LabelSelectorEntry>): ContainerFilter_LabelSelectorEntry {
     const message = createBaseContainerFilter_LabelSelectorEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -2279,10 +2269,10 @@ export const ListContainersRequest: MessageFns<ListContainersRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListContainersRequest>, I>>(base?: I): ListContainersRequest {
-    return ListContainersRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListContainersRequest>): ListContainersRequest {
+    return ListContainersRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListContainersRequest>, I>>(object: I): ListContainersRequest {
+  fromPartial(object: DeepPartial<ListContainersRequest>): ListContainersRequest {
     const message = createBaseListContainersRequest() as any;
     message.filter = (object.filter !== undefined && object.filter !== null)
       ? ContainerFilter.fromPartial(object.filter)
@@ -2455,10 +2445,10 @@ export const Container: MessageFns<Container> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Container>, I>>(base?: I): Container {
-    return Container.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Container>): Container {
+    return Container.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Container>, I>>(object: I): Container {
+  fromPartial(object: DeepPartial<Container>): Container {
     const message = createBaseContainer() as any;
     message.id = object.id ?? "";
     message.podSandboxId = object.podSandboxId ?? "";
@@ -2550,10 +2540,10 @@ export const Container_LabelsEntry: MessageFns<Container_LabelsEntry> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Container_LabelsEntry>, I>>(base?: I): Container_LabelsEntry {
-    return Container_LabelsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Container_LabelsEntry>): Container_LabelsEntry {
+    return Container_LabelsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Container_LabelsEntry>, I>>(object: I): Container_LabelsEntry {
+  fromPartial(object: DeepPartial<Container_LabelsEntry>): Container_LabelsEntry {
     const message = createBaseContainer_LabelsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -2617,10 +2607,10 @@ export const Container_AnnotationsEntry: MessageFns<Container_AnnotationsEntry> 
     }
   },
 
-  create<I extends Exact<DeepPartial<Container_AnnotationsEntry>, I>>(base?: I): Container_AnnotationsEntry {
-    return Container_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Container_AnnotationsEntry>): Container_AnnotationsEntry {
+    return Container_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Container_AnnotationsEntry>, I>>(object: I): Container_AnnotationsEntry {
+  fromPartial(object: DeepPartial<Container_AnnotationsEntry>): Container_AnnotationsEntry {
     const message = createBaseContainer_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -2673,10 +2663,10 @@ export const ListContainersResponse: MessageFns<ListContainersResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListContainersResponse>, I>>(base?: I): ListContainersResponse {
-    return ListContainersResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListContainersResponse>): ListContainersResponse {
+    return ListContainersResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListContainersResponse>, I>>(object: I): ListContainersResponse {
+  fromPartial(object: DeepPartial<ListContainersResponse>): ListContainersResponse {
     const message = createBaseListContainersResponse() as any;
     message.containers = object.containers?.map((e) => Container.fromPartial(e)) || [];
     return message;
@@ -2739,10 +2729,10 @@ export const ContainerStatusRequest: MessageFns<ContainerStatusRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatusRequest>, I>>(base?: I): ContainerStatusRequest {
-    return ContainerStatusRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatusRequest>): ContainerStatusRequest {
+    return ContainerStatusRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatusRequest>, I>>(object: I): ContainerStatusRequest {
+  fromPartial(object: DeepPartial<ContainerStatusRequest>): ContainerStatusRequest {
     const message = createBaseContainerStatusRequest() as any;
     message.containerId = object.containerId ?? "";
     message.verbose = object.verbose ?? false;
@@ -3004,10 +2994,10 @@ export const ContainerStatus: MessageFns<ContainerStatus> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatus>, I>>(base?: I): ContainerStatus {
-    return ContainerStatus.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatus>): ContainerStatus {
+    return ContainerStatus.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatus>, I>>(object: I): ContainerStatus {
+  fromPartial(object: DeepPartial<ContainerStatus>): ContainerStatus {
     const message = createBaseContainerStatus() as any;
     message.id = object.id ?? "";
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
@@ -3110,10 +3100,10 @@ export const ContainerStatus_LabelsEntry: MessageFns<ContainerStatus_LabelsEntry
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatus_LabelsEntry>, I>>(base?: I): ContainerStatus_LabelsEntry {
-    return ContainerStatus_LabelsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatus_LabelsEntry>): ContainerStatus_LabelsEntry {
+    return ContainerStatus_LabelsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatus_LabelsEntry>, I>>(object: I): ContainerStatus_LabelsEntry {
+  fromPartial(object: DeepPartial<ContainerStatus_LabelsEntry>): ContainerStatus_LabelsEntry {
     const message = createBaseContainerStatus_LabelsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -3177,14 +3167,10 @@ export const ContainerStatus_AnnotationsEntry: MessageFns<ContainerStatus_Annota
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatus_AnnotationsEntry>, I>>(
-    base?: I,
-  ): ContainerStatus_AnnotationsEntry {
-    return ContainerStatus_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatus_AnnotationsEntry>): ContainerStatus_AnnotationsEntry {
+    return ContainerStatus_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatus_AnnotationsEntry>, I>>(
-    object: I,
-  ): ContainerStatus_AnnotationsEntry {
+  fromPartial(object: DeepPartial<ContainerStatus_AnnotationsEntry>): ContainerStatus_AnnotationsEntry {
     const message = createBaseContainerStatus_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -3251,10 +3237,10 @@ export const ContainerStatusResponse: MessageFns<ContainerStatusResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatusResponse>, I>>(base?: I): ContainerStatusResponse {
-    return ContainerStatusResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatusResponse>): ContainerStatusResponse {
+    return ContainerStatusResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatusResponse>, I>>(object: I): ContainerStatusResponse {
+  fromPartial(object: DeepPartial<ContainerStatusResponse>): ContainerStatusResponse {
     const message = createBaseContainerStatusResponse() as any;
     message.status = (object.status !== undefined && object.status !== null)
       ? ContainerStatus.fromPartial(object.status)
@@ -3328,14 +3314,10 @@ export const ContainerStatusResponse_InfoEntry: MessageFns<ContainerStatusRespon
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatusResponse_InfoEntry>, I>>(
-    base?: I,
-  ): ContainerStatusResponse_InfoEntry {
-    return ContainerStatusResponse_InfoEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatusResponse_InfoEntry>): ContainerStatusResponse_InfoEntry {
+    return ContainerStatusResponse_InfoEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatusResponse_InfoEntry>, I>>(
-    object: I,
-  ): ContainerStatusResponse_InfoEntry {
+  fromPartial(object: DeepPartial<ContainerStatusResponse_InfoEntry>): ContainerStatusResponse_InfoEntry {
     const message = createBaseContainerStatusResponse_InfoEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -3388,10 +3370,10 @@ export const ContainerResources: MessageFns<ContainerResources> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerResources>, I>>(base?: I): ContainerResources {
-    return ContainerResources.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerResources>): ContainerResources {
+    return ContainerResources.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerResources>, I>>(object: I): ContainerResources {
+  fromPartial(object: DeepPartial<ContainerResources>): ContainerResources {
     const message = createBaseContainerResources() as any;
     message.linux = (object.linux !== undefined && object.linux !== null)
       ? LinuxContainerResources.fromPartial(object.linux)
@@ -3471,12 +3453,10 @@ export const UpdateContainerResourcesRequest: MessageFns<UpdateContainerResource
     }
   },
 
-  create<I extends Exact<DeepPartial<UpdateContainerResourcesRequest>, I>>(base?: I): UpdateContainerResourcesRequest {
-    return UpdateContainerResourcesRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UpdateContainerResourcesRequest>): UpdateContainerResourcesRequest {
+    return UpdateContainerResourcesRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UpdateContainerResourcesRequest>, I>>(
-    object: I,
-  ): UpdateContainerResourcesRequest {
+  fromPartial(object: DeepPartial<UpdateContainerResourcesRequest>): UpdateContainerResourcesRequest {
     const message = createBaseUpdateContainerResourcesRequest() as any;
     message.containerId = object.containerId ?? "";
     message.linux = (object.linux !== undefined && object.linux !== null)
@@ -3556,13 +3536,13 @@ export const UpdateContainerResourcesRequest_AnnotationsEntry: MessageFns<
     }
   },
 
-  create<I extends Exact<DeepPartial<UpdateContainerResourcesRequest_AnnotationsEntry>, I>>(
-    base?: I,
+  create(
+    base?: DeepPartial<UpdateContainerResourcesRequest_AnnotationsEntry>,
   ): UpdateContainerResourcesRequest_AnnotationsEntry {
-    return UpdateContainerResourcesRequest_AnnotationsEntry.fromPartial(base ?? ({} as any));
+    return UpdateContainerResourcesRequest_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UpdateContainerResourcesRequest_AnnotationsEntry>, I>>(
-    object: I,
+  fromPartial(
+    object: DeepPartial<UpdateContainerResourcesRequest_AnnotationsEntry>,
   ): UpdateContainerResourcesRequest_AnnotationsEntry {
     const message = createBaseUpdateContainerResourcesRequest_AnnotationsEntry() as any;
     message.key = object.key ?? "";
@@ -3605,14 +3585,10 @@ export const UpdateContainerResourcesResponse: MessageFns<UpdateContainerResourc
     }
   },
 
-  create<I extends Exact<DeepPartial<UpdateContainerResourcesResponse>, I>>(
-    base?: I,
-  ): UpdateContainerResourcesResponse {
-    return UpdateContainerResourcesResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UpdateContainerResourcesResponse>): UpdateContainerResourcesResponse {
+    return UpdateContainerResourcesResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UpdateContainerResourcesResponse>, I>>(
-    _: I,
-  ): UpdateContainerResourcesResponse {
+  fromPartial(_: DeepPartial<UpdateContainerResourcesResponse>): UpdateContainerResourcesResponse {
     const message = createBaseUpdateContainerResourcesResponse() as any;
     return message;
   },
@@ -3663,10 +3639,10 @@ export const ReopenContainerLogRequest: MessageFns<ReopenContainerLogRequest> = 
     }
   },
 
-  create<I extends Exact<DeepPartial<ReopenContainerLogRequest>, I>>(base?: I): ReopenContainerLogRequest {
-    return ReopenContainerLogRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReopenContainerLogRequest>): ReopenContainerLogRequest {
+    return ReopenContainerLogRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReopenContainerLogRequest>, I>>(object: I): ReopenContainerLogRequest {
+  fromPartial(object: DeepPartial<ReopenContainerLogRequest>): ReopenContainerLogRequest {
     const message = createBaseReopenContainerLogRequest() as any;
     message.containerId = object.containerId ?? "";
     return message;
@@ -3707,10 +3683,10 @@ export const ReopenContainerLogResponse: MessageFns<ReopenContainerLogResponse> 
     }
   },
 
-  create<I extends Exact<DeepPartial<ReopenContainerLogResponse>, I>>(base?: I): ReopenContainerLogResponse {
-    return ReopenContainerLogResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReopenContainerLogResponse>): ReopenContainerLogResponse {
+    return ReopenContainerLogResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReopenContainerLogResponse>, I>>(_: I): ReopenContainerLogResponse {
+  fromPartial(_: DeepPartial<ReopenContainerLogResponse>): ReopenContainerLogResponse {
     const message = createBaseReopenContainerLogResponse() as any;
     return message;
   },
@@ -3786,10 +3762,10 @@ export const CheckpointContainerRequest: MessageFns<CheckpointContainerRequest> 
     }
   },
 
-  create<I extends Exact<DeepPartial<CheckpointContainerRequest>, I>>(base?: I): CheckpointContainerRequest {
-    return CheckpointContainerRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CheckpointContainerRequest>): CheckpointContainerRequest {
+    return CheckpointContainerRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CheckpointContainerRequest>, I>>(object: I): CheckpointContainerRequest {
+  fromPartial(object: DeepPartial<CheckpointContainerRequest>): CheckpointContainerRequest {
     const message = createBaseCheckpointContainerRequest() as any;
     message.containerId = object.containerId ?? "";
     message.location = object.location ?? "";
@@ -3832,10 +3808,10 @@ export const CheckpointContainerResponse: MessageFns<CheckpointContainerResponse
     }
   },
 
-  create<I extends Exact<DeepPartial<CheckpointContainerResponse>, I>>(base?: I): CheckpointContainerResponse {
-    return CheckpointContainerResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CheckpointContainerResponse>): CheckpointContainerResponse {
+    return CheckpointContainerResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CheckpointContainerResponse>, I>>(_: I): CheckpointContainerResponse {
+  fromPartial(_: DeepPartial<CheckpointContainerResponse>): CheckpointContainerResponse {
     const message = createBaseCheckpointContainerResponse() as any;
     return message;
   },
@@ -3849,13 +3825,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -74,10 +74,10 @@ export const GetEventsRequest: MessageFns<GetEventsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetEventsRequest>, I>>(base?: I): GetEventsRequest {
-    return GetEventsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetEventsRequest>): GetEventsRequest {
+    return GetEventsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetEventsRequest>, I>>(_: I): GetEventsRequest {
+  fromPartial(_: DeepPartial<GetEventsRequest>): GetEventsRequest {
     const message = createBaseGetEventsRequest() as any;
     return message;
   },
@@ -175,10 +175,10 @@ export const ContainerEventResponse: MessageFns<ContainerEventResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerEventResponse>, I>>(base?: I): ContainerEventResponse {
-    return ContainerEventResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerEventResponse>): ContainerEventResponse {
+    return ContainerEventResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerEventResponse>, I>>(object: I): ContainerEventResponse {
+  fromPartial(object: DeepPartial<ContainerEventResponse>): ContainerEventResponse {
     const message = createBaseContainerEventResponse() as any;
     message.containerId = object.containerId ?? "";
     message.containerEventType = object.containerEventType ?? 0;
@@ -199,13 +199,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -190,10 +190,10 @@ export const ImageSpec: MessageFns<ImageSpec> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ImageSpec>, I>>(base?: I): ImageSpec {
-    return ImageSpec.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ImageSpec>): ImageSpec {
+    return ImageSpec.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ImageSpec>, I>>(object: I): ImageSpec {
+  fromPartial(object: DeepPartial<ImageSpec>): ImageSpec {
     const message = createBaseImageSpec() as any;
     message.image = object.image ?? "";
     message.annotations = (globalThis.Object.entries(object.annotations ?? {}) as [string, string][]).reduce(
@@ -267,10 +267,10 @@ export const ImageSpec_AnnotationsEntry: MessageFns<ImageSpec_AnnotationsEntry> 
     }
   },
 
-  create<I extends Exact<DeepPartial<ImageSpec_AnnotationsEntry>, I>>(base?: I): ImageSpec_AnnotationsEntry {
-    return ImageSpec_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ImageSpec_AnnotationsEntry>): ImageSpec_AnnotationsEntry {
+    return ImageSpec_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ImageSpec_AnnotationsEntry>, I>>(object: I): ImageSpec_AnnotationsEntry {
+  fromPartial(object: DeepPartial<ImageSpec_AnnotationsEntry>): ImageSpec_AnnotationsEntry {
     const message = createBaseImageSpec_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -323,10 +323,10 @@ export const ImageFilter: MessageFns<ImageFilter> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ImageFilter>, I>>(base?: I): ImageFilter {
-    return ImageFilter.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ImageFilter>): ImageFilter {
+    return ImageFilter.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ImageFilter>, I>>(object: I): ImageFilter {
+  fromPartial(object: DeepPartial<ImageFilter>): ImageFilter {
     const message = createBaseImageFilter() as any;
     message.image = (object.image !== undefined && object.image !== null)
       ? ImageSpec.fromPartial(object.image)
@@ -380,10 +380,10 @@ export const ListImagesRequest: MessageFns<ListImagesRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListImagesRequest>, I>>(base?: I): ListImagesRequest {
-    return ListImagesRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListImagesRequest>): ListImagesRequest {
+    return ListImagesRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListImagesRequest>, I>>(object: I): ListImagesRequest {
+  fromPartial(object: DeepPartial<ListImagesRequest>): ListImagesRequest {
     const message = createBaseListImagesRequest() as any;
     message.filter = (object.filter !== undefined && object.filter !== null)
       ? ImageFilter.fromPartial(object.filter)
@@ -526,10 +526,10 @@ export const Image: MessageFns<Image> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Image>, I>>(base?: I): Image {
-    return Image.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Image>): Image {
+    return Image.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Image>, I>>(object: I): Image {
+  fromPartial(object: DeepPartial<Image>): Image {
     const message = createBaseImage() as any;
     message.id = object.id ?? "";
     message.repoTags = object.repoTags?.map((e) => e) || [];
@@ -588,10 +588,10 @@ export const ListImagesResponse: MessageFns<ListImagesResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListImagesResponse>, I>>(base?: I): ListImagesResponse {
-    return ListImagesResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListImagesResponse>): ListImagesResponse {
+    return ListImagesResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListImagesResponse>, I>>(object: I): ListImagesResponse {
+  fromPartial(object: DeepPartial<ListImagesResponse>): ListImagesResponse {
     const message = createBaseListImagesResponse() as any;
     message.images = object.images?.map((e) => Image.fromPartial(e)) || [];
     return message;
@@ -654,10 +654,10 @@ export const ImageStatusRequest: MessageFns<ImageStatusRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ImageStatusRequest>, I>>(base?: I): ImageStatusRequest {
-    return ImageStatusRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ImageStatusRequest>): ImageStatusRequest {
+    return ImageStatusRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ImageStatusRequest>, I>>(object: I): ImageStatusRequest {
+  fromPartial(object: DeepPartial<ImageStatusRequest>): ImageStatusRequest {
     const message = createBaseImageStatusRequest() as any;
     message.image = (object.image !== undefined && object.image !== null)
       ? ImageSpec.fromPartial(object.image)
@@ -726,10 +726,10 @@ export const ImageStatusResponse: MessageFns<ImageStatusResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ImageStatusResponse>, I>>(base?: I): ImageStatusResponse {
-    return ImageStatusResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ImageStatusResponse>): ImageStatusResponse {
+    return ImageStatusResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ImageStatusResponse>, I>>(object: I): ImageStatusResponse {
+  fromPartial(object: DeepPartial<ImageStatusResponse>): ImageStatusResponse {
     const message = createBaseImageStatusResponse() as any;
     message.image = (object.image !== undefined && object.image !== null) ? Image.fromPartial(object.image) : undefined;
     message.info = (globalThis.Object.entries(object.info ?? {}) as [string, string][]).reduce(
@@ -801,12 +801,10 @@ export const ImageStatusResponse_InfoEntry: MessageFns<ImageStatusResponse_InfoE
     }
   },
 
-  create<I extends Exact<DeepPartial<ImageStatusResponse_InfoEntry>, I>>(base?: I): ImageStatusResponse_InfoEntry {
-    return ImageStatusResponse_InfoEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ImageStatusResponse_InfoEntry>): ImageStatusResponse_InfoEntry {
+    return ImageStatusResponse_InfoEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ImageStatusResponse_InfoEntry>, I>>(
-    object: I,
-  ): ImageStatusResponse_InfoEntry {
+  fromPartial(object: DeepPartial<ImageStatusResponse_InfoEntry>): ImageStatusResponse_InfoEntry {
     const message = createBaseImageStatusResponse_InfoEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -914,10 +912,10 @@ export const AuthConfig: MessageFns<AuthConfig> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<AuthConfig>, I>>(base?: I): AuthConfig {
-    return AuthConfig.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<AuthConfig>): AuthConfig {
+    return AuthConfig.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<AuthConfig>, I>>(object: I): AuthConfig {
+  fromPartial(object: DeepPartial<AuthConfig>): AuthConfig {
     const message = createBaseAuthConfig() as any;
     message.username = object.username ?? "";
     message.password = object.password ?? "";
@@ -996,10 +994,10 @@ export const PullImageRequest: MessageFns<PullImageRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PullImageRequest>, I>>(base?: I): PullImageRequest {
-    return PullImageRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PullImageRequest>): PullImageRequest {
+    return PullImageRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PullImageRequest>, I>>(object: I): PullImageRequest {
+  fromPartial(object: DeepPartial<PullImageRequest>): PullImageRequest {
     const message = createBasePullImageRequest() as any;
     message.image = (object.image !== undefined && object.image !== null)
       ? ImageSpec.fromPartial(object.image)
@@ -1059,10 +1057,10 @@ export const PullImageResponse: MessageFns<PullImageResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PullImageResponse>, I>>(base?: I): PullImageResponse {
-    return PullImageResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PullImageResponse>): PullImageResponse {
+    return PullImageResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PullImageResponse>, I>>(object: I): PullImageResponse {
+  fromPartial(object: DeepPartial<PullImageResponse>): PullImageResponse {
     const message = createBasePullImageResponse() as any;
     message.imageRef = object.imageRef ?? "";
     return message;
@@ -1114,10 +1112,10 @@ export const RemoveImageRequest: MessageFns<RemoveImageRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RemoveImageRequest>, I>>(base?: I): RemoveImageRequest {
-    return RemoveImageRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RemoveImageRequest>): RemoveImageRequest {
+    return RemoveImageRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RemoveImageRequest>, I>>(object: I): RemoveImageRequest {
+  fromPartial(object: DeepPartial<RemoveImageRequest>): RemoveImageRequest {
     const message = createBaseRemoveImageRequest() as any;
     message.image = (object.image !== undefined && object.image !== null)
       ? ImageSpec.fromPartial(object.image)
@@ -1160,10 +1158,10 @@ export const RemoveImageResponse: MessageFns<RemoveImageResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RemoveImageResponse>, I>>(base?: I): RemoveImageResponse {
-    return RemoveImageResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RemoveImageResponse>): RemoveImageResponse {
+    return RemoveImageResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RemoveImageResponse>, I>>(_: I): RemoveImageResponse {
+  fromPartial(_: DeepPartial<RemoveImageResponse>): RemoveImageResponse {
     const message = createBaseRemoveImageResponse() as any;
     return message;
   },
@@ -1177,13 +1175,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

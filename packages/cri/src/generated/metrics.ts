@@ -92,10 +92,10 @@ export const ListMetricDescriptorsRequest: MessageFns<ListMetricDescriptorsReque
     }
   },
 
-  create<I extends Exact<DeepPartial<ListMetricDescriptorsRequest>, I>>(base?: I): ListMetricDescriptorsRequest {
-    return ListMetricDescriptorsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListMetricDescriptorsRequest>): ListMetricDescriptorsRequest {
+    return ListMetricDescriptorsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListMetricDescriptorsRequest>, I>>(_: I): ListMetricDescriptorsRequest {
+  fromPartial(_: DeepPartial<ListMetricDescriptorsRequest>): ListMetricDescriptorsRequest {
     const message = createBaseListMetricDescriptorsRequest() as any;
     return message;
   },
@@ -146,12 +146,10 @@ export const ListMetricDescriptorsResponse: MessageFns<ListMetricDescriptorsResp
     }
   },
 
-  create<I extends Exact<DeepPartial<ListMetricDescriptorsResponse>, I>>(base?: I): ListMetricDescriptorsResponse {
-    return ListMetricDescriptorsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListMetricDescriptorsResponse>): ListMetricDescriptorsResponse {
+    return ListMetricDescriptorsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListMetricDescriptorsResponse>, I>>(
-    object: I,
-  ): ListMetricDescriptorsResponse {
+  fromPartial(object: DeepPartial<ListMetricDescriptorsResponse>): ListMetricDescriptorsResponse {
     const message = createBaseListMetricDescriptorsResponse() as any;
     message.descriptors = object.descriptors?.map((e) => MetricDescriptor.fromPartial(e)) || [];
     return message;
@@ -225,10 +223,10 @@ export const MetricDescriptor: MessageFns<MetricDescriptor> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<MetricDescriptor>, I>>(base?: I): MetricDescriptor {
-    return MetricDescriptor.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<MetricDescriptor>): MetricDescriptor {
+    return MetricDescriptor.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<MetricDescriptor>, I>>(object: I): MetricDescriptor {
+  fromPartial(object: DeepPartial<MetricDescriptor>): MetricDescriptor {
     const message = createBaseMetricDescriptor() as any;
     message.name = object.name ?? "";
     message.help = object.help ?? "";
@@ -271,10 +269,10 @@ export const ListPodSandboxMetricsRequest: MessageFns<ListPodSandboxMetricsReque
     }
   },
 
-  create<I extends Exact<DeepPartial<ListPodSandboxMetricsRequest>, I>>(base?: I): ListPodSandboxMetricsRequest {
-    return ListPodSandboxMetricsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListPodSandboxMetricsRequest>): ListPodSandboxMetricsRequest {
+    return ListPodSandboxMetricsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListPodSandboxMetricsRequest>, I>>(_: I): ListPodSandboxMetricsRequest {
+  fromPartial(_: DeepPartial<ListPodSandboxMetricsRequest>): ListPodSandboxMetricsRequest {
     const message = createBaseListPodSandboxMetricsRequest() as any;
     return message;
   },
@@ -325,12 +323,10 @@ export const ListPodSandboxMetricsResponse: MessageFns<ListPodSandboxMetricsResp
     }
   },
 
-  create<I extends Exact<DeepPartial<ListPodSandboxMetricsResponse>, I>>(base?: I): ListPodSandboxMetricsResponse {
-    return ListPodSandboxMetricsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListPodSandboxMetricsResponse>): ListPodSandboxMetricsResponse {
+    return ListPodSandboxMetricsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListPodSandboxMetricsResponse>, I>>(
-    object: I,
-  ): ListPodSandboxMetricsResponse {
+  fromPartial(object: DeepPartial<ListPodSandboxMetricsResponse>): ListPodSandboxMetricsResponse {
     const message = createBaseListPodSandboxMetricsResponse() as any;
     message.podMetrics = object.podMetrics?.map((e) => PodSandboxMetrics.fromPartial(e)) || [];
     return message;
@@ -404,10 +400,10 @@ export const PodSandboxMetrics: MessageFns<PodSandboxMetrics> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxMetrics>, I>>(base?: I): PodSandboxMetrics {
-    return PodSandboxMetrics.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxMetrics>): PodSandboxMetrics {
+    return PodSandboxMetrics.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxMetrics>, I>>(object: I): PodSandboxMetrics {
+  fromPartial(object: DeepPartial<PodSandboxMetrics>): PodSandboxMetrics {
     const message = createBasePodSandboxMetrics() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     message.metrics = object.metrics?.map((e) => Metric.fromPartial(e)) || [];
@@ -472,10 +468,10 @@ export const ContainerMetrics: MessageFns<ContainerMetrics> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerMetrics>, I>>(base?: I): ContainerMetrics {
-    return ContainerMetrics.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerMetrics>): ContainerMetrics {
+    return ContainerMetrics.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerMetrics>, I>>(object: I): ContainerMetrics {
+  fromPartial(object: DeepPartial<ContainerMetrics>): ContainerMetrics {
     const message = createBaseContainerMetrics() as any;
     message.containerId = object.containerId ?? "";
     message.metrics = object.metrics?.map((e) => Metric.fromPartial(e)) || [];
@@ -575,10 +571,10 @@ export const Metric: MessageFns<Metric> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Metric>, I>>(base?: I): Metric {
-    return Metric.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Metric>): Metric {
+    return Metric.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Metric>, I>>(object: I): Metric {
+  fromPartial(object: DeepPartial<Metric>): Metric {
     const message = createBaseMetric() as any;
     message.name = object.name ?? "";
     message.timestamp = (object.timestamp !== undefined && object.timestamp !== null) ? BigInt(object.timestamp) : 0n;
@@ -599,13 +595,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

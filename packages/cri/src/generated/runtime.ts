@@ -145,10 +145,10 @@ export const VersionRequest: MessageFns<VersionRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<VersionRequest>, I>>(base?: I): VersionRequest {
-    return VersionRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<VersionRequest>): VersionRequest {
+    return VersionRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<VersionRequest>, I>>(object: I): VersionRequest {
+  fromPartial(object: DeepPartial<VersionRequest>): VersionRequest {
     const message = createBaseVersionRequest() as any;
     message.version = object.version ?? "";
     return message;
@@ -233,10 +233,10 @@ export const VersionResponse: MessageFns<VersionResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<VersionResponse>, I>>(base?: I): VersionResponse {
-    return VersionResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<VersionResponse>): VersionResponse {
+    return VersionResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<VersionResponse>, I>>(object: I): VersionResponse {
+  fromPartial(object: DeepPartial<VersionResponse>): VersionResponse {
     const message = createBaseVersionResponse() as any;
     message.version = object.version ?? "";
     message.runtimeName = object.runtimeName ?? "";
@@ -291,10 +291,10 @@ export const StatusRequest: MessageFns<StatusRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StatusRequest>, I>>(base?: I): StatusRequest {
-    return StatusRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StatusRequest>): StatusRequest {
+    return StatusRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StatusRequest>, I>>(object: I): StatusRequest {
+  fromPartial(object: DeepPartial<StatusRequest>): StatusRequest {
     const message = createBaseStatusRequest() as any;
     message.verbose = object.verbose ?? false;
     return message;
@@ -379,10 +379,10 @@ export const RuntimeCondition: MessageFns<RuntimeCondition> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuntimeCondition>, I>>(base?: I): RuntimeCondition {
-    return RuntimeCondition.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuntimeCondition>): RuntimeCondition {
+    return RuntimeCondition.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuntimeCondition>, I>>(object: I): RuntimeCondition {
+  fromPartial(object: DeepPartial<RuntimeCondition>): RuntimeCondition {
     const message = createBaseRuntimeCondition() as any;
     message.type = object.type ?? "";
     message.status = object.status ?? false;
@@ -437,10 +437,10 @@ export const RuntimeStatus: MessageFns<RuntimeStatus> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuntimeStatus>, I>>(base?: I): RuntimeStatus {
-    return RuntimeStatus.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuntimeStatus>): RuntimeStatus {
+    return RuntimeStatus.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuntimeStatus>, I>>(object: I): RuntimeStatus {
+  fromPartial(object: DeepPartial<RuntimeStatus>): RuntimeStatus {
     const message = createBaseRuntimeStatus() as any;
     message.conditions = object.conditions?.map((e) => RuntimeCondition.fromPartial(e)) || [];
     return message;
@@ -503,10 +503,10 @@ export const RuntimeHandlerFeatures: MessageFns<RuntimeHandlerFeatures> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuntimeHandlerFeatures>, I>>(base?: I): RuntimeHandlerFeatures {
-    return RuntimeHandlerFeatures.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuntimeHandlerFeatures>): RuntimeHandlerFeatures {
+    return RuntimeHandlerFeatures.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuntimeHandlerFeatures>, I>>(object: I): RuntimeHandlerFeatures {
+  fromPartial(object: DeepPartial<RuntimeHandlerFeatures>): RuntimeHandlerFeatures {
     const message = createBaseRuntimeHandlerFeatures() as any;
     message.recursiveReadOnlyMounts = object.recursiveReadOnlyMounts ?? false;
     message.userNamespaces = object.userNamespaces ?? false;
@@ -570,10 +570,10 @@ export const RuntimeHandler: MessageFns<RuntimeHandler> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuntimeHandler>, I>>(base?: I): RuntimeHandler {
-    return RuntimeHandler.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuntimeHandler>): RuntimeHandler {
+    return RuntimeHandler.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuntimeHandler>, I>>(object: I): RuntimeHandler {
+  fromPartial(object: DeepPartial<RuntimeHandler>): RuntimeHandler {
     const message = createBaseRuntimeHandler() as any;
     message.name = object.name ?? "";
     message.features = (object.features !== undefined && object.features !== null)
@@ -653,10 +653,10 @@ export const StatusResponse: MessageFns<StatusResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StatusResponse>, I>>(base?: I): StatusResponse {
-    return StatusResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StatusResponse>): StatusResponse {
+    return StatusResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StatusResponse>, I>>(object: I): StatusResponse {
+  fromPartial(object: DeepPartial<StatusResponse>): StatusResponse {
     const message = createBaseStatusResponse() as any;
     message.status = (object.status !== undefined && object.status !== null)
       ? RuntimeStatus.fromPartial(object.status)
@@ -731,10 +731,10 @@ export const StatusResponse_InfoEntry: MessageFns<StatusResponse_InfoEntry> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StatusResponse_InfoEntry>, I>>(base?: I): StatusResponse_InfoEntry {
-    return StatusResponse_InfoEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StatusResponse_InfoEntry>): StatusResponse_InfoEntry {
+    return StatusResponse_InfoEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StatusResponse_InfoEntry>, I>>(object: I): StatusResponse_InfoEntry {
+  fromPartial(object: DeepPartial<StatusResponse_InfoEntry>): StatusResponse_InfoEntry {
     const message = createBaseStatusResponse_InfoEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -787,10 +787,10 @@ export const NetworkConfig: MessageFns<NetworkConfig> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<NetworkConfig>, I>>(base?: I): NetworkConfig {
-    return NetworkConfig.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<NetworkConfig>): NetworkConfig {
+    return NetworkConfig.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<NetworkConfig>, I>>(object: I): NetworkConfig {
+  fromPartial(object: DeepPartial<NetworkConfig>): NetworkConfig {
     const message = createBaseNetworkConfig() as any;
     message.podCidr = object.podCidr ?? "";
     return message;
@@ -842,10 +842,10 @@ export const RuntimeConfig: MessageFns<RuntimeConfig> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuntimeConfig>, I>>(base?: I): RuntimeConfig {
-    return RuntimeConfig.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuntimeConfig>): RuntimeConfig {
+    return RuntimeConfig.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuntimeConfig>, I>>(object: I): RuntimeConfig {
+  fromPartial(object: DeepPartial<RuntimeConfig>): RuntimeConfig {
     const message = createBaseRuntimeConfig() as any;
     message.networkConfig = (object.networkConfig !== undefined && object.networkConfig !== null)
       ? NetworkConfig.fromPartial(object.networkConfig)
@@ -899,10 +899,10 @@ export const UpdateRuntimeConfigRequest: MessageFns<UpdateRuntimeConfigRequest> 
     }
   },
 
-  create<I extends Exact<DeepPartial<UpdateRuntimeConfigRequest>, I>>(base?: I): UpdateRuntimeConfigRequest {
-    return UpdateRuntimeConfigRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UpdateRuntimeConfigRequest>): UpdateRuntimeConfigRequest {
+    return UpdateRuntimeConfigRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UpdateRuntimeConfigRequest>, I>>(object: I): UpdateRuntimeConfigRequest {
+  fromPartial(object: DeepPartial<UpdateRuntimeConfigRequest>): UpdateRuntimeConfigRequest {
     const message = createBaseUpdateRuntimeConfigRequest() as any;
     message.runtimeConfig = (object.runtimeConfig !== undefined && object.runtimeConfig !== null)
       ? RuntimeConfig.fromPartial(object.runtimeConfig)
@@ -945,10 +945,10 @@ export const UpdateRuntimeConfigResponse: MessageFns<UpdateRuntimeConfigResponse
     }
   },
 
-  create<I extends Exact<DeepPartial<UpdateRuntimeConfigResponse>, I>>(base?: I): UpdateRuntimeConfigResponse {
-    return UpdateRuntimeConfigResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UpdateRuntimeConfigResponse>): UpdateRuntimeConfigResponse {
+    return UpdateRuntimeConfigResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UpdateRuntimeConfigResponse>, I>>(_: I): UpdateRuntimeConfigResponse {
+  fromPartial(_: DeepPartial<UpdateRuntimeConfigResponse>): UpdateRuntimeConfigResponse {
     const message = createBaseUpdateRuntimeConfigResponse() as any;
     return message;
   },
@@ -988,10 +988,10 @@ export const RuntimeConfigRequest: MessageFns<RuntimeConfigRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuntimeConfigRequest>, I>>(base?: I): RuntimeConfigRequest {
-    return RuntimeConfigRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuntimeConfigRequest>): RuntimeConfigRequest {
+    return RuntimeConfigRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuntimeConfigRequest>, I>>(_: I): RuntimeConfigRequest {
+  fromPartial(_: DeepPartial<RuntimeConfigRequest>): RuntimeConfigRequest {
     const message = createBaseRuntimeConfigRequest() as any;
     return message;
   },
@@ -1042,10 +1042,10 @@ export const LinuxRuntimeConfiguration: MessageFns<LinuxRuntimeConfiguration> = 
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxRuntimeConfiguration>, I>>(base?: I): LinuxRuntimeConfiguration {
-    return LinuxRuntimeConfiguration.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxRuntimeConfiguration>): LinuxRuntimeConfiguration {
+    return LinuxRuntimeConfiguration.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxRuntimeConfiguration>, I>>(object: I): LinuxRuntimeConfiguration {
+  fromPartial(object: DeepPartial<LinuxRuntimeConfiguration>): LinuxRuntimeConfiguration {
     const message = createBaseLinuxRuntimeConfiguration() as any;
     message.cgroupDriver = object.cgroupDriver ?? 0;
     return message;
@@ -1097,10 +1097,10 @@ export const RuntimeConfigResponse: MessageFns<RuntimeConfigResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuntimeConfigResponse>, I>>(base?: I): RuntimeConfigResponse {
-    return RuntimeConfigResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuntimeConfigResponse>): RuntimeConfigResponse {
+    return RuntimeConfigResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuntimeConfigResponse>, I>>(object: I): RuntimeConfigResponse {
+  fromPartial(object: DeepPartial<RuntimeConfigResponse>): RuntimeConfigResponse {
     const message = createBaseRuntimeConfigResponse() as any;
     message.linux = (object.linux !== undefined && object.linux !== null)
       ? LinuxRuntimeConfiguration.fromPartial(object.linux)
@@ -1117,13 +1117,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

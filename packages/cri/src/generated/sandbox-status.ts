@@ -188,10 +188,10 @@ export const PodSandboxStatusRequest: MessageFns<PodSandboxStatusRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatusRequest>, I>>(base?: I): PodSandboxStatusRequest {
-    return PodSandboxStatusRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatusRequest>): PodSandboxStatusRequest {
+    return PodSandboxStatusRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatusRequest>, I>>(object: I): PodSandboxStatusRequest {
+  fromPartial(object: DeepPartial<PodSandboxStatusRequest>): PodSandboxStatusRequest {
     const message = createBasePodSandboxStatusRequest() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     message.verbose = object.verbose ?? false;
@@ -244,10 +244,10 @@ export const PodIP: MessageFns<PodIP> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodIP>, I>>(base?: I): PodIP {
-    return PodIP.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodIP>): PodIP {
+    return PodIP.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodIP>, I>>(object: I): PodIP {
+  fromPartial(object: DeepPartial<PodIP>): PodIP {
     const message = createBasePodIP() as any;
     message.ip = object.ip ?? "";
     return message;
@@ -310,10 +310,10 @@ export const PodSandboxNetworkStatus: MessageFns<PodSandboxNetworkStatus> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxNetworkStatus>, I>>(base?: I): PodSandboxNetworkStatus {
-    return PodSandboxNetworkStatus.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxNetworkStatus>): PodSandboxNetworkStatus {
+    return PodSandboxNetworkStatus.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxNetworkStatus>, I>>(object: I): PodSandboxNetworkStatus {
+  fromPartial(object: DeepPartial<PodSandboxNetworkStatus>): PodSandboxNetworkStatus {
     const message = createBasePodSandboxNetworkStatus() as any;
     message.ip = object.ip ?? "";
     message.additionalIps = object.additionalIps?.map((e) => PodIP.fromPartial(e)) || [];
@@ -366,10 +366,10 @@ export const Namespace: MessageFns<Namespace> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Namespace>, I>>(base?: I): Namespace {
-    return Namespace.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Namespace>): Namespace {
+    return Namespace.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Namespace>, I>>(object: I): Namespace {
+  fromPartial(object: DeepPartial<Namespace>): Namespace {
     const message = createBaseNamespace() as any;
     message.options = (object.options !== undefined && object.options !== null)
       ? NamespaceOption.fromPartial(object.options)
@@ -423,10 +423,10 @@ export const LinuxPodSandboxStatus: MessageFns<LinuxPodSandboxStatus> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxPodSandboxStatus>, I>>(base?: I): LinuxPodSandboxStatus {
-    return LinuxPodSandboxStatus.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxPodSandboxStatus>): LinuxPodSandboxStatus {
+    return LinuxPodSandboxStatus.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxPodSandboxStatus>, I>>(object: I): LinuxPodSandboxStatus {
+  fromPartial(object: DeepPartial<LinuxPodSandboxStatus>): LinuxPodSandboxStatus {
     const message = createBaseLinuxPodSandboxStatus() as any;
     message.namespaces = (object.namespaces !== undefined && object.namespaces !== null)
       ? Namespace.fromPartial(object.namespaces)
@@ -587,10 +587,10 @@ export const PodSandboxStatus: MessageFns<PodSandboxStatus> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatus>, I>>(base?: I): PodSandboxStatus {
-    return PodSandboxStatus.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatus>): PodSandboxStatus {
+    return PodSandboxStatus.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatus>, I>>(object: I): PodSandboxStatus {
+  fromPartial(object: DeepPartial<PodSandboxStatus>): PodSandboxStatus {
     const message = createBasePodSandboxStatus() as any;
     message.id = object.id ?? "";
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
@@ -683,10 +683,10 @@ export const PodSandboxStatus_LabelsEntry: MessageFns<PodSandboxStatus_LabelsEnt
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatus_LabelsEntry>, I>>(base?: I): PodSandboxStatus_LabelsEntry {
-    return PodSandboxStatus_LabelsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatus_LabelsEntry>): PodSandboxStatus_LabelsEntry {
+    return PodSandboxStatus_LabelsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatus_LabelsEntry>, I>>(object: I): PodSandboxStatus_LabelsEntry {
+  fromPartial(object: DeepPartial<PodSandboxStatus_LabelsEntry>): PodSandboxStatus_LabelsEntry {
     const message = createBasePodSandboxStatus_LabelsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -750,14 +750,10 @@ export const PodSandboxStatus_AnnotationsEntry: MessageFns<PodSandboxStatus_Anno
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatus_AnnotationsEntry>, I>>(
-    base?: I,
-  ): PodSandboxStatus_AnnotationsEntry {
-    return PodSandboxStatus_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatus_AnnotationsEntry>): PodSandboxStatus_AnnotationsEntry {
+    return PodSandboxStatus_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatus_AnnotationsEntry>, I>>(
-    object: I,
-  ): PodSandboxStatus_AnnotationsEntry {
+  fromPartial(object: DeepPartial<PodSandboxStatus_AnnotationsEntry>): PodSandboxStatus_AnnotationsEntry {
     const message = createBasePodSandboxStatus_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -849,10 +845,10 @@ export const PodSandboxStatusResponse: MessageFns<PodSandboxStatusResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatusResponse>, I>>(base?: I): PodSandboxStatusResponse {
-    return PodSandboxStatusResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatusResponse>): PodSandboxStatusResponse {
+    return PodSandboxStatusResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatusResponse>, I>>(object: I): PodSandboxStatusResponse {
+  fromPartial(object: DeepPartial<PodSandboxStatusResponse>): PodSandboxStatusResponse {
     const message = createBasePodSandboxStatusResponse() as any;
     message.status = (object.status !== undefined && object.status !== null)
       ? PodSandboxStatus.fromPartial(object.status)
@@ -928,14 +924,10 @@ export const PodSandboxStatusResponse_InfoEntry: MessageFns<PodSandboxStatusResp
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatusResponse_InfoEntry>, I>>(
-    base?: I,
-  ): PodSandboxStatusResponse_InfoEntry {
-    return PodSandboxStatusResponse_InfoEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatusResponse_InfoEntry>): PodSandboxStatusResponse_InfoEntry {
+    return PodSandboxStatusResponse_InfoEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatusResponse_InfoEntry>, I>>(
-    object: I,
-  ): PodSandboxStatusResponse_InfoEntry {
+  fromPartial(object: DeepPartial<PodSandboxStatusResponse_InfoEntry>): PodSandboxStatusResponse_InfoEntry {
     const message = createBasePodSandboxStatusResponse_InfoEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -988,10 +980,10 @@ export const PodSandboxStateValue: MessageFns<PodSandboxStateValue> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStateValue>, I>>(base?: I): PodSandboxStateValue {
-    return PodSandboxStateValue.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStateValue>): PodSandboxStateValue {
+    return PodSandboxStateValue.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStateValue>, I>>(object: I): PodSandboxStateValue {
+  fromPartial(object: DeepPartial<PodSandboxStateValue>): PodSandboxStateValue {
     const message = createBasePodSandboxStateValue() as any;
     message.state = object.state ?? 0;
     return message;
@@ -1068,10 +1060,10 @@ export const PodSandboxFilter: MessageFns<PodSandboxFilter> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxFilter>, I>>(base?: I): PodSandboxFilter {
-    return PodSandboxFilter.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxFilter>): PodSandboxFilter {
+    return PodSandboxFilter.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxFilter>, I>>(object: I): PodSandboxFilter {
+  fromPartial(object: DeepPartial<PodSandboxFilter>): PodSandboxFilter {
     const message = createBasePodSandboxFilter() as any;
     message.id = object.id ?? "";
     message.state = (object.state !== undefined && object.state !== null)
@@ -1146,14 +1138,10 @@ export const PodSandboxFilter_LabelSelectorEntry: MessageFns<PodSandboxFilter_La
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxFilter_LabelSelectorEntry>, I>>(
-    base?: I,
-  ): PodSandboxFilter_LabelSelectorEntry {
-    return PodSandboxFilter_LabelSelectorEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxFilter_LabelSelectorEntry>): PodSandboxFilter_LabelSelectorEntry {
+    return PodSandboxFilter_LabelSelectorEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxFilter_LabelSelectorEntry>, I>>(
-    object: I,
-  ): PodSandboxFilter_LabelSelectorEntry {
+  fromPartial(object: DeepPartial<PodSandboxFilter_LabelSelectorEntry>): PodSandboxFilter_LabelSelectorEntry {
     const message = createBasePodSandboxFilter_LabelSelectorEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1206,10 +1194,10 @@ export const ListPodSandboxRequest: MessageFns<ListPodSandboxRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListPodSandboxRequest>, I>>(base?: I): ListPodSandboxRequest {
-    return ListPodSandboxRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListPodSandboxRequest>): ListPodSandboxRequest {
+    return ListPodSandboxRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListPodSandboxRequest>, I>>(object: I): ListPodSandboxRequest {
+  fromPartial(object: DeepPartial<ListPodSandboxRequest>): ListPodSandboxRequest {
     const message = createBaseListPodSandboxRequest() as any;
     message.filter = (object.filter !== undefined && object.filter !== null)
       ? PodSandboxFilter.fromPartial(object.filter)
@@ -1338,10 +1326,10 @@ export const PodSandbox: MessageFns<PodSandbox> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandbox>, I>>(base?: I): PodSandbox {
-    return PodSandbox.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandbox>): PodSandbox {
+    return PodSandbox.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandbox>, I>>(object: I): PodSandbox {
+  fromPartial(object: DeepPartial<PodSandbox>): PodSandbox {
     const message = createBasePodSandbox() as any;
     message.id = object.id ?? "";
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
@@ -1428,10 +1416,10 @@ export const PodSandbox_LabelsEntry: MessageFns<PodSandbox_LabelsEntry> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandbox_LabelsEntry>, I>>(base?: I): PodSandbox_LabelsEntry {
-    return PodSandbox_LabelsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandbox_LabelsEntry>): PodSandbox_LabelsEntry {
+    return PodSandbox_LabelsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandbox_LabelsEntry>, I>>(object: I): PodSandbox_LabelsEntry {
+  fromPartial(object: DeepPartial<PodSandbox_LabelsEntry>): PodSandbox_LabelsEntry {
     const message = createBasePodSandbox_LabelsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1495,10 +1483,10 @@ export const PodSandbox_AnnotationsEntry: MessageFns<PodSandbox_AnnotationsEntry
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandbox_AnnotationsEntry>, I>>(base?: I): PodSandbox_AnnotationsEntry {
-    return PodSandbox_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandbox_AnnotationsEntry>): PodSandbox_AnnotationsEntry {
+    return PodSandbox_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandbox_AnnotationsEntry>, I>>(object: I): PodSandbox_AnnotationsEntry {
+  fromPartial(object: DeepPartial<PodSandbox_AnnotationsEntry>): PodSandbox_AnnotationsEntry {
     const message = createBasePodSandbox_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1551,10 +1539,10 @@ export const ListPodSandboxResponse: MessageFns<ListPodSandboxResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListPodSandboxResponse>, I>>(base?: I): ListPodSandboxResponse {
-    return ListPodSandboxResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListPodSandboxResponse>): ListPodSandboxResponse {
+    return ListPodSandboxResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListPodSandboxResponse>, I>>(object: I): ListPodSandboxResponse {
+  fromPartial(object: DeepPartial<ListPodSandboxResponse>): ListPodSandboxResponse {
     const message = createBaseListPodSandboxResponse() as any;
     message.items = object.items?.map((e) => PodSandbox.fromPartial(e)) || [];
     return message;
@@ -1569,13 +1557,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

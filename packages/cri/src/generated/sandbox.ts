@@ -212,10 +212,10 @@ export const DNSConfig: MessageFns<DNSConfig> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DNSConfig>, I>>(base?: I): DNSConfig {
-    return DNSConfig.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DNSConfig>): DNSConfig {
+    return DNSConfig.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DNSConfig>, I>>(object: I): DNSConfig {
+  fromPartial(object: DeepPartial<DNSConfig>): DNSConfig {
     const message = createBaseDNSConfig() as any;
     message.servers = object.servers?.map((e) => e) || [];
     message.searches = object.searches?.map((e) => e) || [];
@@ -302,10 +302,10 @@ export const PortMapping: MessageFns<PortMapping> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PortMapping>, I>>(base?: I): PortMapping {
-    return PortMapping.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PortMapping>): PortMapping {
+    return PortMapping.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PortMapping>, I>>(object: I): PortMapping {
+  fromPartial(object: DeepPartial<PortMapping>): PortMapping {
     const message = createBasePortMapping() as any;
     message.protocol = object.protocol ?? 0;
     message.containerPort = object.containerPort ?? 0;
@@ -487,10 +487,10 @@ export const LinuxSandboxSecurityContext: MessageFns<LinuxSandboxSecurityContext
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxSandboxSecurityContext>, I>>(base?: I): LinuxSandboxSecurityContext {
-    return LinuxSandboxSecurityContext.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxSandboxSecurityContext>): LinuxSandboxSecurityContext {
+    return LinuxSandboxSecurityContext.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxSandboxSecurityContext>, I>>(object: I): LinuxSandboxSecurityContext {
+  fromPartial(object: DeepPartial<LinuxSandboxSecurityContext>): LinuxSandboxSecurityContext {
     const message = createBaseLinuxSandboxSecurityContext() as any;
     message.namespaceOptions = (object.namespaceOptions !== undefined && object.namespaceOptions !== null)
       ? NamespaceOption.fromPartial(object.namespaceOptions)
@@ -610,10 +610,10 @@ export const LinuxPodSandboxConfig: MessageFns<LinuxPodSandboxConfig> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxPodSandboxConfig>, I>>(base?: I): LinuxPodSandboxConfig {
-    return LinuxPodSandboxConfig.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxPodSandboxConfig>): LinuxPodSandboxConfig {
+    return LinuxPodSandboxConfig.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxPodSandboxConfig>, I>>(object: I): LinuxPodSandboxConfig {
+  fromPartial(object: DeepPartial<LinuxPodSandboxConfig>): LinuxPodSandboxConfig {
     const message = createBaseLinuxPodSandboxConfig() as any;
     message.cgroupParent = object.cgroupParent ?? "";
     message.securityContext = (object.securityContext !== undefined && object.securityContext !== null)
@@ -694,14 +694,10 @@ export const LinuxPodSandboxConfig_SysctlsEntry: MessageFns<LinuxPodSandboxConfi
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxPodSandboxConfig_SysctlsEntry>, I>>(
-    base?: I,
-  ): LinuxPodSandboxConfig_SysctlsEntry {
-    return LinuxPodSandboxConfig_SysctlsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxPodSandboxConfig_SysctlsEntry>): LinuxPodSandboxConfig_SysctlsEntry {
+    return LinuxPodSandboxConfig_SysctlsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxPodSandboxConfig_SysctlsEntry>, I>>(
-    object: I,
-  ): LinuxPodSandboxConfig_SysctlsEntry {
+  fromPartial(object: DeepPartial<LinuxPodSandboxConfig_SysctlsEntry>): LinuxPodSandboxConfig_SysctlsEntry {
     const message = createBaseLinuxPodSandboxConfig_SysctlsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -787,10 +783,10 @@ export const PodSandboxMetadata: MessageFns<PodSandboxMetadata> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxMetadata>, I>>(base?: I): PodSandboxMetadata {
-    return PodSandboxMetadata.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxMetadata>): PodSandboxMetadata {
+    return PodSandboxMetadata.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxMetadata>, I>>(object: I): PodSandboxMetadata {
+  fromPartial(object: DeepPartial<PodSandboxMetadata>): PodSandboxMetadata {
     const message = createBasePodSandboxMetadata() as any;
     message.name = object.name ?? "";
     message.uid = object.uid ?? "";
@@ -937,10 +933,10 @@ export const PodSandboxConfig: MessageFns<PodSandboxConfig> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxConfig>, I>>(base?: I): PodSandboxConfig {
-    return PodSandboxConfig.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxConfig>): PodSandboxConfig {
+    return PodSandboxConfig.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxConfig>, I>>(object: I): PodSandboxConfig {
+  fromPartial(object: DeepPartial<PodSandboxConfig>): PodSandboxConfig {
     const message = createBasePodSandboxConfig() as any;
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
       ? PodSandboxMetadata.fromPartial(object.metadata)
@@ -1032,10 +1028,10 @@ export const PodSandboxConfig_LabelsEntry: MessageFns<PodSandboxConfig_LabelsEnt
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxConfig_LabelsEntry>, I>>(base?: I): PodSandboxConfig_LabelsEntry {
-    return PodSandboxConfig_LabelsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxConfig_LabelsEntry>): PodSandboxConfig_LabelsEntry {
+    return PodSandboxConfig_LabelsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxConfig_LabelsEntry>, I>>(object: I): PodSandboxConfig_LabelsEntry {
+  fromPartial(object: DeepPartial<PodSandboxConfig_LabelsEntry>): PodSandboxConfig_LabelsEntry {
     const message = createBasePodSandboxConfig_LabelsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1099,14 +1095,10 @@ export const PodSandboxConfig_AnnotationsEntry: MessageFns<PodSandboxConfig_Anno
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxConfig_AnnotationsEntry>, I>>(
-    base?: I,
-  ): PodSandboxConfig_AnnotationsEntry {
-    return PodSandboxConfig_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxConfig_AnnotationsEntry>): PodSandboxConfig_AnnotationsEntry {
+    return PodSandboxConfig_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxConfig_AnnotationsEntry>, I>>(
-    object: I,
-  ): PodSandboxConfig_AnnotationsEntry {
+  fromPartial(object: DeepPartial<PodSandboxConfig_AnnotationsEntry>): PodSandboxConfig_AnnotationsEntry {
     const message = createBasePodSandboxConfig_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1170,10 +1162,10 @@ export const RunPodSandboxRequest: MessageFns<RunPodSandboxRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RunPodSandboxRequest>, I>>(base?: I): RunPodSandboxRequest {
-    return RunPodSandboxRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RunPodSandboxRequest>): RunPodSandboxRequest {
+    return RunPodSandboxRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RunPodSandboxRequest>, I>>(object: I): RunPodSandboxRequest {
+  fromPartial(object: DeepPartial<RunPodSandboxRequest>): RunPodSandboxRequest {
     const message = createBaseRunPodSandboxRequest() as any;
     message.config = (object.config !== undefined && object.config !== null)
       ? PodSandboxConfig.fromPartial(object.config)
@@ -1228,10 +1220,10 @@ export const RunPodSandboxResponse: MessageFns<RunPodSandboxResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RunPodSandboxResponse>, I>>(base?: I): RunPodSandboxResponse {
-    return RunPodSandboxResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RunPodSandboxResponse>): RunPodSandboxResponse {
+    return RunPodSandboxResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RunPodSandboxResponse>, I>>(object: I): RunPodSandboxResponse {
+  fromPartial(object: DeepPartial<RunPodSandboxResponse>): RunPodSandboxResponse {
     const message = createBaseRunPodSandboxResponse() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     return message;
@@ -1283,10 +1275,10 @@ export const StopPodSandboxRequest: MessageFns<StopPodSandboxRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StopPodSandboxRequest>, I>>(base?: I): StopPodSandboxRequest {
-    return StopPodSandboxRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StopPodSandboxRequest>): StopPodSandboxRequest {
+    return StopPodSandboxRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StopPodSandboxRequest>, I>>(object: I): StopPodSandboxRequest {
+  fromPartial(object: DeepPartial<StopPodSandboxRequest>): StopPodSandboxRequest {
     const message = createBaseStopPodSandboxRequest() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     return message;
@@ -1327,10 +1319,10 @@ export const StopPodSandboxResponse: MessageFns<StopPodSandboxResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StopPodSandboxResponse>, I>>(base?: I): StopPodSandboxResponse {
-    return StopPodSandboxResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StopPodSandboxResponse>): StopPodSandboxResponse {
+    return StopPodSandboxResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StopPodSandboxResponse>, I>>(_: I): StopPodSandboxResponse {
+  fromPartial(_: DeepPartial<StopPodSandboxResponse>): StopPodSandboxResponse {
     const message = createBaseStopPodSandboxResponse() as any;
     return message;
   },
@@ -1381,10 +1373,10 @@ export const RemovePodSandboxRequest: MessageFns<RemovePodSandboxRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RemovePodSandboxRequest>, I>>(base?: I): RemovePodSandboxRequest {
-    return RemovePodSandboxRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RemovePodSandboxRequest>): RemovePodSandboxRequest {
+    return RemovePodSandboxRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RemovePodSandboxRequest>, I>>(object: I): RemovePodSandboxRequest {
+  fromPartial(object: DeepPartial<RemovePodSandboxRequest>): RemovePodSandboxRequest {
     const message = createBaseRemovePodSandboxRequest() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     return message;
@@ -1425,10 +1417,10 @@ export const RemovePodSandboxResponse: MessageFns<RemovePodSandboxResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RemovePodSandboxResponse>, I>>(base?: I): RemovePodSandboxResponse {
-    return RemovePodSandboxResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RemovePodSandboxResponse>): RemovePodSandboxResponse {
+    return RemovePodSandboxResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RemovePodSandboxResponse>, I>>(_: I): RemovePodSandboxResponse {
+  fromPartial(_: DeepPartial<RemovePodSandboxResponse>): RemovePodSandboxResponse {
     const message = createBaseRemovePodSandboxResponse() as any;
     return message;
   },
@@ -1501,14 +1493,10 @@ export const UpdatePodSandboxResourcesRequest: MessageFns<UpdatePodSandboxResour
     }
   },
 
-  create<I extends Exact<DeepPartial<UpdatePodSandboxResourcesRequest>, I>>(
-    base?: I,
-  ): UpdatePodSandboxResourcesRequest {
-    return UpdatePodSandboxResourcesRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UpdatePodSandboxResourcesRequest>): UpdatePodSandboxResourcesRequest {
+    return UpdatePodSandboxResourcesRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UpdatePodSandboxResourcesRequest>, I>>(
-    object: I,
-  ): UpdatePodSandboxResourcesRequest {
+  fromPartial(object: DeepPartial<UpdatePodSandboxResourcesRequest>): UpdatePodSandboxResourcesRequest {
     const message = createBaseUpdatePodSandboxResourcesRequest() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     message.overhead = (object.overhead !== undefined && object.overhead !== null)
@@ -1555,14 +1543,10 @@ export const UpdatePodSandboxResourcesResponse: MessageFns<UpdatePodSandboxResou
     }
   },
 
-  create<I extends Exact<DeepPartial<UpdatePodSandboxResourcesResponse>, I>>(
-    base?: I,
-  ): UpdatePodSandboxResourcesResponse {
-    return UpdatePodSandboxResourcesResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UpdatePodSandboxResourcesResponse>): UpdatePodSandboxResourcesResponse {
+    return UpdatePodSandboxResourcesResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UpdatePodSandboxResourcesResponse>, I>>(
-    _: I,
-  ): UpdatePodSandboxResourcesResponse {
+  fromPartial(_: DeepPartial<UpdatePodSandboxResourcesResponse>): UpdatePodSandboxResourcesResponse {
     const message = createBaseUpdatePodSandboxResourcesResponse() as any;
     return message;
   },
@@ -1576,13 +1560,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -237,10 +237,10 @@ export const ContainerStatsRequest: MessageFns<ContainerStatsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatsRequest>, I>>(base?: I): ContainerStatsRequest {
-    return ContainerStatsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatsRequest>): ContainerStatsRequest {
+    return ContainerStatsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatsRequest>, I>>(object: I): ContainerStatsRequest {
+  fromPartial(object: DeepPartial<ContainerStatsRequest>): ContainerStatsRequest {
     const message = createBaseContainerStatsRequest() as any;
     message.containerId = object.containerId ?? "";
     return message;
@@ -292,10 +292,10 @@ export const ContainerStatsResponse: MessageFns<ContainerStatsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatsResponse>, I>>(base?: I): ContainerStatsResponse {
-    return ContainerStatsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatsResponse>): ContainerStatsResponse {
+    return ContainerStatsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatsResponse>, I>>(object: I): ContainerStatsResponse {
+  fromPartial(object: DeepPartial<ContainerStatsResponse>): ContainerStatsResponse {
     const message = createBaseContainerStatsResponse() as any;
     message.stats = (object.stats !== undefined && object.stats !== null)
       ? ContainerStats.fromPartial(object.stats)
@@ -374,10 +374,10 @@ export const ContainerStatsFilter: MessageFns<ContainerStatsFilter> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatsFilter>, I>>(base?: I): ContainerStatsFilter {
-    return ContainerStatsFilter.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatsFilter>): ContainerStatsFilter {
+    return ContainerStatsFilter.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatsFilter>, I>>(object: I): ContainerStatsFilter {
+  fromPartial(object: DeepPartial<ContainerStatsFilter>): ContainerStatsFilter {
     const message = createBaseContainerStatsFilter() as any;
     message.id = object.id ?? "";
     message.podSandboxId = object.podSandboxId ?? "";
@@ -450,14 +450,10 @@ export const ContainerStatsFilter_LabelSelectorEntry: MessageFns<ContainerStatsF
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStatsFilter_LabelSelectorEntry>, I>>(
-    base?: I,
-  ): ContainerStatsFilter_LabelSelectorEntry {
-    return ContainerStatsFilter_LabelSelectorEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStatsFilter_LabelSelectorEntry>): ContainerStatsFilter_LabelSelectorEntry {
+    return ContainerStatsFilter_LabelSelectorEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStatsFilter_LabelSelectorEntry>, I>>(
-    object: I,
-  ): ContainerStatsFilter_LabelSelectorEntry {
+  fromPartial(object: DeepPartial<ContainerStatsFilter_LabelSelectorEntry>): ContainerStatsFilter_LabelSelectorEntry {
     const message = createBaseContainerStatsFilter_LabelSelectorEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -510,10 +506,10 @@ export const ListContainerStatsRequest: MessageFns<ListContainerStatsRequest> = 
     }
   },
 
-  create<I extends Exact<DeepPartial<ListContainerStatsRequest>, I>>(base?: I): ListContainerStatsRequest {
-    return ListContainerStatsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListContainerStatsRequest>): ListContainerStatsRequest {
+    return ListContainerStatsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListContainerStatsRequest>, I>>(object: I): ListContainerStatsRequest {
+  fromPartial(object: DeepPartial<ListContainerStatsRequest>): ListContainerStatsRequest {
     const message = createBaseListContainerStatsRequest() as any;
     message.filter = (object.filter !== undefined && object.filter !== null)
       ? ContainerStatsFilter.fromPartial(object.filter)
@@ -567,10 +563,10 @@ export const ListContainerStatsResponse: MessageFns<ListContainerStatsResponse> 
     }
   },
 
-  create<I extends Exact<DeepPartial<ListContainerStatsResponse>, I>>(base?: I): ListContainerStatsResponse {
-    return ListContainerStatsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListContainerStatsResponse>): ListContainerStatsResponse {
+    return ListContainerStatsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListContainerStatsResponse>, I>>(object: I): ListContainerStatsResponse {
+  fromPartial(object: DeepPartial<ListContainerStatsResponse>): ListContainerStatsResponse {
     const message = createBaseListContainerStatsResponse() as any;
     message.stats = object.stats?.map((e) => ContainerStats.fromPartial(e)) || [];
     return message;
@@ -661,10 +657,10 @@ export const ContainerAttributes: MessageFns<ContainerAttributes> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerAttributes>, I>>(base?: I): ContainerAttributes {
-    return ContainerAttributes.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerAttributes>): ContainerAttributes {
+    return ContainerAttributes.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerAttributes>, I>>(object: I): ContainerAttributes {
+  fromPartial(object: DeepPartial<ContainerAttributes>): ContainerAttributes {
     const message = createBaseContainerAttributes() as any;
     message.id = object.id ?? "";
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
@@ -748,12 +744,10 @@ export const ContainerAttributes_LabelsEntry: MessageFns<ContainerAttributes_Lab
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerAttributes_LabelsEntry>, I>>(base?: I): ContainerAttributes_LabelsEntry {
-    return ContainerAttributes_LabelsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerAttributes_LabelsEntry>): ContainerAttributes_LabelsEntry {
+    return ContainerAttributes_LabelsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerAttributes_LabelsEntry>, I>>(
-    object: I,
-  ): ContainerAttributes_LabelsEntry {
+  fromPartial(object: DeepPartial<ContainerAttributes_LabelsEntry>): ContainerAttributes_LabelsEntry {
     const message = createBaseContainerAttributes_LabelsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -817,14 +811,10 @@ export const ContainerAttributes_AnnotationsEntry: MessageFns<ContainerAttribute
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerAttributes_AnnotationsEntry>, I>>(
-    base?: I,
-  ): ContainerAttributes_AnnotationsEntry {
-    return ContainerAttributes_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerAttributes_AnnotationsEntry>): ContainerAttributes_AnnotationsEntry {
+    return ContainerAttributes_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerAttributes_AnnotationsEntry>, I>>(
-    object: I,
-  ): ContainerAttributes_AnnotationsEntry {
+  fromPartial(object: DeepPartial<ContainerAttributes_AnnotationsEntry>): ContainerAttributes_AnnotationsEntry {
     const message = createBaseContainerAttributes_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -921,10 +911,10 @@ export const ContainerStats: MessageFns<ContainerStats> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContainerStats>, I>>(base?: I): ContainerStats {
-    return ContainerStats.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContainerStats>): ContainerStats {
+    return ContainerStats.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContainerStats>, I>>(object: I): ContainerStats {
+  fromPartial(object: DeepPartial<ContainerStats>): ContainerStats {
     const message = createBaseContainerStats() as any;
     message.attributes = (object.attributes !== undefined && object.attributes !== null)
       ? ContainerAttributes.fromPartial(object.attributes)
@@ -1011,10 +1001,10 @@ export const CpuUsage: MessageFns<CpuUsage> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CpuUsage>, I>>(base?: I): CpuUsage {
-    return CpuUsage.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CpuUsage>): CpuUsage {
+    return CpuUsage.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CpuUsage>, I>>(object: I): CpuUsage {
+  fromPartial(object: DeepPartial<CpuUsage>): CpuUsage {
     const message = createBaseCpuUsage() as any;
     message.timestamp = (object.timestamp !== undefined && object.timestamp !== null) ? BigInt(object.timestamp) : 0n;
     message.usageCoreNanoSeconds = (object.usageCoreNanoSeconds !== undefined && object.usageCoreNanoSeconds !== null)
@@ -1149,10 +1139,10 @@ export const MemoryUsage: MessageFns<MemoryUsage> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<MemoryUsage>, I>>(base?: I): MemoryUsage {
-    return MemoryUsage.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<MemoryUsage>): MemoryUsage {
+    return MemoryUsage.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<MemoryUsage>, I>>(object: I): MemoryUsage {
+  fromPartial(object: DeepPartial<MemoryUsage>): MemoryUsage {
     const message = createBaseMemoryUsage() as any;
     message.timestamp = (object.timestamp !== undefined && object.timestamp !== null) ? BigInt(object.timestamp) : 0n;
     message.workingSetBytes = (object.workingSetBytes !== undefined && object.workingSetBytes !== null)
@@ -1247,10 +1237,10 @@ export const SwapUsage: MessageFns<SwapUsage> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SwapUsage>, I>>(base?: I): SwapUsage {
-    return SwapUsage.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SwapUsage>): SwapUsage {
+    return SwapUsage.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SwapUsage>, I>>(object: I): SwapUsage {
+  fromPartial(object: DeepPartial<SwapUsage>): SwapUsage {
     const message = createBaseSwapUsage() as any;
     message.timestamp = (object.timestamp !== undefined && object.timestamp !== null) ? BigInt(object.timestamp) : 0n;
     message.swapAvailableBytes = (object.swapAvailableBytes !== undefined && object.swapAvailableBytes !== null)
@@ -1308,10 +1298,10 @@ export const PodSandboxStatsRequest: MessageFns<PodSandboxStatsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatsRequest>, I>>(base?: I): PodSandboxStatsRequest {
-    return PodSandboxStatsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatsRequest>): PodSandboxStatsRequest {
+    return PodSandboxStatsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatsRequest>, I>>(object: I): PodSandboxStatsRequest {
+  fromPartial(object: DeepPartial<PodSandboxStatsRequest>): PodSandboxStatsRequest {
     const message = createBasePodSandboxStatsRequest() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     return message;
@@ -1363,10 +1353,10 @@ export const PodSandboxStatsResponse: MessageFns<PodSandboxStatsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatsResponse>, I>>(base?: I): PodSandboxStatsResponse {
-    return PodSandboxStatsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatsResponse>): PodSandboxStatsResponse {
+    return PodSandboxStatsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatsResponse>, I>>(object: I): PodSandboxStatsResponse {
+  fromPartial(object: DeepPartial<PodSandboxStatsResponse>): PodSandboxStatsResponse {
     const message = createBasePodSandboxStatsResponse() as any;
     message.stats = (object.stats !== undefined && object.stats !== null)
       ? PodSandboxStats.fromPartial(object.stats)
@@ -1434,10 +1424,10 @@ export const PodSandboxStatsFilter: MessageFns<PodSandboxStatsFilter> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatsFilter>, I>>(base?: I): PodSandboxStatsFilter {
-    return PodSandboxStatsFilter.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatsFilter>): PodSandboxStatsFilter {
+    return PodSandboxStatsFilter.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatsFilter>, I>>(object: I): PodSandboxStatsFilter {
+  fromPartial(object: DeepPartial<PodSandboxStatsFilter>): PodSandboxStatsFilter {
     const message = createBasePodSandboxStatsFilter() as any;
     message.id = object.id ?? "";
     message.labelSelector = (globalThis.Object.entries(object.labelSelector ?? {}) as [string, string][]).reduce(
@@ -1509,14 +1499,10 @@ export const PodSandboxStatsFilter_LabelSelectorEntry: MessageFns<PodSandboxStat
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStatsFilter_LabelSelectorEntry>, I>>(
-    base?: I,
-  ): PodSandboxStatsFilter_LabelSelectorEntry {
-    return PodSandboxStatsFilter_LabelSelectorEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStatsFilter_LabelSelectorEntry>): PodSandboxStatsFilter_LabelSelectorEntry {
+    return PodSandboxStatsFilter_LabelSelectorEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStatsFilter_LabelSelectorEntry>, I>>(
-    object: I,
-  ): PodSandboxStatsFilter_LabelSelectorEntry {
+  fromPartial(object: DeepPartial<PodSandboxStatsFilter_LabelSelectorEntry>): PodSandboxStatsFilter_LabelSelectorEntry {
     const message = createBasePodSandboxStatsFilter_LabelSelectorEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1569,10 +1555,10 @@ export const ListPodSandboxStatsRequest: MessageFns<ListPodSandboxStatsRequest> 
     }
   },
 
-  create<I extends Exact<DeepPartial<ListPodSandboxStatsRequest>, I>>(base?: I): ListPodSandboxStatsRequest {
-    return ListPodSandboxStatsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListPodSandboxStatsRequest>): ListPodSandboxStatsRequest {
+    return ListPodSandboxStatsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListPodSandboxStatsRequest>, I>>(object: I): ListPodSandboxStatsRequest {
+  fromPartial(object: DeepPartial<ListPodSandboxStatsRequest>): ListPodSandboxStatsRequest {
     const message = createBaseListPodSandboxStatsRequest() as any;
     message.filter = (object.filter !== undefined && object.filter !== null)
       ? PodSandboxStatsFilter.fromPartial(object.filter)
@@ -1626,10 +1612,10 @@ export const ListPodSandboxStatsResponse: MessageFns<ListPodSandboxStatsResponse
     }
   },
 
-  create<I extends Exact<DeepPartial<ListPodSandboxStatsResponse>, I>>(base?: I): ListPodSandboxStatsResponse {
-    return ListPodSandboxStatsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListPodSandboxStatsResponse>): ListPodSandboxStatsResponse {
+    return ListPodSandboxStatsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListPodSandboxStatsResponse>, I>>(object: I): ListPodSandboxStatsResponse {
+  fromPartial(object: DeepPartial<ListPodSandboxStatsResponse>): ListPodSandboxStatsResponse {
     const message = createBaseListPodSandboxStatsResponse() as any;
     message.stats = object.stats?.map((e) => PodSandboxStats.fromPartial(e)) || [];
     return message;
@@ -1720,10 +1706,10 @@ export const PodSandboxAttributes: MessageFns<PodSandboxAttributes> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxAttributes>, I>>(base?: I): PodSandboxAttributes {
-    return PodSandboxAttributes.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxAttributes>): PodSandboxAttributes {
+    return PodSandboxAttributes.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxAttributes>, I>>(object: I): PodSandboxAttributes {
+  fromPartial(object: DeepPartial<PodSandboxAttributes>): PodSandboxAttributes {
     const message = createBasePodSandboxAttributes() as any;
     message.id = object.id ?? "";
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
@@ -1807,14 +1793,10 @@ export const PodSandboxAttributes_LabelsEntry: MessageFns<PodSandboxAttributes_L
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxAttributes_LabelsEntry>, I>>(
-    base?: I,
-  ): PodSandboxAttributes_LabelsEntry {
-    return PodSandboxAttributes_LabelsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxAttributes_LabelsEntry>): PodSandboxAttributes_LabelsEntry {
+    return PodSandboxAttributes_LabelsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxAttributes_LabelsEntry>, I>>(
-    object: I,
-  ): PodSandboxAttributes_LabelsEntry {
+  fromPartial(object: DeepPartial<PodSandboxAttributes_LabelsEntry>): PodSandboxAttributes_LabelsEntry {
     const message = createBasePodSandboxAttributes_LabelsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1878,14 +1860,10 @@ export const PodSandboxAttributes_AnnotationsEntry: MessageFns<PodSandboxAttribu
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxAttributes_AnnotationsEntry>, I>>(
-    base?: I,
-  ): PodSandboxAttributes_AnnotationsEntry {
-    return PodSandboxAttributes_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxAttributes_AnnotationsEntry>): PodSandboxAttributes_AnnotationsEntry {
+    return PodSandboxAttributes_AnnotationsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxAttributes_AnnotationsEntry>, I>>(
-    object: I,
-  ): PodSandboxAttributes_AnnotationsEntry {
+  fromPartial(object: DeepPartial<PodSandboxAttributes_AnnotationsEntry>): PodSandboxAttributes_AnnotationsEntry {
     const message = createBasePodSandboxAttributes_AnnotationsEntry() as any;
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1949,10 +1927,10 @@ export const PodSandboxStats: MessageFns<PodSandboxStats> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PodSandboxStats>, I>>(base?: I): PodSandboxStats {
-    return PodSandboxStats.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PodSandboxStats>): PodSandboxStats {
+    return PodSandboxStats.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxStats>, I>>(object: I): PodSandboxStats {
+  fromPartial(object: DeepPartial<PodSandboxStats>): PodSandboxStats {
     const message = createBasePodSandboxStats() as any;
     message.attributes = (object.attributes !== undefined && object.attributes !== null)
       ? PodSandboxAttributes.fromPartial(object.attributes)
@@ -2053,10 +2031,10 @@ export const LinuxPodSandboxStats: MessageFns<LinuxPodSandboxStats> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LinuxPodSandboxStats>, I>>(base?: I): LinuxPodSandboxStats {
-    return LinuxPodSandboxStats.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LinuxPodSandboxStats>): LinuxPodSandboxStats {
+    return LinuxPodSandboxStats.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LinuxPodSandboxStats>, I>>(object: I): LinuxPodSandboxStats {
+  fromPartial(object: DeepPartial<LinuxPodSandboxStats>): LinuxPodSandboxStats {
     const message = createBaseLinuxPodSandboxStats() as any;
     message.cpu = (object.cpu !== undefined && object.cpu !== null) ? CpuUsage.fromPartial(object.cpu) : undefined;
     message.memory = (object.memory !== undefined && object.memory !== null)
@@ -2143,10 +2121,10 @@ export const NetworkUsage: MessageFns<NetworkUsage> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<NetworkUsage>, I>>(base?: I): NetworkUsage {
-    return NetworkUsage.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<NetworkUsage>): NetworkUsage {
+    return NetworkUsage.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<NetworkUsage>, I>>(object: I): NetworkUsage {
+  fromPartial(object: DeepPartial<NetworkUsage>): NetworkUsage {
     const message = createBaseNetworkUsage() as any;
     message.timestamp = (object.timestamp !== undefined && object.timestamp !== null) ? BigInt(object.timestamp) : 0n;
     message.defaultInterface = (object.defaultInterface !== undefined && object.defaultInterface !== null)
@@ -2246,10 +2224,10 @@ export const NetworkInterfaceUsage: MessageFns<NetworkInterfaceUsage> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<NetworkInterfaceUsage>, I>>(base?: I): NetworkInterfaceUsage {
-    return NetworkInterfaceUsage.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<NetworkInterfaceUsage>): NetworkInterfaceUsage {
+    return NetworkInterfaceUsage.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<NetworkInterfaceUsage>, I>>(object: I): NetworkInterfaceUsage {
+  fromPartial(object: DeepPartial<NetworkInterfaceUsage>): NetworkInterfaceUsage {
     const message = createBaseNetworkInterfaceUsage() as any;
     message.name = object.name ?? "";
     message.rxBytes = (object.rxBytes !== undefined && object.rxBytes !== null)
@@ -2327,10 +2305,10 @@ export const ProcessUsage: MessageFns<ProcessUsage> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProcessUsage>, I>>(base?: I): ProcessUsage {
-    return ProcessUsage.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProcessUsage>): ProcessUsage {
+    return ProcessUsage.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProcessUsage>, I>>(object: I): ProcessUsage {
+  fromPartial(object: DeepPartial<ProcessUsage>): ProcessUsage {
     const message = createBaseProcessUsage() as any;
     message.timestamp = (object.timestamp !== undefined && object.timestamp !== null) ? BigInt(object.timestamp) : 0n;
     message.processCount = (object.processCount !== undefined && object.processCount !== null)
@@ -2374,10 +2352,10 @@ export const ImageFsInfoRequest: MessageFns<ImageFsInfoRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ImageFsInfoRequest>, I>>(base?: I): ImageFsInfoRequest {
-    return ImageFsInfoRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ImageFsInfoRequest>): ImageFsInfoRequest {
+    return ImageFsInfoRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ImageFsInfoRequest>, I>>(_: I): ImageFsInfoRequest {
+  fromPartial(_: DeepPartial<ImageFsInfoRequest>): ImageFsInfoRequest {
     const message = createBaseImageFsInfoRequest() as any;
     return message;
   },
@@ -2428,10 +2406,10 @@ export const FilesystemIdentifier: MessageFns<FilesystemIdentifier> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<FilesystemIdentifier>, I>>(base?: I): FilesystemIdentifier {
-    return FilesystemIdentifier.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<FilesystemIdentifier>): FilesystemIdentifier {
+    return FilesystemIdentifier.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<FilesystemIdentifier>, I>>(object: I): FilesystemIdentifier {
+  fromPartial(object: DeepPartial<FilesystemIdentifier>): FilesystemIdentifier {
     const message = createBaseFilesystemIdentifier() as any;
     message.mountpoint = object.mountpoint ?? "";
     return message;
@@ -2519,10 +2497,10 @@ export const FilesystemUsage: MessageFns<FilesystemUsage> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<FilesystemUsage>, I>>(base?: I): FilesystemUsage {
-    return FilesystemUsage.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<FilesystemUsage>): FilesystemUsage {
+    return FilesystemUsage.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<FilesystemUsage>, I>>(object: I): FilesystemUsage {
+  fromPartial(object: DeepPartial<FilesystemUsage>): FilesystemUsage {
     const message = createBaseFilesystemUsage() as any;
     message.timestamp = (object.timestamp !== undefined && object.timestamp !== null) ? BigInt(object.timestamp) : 0n;
     message.fsId = (object.fsId !== undefined && object.fsId !== null)
@@ -2594,10 +2572,10 @@ export const ImageFsInfoResponse: MessageFns<ImageFsInfoResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ImageFsInfoResponse>, I>>(base?: I): ImageFsInfoResponse {
-    return ImageFsInfoResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ImageFsInfoResponse>): ImageFsInfoResponse {
+    return ImageFsInfoResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ImageFsInfoResponse>, I>>(object: I): ImageFsInfoResponse {
+  fromPartial(object: DeepPartial<ImageFsInfoResponse>): ImageFsInfoResponse {
     const message = createBaseImageFsInfoResponse() as any;
     message.imageFilesystems = object.imageFilesystems?.map((e) => FilesystemUsage.fromPartial(e)) || [];
     message.containerFilesystems = object.containerFilesystems?.map((e) => FilesystemUsage.fromPartial(e)) || [];
@@ -2613,13 +2591,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -127,10 +127,10 @@ export const ExecSyncRequest: MessageFns<ExecSyncRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExecSyncRequest>, I>>(base?: I): ExecSyncRequest {
-    return ExecSyncRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExecSyncRequest>): ExecSyncRequest {
+    return ExecSyncRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExecSyncRequest>, I>>(object: I): ExecSyncRequest {
+  fromPartial(object: DeepPartial<ExecSyncRequest>): ExecSyncRequest {
     const message = createBaseExecSyncRequest() as any;
     message.containerId = object.containerId ?? "";
     message.cmd = object.cmd?.map((e) => e) || [];
@@ -206,10 +206,10 @@ export const ExecSyncResponse: MessageFns<ExecSyncResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExecSyncResponse>, I>>(base?: I): ExecSyncResponse {
-    return ExecSyncResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExecSyncResponse>): ExecSyncResponse {
+    return ExecSyncResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExecSyncResponse>, I>>(object: I): ExecSyncResponse {
+  fromPartial(object: DeepPartial<ExecSyncResponse>): ExecSyncResponse {
     const message = createBaseExecSyncResponse() as any;
     message.stdout = object.stdout ?? Buffer.alloc(0);
     message.stderr = object.stderr ?? Buffer.alloc(0);
@@ -318,10 +318,10 @@ export const ExecRequest: MessageFns<ExecRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExecRequest>, I>>(base?: I): ExecRequest {
-    return ExecRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExecRequest>): ExecRequest {
+    return ExecRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExecRequest>, I>>(object: I): ExecRequest {
+  fromPartial(object: DeepPartial<ExecRequest>): ExecRequest {
     const message = createBaseExecRequest() as any;
     message.containerId = object.containerId ?? "";
     message.cmd = object.cmd?.map((e) => e) || [];
@@ -378,10 +378,10 @@ export const ExecResponse: MessageFns<ExecResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExecResponse>, I>>(base?: I): ExecResponse {
-    return ExecResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExecResponse>): ExecResponse {
+    return ExecResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExecResponse>, I>>(object: I): ExecResponse {
+  fromPartial(object: DeepPartial<ExecResponse>): ExecResponse {
     const message = createBaseExecResponse() as any;
     message.url = object.url ?? "";
     return message;
@@ -477,10 +477,10 @@ export const AttachRequest: MessageFns<AttachRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<AttachRequest>, I>>(base?: I): AttachRequest {
-    return AttachRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<AttachRequest>): AttachRequest {
+    return AttachRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<AttachRequest>, I>>(object: I): AttachRequest {
+  fromPartial(object: DeepPartial<AttachRequest>): AttachRequest {
     const message = createBaseAttachRequest() as any;
     message.containerId = object.containerId ?? "";
     message.stdin = object.stdin ?? false;
@@ -536,10 +536,10 @@ export const AttachResponse: MessageFns<AttachResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<AttachResponse>, I>>(base?: I): AttachResponse {
-    return AttachResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<AttachResponse>): AttachResponse {
+    return AttachResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<AttachResponse>, I>>(object: I): AttachResponse {
+  fromPartial(object: DeepPartial<AttachResponse>): AttachResponse {
     const message = createBaseAttachResponse() as any;
     message.url = object.url ?? "";
     return message;
@@ -616,10 +616,10 @@ export const PortForwardRequest: MessageFns<PortForwardRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PortForwardRequest>, I>>(base?: I): PortForwardRequest {
-    return PortForwardRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PortForwardRequest>): PortForwardRequest {
+    return PortForwardRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PortForwardRequest>, I>>(object: I): PortForwardRequest {
+  fromPartial(object: DeepPartial<PortForwardRequest>): PortForwardRequest {
     const message = createBasePortForwardRequest() as any;
     message.podSandboxId = object.podSandboxId ?? "";
     message.port = object.port?.map((e) => e) || [];
@@ -672,10 +672,10 @@ export const PortForwardResponse: MessageFns<PortForwardResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PortForwardResponse>, I>>(base?: I): PortForwardResponse {
-    return PortForwardResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PortForwardResponse>): PortForwardResponse {
+    return PortForwardResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PortForwardResponse>, I>>(object: I): PortForwardResponse {
+  fromPartial(object: DeepPartial<PortForwardResponse>): PortForwardResponse {
     const message = createBasePortForwardResponse() as any;
     message.url = object.url ?? "";
     return message;
@@ -690,13 +690,9 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }
