@@ -1,8 +1,8 @@
 /** Questions to a server of this machine: HTTP over its unix socket. */
 import http from 'node:http';
-import readline from 'node:readline';
 import { type ErrorCode, PodwireError } from '@podwire/errors';
 import { ApiError, type Failure } from './failure.js';
+import { splitLines } from './lines.js';
 
 export interface LocalApi {
   readonly socket: string;
@@ -64,9 +64,8 @@ async function* readLines<T>(options: ApiOptions, path: string, signal: AbortSig
   if ((response.statusCode ?? 0) >= 400) {
     readAnswer(options, { status: response.statusCode ?? 0, body: await collect(response) });
   }
-  const lines = readline.createInterface({ input: response, crlfDelay: Infinity, terminal: false });
   try {
-    for await (const line of lines) if (line !== '') yield JSON.parse(line) as T;
+    for await (const line of splitLines(response)) if (line !== '') yield JSON.parse(line) as T;
   } catch (error) {
     // A stream that is broken off on purpose says ECONNRESET.
     throw signal.aborted ? signal.reason : error;

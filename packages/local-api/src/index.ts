@@ -11,4 +11,5 @@ export {
   serveOnPort,
   serveOnSocket,
 } from './server.js';
+export { splitLines } from './lines.js';
 export { listenPrivately } from './unix-listener.js';

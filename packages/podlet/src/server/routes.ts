@@ -133,8 +133,8 @@ function notRunning(namespace: string, name: string, why: string): PodwireError 
   return new PodwireError('POD_NOT_RUNNING', `pod ${namespace}/${name}: ${why}`);
 }
 
-async function explainNetwork({ explainNetwork: explain }: PodletApi): Promise<unknown> {
-  if (explain !== undefined) return explain();
+async function explainNetwork(api: PodletApi): Promise<unknown> {
+  if (api.explainNetwork !== undefined) return api.explainNetwork();
   throw new PodwireError(
     'REQUEST_INVALID',
     'the runtime behind this pod agent sees to networks itself; ask it, or look into its CNI directory with `podwire net explain --cni-conf-dir DIR`',

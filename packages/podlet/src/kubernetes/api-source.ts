@@ -1,0 +1,103 @@
+/** Pods that the API server has bound to this node (source `api`). */
+import { describeError } from '@podwire/errors';
+import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
+import { Field, formatPath } from '../pod/field.js';
+import type { Pod } from '../pod/pod.js';
+import { readPod } from '../pod/pod-shape.js';
+import type { KubernetesClient } from './client.js';
+import { type ApiObject, reflect } from './reflector.js';
+
+export interface ApiSourceOptions {
+  readonly client: KubernetesClient;
+  readonly node: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Every event gives the whole set again; while the server is away nothing is emitted but what is wrong. */
+export function createApiSource({ client, node, clock, random }: ApiSourceOptions): PodSource {
+  return {
+    name: 'api',
+    run: (emit, signal) => {
+      const read = createPodCache();
+      let known: { pods: readonly Pod[]; problems: readonly SourceProblem[] } | undefined;
+      let trouble: SourceProblem | undefined;
+      const tell = (): void => emit(snapshotOf(known, trouble));
+      return reflect<ApiObject>(
+        {
+          client,
+          path: '/api/v1/pods',
+          fieldSelector: `spec.nodeName=${node}`,
+          clock,
+          random,
+          onChange: (objects) => {
+            known = read(objects);
+            tell();
+          },
+          onTrouble: (error) => {
+            const before = trouble?.message;
+            trouble =
+              error === undefined
+                ? undefined
+                : { source: 'api', origin: 'API server', message: describeError(error) };
+            if (trouble?.message !== before) tell();
+          },
+        },
+        signal,
+      );
+    },
+  };
+}
+
+/** A server that has never answered leaves us ignorant, which must not look as if there were no pods. */
+function snapshotOf(
+  known: { pods: readonly Pod[]; problems: readonly SourceProblem[] } | undefined,
+  trouble: SourceProblem | undefined,
+): Snapshot {
+  const problems = [...(known?.problems ?? []), ...(trouble === undefined ? [] : [trouble])];
+  return { pods: known?.pods ?? [], problems, ...(known === undefined ? { incomplete: true } : {}) };
+}
+
+interface ReadPod {
+  readonly version: string;
+  readonly pod: Pod;
+  readonly problems: readonly SourceProblem[];
+}
+
+/** Reads an object once for each of its versions: 500 pods and one event are one reading, not 500. */
+function createPodCache() {
+  let cache = new Map<string, ReadPod>();
+  return (objects: ReadonlyMap<string, ApiObject>) => {
+    const next = new Map<string, ReadPod>();
+    for (const [uid, object] of objects) {
+      const kept = cache.get(uid);
+      const { resourceVersion } = object.metadata;
+      next.set(uid, kept?.version === resourceVersion ? kept : readApiPod(object));
+    }
+    cache = next;
+    const all = [...next.values()];
+    return { pods: all.map(({ pod }) => pod), problems: all.flatMap(({ problems }) => problems) };
+  };
+}
+
+/**
+ * The API server has validated and defaulted it; fields that only a newer one knows are passed by. What Podwire cannot
+ * honour is told and the pod is taken all the same: refusing it is the worker's business, where people see why.
+ */
+export function readApiPod(object: ApiObject): ReadPod {
+  const { namespace, name } = object.metadata as { namespace?: string; name?: string };
+  const problems: SourceProblem[] = [];
+  const pod = readPod(
+    new Field(object, {
+      strict: false,
+      report: (path, message) =>
+        problems.push({
+          source: 'api',
+          origin: `pod ${namespace}/${name}`,
+          field: formatPath(path),
+          message,
+        }),
+    }),
+  );
+  return { version: object.metadata.resourceVersion, pod, problems };
+}

@@ -1,0 +1,119 @@
+/** The few verbs of the Kubernetes API that a pod agent needs, as JSON over one connection pool. */
+import { splitLines } from '@podwire/local-api';
+import { Pool } from 'undici';
+import type { ClusterAccess } from './kubeconfig.js';
+
+/** What the API server answered instead of what was asked for. */
+export class KubernetesError extends Error {
+  /** HTTP. */
+  readonly status: number;
+  /** The API's own word: `NotFound`, `Conflict`, `Expired` … */
+  readonly reason: string;
+
+  constructor(status: number, reason: string, message: string) {
+    super(message);
+    this.name = 'KubernetesError';
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+export interface RequestOptions {
+  readonly signal: AbortSignal;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  /** `application/json` when absent. */
+  readonly contentType?: string;
+}
+
+export type Verb = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface KubernetesClient {
+  /** @throws KubernetesError; the connection's errors; the signal's reason. 30 s at most */
+  request<T>(verb: Verb, path: string, options: RequestOptions): Promise<T>;
+  /** The documents of a watch while they come. @throws as `request`; ends when the server ends it */
+  watch<T>(path: string, options: RequestOptions): AsyncIterable<T>;
+  close(): Promise<void>;
+}
+
+const requestDeadline = 30_000;
+/** An answer longer than this is no answer of an API server: 500 pods are some megabytes. */
+const longestAnswer = 256 * 1024 * 1024;
+
+export function createKubernetesClient(access: ClusterAccess): KubernetesClient {
+  const pool = new Pool(access.server, {
+    connections: 8,
+    connect: {
+      timeout: 10_000,
+      rejectUnauthorized: access.verify,
+      ...(access.authority === undefined ? {} : { ca: access.authority }),
+      ...(access.certificate ?? {}),
+      ...(access.serverName === undefined ? {} : { servername: access.serverName }),
+    },
+    headersTimeout: requestDeadline,
+    // A watch is silent for as long as nothing happens; bookmarks come every minute.
+    bodyTimeout: 0,
+    maxResponseSize: -1,
+  });
+  const send = async (verb: Verb, path: string, options: RequestOptions) => {
+    const { signal, query, body, contentType = 'application/json' } = options;
+    const token = await access.token?.(signal);
+    const response = await pool.request({
+      method: verb,
+      path: path + formatQuery(query),
+      signal,
+      headers: {
+        accept: 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': contentType }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    if (response.statusCode >= 400)
+      throw describe(response.statusCode, await readAll(response.body, 1 << 20));
+    return response.body;
+  };
+  return {
+    async request<T>(verb: Verb, path: string, options: RequestOptions): Promise<T> {
+      const signal = AbortSignal.any([options.signal, AbortSignal.timeout(requestDeadline)]);
+      return JSON.parse(await readAll(await send(verb, path, { ...options, signal }), longestAnswer)) as T;
+    },
+    async *watch<T>(path: string, options: RequestOptions): AsyncIterable<T> {
+      const body = await send('GET', path, options);
+      try {
+        for await (const line of splitLines(body as AsyncIterable<Buffer>))
+          if (line !== '') yield JSON.parse(line) as T;
+      } finally {
+        body.on('error', () => undefined).destroy();
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function formatQuery(query: RequestOptions['query'] = {}): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (entries.length === 0) return '';
+  return `?${new URLSearchParams(Object.fromEntries(entries.map(([key, value]) => [key, String(value)]))).toString()}`;
+}
+
+async function readAll(body: AsyncIterable<Buffer>, limit: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limit) throw new Error(`the API server's answer is longer than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Errors are Status objects (API conventions, "Response Status Kind"); proxies in between answer anything. */
+function describe(status: number, text: string): KubernetesError {
+  try {
+    const { reason, message } = JSON.parse(text) as { reason?: string; message?: string };
+    return new KubernetesError(status, reason ?? '', message ?? `HTTP status ${status}`);
+  } catch {
+    return new KubernetesError(status, '', `HTTP status ${status}: ${text.slice(0, 200)}`);
+  }
+}

@@ -1,0 +1,201 @@
+/** Access to an API server from a kubeconfig file or from within a cluster: address, trust, and who we are. */
+import { execFile } from 'node:child_process';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describeError, PodwireError } from '@podwire/errors';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+export interface ClusterAccess {
+  /** `https://10.0.0.1:6443`, without a slash at its end. */
+  readonly server: string;
+  /** PEM; the system's own authorities when absent. */
+  readonly authority?: string;
+  /** False only where the file says `insecure-skip-tls-verify`. */
+  readonly verify: boolean;
+  /** PEM. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+  /** Asked for every request, since tokens are renewed. */
+  readonly token?: (signal: AbortSignal) => Promise<string>;
+  readonly serverName?: string;
+}
+
+const execPlugin = z.object({
+  command: z.string(),
+  args: z.array(z.string()).nullish(),
+  env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+});
+
+const user = z.object({
+  'client-certificate': z.string().optional(),
+  'client-certificate-data': z.string().optional(),
+  'client-key': z.string().optional(),
+  'client-key-data': z.string().optional(),
+  token: z.string().optional(),
+  tokenFile: z.string().optional(),
+  exec: execPlugin.optional(),
+});
+
+const cluster = z.object({
+  server: z.url(),
+  'certificate-authority': z.string().optional(),
+  'certificate-authority-data': z.string().optional(),
+  'insecure-skip-tls-verify': z.boolean().default(false),
+  'tls-server-name': z.string().optional(),
+});
+
+const kubeconfig = z.object({
+  'current-context': z.string().default(''),
+  contexts: z.array(
+    z.object({ name: z.string(), context: z.object({ cluster: z.string(), user: z.string().default('') }) }),
+  ),
+  clusters: z.array(z.object({ name: z.string(), cluster })),
+  users: z.array(z.object({ name: z.string(), user })).default([]),
+});
+
+type User = z.output<typeof user>;
+
+/**
+ * Reads a kubeconfig as kubectl does; relative paths start at its directory.
+ * @param context the file's current one when absent
+ * @throws PodwireError CONFIG_INVALID naming file and field
+ */
+export async function loadKubeconfig(file: string, context?: string): Promise<ClusterAccess> {
+  const read = kubeconfig.safeParse(await readYaml(file));
+  if (!read.success) {
+    const words = read.error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`);
+    throw invalid(file, words.join('; '));
+  }
+  const { data } = read;
+  const name = context ?? data['current-context'];
+  const chosen = find(file, 'context', name, data.contexts).context;
+  const { cluster: it } = find(file, 'cluster', chosen.cluster, data.clusters);
+  const who = chosen.user === '' ? {} : find(file, 'user', chosen.user, data.users).user;
+  const authority = await readPem(file, it['certificate-authority-data'], it['certificate-authority']);
+  const serverName = it['tls-server-name'];
+  return {
+    server: it.server.replace(/\/+$/, ''),
+    verify: !it['insecure-skip-tls-verify'],
+    ...(authority === undefined ? {} : { authority }),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...(await identify(file, who)),
+  };
+}
+
+function find<T extends { readonly name: string }>(
+  file: string,
+  kind: string,
+  name: string,
+  list: readonly T[],
+): T {
+  const found = list.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  throw invalid(file, `there is no ${kind} ${JSON.stringify(name)}`);
+}
+
+async function identify(file: string, who: User): Promise<Pick<ClusterAccess, 'certificate' | 'token'>> {
+  const cert = await readPem(file, who['client-certificate-data'], who['client-certificate']);
+  const key = await readPem(file, who['client-key-data'], who['client-key']);
+  if ((cert === undefined) !== (key === undefined))
+    throw invalid(file, 'a client certificate needs its key, and the other way round');
+  const token = tokenOf(file, who);
+  return {
+    ...(cert === undefined || key === undefined ? {} : { certificate: { cert, key } }),
+    ...(token === undefined ? {} : { token }),
+  };
+}
+
+function tokenOf(file: string, who: User): ClusterAccess['token'] {
+  const { token, tokenFile, exec } = who;
+  // As client-go has it: a file is read again, since it is renewed, and wins over a token in the kubeconfig.
+  if (tokenFile !== undefined) return () => readToken(resolveFrom(file, tokenFile));
+  if (token !== undefined) return () => Promise.resolve(token);
+  return exec === undefined ? undefined : runExecPlugin(exec);
+}
+
+async function readToken(file: string): Promise<string> {
+  return (await fs.readFile(file, 'utf8')).trim();
+}
+
+const credential = z.object({
+  status: z.object({ token: z.string(), expirationTimestamp: z.string().optional() }),
+});
+
+/** client.authentication.k8s.io: a program that prints a token, which is kept until a minute before it expires. */
+function runExecPlugin({
+  command,
+  args,
+  env,
+}: z.output<typeof execPlugin>): NonNullable<ClusterAccess['token']> {
+  let kept: { readonly token: string; readonly until: number } | undefined;
+  return async (signal) => {
+    if (kept !== undefined && Date.now() < kept.until) return kept.token;
+    const more = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
+    const { stdout } = await promisify(execFile)(command, args ?? [], {
+      env: {
+        ...process.env,
+        ...more,
+        KUBERNETES_EXEC_INFO:
+          '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false}}',
+      },
+      timeout: 30_000,
+      signal,
+    });
+    const { status } = credential.parse(JSON.parse(stdout));
+    const expires =
+      status.expirationTimestamp === undefined
+        ? Date.now() + 60_000
+        : Date.parse(status.expirationTimestamp) - 60_000;
+    kept = { token: status.token, until: expires };
+    return status.token;
+  };
+}
+
+const inClusterFiles = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** For a pod agent that is a pod itself. @throws PodwireError CONFIG_INVALID outside of a cluster */
+export async function loadInCluster(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ClusterAccess> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (host === undefined || port === undefined)
+    throw new PodwireError(
+      'CONFIG_INVALID',
+      'KUBERNETES_SERVICE_HOST and _PORT are not set: this is not inside a cluster',
+    );
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    verify: true,
+    authority: await fs.readFile(path.join(inClusterFiles, 'ca.crt'), 'utf8'),
+    token: () => readToken(path.join(inClusterFiles, 'token')),
+  };
+}
+
+async function readYaml(file: string): Promise<unknown> {
+  try {
+    return parse(await fs.readFile(file, 'utf8'), { maxAliasCount: 20 }) as unknown;
+  } catch (cause) {
+    throw invalid(file, describeError(cause), cause);
+  }
+}
+
+async function readPem(
+  file: string,
+  data: string | undefined,
+  pem: string | undefined,
+): Promise<string | undefined> {
+  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8');
+  if (pem === undefined) return undefined;
+  try {
+    return await fs.readFile(resolveFrom(file, pem), 'utf8');
+  } catch (cause) {
+    throw invalid(file, describeError(cause), cause);
+  }
+}
+
+const resolveFrom = (file: string, relative: string): string => path.resolve(path.dirname(file), relative);
+
+function invalid(file: string, what: string, cause?: unknown): PodwireError {
+  return new PodwireError('CONFIG_INVALID', `${file}: ${what}`, { cause, details: { file } });
+}

@@ -1,0 +1,127 @@
+/** Writes what became of pods back to the API server, and deletes the objects of pods that have ended as asked. */
+import { describeError } from '@podwire/errors';
+import type { Clock } from '../contract.js';
+import { type Pod, podName, type PodStatus } from '../pod/pod.js';
+import { type KubernetesClient, KubernetesError } from './client.js';
+
+export interface StatusWriter {
+  /** Only the latest status of a pod counts; it is written in the background and tried again until it is there. */
+  statusChanged(pod: Pod, status: PodStatus): void;
+  /** Nothing of the pod is left on this node: its object may go, if that was asked for. */
+  terminated(pod: Pod): void;
+  close(): Promise<void>;
+}
+
+export interface StatusWriterOptions {
+  readonly client: KubernetesClient;
+  readonly clock: Clock;
+  readonly onTrouble: (message: string) => void;
+  /** How many pods are written at once; 4 when absent. */
+  readonly width?: number;
+}
+
+interface Pending {
+  pod: Pod;
+  status?: PodStatus;
+  remove: boolean;
+  /** Milliseconds to wait before the next attempt. */
+  pause: number;
+}
+
+const firstPause = 200;
+const longestPause = 30_000;
+
+export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
+  const stop = new AbortController();
+  const pending = new Map<string, Pending>();
+  const busy = new Map<string, Promise<void>>();
+  const { width = 4 } = options;
+
+  const pump = (): void => {
+    for (const [uid, job] of pending) {
+      if (busy.size >= width || stop.signal.aborted) return;
+      if (busy.has(uid)) continue;
+      pending.delete(uid);
+      const done = carryOut(options, job, stop.signal)
+        .catch(async (error: unknown) => {
+          if (stop.signal.aborted) return;
+          options.onTrouble(
+            `the status of pod ${podName(job.pod)} could not be written: ${describeError(error)}`,
+          );
+          await options.clock.sleep(job.pause, stop.signal).catch(() => undefined);
+          const newer = pending.get(uid);
+          pending.set(uid, mergeJobs({ ...job, pause: Math.min(job.pause * 2, longestPause) }, newer));
+        })
+        .finally(() => {
+          busy.delete(uid);
+          pump();
+        });
+      busy.set(uid, done);
+    }
+  };
+  const add = (job: Pending): void => {
+    const { uid } = job.pod.metadata;
+    pending.set(uid, mergeJobs(pending.get(uid), job));
+    pump();
+  };
+  return {
+    statusChanged: (pod, status) => add({ pod, status, remove: false, pause: firstPause }),
+    terminated: (pod) =>
+      add({ pod, remove: pod.metadata.deletionTimestamp !== undefined, pause: firstPause }),
+    close: async () => {
+      stop.abort(new Error('the status writer stops'));
+      await Promise.all(busy.values());
+    },
+  };
+}
+
+function mergeJobs(older: Pending | undefined, newer: Pending | undefined): Pending {
+  if (older === undefined || newer === undefined) return (older ?? newer)!;
+  const status = newer.status ?? older.status;
+  return {
+    ...newer,
+    ...(status === undefined ? {} : { status }),
+    remove: older.remove || newer.remove,
+    pause: older.pause,
+  };
+}
+
+async function carryOut(
+  { client }: StatusWriterOptions,
+  { pod, status, remove }: Pending,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name, uid } = pod.metadata;
+  const object = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+  try {
+    if (status !== undefined) {
+      // The uid in the patch makes it a conflict when another pod has the name by now.
+      const body = { metadata: { uid }, status: toApi(status) };
+      await client.request('PATCH', `${object}/status`, {
+        signal,
+        body,
+        contentType: 'application/merge-patch+json',
+      });
+    }
+    if (remove) {
+      const body = { gracePeriodSeconds: 0, preconditions: { uid } };
+      await client.request('DELETE', object, { signal, body });
+    }
+  } catch (error) {
+    // Gone, or a new pod of that name: either way there is nothing to be written any more.
+    if (error instanceof KubernetesError && (error.status === 404 || error.status === 409)) return;
+    throw error;
+  }
+}
+
+/** A merge patch replaces lists whole and removes what is null. */
+function toApi(status: PodStatus): object {
+  const { reason, message, podIP, hostIP, ...rest } = status;
+  return {
+    ...rest,
+    reason: reason ?? null,
+    message: message ?? null,
+    podIP: podIP ?? null,
+    hostIP: hostIP ?? null,
+  };
+}

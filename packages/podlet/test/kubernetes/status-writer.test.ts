@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createKubernetesClient } from '../../src/kubernetes/client.js';
+import { createStatusWriter } from '../../src/kubernetes/status-writer.js';
+import { readApiPod } from '../../src/kubernetes/api-source.js';
+import type { PodStatus } from '../../src/pod/pod.js';
+import { FakeApiServer } from './fake-api-server.js';
+
+const clock = {
+  now: () => 0,
+  elapsed: () => 0,
+  sleep: (_milliseconds: number, signal: AbortSignal) => delay(1, undefined, { signal }),
+};
+
+async function open() {
+  const server = new FakeApiServer();
+  const client = createKubernetesClient({ server: await server.start(), verify: true });
+  const troubles: string[] = [];
+  const writer = createStatusWriter({ client, clock, onTrouble: (message) => troubles.push(message) });
+  onTestFinished(async () => {
+    await writer.close();
+    await client.close();
+  });
+  const pod = (name: string, metadata: object = {}) => {
+    const object = server.put(name);
+    return readApiPod({ ...object, metadata: { ...object.metadata, ...metadata } }).pod;
+  };
+  return { server, writer, troubles, pod };
+}
+
+const status = (phase: PodStatus['phase']): PodStatus => ({
+  phase,
+  conditions: [],
+  podIPs: [],
+  initContainerStatuses: [],
+  containerStatuses: [],
+});
+
+const isPatch = ({ method }: { method: string }): boolean => method === 'PATCH';
+
+test('the status goes to the sub-resource with the uid, and what is absent is taken away', async () => {
+  const { server, writer, pod } = await open();
+  writer.statusChanged(pod('web'), status('Running'));
+  await server.until(isPatch);
+  expect(server.asked.find(isPatch)).toMatchObject({
+    path: '/api/v1/namespaces/shop/pods/web/status',
+    body: { metadata: { uid: 'uid-web' }, status: { phase: 'Running', podIP: null } },
+  });
+});
+
+test('of many statuses the latest is written, after a failure too', async () => {
+  const { server, writer, troubles, pod } = await open();
+  const web = pod('web');
+  server.failures.push(500);
+  writer.statusChanged(web, status('Pending'));
+  for (let i = 0; i < 50; i += 1) writer.statusChanged(web, status('Running'));
+  const isRunning = (asked: { method: string; body?: unknown }): boolean =>
+    isPatch(asked) && (asked.body as { status: PodStatus }).status.phase === 'Running';
+  await server.until(isRunning);
+  expect(server.asked.filter(isPatch).length).toBeLessThanOrEqual(4);
+  expect(troubles[0]).toBe('the status of pod shop/web could not be written: no 500');
+});
+
+test('an object is deleted only when that was asked for, with its uid, after the last status', async () => {
+  const { server, writer, pod } = await open();
+  writer.terminated(pod('stays'));
+  const going = pod('goes', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  writer.statusChanged(going, status('Succeeded'));
+  writer.terminated(going);
+  await server.until(({ method }) => method === 'DELETE');
+  const methods = server.asked.map(({ method, path }) => `${method} ${path.split('/').slice(6).join('/')}`);
+  expect(methods.filter((each) => each.includes('goes'))).toEqual(['PATCH goes/status', 'DELETE goes']);
+  expect(methods.some((each) => each.startsWith('DELETE stays'))).toBe(false);
+  expect(server.asked.at(-1)!.body).toEqual({ gracePeriodSeconds: 0, preconditions: { uid: 'uid-goes' } });
+});
+
+test.each([404, 409])('a pod that is another one by now needs nothing more (HTTP %d)', async (code) => {
+  const { server, writer, troubles, pod } = await open();
+  server.failures.push(code);
+  writer.statusChanged(pod('web'), status('Running'));
+  await server.until(isPatch);
+  writer.statusChanged(pod('other'), status('Running'));
+  await server.until(isPatch, 2);
+  expect(troubles).toEqual([]);
+});
