@@ -118,15 +118,13 @@ export class FakeApiServer {
   }
 
   #fail(response: ServerResponse, status: number): void {
-    response
-      .writeHead(status)
-      .end(
-        JSON.stringify({
-          kind: 'Status',
-          reason: status === 410 ? 'Expired' : 'Sorry',
-          message: `no ${status}`,
-        }),
-      );
+    response.writeHead(status).end(
+      JSON.stringify({
+        kind: 'Status',
+        reason: status === 410 ? 'Expired' : 'Sorry',
+        message: `no ${status}`,
+      }),
+    );
   }
 
   #list(response: ServerResponse, start: number): void {

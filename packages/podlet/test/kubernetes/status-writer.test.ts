@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createKubernetesClient } from '../../src/kubernetes/client.js';
+import { createEventWriter } from '../../src/kubernetes/event-writer.js';
 import { createStatusWriter } from '../../src/kubernetes/status-writer.js';
 import { readApiPod } from '../../src/kubernetes/api-source.js';
 import type { PodStatus } from '../../src/pod/pod.js';
@@ -82,4 +83,27 @@ test.each([404, 409])('a pod that is another one by now needs nothing more (HTTP
   writer.statusChanged(pod('other'), status('Running'));
   await server.until(isPatch, 2);
   expect(troubles).toEqual([]);
+});
+
+test('events are told, and a server that refuses them disturbs nobody', async () => {
+  const { server, pod } = await open();
+  const client = createKubernetesClient({ server: await server.start(), verify: true });
+  const events = createEventWriter({ client, node: 'n1', uniqueName: () => 'x' });
+  onTestFinished(() => client.close());
+  server.failures.push(403);
+  const web = pod('web');
+  const event = { type: 'Warning' as const, reason: 'BackOff', message: 'm', at: 0, lastAt: 1000, count: 2 };
+  events.event(web, event);
+  events.event(web, { ...event, reason: 'Failed' });
+  await server.until(({ method }) => method === 'POST', 2);
+  expect(server.asked.at(-1)).toMatchObject({
+    path: '/api/v1/namespaces/shop/events',
+    body: {
+      metadata: { name: 'web.x', namespace: 'shop' },
+      involvedObject: { uid: 'uid-web' },
+      reason: 'Failed',
+      lastTimestamp: '1970-01-01T00:00:01Z',
+    },
+  });
+  await events.close();
 });
