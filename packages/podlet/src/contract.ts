@@ -26,14 +26,19 @@ export interface SourceProblem {
 /** All pods that a source wants now. */
 export interface Snapshot {
   readonly pods: readonly Pod[];
-  /** True while a part is not known yet (a file that never could be read): what is missing is not gone, and the source is not ready. */
+  /** ConfigMaps that stand beside the pods. */
+  readonly configMaps?: readonly ConfigMap[];
+  /**
+   * True while a part is not known yet (a server that has never answered, a single file that never could be read): what is
+   * missing is not gone, and the source is not ready.
+   */
   readonly incomplete?: boolean;
   readonly problems: readonly SourceProblem[];
   /** When its cause happened (milliseconds since the epoch), as far as known: the trace of new pods begins there. */
   readonly causedAt?: number;
 }
 
-/** Emits full snapshots until the signal, never partial ones, and `problemsOnly` while it does not know. */
+/** Emits full snapshots until the signal; `incomplete` ones, with problems, as long as it does not know them all. */
 export interface PodSource {
   readonly name: SourceName;
   run(emit: (snapshot: Snapshot) => void, signal: AbortSignal): Promise<void>;
@@ -45,11 +50,13 @@ export interface PodUpdate {
   readonly kind: UpdateKind;
   readonly source: SourceName;
   readonly pods: readonly Pod[];
+  /** The source has said once what all of its pods are; false for RESTORE and while its snapshots are incomplete. */
+  readonly sourceReady: boolean;
 }
 
 /** The merge: state and nothing else; the same input gives the same output. */
 export interface Merger {
-  /** @returns what changed, in the order in which it has to be acted on. An empty ADD marks a source as ready. */
+  /** @returns what changed, in the order in which it has to be acted on. An empty ADD tells that a source is ready. */
   merge(source: SourceName, snapshot: Snapshot): readonly PodUpdate[];
   /** Pods of checkpoints, once, before the first snapshot of the API: a RESTORE, which makes no source ready. */
   restore(pods: readonly Pod[]): readonly PodUpdate[];

@@ -1,5 +1,6 @@
 export type {
   Clock,
+  Merger,
   PodEvent,
   PodEventType,
   PodletDirectories,
@@ -16,3 +17,27 @@ export type { Pod, PodStatus } from './pod/pod.js';
 export type { PodChange, PodletApi } from './server/api.js';
 export { type PodletServerOptions, startPodletServer } from './server/server.js';
 export { createSourceSet, type SourceSet } from './sources/source-set.js';
+export { createPodCheckpoints, isCheckpointed, type PodCheckpoints } from './checkpoints/pod-checkpoints.js';
+export { createMerger } from './merge/merger.js';
+export type { ConfigMap } from './pod/config-map.js';
+export type { LocalPlace } from './pod/local-defaults.js';
+export { type ManifestContent, readApiPod, readManifests } from './pod/manifests.js';
+export { formatProblem } from './pod/problem.js';
+export { createFileSource, type FileSourceOptions } from './sources/file-source.js';
+export { createHttpSource, type HttpSourceOptions } from './sources/http-source.js';
+export {
+  createPodPreparation,
+  type FindConfigMap,
+  type PreparationOptions,
+  readConfigMapDirectory,
+} from './files/index.js';
+export type { ContainerWish, ImageUser, PodPreparation, PreparedMount, PreparedPod } from './parts.js';
+export {
+  buildContainerConfig,
+  buildSandboxConfig,
+  type ContainerIdentity,
+  type PodIdentity,
+  podDns,
+  readContainerIdentity,
+  readPodIdentity,
+} from './wishes/index.js';

@@ -79,6 +79,7 @@ function unite(places: readonly Place[]): Snapshot {
   const causes = known.flatMap(({ causedAt }) => (causedAt === undefined ? [] : [causedAt]));
   return {
     pods: known.flatMap(({ pods }) => pods),
+    configMaps: known.flatMap(({ configMaps }) => configMaps ?? []),
     problems: known.flatMap(({ problems }) => problems),
     ...(causes.length === 0 ? {} : { causedAt: Math.max(...causes) }),
     ...(known.length < places.length || known.some(({ incomplete }) => incomplete === true)

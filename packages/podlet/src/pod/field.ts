@@ -1,0 +1,93 @@
+/** One value of a manifest in its place, so that every complaint can name its path. */
+
+export type Path = readonly (string | number)[];
+export type Report = (path: Path, message: string) => void;
+
+export interface ReadContext {
+  /** Whether fields that nobody knows, and those that Podwire cannot honour, are complained about. */
+  readonly strict: boolean;
+  readonly report: Report;
+}
+
+export class Field {
+  /** Undefined when it is absent or null, which mean the same in Kubernetes. */
+  readonly value: unknown;
+  readonly context: ReadContext;
+  readonly #parent: Field | undefined;
+  readonly #step: string | number;
+  /** Below something of a wrong type: that has been said, and nothing more follows from it. */
+  readonly #muted: boolean;
+
+  constructor(
+    value: unknown,
+    context: ReadContext,
+    parent?: Field,
+    step: string | number = '',
+    muted = false,
+  ) {
+    this.value = value ?? undefined;
+    this.context = context;
+    this.#parent = parent;
+    this.#step = step;
+    this.#muted = muted;
+  }
+
+  get path(): Path {
+    return this.#parent === undefined ? [] : [...this.#parent.path, this.#step];
+  }
+
+  get absent(): boolean {
+    return this.value === undefined;
+  }
+
+  complain(message: string): void {
+    if (!this.#muted) this.context.report(this.path, message);
+  }
+
+  /** An entry of a map; absent when there is none. */
+  at(key: string): Field {
+    const map = asMap(this.value);
+    const value = map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+    return new Field(value, this.context, this, key, this.#muted || (!this.absent && map === undefined));
+  }
+
+  /** The items of a list; complains about anything else that is there. */
+  items(): Field[] {
+    if (this.absent) return [];
+    if (Array.isArray(this.value)) {
+      return this.value.map((item, index) => new Field(item, this.context, this, index, this.#muted));
+    }
+    this.complain(`must be a list, is ${show(this.value)}`);
+    return [];
+  }
+
+  /** The keys of a map that have a value; complains about anything else that is there. */
+  keys(): string[] {
+    if (this.absent) return [];
+    const map = asMap(this.value);
+    if (map === undefined) this.complain(`must be a map, is ${show(this.value)}`);
+    return Object.keys(map ?? {}).filter((key) => (map?.[key] ?? undefined) !== undefined);
+  }
+}
+
+function asMap(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isOne = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isOne ? (value as Record<string, unknown>) : undefined;
+}
+
+/** A value in a message: as JSON, and not too much of it. */
+export function show(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a map';
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}
+
+/** `spec.containers[0].ports[1].hostPort`; keys that are no plain words stand in quotes. */
+export function formatPath(path: Path): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${step}]`;
+    const key = /^[\w-]+$/.test(step) ? step : JSON.stringify(step);
+    return text === '' ? key : `${text}.${key}`;
+  }, '');
+}

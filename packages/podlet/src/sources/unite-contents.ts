@@ -1,0 +1,63 @@
+/** Several files as one set of pods. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Snapshot, SourceProblem } from '../contract.js';
+import type { ConfigMap } from '../pod/config-map.js';
+import { type Pod, podName } from '../pod/pod.js';
+import { type FileState, problemOf } from './file-state.js';
+
+/** A pod or ConfigMap that stands in two files is taken from the last one; a file that is gone has no say. */
+export function uniteContents(states: readonly FileState[]): {
+  pods: Pod[];
+  configMaps: ConfigMap[];
+  problems: SourceProblem[];
+} {
+  const problems: SourceProblem[] = [];
+  const pods = takeLast(states, ({ content }) => content?.pods ?? [], podName, 'pod', problems);
+  const nameOf = ({ namespace, name }: ConfigMap): string => `${namespace}/${name}`;
+  const configMaps = takeLast(
+    states,
+    ({ content }) => content?.configMaps ?? [],
+    nameOf,
+    'ConfigMap',
+    problems,
+  );
+  return { pods, configMaps, problems };
+}
+
+function takeLast<T>(
+  states: readonly FileState[],
+  objectsOf: (state: FileState) => readonly T[],
+  nameOf: (object: T) => string,
+  kind: string,
+  problems: SourceProblem[],
+): T[] {
+  const taken = new Map<string, { readonly object: T; readonly state: FileState }>();
+  for (const state of states) {
+    for (const object of objectsOf(state)) {
+      const name = nameOf(object);
+      const loser = taken.get(name)?.state;
+      if (loser !== undefined && loser.goneSince === undefined) {
+        const where = loser === state ? 'a second time in this file' : `in ${state.file} too`;
+        problems.push(problemOf(loser.file, `${kind} ${name} stands ${where}; the last one is used`));
+      }
+      // Deleted first, so that it stands where its file does.
+      taken.delete(name);
+      taken.set(name, { object, state });
+    }
+  }
+  return [...taken.values()].map(({ object }) => object);
+}
+
+/** Whether there is nothing to tell. Objects are the same ones as long as their file is. */
+export function isSameSnapshot(a: Snapshot, b: Snapshot): boolean {
+  return (
+    isSameList(a.pods, b.pods) &&
+    isSameList(a.configMaps ?? [], b.configMaps ?? []) &&
+    a.incomplete === b.incomplete &&
+    isDeepStrictEqual(a.problems, b.problems)
+  );
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((each, index) => each === b[index]);
+}

@@ -1,0 +1,87 @@
+/**
+ * Watches directories with inotify, through node:fs. A watch belongs to a directory, not to its path: when another
+ * directory has taken the path, the watch is opened anew.
+ */
+import type nodeFs from 'node:fs';
+import { describeError } from '@podwire/errors';
+
+export type WatchFiles = Pick<typeof nodeFs, 'statSync' | 'watch'>;
+
+export interface WatchedDirectory {
+  readonly directory: string;
+  /** Only events of this name count: a parent directory may be a busy place such as /tmp. */
+  readonly only?: string;
+}
+
+export interface DirectoryWatcher {
+  /** Watches these and no others. @returns whether a new watch was opened, so that what it missed has to be looked at */
+  set(directories: readonly WatchedDirectory[]): boolean;
+  /** Directories that cannot be watched, and why. */
+  failures(): readonly { readonly directory: string; readonly reason: string }[];
+  close(): void;
+}
+
+interface Watch {
+  readonly identity: string;
+  close(): void;
+  readonly failure?: string;
+}
+
+export function createDirectoryWatcher(fs: WatchFiles, onEvent: () => void): DirectoryWatcher {
+  const watches = new Map<string, Watch>();
+  const close = (key: string): void => {
+    watches.get(key)?.close();
+    watches.delete(key);
+  };
+  return {
+    set(directories) {
+      const wanted = new Map(directories.map((each) => [keyOf(each), each]));
+      for (const key of watches.keys()) if (!wanted.has(key)) close(key);
+      let isNew = false;
+      for (const [key, each] of wanted) {
+        const identity = identityOf(fs, each.directory);
+        if (watches.get(key)?.identity === identity) continue;
+        close(key);
+        if (identity === undefined) continue;
+        watches.set(key, openWatch(fs, each, identity, onEvent));
+        isNew = true;
+      }
+      return isNew;
+    },
+    failures: () =>
+      [...watches].flatMap(([key, { failure }]) =>
+        failure === undefined ? [] : [{ directory: key.split('\0')[0]!, reason: failure }],
+      ),
+    close() {
+      for (const key of watches.keys()) close(key);
+    },
+  };
+}
+
+function keyOf({ directory, only = '' }: WatchedDirectory): string {
+  return `${directory}\0${only}`;
+}
+
+function identityOf(fs: WatchFiles, directory: string): string | undefined {
+  const stat = fs.statSync(directory, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
+}
+
+function openWatch(
+  fs: WatchFiles,
+  { directory, only }: WatchedDirectory,
+  identity: string,
+  onEvent: () => void,
+): Watch {
+  try {
+    const watcher = fs.watch(directory, (_event, name) => {
+      if (only === undefined || name === null || name === only) onEvent();
+    });
+    // A watch that has ended is found by the next look, since its directory is another one then.
+    watcher.on('error', onEvent);
+    return { identity, close: () => watcher.close() };
+  } catch (error) {
+    // Mostly fs.inotify.max_user_watches; polling goes on.
+    return { identity, close: () => undefined, failure: describeError(error) };
+  }
+}
