@@ -5,4 +5,4 @@ export {
   readPodManifests,
   toCniInputs,
 } from './manifest.js';
-export { parseQuantity } from './quantity.js';
+export { parseQuantity } from '@podwire/pod-network/inputs';

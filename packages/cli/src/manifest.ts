@@ -1,13 +1,15 @@
 /**
- * From a pod manifest to what a container runtime hands to CNI: the one place that knows how kubelet and containerd do it
- * (`CNI_ARGS`, capability arguments). Only what the network cares about is read; the rest is left alone.
+ * Reads pod manifests as far as the network cares; the rest is left alone. What CNI gets of a pod is known to
+ * `@podwire/pod-network/inputs`.
  */
 import fs from 'node:fs';
 import { tryParseAddress } from '@podwire/addresses';
-import type { Bandwidth, CniArgs, DnsCapability, JsonObject, PortMapping } from '@podwire/cni';
+import type { Bandwidth, DnsCapability, PortMapping } from '@podwire/cni';
 import { describeError, PodwireError } from '@podwire/errors';
-import { parseQuantity } from './quantity.js';
+import { readBandwidth } from '@podwire/pod-network/inputs';
 import { type Field, openYaml } from './yaml-field.js';
+
+export { type CniInputs, toCniInputs } from '@podwire/pod-network/inputs';
 
 /** A pod as far as its network goes. */
 export interface PodManifest {
@@ -19,19 +21,9 @@ export interface PodManifest {
   readonly annotations: Readonly<Record<string, string>>;
   /** Only ports that ask for one on the host. */
   readonly portMappings: readonly PortMapping[];
-  /** Bits per second. */
-  readonly bandwidth?: Pick<Bandwidth, 'ingressRate' | 'egressRate'>;
+  readonly bandwidth?: Bandwidth;
   readonly dns?: DnsCapability;
 }
-
-/** What a runtime passes with an ADD. */
-export interface CniInputs {
-  readonly args: CniArgs;
-  readonly capabilityArgs: JsonObject;
-}
-
-/** Name of the capability by which containerd and CRI-O pass annotations. */
-const annotationsCapability = 'io.kubernetes.cri.pod-annotations';
 
 /**
  * Reads the pods of YAML (or JSON) files, several documents each; `-` is standard input.
@@ -74,26 +66,6 @@ export function checkPodManifests(text: string, file: string): { pods: PodManife
   return { pods, complaints: complaints.list };
 }
 
-/** What kubelet and containerd make of a pod for CNI (`CNI_ARGS`; capabilities of the CNI conventions). */
-export function toCniInputs(pod: PodManifest, containerId: string): CniInputs {
-  const { namespace, name, uid, portMappings, bandwidth, dns, annotations } = pod;
-  return {
-    args: [
-      ['IgnoreUnknown', '1'],
-      ['K8S_POD_NAMESPACE', namespace],
-      ['K8S_POD_NAME', name],
-      ['K8S_POD_INFRA_CONTAINER_ID', containerId],
-      ...(uid === undefined ? [] : [['K8S_POD_UID', uid] as const]),
-    ],
-    capabilityArgs: {
-      ...(portMappings.length === 0 ? {} : { portMappings }),
-      ...(bandwidth === undefined ? {} : { bandwidth }),
-      ...(dns === undefined ? {} : { dns }),
-      ...(Object.keys(annotations).length === 0 ? {} : { [annotationsCapability]: annotations }),
-    },
-  };
-}
-
 /** Anything else is complained about once, instead of field by field. */
 function isPod(document: Field): boolean {
   if (document.value === null || typeof document.value !== 'object' || Array.isArray(document.value)) {
@@ -113,7 +85,7 @@ function readPod(document: Field, file: string): PodManifest {
   const metadata = document.at('metadata');
   const uid = readName(metadata.at('uid'), uidRule);
   const annotations = readAnnotations(metadata.at('annotations'));
-  const bandwidth = readBandwidth(metadata.at('annotations'));
+  const bandwidth = readRates(metadata.at('annotations'));
   const dns = readDns(spec.at('dnsConfig'));
   return {
     file,
@@ -175,31 +147,13 @@ function readAnnotations(field: Field): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** The limits of kubelet: 1 kbit/s and 1 Pbit/s (`pkg/util/bandwidth`). */
-const leastRate = 1_000n;
-const mostRate = 10n ** 15n;
-
-/** "Ingress" is what comes to the pod. No burst: the agent has a default that really shapes short transfers. */
-function readBandwidth(annotations: Field): PodManifest['bandwidth'] {
-  const ingressRate = readRate(annotations.at('kubernetes.io/ingress-bandwidth'));
-  const egressRate = readRate(annotations.at('kubernetes.io/egress-bandwidth'));
-  if (ingressRate === undefined && egressRate === undefined) return undefined;
-  return {
-    ...(ingressRate === undefined ? {} : { ingressRate }),
-    ...(egressRate === undefined ? {} : { egressRate }),
-  };
-}
-
-function readRate(field: Field): number | undefined {
-  // A value that is no text has been complained about with the other annotations.
-  if (typeof field.value !== 'string') return undefined;
-  const rate = parseQuantity(field.value);
-  if (rate === undefined) {
-    field.complain(`must be a quantity in bits per second such as 10M, is ${JSON.stringify(field.value)}`);
-  } else if (rate < leastRate || rate > mostRate) {
-    field.complain(`must lie between 1k and 1P bits per second, is ${field.value}`);
-  } else return Number(rate);
-  return undefined;
+/** The rule is that of the network plugin manager; here it gets its place in the file. */
+function readRates(annotations: Field): Bandwidth | undefined {
+  const { bandwidth, problems } = readBandwidth(
+    Object.fromEntries(annotations.keys().map((key) => [key, annotations.at(key).value])),
+  );
+  for (const { annotation, message } of problems) annotations.at(annotation).complain(message);
+  return bandwidth;
 }
 
 function readPorts(spec: Field): PortMapping[] {

@@ -24,6 +24,7 @@ const native = {
   umount2: libc.func('int umount2(const char *, int)'),
   fstatfs: libc.func('int fstatfs(int, void *)'),
   ioctl: libc.func('int ioctl(int, uint64_t, uint64_t)'),
+  ioctlBuffer: libc.func('int ioctl(int, uint64_t, void *)'),
   flock: libc.func('int flock(int, int)'),
 };
 
@@ -153,6 +154,11 @@ const LOCK_NB = 4;
 /** The kind of a namespace file, as the CLONE_NEW* flag that makes one (ioctl_ns(2)). */
 export function namespaceKind(fd: number): number {
   return check('ioctl', native.ioctl(fd, NS_GET_NSTYPE, 0) as Result);
+}
+
+/** An ioctl that reads or writes a structure. */
+export function ioctlBuffer(fd: number, request: number, structure: Uint8Array): void {
+  check('ioctl', native.ioctlBuffer(fd, request, structure) as Result);
 }
 
 const NS_GET_NSTYPE = 0xb703;

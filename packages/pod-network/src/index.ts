@@ -1,3 +1,4 @@
+export { type Clock, systemClock } from './clock.js';
 export type {
   AttachedPod,
   FileVerdict,
@@ -8,3 +9,7 @@ export type {
   PodDetachment,
   PodNetwork,
 } from './contract.js';
+export * from './inputs/index.js';
+export type { CallCounter } from './observe/calls.js';
+export type { LoopbackMode, PodNetworkLog, PodNetworkOptions, PodNetworkSystem } from './options.js';
+export { createPodNetwork, type RunningPodNetwork } from './pod-network.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseQuantity } from '../src/quantity.js';
+import { parseQuantity } from '@podwire/pod-network/inputs';
 
 describe('quantities of Kubernetes', () => {
   test.each([

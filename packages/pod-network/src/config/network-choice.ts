@@ -1,0 +1,154 @@
+/** Which network is used now: looks, watches, polls, and never forgets the last good one. */
+import type { NetworkConfig } from '@podwire/cni';
+import type { Clock } from '../clock.js';
+import type { PodNetworkLog } from '../options.js';
+import { type FileFinding, type Finding, lookAtDirectory } from './look.js';
+import { takeSignature } from './signature.js';
+import { type StartWatching, watchDirectory } from './watch.js';
+
+export interface ChosenNetwork {
+  readonly network: NetworkConfig;
+  /** Its file is gone or broken since. */
+  readonly kept: boolean;
+}
+
+export interface ChoiceOptions {
+  readonly directory: string;
+  readonly pinned?: string;
+  readonly pluginPath: readonly string[];
+  readonly validate: (network: NetworkConfig) => Promise<unknown>;
+  readonly clock: Clock;
+  readonly log: PodNetworkLog;
+  readonly startWatching?: StartWatching;
+  /** Milliseconds from the first event to the look: files come in several steps. */
+  readonly debounceMs: number;
+  /** Called after each look, which lasts until it is done. */
+  readonly onLook: (chosen: ChosenNetwork | undefined) => Promise<void>;
+}
+
+export interface NetworkChooser {
+  current(): ChosenNetwork | undefined;
+  /** Why there is none, in words. */
+  problem(): string;
+  files(): readonly FileFinding[];
+  lookedAt(): number;
+  /** A look that begins after this call, whether or not anything seems to have changed. */
+  look(): Promise<void>;
+  /** A look if files or plugins are others than at the last one, or if there is no network yet. */
+  poll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createNetworkChooser(options: ChoiceOptions): NetworkChooser {
+  const { clock, log, directory, pluginPath } = options;
+  const abort = new AbortController();
+  let chosen: ChosenNetwork | undefined;
+  let finding: Finding = {
+    network: undefined,
+    files: [],
+    problem: 'the configuration was not looked at yet',
+  };
+  let signature: string | undefined;
+  let lookedAt = 0;
+
+  const lookOnce = async (): Promise<void> => {
+    // Taken before the look: a change while it lasts makes the next poll look again.
+    signature = await takeSignature(directory, pluginPath);
+    const next = await lookAtDirectory(options);
+    lookedAt = clock.now();
+    const before = chosen;
+    if (next.network !== undefined) chosen = { network: next.network, kept: false };
+    else if (chosen !== undefined) chosen = { network: chosen.network, kept: true };
+    if (hasChanged(before, chosen) || finding.problem !== next.problem) tellOfChange(log, chosen, next);
+    finding = next;
+    await options.onLook(chosen);
+  };
+  const looks = createSingleFlight(lookOnce);
+  const poll = async (): Promise<void> => {
+    watch.check();
+    const idle = chosen !== undefined && signature === (await takeSignature(directory, pluginPath));
+    if (idle) lookedAt = clock.now();
+    else await looks.run();
+  };
+  const onEvent = debounce(clock, options.debounceMs, abort.signal, () => poll());
+  const watch = watchDirectory(directory, onEvent, options.startWatching);
+
+  return {
+    current: () => chosen,
+    problem: () => finding.problem,
+    files: () => finding.files,
+    lookedAt: () => lookedAt,
+    look: () => looks.run(),
+    poll,
+    close: async () => {
+      abort.abort();
+      watch.close();
+      await looks.settled();
+    },
+  };
+}
+
+function hasChanged(before: ChosenNetwork | undefined, after: ChosenNetwork | undefined): boolean {
+  return (
+    before?.kept !== after?.kept ||
+    before?.network.file !== after?.network.file ||
+    before?.network.source !== after?.network.source
+  );
+}
+
+function tellOfChange(log: PodNetworkLog, chosen: ChosenNetwork | undefined, { problem }: Finding): void {
+  if (chosen === undefined) return log.warn({ problem }, 'no network for pods');
+  const { name, file } = chosen.network;
+  if (chosen.kept)
+    log.warn({ network: name, file, problem }, 'the network is kept, its configuration is not there');
+  else log.info({ network: name, file }, 'network for pods');
+}
+
+interface SingleFlight {
+  /** Resolves after a run that began after this call. */
+  run(): Promise<void>;
+  settled(): Promise<void>;
+}
+
+/** One run at a time; all who ask while one is under way share the next. */
+function createSingleFlight(work: () => Promise<void>): SingleFlight {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const start = (): Promise<void> => {
+    running = work().finally(() => (running = undefined));
+    return running;
+  };
+  const run = (): Promise<void> => {
+    if (running === undefined) return start();
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return start();
+      });
+    return next;
+  };
+  return { run, settled: async () => void (await Promise.allSettled([running, next])) };
+}
+
+/** Runs once, some time after the first of several calls. */
+function debounce(
+  clock: Clock,
+  milliseconds: number,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting || signal.aborted) return;
+    waiting = true;
+    clock.sleep(milliseconds, signal).then(
+      () => {
+        waiting = false;
+        // A look never fails; see lookAtDirectory.
+        void work();
+      },
+      () => undefined,
+    );
+  };
+}

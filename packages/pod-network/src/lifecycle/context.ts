@@ -1,0 +1,40 @@
+import type { Gate, NetworkConfig, Runtime } from '@podwire/cni';
+import type { SpanContext, Tracer } from '@podwire/tracing';
+import { formatTraceparent } from '@podwire/tracing';
+import type { LoopbackMode, PodNetworkLog, PodNetworkSystem } from '../options.js';
+import type { SandboxRecords } from '../state/records.js';
+
+/** What all operations share. */
+export interface Scope {
+  readonly runtime: Runtime;
+  readonly records: SandboxRecords;
+  /** Serial for one pod, parallel for others, garbage collection alone. */
+  readonly gate: Gate;
+  readonly loopback: LoopbackMode;
+  readonly timeoutMs: number;
+  readonly bootId: string;
+  readonly log: PodNetworkLog;
+  readonly tracer: Tracer;
+  readonly system: PodNetworkSystem;
+  /** The network to attach to. @throws PodwireError NETWORK_NOT_READY */
+  readonly network: () => NetworkConfig;
+  readonly podCidrs: () => readonly string[];
+  /** Addresses of sandboxes as far as they were asked for. */
+  readonly known: Map<string, readonly string[]>;
+  /** Sandboxes that nobody will ask to detach again, with what they still may have. */
+  readonly leftovers: Set<string>;
+}
+
+export const podInterface = 'eth0';
+export const loopbackInterface = 'lo';
+
+/** Kubelet's key for its lock per pod. */
+export function podKey({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${name}_${namespace}`;
+}
+
+/** For plugins; see `traceCalls`. */
+export function traceVariables(parent: SpanContext | undefined): Readonly<Record<string, string>> {
+  const traceparent = parent && formatTraceparent(parent);
+  return traceparent === undefined ? {} : { TRACEPARENT: traceparent };
+}
