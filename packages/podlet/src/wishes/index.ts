@@ -13,7 +13,6 @@ export {
 } from './identity.js';
 export { containerLogPath, podLogDirectory } from './log-paths.js';
 export { collectPorts, resolvePort } from './ports.js';
-export { parseMilli, parseQuantity, parseUnits } from './quantity.js';
 export { type DnsSettings, parseResolvConf } from './resolv-conf.js';
 export { type QualityOfService, qualityOfService } from './resources.js';
 export { buildSandboxConfig } from './sandbox-config.js';

@@ -1,5 +1,5 @@
 import type { Container, Pod } from '../pod/pod.js';
-import { parseMilli, parseUnits } from './quantity.js';
+import { parseQuantity } from '../pod/quantity.js';
 
 /** What a container's processes may have of the machine, in the kernel's units (cgroups v1, Documentation/scheduler). */
 export interface ContainerLimits {
@@ -20,6 +20,11 @@ export interface LimitOptions {
   readonly memoryBytes?: bigint;
 }
 
+/** As processors are counted: 1500 is one and a half. */
+function parseMilli(text: string): bigint | undefined {
+  return parseQuantity(text, 1000n);
+}
+
 const period = 100_000n;
 const fewestShares = 2n;
 const mostShares = 262_144n;
@@ -34,7 +39,7 @@ export function containerLimits(pod: Pod, container: Container, options: LimitOp
     cpuShares: toShares(cpuRequest),
     cpuQuota: toQuota(cpuLimit),
     cpuPeriod: period,
-    memoryBytes: parseUnits(limits['memory'] ?? '0') ?? 0n,
+    memoryBytes: parseQuantity(limits['memory'] ?? '0') ?? 0n,
     oomScoreAdjustment: oomScoreAdjustment(pod, container, options),
   };
 }
@@ -88,7 +93,7 @@ function oomScoreAdjustment(pod: Pod, container: Container, options: LimitOption
 
 function burstableScore({ resources }: Container, machine: bigint | undefined): bigint {
   if (machine === undefined || machine <= 0n) return 500n;
-  const request = parseUnits(resources.requests?.['memory'] ?? resources.limits?.['memory'] ?? '0') ?? 0n;
+  const request = parseQuantity(resources.requests?.['memory'] ?? resources.limits?.['memory'] ?? '0') ?? 0n;
   const score = 1000n - (1000n * request) / machine;
   if (score < 3n) return 3n;
   return score > 999n ? 999n : score;

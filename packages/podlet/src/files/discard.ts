@@ -1,0 +1,83 @@
+import { describeError, PodwireError } from '@podwire/errors';
+import { hasCode } from '@podwire/linux';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { PodletDirectories } from '../contract.js';
+import type { Mounts } from './mounts.js';
+import { isSafePart, podDirectory, podsDirectory } from './paths.js';
+
+/**
+ * Deletes what is left of a pod. Nothing is deleted while anything is mounted below its directory: it could be a directory of the
+ * node itself. @throws PodwireError VOLUME_UNAVAILABLE with everything that went wrong
+ */
+export async function discardPod(uid: string, directories: PodletDirectories, mounts: Mounts): Promise<void> {
+  const problems = [
+    ...(await discardDirectory(podDirectory(directories, uid), mounts)),
+    ...(await discardLogs(uid, directories)),
+  ];
+  if (problems.length === 0) return;
+  throw new PodwireError(
+    'VOLUME_UNAVAILABLE',
+    `pod ${uid} could not be cleared away: ${problems.join('; ')}`,
+  );
+}
+
+async function discardDirectory(directory: string, mounts: Mounts): Promise<string[]> {
+  const real = await realpathIfThere(directory);
+  if (real === undefined) return [];
+  const problems = await unmountBelow(real, mounts);
+  const left = await mounts.below(real);
+  if (left.length > 0) return [...problems, `still mounted: ${left.join(' ')}`];
+  return [...problems, ...(await remove(directory))];
+}
+
+async function realpathIfThere(directory: string): Promise<string | undefined> {
+  try {
+    return await fs.realpath(directory);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** The last first: a mount may lie on another. */
+async function unmountBelow(directory: string, mounts: Mounts): Promise<string[]> {
+  const problems: string[] = [];
+  for (const target of [...(await mounts.below(directory))].reverse()) {
+    try {
+      mounts.unmount(target);
+    } catch (error) {
+      problems.push(`${target}: ${describeError(error)}`);
+    }
+  }
+  return problems;
+}
+
+async function remove(directory: string): Promise<string[]> {
+  try {
+    await fs.rm(directory, { recursive: true, force: true });
+    return [];
+  } catch (error) {
+    return [describeError(error)];
+  }
+}
+
+async function discardLogs(uid: string, { logs }: PodletDirectories): Promise<string[]> {
+  const names = (await listIfThere(logs)).filter((name) => name.split('_').slice(2).join('_') === uid);
+  const problems = await Promise.all(names.map((name) => remove(path.join(logs, name))));
+  return problems.flat();
+}
+
+async function listIfThere(directory: string): Promise<string[]> {
+  try {
+    return await fs.readdir(directory);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** Uids of the pods that have a directory. */
+export async function listPods(directories: Pick<PodletDirectories, 'root'>): Promise<string[]> {
+  return (await listIfThere(podsDirectory(directories))).filter(isSafePart).sort();
+}

@@ -1,0 +1,49 @@
+/** Where things of a pod lie. Whatever comes from a manifest is checked here before it becomes part of a path. */
+import { PodwireError } from '@podwire/errors';
+import path from 'node:path';
+import type { PodletDirectories } from '../contract.js';
+
+type Root = Pick<PodletDirectories, 'root'>;
+
+/** One part of a path, and neither hidden nor upwards. */
+const safePart = /^\w[\w.:-]{0,252}$/;
+
+export function isSafePart(text: string): boolean {
+  return safePart.test(text);
+}
+
+/** @throws PodwireError VOLUME_UNAVAILABLE */
+function requireSafe(what: string, text: string): string {
+  if (isSafePart(text)) return text;
+  throw new PodwireError('VOLUME_UNAVAILABLE', `${what} ${JSON.stringify(text)} cannot be part of a path`);
+}
+
+export function podsDirectory({ root }: Root): string {
+  return path.join(root, 'pods');
+}
+
+export function podDirectory(directories: Root, uid: string): string {
+  return path.join(podsDirectory(directories), requireSafe('pod uid', uid));
+}
+
+export function hostsPath(directories: Root, uid: string): string {
+  return path.join(podDirectory(directories, uid), 'etc-hosts');
+}
+
+export function volumePath(directories: Root, uid: string, kind: string, name: string): string {
+  return path.join(podDirectory(directories, uid), 'volumes', kind, requireSafe('volume', name));
+}
+
+/** Where the `index`-th mount of a container that has a subPath is put together. */
+export function subPathTarget(directories: Root, uid: string, container: string, index: number): string {
+  return path.join(
+    podDirectory(directories, uid),
+    'volume-subpaths',
+    requireSafe('container', container),
+    String(index),
+  );
+}
+
+export function terminationDirectory(directories: Root, uid: string, container: string): string {
+  return path.join(podDirectory(directories, uid), 'containers', requireSafe('container', container));
+}
