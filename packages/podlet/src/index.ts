@@ -41,3 +41,6 @@ export {
   readContainerIdentity,
   readPodIdentity,
 } from './wishes/index.js';
+export { type Podlet, type PodletConfig, type PodletDependencies, startPodlet } from './podlet.js';
+export type { HookTarget, PodletFaults, PodletLog, RunHook, StatusSink } from './loop/dependencies.js';
+export { defaultSettings, type LoopSettings } from './loop/settings.js';

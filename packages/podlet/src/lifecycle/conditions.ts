@@ -1,0 +1,77 @@
+import type { ContainerStatus, Pod, PodCondition, PodPhase } from '../pod/pod.js';
+import { roleOf } from './container-plan.js';
+import { formatTime, type Waiting } from './container-status.js';
+import type { ObservedPod } from './observed.js';
+
+export interface ConditionInput {
+  readonly pod: Pod;
+  readonly observed: ObservedPod;
+  readonly phase: PodPhase;
+  readonly init: readonly ContainerStatus[];
+  readonly normal: readonly ContainerStatus[];
+  /** Why there is no usable sandbox, as far as known. */
+  readonly sandboxProblem?: Waiting;
+  readonly previous: readonly PodCondition[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+type Verdict = Omit<PodCondition, 'type' | 'lastTransitionTime'>;
+
+const holds: Verdict = { status: 'True' };
+
+/** In the API's order; `lastTransitionTime` moves only when the status does. */
+export function computeConditions(input: ConditionInput): PodCondition[] {
+  const containersReady = judgeContainers(input);
+  const conditions: Record<string, Verdict> = {
+    PodReadyToStartContainers: judgeSandboxCondition(input),
+    Initialized: judgeInitialized(input),
+    Ready: containersReady,
+    ContainersReady: containersReady,
+    PodScheduled: holds,
+  };
+  return Object.entries(conditions).map(([type, verdict]) => stamp(type, verdict, input));
+}
+
+function stamp(type: string, verdict: Verdict, { previous, now }: ConditionInput): PodCondition {
+  const before = previous.find((condition) => condition.type === type);
+  const unchanged = before?.status === verdict.status ? before.lastTransitionTime : undefined;
+  return { type, ...verdict, lastTransitionTime: unchanged ?? formatTime(now) };
+}
+
+/** KEP-3085, with the reason and the message that it lacks (kubernetes #135299). */
+function judgeSandboxCondition({ pod, observed, phase, sandboxProblem }: ConditionInput): Verdict {
+  const newest = observed.sandboxes[0];
+  const connected = pod.spec.hostNetwork || (newest?.addresses.length ?? 0) > 0;
+  if (newest?.ready === true && connected) return holds;
+  if (phase === 'Succeeded' || phase === 'Failed') return not('PodCompleted', 'the sandbox was stopped');
+  if (sandboxProblem !== undefined) return not(sandboxProblem.reason, sandboxProblem.message ?? '');
+  if (newest === undefined) return not('SandboxNotCreated', 'the sandbox is not created yet');
+  if (!newest.ready) return not('SandboxNotReady', `sandbox ${newest.id} is not ready (any more)`);
+  return not('NetworkNotConfigured', `sandbox ${newest.id} has no address`);
+}
+
+function judgeInitialized({ pod, phase, init, normal }: ConditionInput): Verdict {
+  if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
+  const begun = normal.some((status) => status.containerID !== '');
+  const incomplete = pod.spec.initContainers.flatMap((container, index) => {
+    const status = init[index];
+    const over = roleOf(container, true) === 'sidecar' ? status?.started : status?.ready;
+    return over === true || begun ? [] : [container.name];
+  });
+  if (incomplete.length === 0) return holds;
+  return not('ContainersNotInitialized', `containers with incomplete status: [${incomplete.join(' ')}]`);
+}
+
+function judgeContainers({ pod, phase, init, normal }: ConditionInput): Verdict {
+  if (phase === 'Succeeded') return not('PodCompleted', '');
+  if (phase === 'Failed') return not('PodFailed', '');
+  const sidecars = init.filter((_, index) => pod.spec.initContainers[index]?.restartPolicy === 'Always');
+  const unready = [...sidecars, ...normal].filter((status) => !status.ready).map(({ name }) => name);
+  if (unready.length === 0) return holds;
+  return not('ContainersNotReady', `containers with unready status: [${unready.join(' ')}]`);
+}
+
+function not(reason: string, message: string): Verdict {
+  return message === '' ? { status: 'False', reason } : { status: 'False', reason, message };
+}

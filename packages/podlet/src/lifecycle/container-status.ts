@@ -1,0 +1,159 @@
+import type { Container, ContainerState, ContainerStatus, Pod, PodStatus } from '../pod/pod.js';
+import { type ContainerFacts, type ContainerRole, hasStarted, restarts, roleOf } from './container-plan.js';
+import { isInitialised } from './init-plan.js';
+import {
+  hasExited,
+  newestInSandbox,
+  newestInstance,
+  type ObservedContainer,
+  type ObservedPod,
+} from './observed.js';
+
+export interface Waiting {
+  /** `ContainerCreating`, `CrashLoopBackOff`, `ErrImagePull` … */
+  readonly reason: string;
+  readonly message?: string;
+}
+
+export interface StatusFacts extends ContainerFacts {
+  /** Why containers are not started (yet), by name. */
+  readonly waiting: ReadonlyMap<string, Waiting>;
+  /** What ended containers left in their termination log, by id; it goes before the runtime's message. */
+  readonly lastWords?: ReadonlyMap<string, string>;
+  readonly previous?: PodStatus;
+}
+
+interface Subject {
+  readonly pod: Pod;
+  readonly observed: ObservedPod;
+  readonly container: Container;
+  readonly role: ContainerRole;
+  readonly facts: StatusFacts;
+}
+
+/** RFC 3339 without fractions, as the API has its times. */
+export function formatTime(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+export function initContainerStatuses(
+  pod: Pod,
+  observed: ObservedPod,
+  facts: StatusFacts,
+): ContainerStatus[] {
+  return pod.spec.initContainers.map((container) =>
+    describe({ pod, observed, container, role: roleOf(container, true), facts }),
+  );
+}
+
+export function containerStatuses(pod: Pod, observed: ObservedPod, facts: StatusFacts): ContainerStatus[] {
+  return pod.spec.containers.map((container) =>
+    describe({ pod, observed, container, role: 'normal', facts }),
+  );
+}
+
+function describe(subject: Subject): ContainerStatus {
+  const { container, observed, facts, role } = subject;
+  const newest = newestInstance(observed, container.name);
+  const before = previousStatus(subject);
+  const state = currentState(subject, newest, before);
+  const started = hasStarted(container, newest, facts);
+  return {
+    name: container.name,
+    state,
+    lastState: lastState(subject, state, newest, before),
+    ready: role === 'init' ? hasExited(newest, true) : started && isReady(container, facts),
+    started,
+    restartCount: Math.max(newest?.attempt ?? 0, before?.restartCount ?? 0),
+    image: newest?.image === undefined || newest.image === '' ? container.image : newest.image,
+    imageID: newest?.imageRef ?? before?.imageID ?? '',
+    containerID: newest?.id ?? before?.containerID ?? '',
+  };
+}
+
+function isReady(container: Container, facts: ContainerFacts): boolean {
+  return container.readinessProbe === undefined || facts.verdict(container.name, 'readiness') === true;
+}
+
+function previousStatus({ container, role, facts }: Subject): ContainerStatus | undefined {
+  const all = role === 'normal' ? facts.previous?.containerStatuses : facts.previous?.initContainerStatuses;
+  return all?.find((status) => status.name === container.name);
+}
+
+function currentState(
+  subject: Subject,
+  newest: ObservedContainer | undefined,
+  before: ContainerStatus | undefined,
+): ContainerState {
+  const told = subject.facts.waiting.get(subject.container.name);
+  if (newest === undefined) return absentState(subject, told, before);
+  if (newest.state === 'running') return { running: { startedAt: formatTime(newest.startedAt) } };
+  if (newest.state === 'created') return { waiting: told ?? { reason: 'ContainerCreating' } };
+  const again = newest.state === 'unknown' || isToRestart(subject, newest);
+  return told !== undefined && again ? { waiting: told } : terminated(newest, subject.facts);
+}
+
+/** One that was removed behind our back after it had ended stays ended. */
+function absentState(
+  subject: Subject,
+  told: Waiting | undefined,
+  before: ContainerStatus | undefined,
+): ContainerState {
+  if (told !== undefined) return { waiting: told };
+  if (before?.state.terminated !== undefined) return before.state;
+  const sandbox = subject.observed.sandboxes[0];
+  const initialising =
+    subject.role === 'normal' &&
+    subject.pod.spec.initContainers.length > 0 &&
+    (sandbox === undefined || !isInitialised(subject.pod, subject.observed, sandbox.id));
+  return { waiting: { reason: initialising ? 'PodInitializing' : 'ContainerCreating' } };
+}
+
+function isToRestart(subject: Subject, newest: ObservedContainer): boolean {
+  const { role, pod, observed } = subject;
+  if (role === 'sidecar') return true;
+  if (role === 'normal') return restarts(pod.spec.restartPolicy, newest.exitCode);
+  const sandbox = observed.sandboxes[0];
+  const inNewest = sandbox !== undefined && newestInSandbox(observed, newest.name, sandbox.id) === newest;
+  return !inNewest || (newest.exitCode !== 0 && pod.spec.restartPolicy !== 'Never');
+}
+
+function lastState(
+  subject: Subject,
+  state: ContainerState,
+  newest: ObservedContainer | undefined,
+  before: ContainerStatus | undefined,
+): ContainerState {
+  const ended = subject.observed.containers.find(
+    (instance) =>
+      instance.name === subject.container.name &&
+      instance.state === 'exited' &&
+      (instance !== newest || state.terminated === undefined),
+  );
+  if (ended !== undefined) return terminated(ended, subject.facts);
+  return before?.lastState ?? {};
+}
+
+/** 137 is what Kubernetes says of a container whose end nobody has seen. */
+const exitCodeOfUnknown = 137;
+
+function terminated(instance: ObservedContainer, facts: StatusFacts): ContainerState {
+  const unknown = instance.state === 'unknown';
+  const exitCode = unknown ? exitCodeOfUnknown : instance.exitCode;
+  const message = facts.lastWords?.get(instance.id) || instance.message;
+  const said = instance.reason === '' ? reasonOf(exitCode) : instance.reason;
+  return {
+    terminated: {
+      exitCode,
+      reason: unknown ? 'ContainerStatusUnknown' : said,
+      ...(message === '' ? {} : { message }),
+      ...(instance.startedAt > 0 ? { startedAt: formatTime(instance.startedAt) } : {}),
+      ...(instance.finishedAt > 0 ? { finishedAt: formatTime(instance.finishedAt) } : {}),
+      containerID: instance.id,
+    },
+  };
+}
+
+function reasonOf(exitCode: number): string {
+  return exitCode === 0 ? 'Completed' : 'Error';
+}

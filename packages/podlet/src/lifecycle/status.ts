@@ -1,0 +1,84 @@
+import type { ContainerStatus, Pod, PodPhase, PodStatus } from '../pod/pod.js';
+import { computeConditions } from './conditions.js';
+import {
+  containerStatuses,
+  formatTime,
+  initContainerStatuses,
+  type StatusFacts,
+  type Waiting,
+} from './container-status.js';
+import type { ObservedPod } from './observed.js';
+import { computePhase, isTerminal } from './phase.js';
+
+export interface PodFacts extends StatusFacts {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Of the node, first one first. */
+  readonly nodeAddresses: readonly string[];
+  /** Why there is no usable sandbox. */
+  readonly sandboxProblem?: Waiting;
+  /** The pod has failed whatever its containers do: not admitted, or hopeless. */
+  readonly failure?: Waiting;
+  /** It was taken down and nothing of it runs: it is not what its restart policy says any more. */
+  readonly ended?: boolean;
+}
+
+/** What the API shows of a pod. A phase that is terminal stays (specification §1.6). */
+export function computeStatus(pod: Pod, observed: ObservedPod, facts: PodFacts): PodStatus {
+  const init = initContainerStatuses(pod, observed, facts);
+  const normal = containerStatuses(pod, observed, facts);
+  const phase = settlePhase(facts, computePhase(pod, init, normal), normal);
+  const addresses = podAddresses(pod, observed, facts);
+  return {
+    phase,
+    conditions: computeConditions({
+      pod,
+      observed,
+      phase,
+      init,
+      normal,
+      ...(facts.sandboxProblem === undefined ? {} : { sandboxProblem: facts.sandboxProblem }),
+      previous: facts.previous?.conditions ?? [],
+      now: facts.now,
+    }),
+    ...explainPhase(facts),
+    ...(facts.nodeAddresses[0] === undefined ? {} : { hostIP: facts.nodeAddresses[0] }),
+    ...(addresses[0] === undefined ? {} : { podIP: addresses[0] }),
+    podIPs: addresses.map((ip) => ({ ip })),
+    startTime: facts.previous?.startTime ?? formatTime(firstSeen(observed, facts.now)),
+    initContainerStatuses: init,
+    containerStatuses: normal,
+  };
+}
+
+function settlePhase(facts: PodFacts, computed: PodPhase, normal: readonly ContainerStatus[]): PodPhase {
+  const before = facts.previous?.phase;
+  if (before !== undefined && isTerminal(before)) return before;
+  if (facts.failure !== undefined) return 'Failed';
+  if (facts.ended !== true || isTerminal(computed)) return computed;
+  return normal.every(({ state }) => state.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed';
+}
+
+function explainPhase({ failure, previous }: PodFacts): Pick<PodStatus, 'reason' | 'message'> {
+  const reason = failure?.reason ?? previous?.reason;
+  const message = failure?.message ?? previous?.message;
+  return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
+}
+
+/**
+ * Of the newest sandbox that is ready; while none is, what was known last stays, so that a pod which ends
+ * does not lose its address in the API before its connections are over.
+ */
+function podAddresses(pod: Pod, observed: ObservedPod, facts: PodFacts): readonly string[] {
+  if (pod.spec.hostNetwork) return observed.sandboxes.length === 0 ? [] : facts.nodeAddresses;
+  const ready = observed.sandboxes.find((sandbox) => sandbox.ready);
+  return ready?.addresses ?? (facts.previous?.podIPs ?? []).map(({ ip }) => ip);
+}
+
+/** An adopted pod has begun when its first sandbox was created. */
+function firstSeen(observed: ObservedPod, now: number): number {
+  return observed.sandboxes.reduce(
+    (earliest, { createdAt }) => (createdAt > 0 ? Math.min(earliest, createdAt) : earliest),
+    now,
+  );
+}

@@ -1,0 +1,106 @@
+import { isCriError } from '@podwire/cri';
+import { describeError, PodwireError } from '@podwire/errors';
+import { podName } from '../pod/pod.js';
+import { markSandbox } from './marks.js';
+import { callRuntime, type Step } from './step.js';
+
+/** After so many refusals of a name that nothing is listed under, the next number is taken. */
+const patienceWithConflicts = 5;
+
+/**
+ * RunPodSandbox and what has to be known of the result. After any failure the pod is listed, so that a sandbox that did come
+ * to be is found by the next attempt instead of being in its way ("name is reserved": containerd #9947).
+ * @throws PodwireError NETWORK_NOT_READY, or what the runtime says
+ */
+export async function createSandbox(step: Step, attempt: number): Promise<string> {
+  const { worker, signal, sandboxes } = step;
+  refuseWithoutNetwork(step);
+  const waiting = worker.trace.child('wait for a turn');
+  try {
+    const id = await sandboxes.run(() => {
+      waiting.end();
+      return run(step, Math.max(attempt, worker.attemptFloor));
+    }, signal);
+    worker.sandboxProblem = undefined;
+    worker.conflicts = 0;
+    return id;
+  } catch (error) {
+    waiting.end(error);
+    await noteFailure(step, error);
+    throw error;
+  }
+}
+
+/** The marker text is what the pause of one second is chosen by (specification §1.4). */
+function refuseWithoutNetwork(step: Step): void {
+  const problem = step.worker.pod.spec.hostNetwork ? undefined : step.networkProblem();
+  if (problem === undefined) return;
+  const message = `network is not ready: ${problem}`;
+  step.worker.sandboxProblem = { reason: 'NetworkNotReady', message };
+  step.tell('Warning', 'NetworkNotReady', message);
+  throw new PodwireError('NETWORK_NOT_READY', message);
+}
+
+async function run(step: Step, attempt: number): Promise<string> {
+  const { worker, runtime, settings, node } = step;
+  const { pod } = worker;
+  const resolvConfText = await node.resolvConf();
+  const built = step.buildSandboxConfig(pod, attempt, { ...node, resolvConfText }, step.directories);
+  const config = markSandbox(built, pod, node.name);
+  const runtimeHandler = pod.spec.runtimeClassName ?? '';
+  const { podSandboxId } = await callRuntime(
+    step,
+    'RunPodSandbox',
+    (options) => runtime.runPodSandbox({ config, runtimeHandler }, options),
+    settings.runSandboxTimeoutMs,
+  );
+  await callRuntime(step, 'PodSandboxStatus', ({ signal }) =>
+    step.view.refreshSandbox(podSandboxId, signal ?? step.signal),
+  );
+  requireAddress(step, podSandboxId);
+  return podSandboxId;
+}
+
+/** Without this check the next turn would replace the sandbox at once, again and again. */
+function requireAddress(step: Step, id: string): void {
+  const { pod, uid } = step.worker;
+  const sandbox = step.view.observed(uid).sandboxes.find((one) => one.id === id);
+  if (sandbox?.ready !== true) {
+    throw new Error(`Sandbox ${id} of pod ${podName(pod)} is not ready right after it was created.`);
+  }
+  if (!pod.spec.hostNetwork && sandbox.addresses.length === 0) {
+    throw new PodwireError(
+      'NETWORK_ATTACH_FAILED',
+      `Sandbox ${id} of pod ${podName(pod)} was created without an address.`,
+    );
+  }
+}
+
+async function noteFailure(step: Step, error: unknown): Promise<void> {
+  const { worker, signal } = step;
+  if (signal.aborted) return;
+  if (!(error instanceof PodwireError && error.code === 'NETWORK_NOT_READY')) {
+    const message = `Failed to create pod sandbox: ${describeError(error)}`;
+    worker.sandboxProblem = { reason: 'FailedCreatePodSandBox', message };
+    step.tell('Warning', 'FailedCreatePodSandBox', message);
+  }
+  await step.view.refreshPod(worker.uid, signal).catch(() => undefined);
+  if (isNameConflict(error)) noteConflict(step);
+}
+
+/** Somebody is still creating under this name: it is waited for, but not for ever. */
+function noteConflict({ worker, view }: Step): void {
+  worker.conflicts += 1;
+  if (worker.conflicts < patienceWithConflicts) return;
+  worker.conflicts = 0;
+  const highest = view
+    .observed(worker.uid)
+    .sandboxes.reduce((most, { attempt }) => Math.max(most, attempt), 0);
+  worker.attemptFloor = Math.max(worker.attemptFloor, highest) + 1;
+}
+
+/** A creation of the same name is under way, or its remains are in the way. */
+export function isNameConflict(error: unknown): boolean {
+  if (isCriError(error, 'ALREADY_EXISTS')) return true;
+  return isCriError(error) && /is reserved|already in use|already exists/i.test(error.message);
+}

@@ -1,0 +1,83 @@
+import type { CriRuntime } from '@podwire/cri';
+import type { Span, Tracer } from '@podwire/tracing';
+import type { Clock, PodEvent, PodletDirectories, PodletNode } from '../contract.js';
+import type {
+  BuildContainerConfig,
+  BuildSandboxConfig,
+  EnsureImage,
+  PodPreparation,
+  Prober,
+} from '../parts.js';
+import type { Container, Pod, PodStatus, ProbeAction } from '../pod/pod.js';
+import type { RuntimeView } from './runtime-view.js';
+import type { Semaphore } from './semaphore.js';
+import type { LoopSettings } from './settings.js';
+
+/** As of pino, so much as is needed. */
+export interface PodletLog {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+/** Between any two steps; a test ends the process there. Names are the same in every run of the same pod. */
+export interface PodletFaults {
+  at(step: string): void;
+}
+
+export const noFaults: PodletFaults = { at: () => undefined };
+
+/** Told of every change; used to write to the API. Nothing waits for it, and it must not throw. */
+export interface StatusSink {
+  statusChanged(pod: Pod, status: PodStatus): void;
+  /** Nothing of the pod is left on this node: its API object may go. */
+  terminated(pod: Pod, status: PodStatus): void;
+  event(pod: Pod, event: PodEvent): void;
+}
+
+export const noSink: StatusSink = {
+  statusChanged: () => undefined,
+  terminated: () => undefined,
+  event: () => undefined,
+};
+
+export interface HookTarget {
+  readonly pod: Pick<Pod, 'metadata'>;
+  /** Name and ports suffice. */
+  readonly container: Pick<Container, 'name' | 'ports'>;
+  readonly containerId: string;
+  readonly address: string;
+}
+
+/** Runs a postStart or preStop action once. @throws whatever says why it failed */
+export type RunHook = (action: ProbeAction, target: HookTarget, signal: AbortSignal) => Promise<void>;
+
+/** What steps of a worker have at hand. */
+export interface StepDependencies {
+  readonly runtime: CriRuntime;
+  readonly view: RuntimeView;
+  readonly preparation: PodPreparation;
+  readonly buildSandboxConfig: BuildSandboxConfig;
+  readonly buildContainerConfig: BuildContainerConfig;
+  readonly ensureImage: EnsureImage;
+  readonly runHook: RunHook;
+  /** The end of a container's log file; for terminationMessagePolicy FallbackToLogsOnError. */
+  readonly readLogTail?: (logPath: string) => Promise<string>;
+  readonly prober: Prober;
+  readonly node: PodletNode;
+  readonly directories: PodletDirectories;
+  readonly clock: Clock;
+  /** 0 ≤ x < 1. */
+  readonly random: () => number;
+  readonly log: PodletLog;
+  readonly faults: PodletFaults;
+  readonly settings: LoopSettings;
+  readonly sandboxes: Semaphore;
+  /** Why pods cannot get a network now. */
+  readonly networkProblem: () => string | undefined;
+  readonly tracer: Tracer;
+  readonly record: (span: Span) => void;
+  /** Milliseconds since the epoch with a fraction: the clock of spans. */
+  readonly preciseNow: () => number;
+}

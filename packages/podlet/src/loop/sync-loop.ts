@@ -1,0 +1,166 @@
+import type {
+  Clock,
+  Merger,
+  PodSource,
+  PodUpdate,
+  Snapshot,
+  SourceName,
+  SourceProblem,
+} from '../contract.js';
+import { describeError } from '@podwire/errors';
+import type { Pod } from '../pod/pod.js';
+import { pauseFor, repeat } from './cadence.js';
+import type { PodletLog, StepDependencies } from './dependencies.js';
+import { discardDirectories, type Readiness, takeOverOrphans } from './housekeeping.js';
+import type { RuntimeHealth } from './runtime-health.js';
+import type { ArrivalTimes } from './new-worker.js';
+import type { LoopSettings } from './settings.js';
+import { watchRuntime } from './watch-runtime.js';
+import type { WorkerPool } from './worker-pool.js';
+
+export interface SyncLoopOptions {
+  readonly sources: readonly PodSource[];
+  readonly merger: Merger;
+  readonly pool: WorkerPool;
+  readonly health: RuntimeHealth;
+  readonly dependencies: StepDependencies;
+  readonly onProblems: (problems: readonly SourceProblem[]) => void;
+  /** Used by the image room. */
+  readonly collectImages?: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface SyncLoop {
+  run(signal: AbortSignal): Promise<void>;
+  readonly readiness: Readiness;
+  /** The gate may have opened: whoever waits goes on. */
+  resume(): void;
+  /** Pods of checkpoints, before the sources begin. */
+  restore(pods: readonly Pod[]): void;
+}
+
+interface Loop extends SyncLoopOptions {
+  readonly ready: Set<SourceName>;
+  readonly readiness: Readiness;
+  readonly clock: Clock;
+  readonly settings: LoopSettings;
+  readonly log: PodletLog;
+}
+
+/** The channels and cadences of specification §1.3. Each is a loop of its own; what they touch is only touched between awaits. */
+export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
+  const ready = new Set<SourceName>();
+  const readiness: Readiness = {
+    isReady: (source) => ready.has(source),
+    allReady: () => options.sources.every(({ name }) => ready.has(name)),
+  };
+  const { clock, settings, log } = options.dependencies;
+  const loop: Loop = { ...options, ready, readiness, clock, settings, log };
+  return {
+    readiness,
+    resume: () => resume(loop),
+    restore: (pods) => restore(loop, pods),
+    run: (signal) => runLoop(loop, signal),
+  };
+}
+
+function restore(loop: Loop, pods: readonly Pod[]): void {
+  const now = loop.dependencies.preciseNow();
+  const times = { causedAt: now, mergedAt: now, arrivedAt: now };
+  for (const update of loop.merger.restore(pods)) applyUpdate(loop, update, times);
+}
+
+async function runLoop(loop: Loop, signal: AbortSignal): Promise<void> {
+  const { clock, settings, pool, health } = loop;
+  const { view, runtime } = loop.dependencies;
+  const every = (milliseconds: number, work: () => Promise<void> | void) =>
+    repeat(clock, () => milliseconds, signal, work);
+  const watching = watchRuntime(
+    {
+      runtime,
+      view,
+      clock,
+      settings,
+      log: loop.log,
+      isBusy: pool.isBusy,
+      onChange: (uid) => pool.wake(uid),
+      onRelisted: () => noteRelist(loop),
+    },
+    signal,
+  );
+  await Promise.all([
+    ...loop.sources.map((source) => runSource(loop, source, signal)),
+    watching,
+    health.run(signal),
+    every(settings.syncMs, () => pool.tick()),
+    every(settings.housekeepingMs, () => keepHouse(loop)),
+    every(settings.garbageMs, () => collect(loop, signal)),
+  ]);
+}
+
+function noteRelist(loop: Loop): void {
+  const wasClosed = loop.health.problem() !== undefined;
+  loop.health.noteRelist();
+  if (wasClosed) resume(loop);
+}
+
+/** What nobody wants first: it has names that others wait for. */
+function resume(loop: Loop): void {
+  keepHouse(loop);
+  loop.pool.wakeAll();
+}
+
+/** What comes up in the runtime and has no worker is looked at here; workers see to themselves. */
+function keepHouse({ health, dependencies, pool, readiness }: Loop): void {
+  if (health.problem() === undefined) takeOverOrphans(dependencies.view, pool, readiness);
+}
+
+async function collect(loop: Loop, signal: AbortSignal): Promise<void> {
+  const { health, pool, dependencies, readiness, log } = loop;
+  if (health.problem() !== undefined) return;
+  pool.collectGarbage();
+  await discardDirectories({
+    preparation: dependencies.preparation,
+    view: dependencies.view,
+    pool,
+    readiness,
+    log,
+  });
+  try {
+    await loop.collectImages?.(signal);
+  } catch (error) {
+    log.warn({ error: describeError(error) }, 'images could not be cleaned up');
+  }
+}
+
+/** A source that fails is started again: it must not take the others with it. */
+async function runSource(loop: Loop, source: PodSource, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await source.run((snapshot) => takeSnapshot(loop, source.name, snapshot), signal);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      loop.log.error({ source: source.name, error: describeError(error) }, 'a source of pods has failed');
+    }
+    await pauseFor(loop.clock, loop.settings.statusMs, signal);
+  }
+}
+
+function takeSnapshot(loop: Loop, source: SourceName, snapshot: Snapshot): void {
+  const { dependencies, merger } = loop;
+  const mergedAt = dependencies.preciseNow();
+  const updates = merger.merge(source, snapshot);
+  loop.onProblems(merger.problems());
+  const times = { causedAt: snapshot.causedAt ?? mergedAt, mergedAt, arrivedAt: dependencies.preciseNow() };
+  // What goes is known before anything that comes begins: the order is the merge's.
+  for (const update of updates) applyUpdate(loop, update, times);
+  keepHouse(loop);
+}
+
+function applyUpdate({ pool, ready }: Loop, update: PodUpdate, times: ArrivalTimes): void {
+  if (update.sourceReady) ready.add(update.source);
+  for (const pod of update.pods) {
+    if (update.kind === 'REMOVE') pool.remove(pod.metadata.uid);
+    else pool.put(pod, times, update.kind !== 'RECONCILE');
+  }
+}

@@ -1,0 +1,115 @@
+import { computeActions, type PodActions } from '../lifecycle/actions.js';
+import type { ContainerFacts, KillAction } from '../lifecycle/container-plan.js';
+import { isAlive, type ObservedPod } from '../lifecycle/observed.js';
+import { isTerminal } from '../lifecycle/phase.js';
+import { createSandbox } from './create-sandbox.js';
+import { markSandbox } from './marks.js';
+import { type Place, startContainer, type StartResult } from './start-container.js';
+import { jittered, type Step } from './step.js';
+import { stopOne } from './stop-container.js';
+import { stopPod } from './stop-pod.js';
+import { watchProbes } from './watch-probes.js';
+
+export interface SyncResult {
+  /** Something was done that makes another look worth it at once. */
+  readonly again: boolean;
+  /** Milliseconds until the next look otherwise. */
+  readonly pause: number;
+}
+
+/** One look at a pod that is to run: decide, show, act. @throws what stands in the way; the caller chooses the pause */
+export async function syncPod(step: Step): Promise<SyncResult> {
+  const { worker, view, settings } = step;
+  const actions = computeActions(worker.pod, view.observed(worker.uid), factsOf(step));
+  if (actions.hopeless !== undefined) worker.failure = { reason: 'Hopeless', message: actions.hopeless };
+  step.show();
+  if (isTerminal(worker.status.phase)) return finish(step);
+  if (actions.start.length === 0) worker.waiting.clear();
+  const result = isIdle(actions) ? idle(step) : await act(step, actions);
+  watchProbes(step);
+  step.show();
+  return { ...result, pause: Math.min(result.pause, jittered(settings.resyncMs, step.random)) };
+}
+
+export function factsOf({ worker, prober }: Step): ContainerFacts {
+  return { verdict: (name, kind) => prober.verdict(worker.uid, name, kind) };
+}
+
+function isIdle(actions: PodActions): boolean {
+  return !actions.killPod && !actions.createSandbox && actions.kill.length + actions.start.length === 0;
+}
+
+function idle({ worker }: Step): SyncResult {
+  worker.sandboxProblem = undefined;
+  return { again: false, pause: Infinity };
+}
+
+/** A pod that has ended keeps its ended containers, for their status and logs; everything else is stopped. */
+async function finish(step: Step): Promise<SyncResult> {
+  const { worker } = step;
+  if (worker.stage !== 'terminated' || hasLife(step.view.observed(worker.uid))) await stopPod(step);
+  step.prober.forget(worker.uid);
+  worker.stage = 'terminated';
+  worker.trace.finish({ phase: worker.status.phase });
+  step.show();
+  return { again: false, pause: Infinity };
+}
+
+export function hasLife(observed: ObservedPod): boolean {
+  return observed.sandboxes.some(({ ready }) => ready) || observed.containers.some(isAlive);
+}
+
+async function act(step: Step, actions: PodActions): Promise<SyncResult> {
+  if (actions.killPod) {
+    if (actions.why !== undefined) tellRecreation(step, actions.why);
+    await stopPod(step);
+    if (!actions.createSandbox) return { again: true, pause: Infinity };
+  }
+  await killAll(step, actions.kill);
+  if (actions.start.length === 0) return { again: actions.kill.length > 0, pause: Infinity };
+  const place = await findPlace(step, actions);
+  const results: StartResult[] = [];
+  // One after the other, in the order of the manifest: people rely on a postStart hook holding back what follows.
+  for (const start of actions.start) results.push(await startContainer(step, place, start));
+  return summarise(step, results);
+}
+
+function tellRecreation(step: Step, why: string): void {
+  step.tell('Normal', 'SandboxChanged', `Pod sandbox changed, it will be killed and re-created: ${why}.`);
+}
+
+async function killAll(step: Step, kills: readonly KillAction[]): Promise<void> {
+  await Promise.all(
+    kills.map(async (kill) => {
+      step.tell('Normal', 'Killing', kill.message);
+      await stopOne(step, kill);
+    }),
+  );
+}
+
+/** The sandbox, made if need be, and everything that containers in it have in common. */
+async function findPlace(step: Step, actions: PodActions): Promise<Place> {
+  const { worker, view, preparation, node, signal } = step;
+  const { pod } = worker;
+  step.faults.at('before prepare');
+  const preparing = worker.trace.child('prepare volumes');
+  const prepared = await preparation.prepare(pod, signal).finally(() => preparing.end());
+  step.faults.at('after prepare');
+  const sandboxId = actions.sandboxId ?? (await createSandbox(step, actions.attempt));
+  step.show();
+  const observed = view.observed(worker.uid).sandboxes.find(({ id }) => id === sandboxId);
+  const addresses = pod.spec.hostNetwork ? node.addresses : (observed?.addresses ?? []);
+  const resolvConfText = await node.resolvConf();
+  const attempt = observed?.attempt ?? actions.attempt;
+  const sandbox = step.buildSandboxConfig(pod, attempt, { ...node, resolvConfText }, step.directories);
+  const hostsFile = await preparation.writeHosts(pod, addresses);
+  return { sandboxId, addresses, prepared, hostsFile, sandbox: markSandbox(sandbox, pod, node.name) };
+}
+
+function summarise(step: Step, results: readonly StartResult[]): SyncResult {
+  const pauses = results.flatMap((result) => {
+    if (result.kind === 'paused') return [result.pause];
+    return result.kind === 'failed' ? [jittered(step.settings.retryMs, step.random)] : [];
+  });
+  return { again: results.some(({ kind }) => kind === 'started'), pause: Math.min(Infinity, ...pauses) };
+}

@@ -1,0 +1,137 @@
+import { ContainerEventType, type ContainerEventResponse, type CriRuntime, isCriError } from '@podwire/cri';
+import { describeError } from '@podwire/errors';
+import type { Clock } from '../contract.js';
+import { pauseFor, repeat } from './cadence.js';
+import type { PodletLog } from './dependencies.js';
+import { uidLabel } from './marks.js';
+import type { RuntimeView } from './runtime-view.js';
+import { forEachLimited } from './semaphore.js';
+import type { LoopSettings } from './settings.js';
+
+export interface WatchOptions {
+  readonly runtime: CriRuntime;
+  readonly view: RuntimeView;
+  readonly clock: Clock;
+  readonly settings: LoopSettings;
+  readonly log: PodletLog;
+  /** A worker that acts itself asks for what it has done; events are its own echo then. */
+  readonly isBusy: (uid: string) => boolean;
+  readonly onChange: (uid: string) => void;
+  readonly onRelisted: () => void;
+}
+
+/** Keeps the view true: listings again and again, and events where the runtime has them (specification §1.5). */
+export async function watchRuntime(options: WatchOptions, signal: AbortSignal): Promise<void> {
+  const events: Events = { flowing: false };
+  await Promise.all([relistForEver(options, events, signal), followEvents(options, events, signal)]);
+}
+
+interface Events {
+  /** They come, so listings may be rarer. */
+  flowing: boolean;
+}
+
+async function relistForEver(options: WatchOptions, events: Events, signal: AbortSignal): Promise<void> {
+  const { settings } = options;
+  let failed = false;
+  const pause = () => (events.flowing && !failed ? settings.relistWithEventsMs : settings.relistMs);
+  await repeat(options.clock, pause, signal, async () => {
+    try {
+      await relist(options, signal);
+      failed = false;
+    } catch (error) {
+      if (!failed && !signal.aborted)
+        options.log.warn({ error: describeError(error) }, 'the runtime could not be listed');
+      failed = true;
+    }
+  });
+}
+
+async function relist(options: WatchOptions, signal: AbortSignal): Promise<void> {
+  const { changed, vanished } = await options.view.relist(signal);
+  options.onRelisted();
+  for (const uid of changed) options.onChange(uid);
+  await forEachLimited(vanished, options.settings.concurrentStatus, ({ id }) =>
+    clearVanished(options, id, signal),
+  );
+}
+
+/** Somebody has removed a sandbox behind our back; its network is still to be taken down. Both calls may come twice. */
+async function clearVanished(
+  { runtime, log }: WatchOptions,
+  podSandboxId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await runtime.stopPodSandbox({ podSandboxId }, { signal });
+    await runtime.removePodSandbox({ podSandboxId }, { signal });
+  } catch (error) {
+    if (!isCriError(error, 'NOT_FOUND')) {
+      log.warn(
+        { sandbox: podSandboxId, error: describeError(error) },
+        'a sandbox that somebody removed could not be cleared',
+      );
+    }
+  }
+}
+
+async function followEvents(options: WatchOptions, events: Events, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for await (const event of options.runtime.getContainerEvents({}, { signal })) {
+        events.flowing = true;
+        take(options, event, signal);
+      }
+    } catch (error) {
+      if (isCriError(error, 'UNIMPLEMENTED')) return;
+      if (!signal.aborted)
+        options.log.debug({ error: describeError(error) }, 'the stream of events has ended');
+    } finally {
+      events.flowing = false;
+    }
+    if (!(await pauseFor(options.clock, options.settings.relistMs, signal))) return;
+  }
+}
+
+function take(options: WatchOptions, event: ContainerEventResponse, signal: AbortSignal): void {
+  const uid = uidOf(event);
+  if (uid === undefined || options.isBusy(uid) || isKnown(options.view, uid, event)) return;
+  refresh(options, uid, event, signal).then(
+    () => options.onChange(uid),
+    () => undefined,
+  );
+}
+
+function uidOf({ podSandboxStatus }: ContainerEventResponse): string | undefined {
+  return podSandboxStatus?.labels[uidLabel] ?? podSandboxStatus?.metadata?.uid;
+}
+
+const stateAfter: Readonly<Record<number, string>> = {
+  [ContainerEventType.CONTAINER_CREATED_EVENT]: 'created',
+  [ContainerEventType.CONTAINER_STARTED_EVENT]: 'running',
+  [ContainerEventType.CONTAINER_STOPPED_EVENT]: 'exited',
+};
+
+/** The echo of what a worker did before, most often. */
+function isKnown(view: RuntimeView, uid: string, event: ContainerEventResponse): boolean {
+  const { sandboxes, containers } = view.observed(uid);
+  const known = containers.find(({ id }) => id === event.containerId);
+  if (known !== undefined) return known.state === stateAfter[event.containerEventType];
+  const sandbox = sandboxes.find(({ id }) => id === event.containerId);
+  const starts = event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT;
+  if (sandbox !== undefined) return sandbox.ready === starts;
+  return event.containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;
+}
+
+async function refresh(
+  { view }: WatchOptions,
+  uid: string,
+  event: ContainerEventResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const sandboxId = event.podSandboxStatus?.id ?? '';
+  if (event.containerId === sandboxId) return view.refreshSandbox(sandboxId, signal);
+  const known = view.observed(uid).containers.some(({ id }) => id === event.containerId);
+  if (known || sandboxId !== '') return view.refreshContainer(event.containerId, sandboxId, signal);
+  return view.refreshPod(uid, signal);
+}

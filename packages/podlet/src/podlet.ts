@@ -1,0 +1,227 @@
+import type { CriRuntime } from '@podwire/cri';
+import { createPreciseClock, createSpanLog, createTracer, type Span, type SpanLog } from '@podwire/tracing';
+import type {
+  Clock,
+  Merger,
+  PodletDirectories,
+  PodletNode,
+  PodSource,
+  PodView,
+  SourceName,
+  SourceProblem,
+} from './contract.js';
+import {
+  noFaults,
+  noSink,
+  type PodletFaults,
+  type PodletLog,
+  type RunHook,
+  type StatusSink,
+  type StepDependencies,
+} from './loop/dependencies.js';
+import { viewPod } from './loop/pod-view.js';
+import { createRuntimeHealth } from './loop/runtime-health.js';
+import { createRuntimeView } from './loop/runtime-view.js';
+import { createSemaphore } from './loop/semaphore.js';
+import { defaultSettings, type LoopSettings } from './loop/settings.js';
+import { createSyncLoop, type SyncLoop } from './loop/sync-loop.js';
+import { createWorkerPool, type WorkerPool } from './loop/worker-pool.js';
+import type {
+  BuildContainerConfig,
+  BuildSandboxConfig,
+  EnsureImage,
+  PodPreparation,
+  Prober,
+  ProberOptions,
+} from './parts.js';
+import type { Pod } from './pod/pod.js';
+import type { PodChange } from './server/api.js';
+
+export interface PodletConfig {
+  readonly settings?: Partial<LoopSettings>;
+  /** From checkpoints: they are there before any source speaks, and make none ready. */
+  readonly restored?: readonly Pod[];
+}
+
+/** Everything the pod agent does not do itself. */
+export interface PodletDependencies {
+  readonly runtime: CriRuntime;
+  readonly sources: readonly PodSource[];
+  readonly merger: Merger;
+  readonly preparation: PodPreparation;
+  readonly buildSandboxConfig: BuildSandboxConfig;
+  readonly buildContainerConfig: BuildContainerConfig;
+  readonly ensureImage: EnsureImage;
+  readonly runHook: RunHook;
+  readonly createProber: (options: ProberOptions) => Prober;
+  readonly node: PodletNode;
+  readonly directories: PodletDirectories;
+  readonly clock: Clock;
+  /** 0 ≤ x < 1. */
+  readonly random: () => number;
+  readonly log: PodletLog;
+  readonly readLogTail?: (logPath: string) => Promise<string>;
+  readonly collectImages?: (signal: AbortSignal) => Promise<void>;
+  readonly faults?: PodletFaults;
+  /** Told of status and events of every pod, whatever its source. */
+  readonly sink?: StatusSink;
+  /** Gets every finished span, for export. */
+  readonly onSpan?: (span: Span) => void;
+}
+
+export interface Podlet {
+  /** Lets go of everything. Pods keep running: the next podlet knows them by their labels. */
+  stop(): Promise<void>;
+  view(uid: string): PodView | undefined;
+  pods(): readonly PodView[];
+  problems(): readonly SourceProblem[];
+  /** @returns how to stop being told. The first thing told is everything. */
+  subscribe(listener: (change: PodChange) => void): () => void;
+  /** Finished spans of the pod's trace, in the order of their ends. */
+  trace(uid: string): readonly Span[];
+  /** Why nothing is begun now: the runtime does not answer, is not ready, was not listed. */
+  problem(): string | undefined;
+  networkProblem(): string | undefined;
+  /** All sources have said once what they want. */
+  isReady(source?: SourceName): boolean;
+}
+
+const keptTraces = { traces: 1_000, spansPerTrace: 200 };
+
+/** Runs until `stop`. Nothing is thrown later on: what goes wrong is in the log, in events and in the status of pods. */
+export function startPodlet(config: PodletConfig, dependencies: PodletDependencies): Podlet {
+  const stop = new AbortController();
+  const spans = createSpanLog(keptTraces);
+  const parts = assemble(config, dependencies, spans);
+  const { pool, loop, view, health } = parts;
+  if (config.restored !== undefined) loop.restore(config.restored);
+  const running = loop.run(stop.signal);
+  const viewOne = (uid: string) => {
+    const worker = pool.get(uid);
+    return worker === undefined || worker.orphan ? undefined : viewPod(worker, view);
+  };
+  return {
+    async stop() {
+      stop.abort(new Error('the pod agent is stopping'));
+      await Promise.all([pool.close(), running]);
+      await parts.prober.close();
+    },
+    view: viewOne,
+    pods: () => listPods(pool, viewOne),
+    problems: () => dependencies.merger.problems(),
+    subscribe(listener) {
+      listener({ kind: 'all', pods: listPods(pool, viewOne), problems: dependencies.merger.problems() });
+      parts.listeners.add(listener);
+      return () => void parts.listeners.delete(listener);
+    },
+    trace(uid) {
+      const worker = pool.get(uid);
+      return worker === undefined ? [] : spans.get(worker.trace.context.traceId);
+    },
+    problem: health.problem,
+    networkProblem: health.networkProblem,
+    isReady: (source) => (source === undefined ? loop.readiness.allReady() : loop.readiness.isReady(source)),
+  };
+}
+
+function listPods(pool: WorkerPool, viewOne: (uid: string) => PodView | undefined): PodView[] {
+  return [...pool.all()].flatMap(({ uid }) => viewOne(uid) ?? []);
+}
+
+type Listeners = Set<(change: PodChange) => void>;
+
+function assemble(config: PodletConfig, dependencies: PodletDependencies, spans: SpanLog) {
+  const settings: LoopSettings = { ...defaultSettings, ...config.settings };
+  const { runtime, clock, node, random } = dependencies;
+  const view = createRuntimeView({ runtime, node: node.name, concurrentStatus: settings.concurrentStatus });
+  const listeners: Listeners = new Set();
+  const tell = (change: PodChange) => {
+    for (const listener of listeners) listener(change);
+  };
+  const health = createRuntimeHealth({ runtime, clock, settings, onChange: () => loop.resume() });
+  const prober = dependencies.createProber({
+    runtime,
+    clock,
+    random,
+    onChange: (uid, container, kind, success, why) =>
+      noteVerdict(pool, { uid, container, kind, success, why }),
+  });
+  const step = stepDependencies(dependencies, { settings, view, prober, health, spans });
+  const pool: WorkerPool = createWorkerPool({
+    dependencies: step,
+    sink: dependencies.sink ?? noSink,
+    mayRun: () => health.problem() === undefined,
+    onChange: (worker) => {
+      if (!worker.orphan && listeners.size > 0) tell({ kind: 'pod', pod: viewPod(worker, view) });
+    },
+    onGone: ({ uid, pod, orphan }) => {
+      if (!orphan) tell({ kind: 'gone', uid, namespace: pod.metadata.namespace, name: pod.metadata.name });
+    },
+  });
+  const loop: SyncLoop = createSyncLoop({
+    sources: dependencies.sources,
+    merger: dependencies.merger,
+    pool,
+    health,
+    dependencies: step,
+    onProblems: (problems) => tell({ kind: 'problems', problems }),
+    ...(dependencies.collectImages === undefined ? {} : { collectImages: dependencies.collectImages }),
+  });
+  return { pool, loop, view, health, prober, listeners };
+}
+
+interface Verdict {
+  readonly uid: string;
+  readonly container: string;
+  readonly kind: string;
+  readonly success: boolean;
+  readonly why: string;
+}
+
+const probeNames: Readonly<Record<string, string>> = {
+  liveness: 'Liveness',
+  readiness: 'Readiness',
+  startup: 'Startup',
+};
+
+function noteVerdict(pool: WorkerPool, { uid, container, kind, success, why }: Verdict): void {
+  if (!success) {
+    pool.tell(
+      uid,
+      'Warning',
+      'Unhealthy',
+      `${probeNames[kind] ?? kind} probe of container ${container} failed: ${why}`,
+    );
+  }
+  pool.wake(uid);
+}
+
+interface Assembled {
+  readonly settings: LoopSettings;
+  readonly view: StepDependencies['view'];
+  readonly prober: Prober;
+  readonly health: { readonly networkProblem: () => string | undefined };
+  readonly spans: SpanLog;
+}
+
+function stepDependencies(given: PodletDependencies, assembled: Assembled): StepDependencies {
+  const { clock } = given;
+  const preciseNow = createPreciseClock(
+    () => clock.now(),
+    () => clock.elapsed(),
+  );
+  const record = (span: Span) => {
+    assembled.spans.add(span);
+    given.onSpan?.(span);
+  };
+  return {
+    ...given,
+    ...assembled,
+    faults: given.faults ?? noFaults,
+    sandboxes: createSemaphore(assembled.settings.concurrentSandboxes),
+    networkProblem: assembled.health.networkProblem,
+    tracer: createTracer({ now: preciseNow, elapsed: () => clock.elapsed(), onEnd: record }),
+    record,
+    preciseNow,
+  };
+}
