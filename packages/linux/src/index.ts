@@ -31,6 +31,7 @@ export {
   type NamespaceHandle,
   openNamespace,
   openOwnNamespace,
+  pinNamespace,
   warmThreadPool,
 } from './namespace.js';
 export { type PeerCredentials, peerCredentials } from './peer.js';

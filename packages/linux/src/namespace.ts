@@ -108,7 +108,23 @@ export function createNamespace(file: string): void {
 }
 
 /**
- * Unpins a namespace made by {@link createNamespace}; one that is gone already is fine.
+ * Pins the network namespace of a process to `file`, so that it outlives the process and its number. The number may be
+ * another process's before this is done: compare inodes with what is known of the process afterwards.
+ * @throws SystemError; `EEXIST` when the file is there
+ */
+export function pinNamespace(pid: number, file: string): void {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.closeSync(fs.openSync(file, 'wx', 0o444));
+  try {
+    bindMount(`/proc/${pid}/ns/net`, file);
+  } catch (error) {
+    fs.rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Unpins a namespace made by {@link createNamespace} or pinned by {@link pinNamespace}; one that is gone already is fine.
  * @throws SystemError `EINVAL` when the file is something else, which is left alone.
  */
 export function deleteNamespace(file: string): void {

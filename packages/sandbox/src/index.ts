@@ -1,1 +1,4 @@
-export {};
+export { createSandboxService, type SandboxService, type SandboxServiceOptions } from './create-service.js';
+export { type Clock, type FaultPoints, type Log, noFaults } from './context.js';
+export { createDocker, type Docker, DockerError } from './docker/index.js';
+export type { CredentialPlaces, CredentialProvider } from './images/credential-files.js';

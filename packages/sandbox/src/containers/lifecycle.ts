@@ -1,0 +1,95 @@
+/** Making, starting, stopping and removing containers of a pod. */
+import { type CreateContainerRequest, CriError } from '@podwire/cri';
+import { describeError } from '@podwire/errors';
+import type { SandboxContext, Work } from '../context.js';
+import { isNotFound } from '../docker/index.js';
+import { makeContainerName, parseName } from '../names.js';
+import { createContainer, type Judgement } from '../sandboxes/create.js';
+import { removeContainer as removeByForce } from '../sandboxes/dismantle.js';
+import { podKey } from '../sandboxes/locks.js';
+import { inspectSandbox } from '../sandboxes/status.js';
+import { makeContainerConfig } from './config.js';
+import { inspectOwn } from './lookup.js';
+import type { ContainerLogs } from './logs/logs.js';
+
+/**
+ * Under the pod's lock, so that none appears in a sandbox that is being stopped.
+ * @throws CriError NOT_FOUND, FAILED_PRECONDITION when the sandbox is not ready
+ */
+export async function createWorkload(
+  context: SandboxContext,
+  { podSandboxId, config, sandboxConfig }: CreateContainerRequest,
+  work: Work,
+): Promise<string> {
+  if (config === undefined) throw new CriError('INVALID_ARGUMENT', 'config is missing');
+  const found = await inspectSandbox(context, podSandboxId, work.signal);
+  const { pod = '', namespace = '', uid = '' } = parseName(found.Name) ?? {};
+  return context.locks.hold(podKey(namespace, pod), work.signal, async () => {
+    const sandbox = await inspectSandbox(context, podSandboxId, work.signal);
+    if (!sandbox.State.Running) {
+      throw new CriError('FAILED_PRECONDITION', `the sandbox ${podSandboxId} is not running`);
+    }
+    const metadata = sandboxConfig?.metadata ?? { name: pod, namespace, uid };
+    const name = makeContainerName(metadata, config.metadata);
+    const body = await makeContainerConfig(config, sandboxConfig, {
+      sandboxId: sandbox.Id,
+      hostNetwork: sandbox.HostConfig.NetworkMode === 'host',
+      runtime: sandbox.HostConfig.Runtime,
+      cgroupDriver: await context.cgroupDriver(work.signal),
+      leastOomScoreAdj: context.settings.leastOomScoreAdj,
+    });
+    const judge = (): Promise<Judgement> => Promise.resolve('unknown');
+    return (await createContainer(context, { name, config: body, judge }, work)).id;
+  });
+}
+
+/** The log is followed from before the start, so that it is there when the container is. */
+export async function startWorkload(
+  { docker }: SandboxContext,
+  logs: ContainerLogs,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await inspectOwn(docker, id, signal);
+  if (found.State.Running) throw new CriError('FAILED_PRECONDITION', `the container ${id} runs already`);
+  await logs.prepare(found);
+  try {
+    await docker.startContainer(found.Id, { signal });
+  } catch (cause) {
+    throw new CriError('UNKNOWN', `failed to start the container ${id}: ${describeError(cause)}`, { cause });
+  } finally {
+    logs.follow(found);
+  }
+}
+
+/** One that has ended or is gone is fine. */
+export async function stopWorkload(
+  { docker }: SandboxContext,
+  id: string,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const found = await inspectOwn(docker, id, signal);
+    if (!found.State.Running) return;
+    await docker.stopContainer(found.Id, seconds, { signal, timeoutMs: (seconds + 120) * 1000 });
+  } catch (error) {
+    if (isNotFound(error) || (error instanceof CriError && error.code === 'NOT_FOUND')) return;
+    throw error;
+  }
+}
+
+export async function removeWorkload(
+  context: SandboxContext,
+  logs: ContainerLogs,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await inspectOwn(context.docker, id, signal).catch((error: unknown) => {
+    if (error instanceof CriError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  });
+  if (found === undefined) return;
+  await logs.finish(found.Id);
+  await removeByForce(context, found.Id, signal);
+}

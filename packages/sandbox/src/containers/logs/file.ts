@@ -1,0 +1,85 @@
+/** The file of a log: appended to, reopened when it was moved away, and looked into for where it ends. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { hasCode } from '@podwire/linux';
+import { findPosition, type LogPosition } from './format.js';
+
+export interface LogFile {
+  append(lines: Buffer): Promise<void>;
+  /** Lets go of the file that was moved away and begins a new one in its place. */
+  reopen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const mode = 0o640;
+
+/** Opens (and makes) the file, ready to append: half a line that a crash left is cut off. */
+export async function openLogFile(file: string): Promise<LogFile> {
+  await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
+  await cutTornLine(file);
+  let handle = await fs.open(file, 'a', mode);
+  // Writing and reopening take turns.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = turn.then(work);
+    turn = next.catch(() => undefined);
+    return next;
+  };
+  return {
+    append: (lines) => inTurn(() => handle.appendFile(lines)),
+    reopen: () =>
+      inTurn(async () => {
+        const fresh = await fs.open(file, 'a', mode);
+        await handle.close();
+        handle = fresh;
+      }),
+    close: () => inTurn(() => handle.close()),
+  };
+}
+
+/** Docker cuts lines after 16 KiB; this has some of them even with the largest ones. */
+const tailLength = 256 * 1024;
+
+async function readTail(file: string): Promise<{ tail: Buffer; size: number } | undefined> {
+  let handle;
+  try {
+    handle = await fs.open(file, 'r');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  try {
+    const { size } = await handle.stat();
+    const length = Math.min(size, tailLength);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+    return { tail: buffer.subarray(0, bytesRead), size };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function cutTornLine(file: string): Promise<void> {
+  const found = await readTail(file);
+  if (found === undefined || found.size === 0 || found.tail.at(-1) === 0x0a) return;
+  await fs.truncate(file, found.size - (found.tail.length - (found.tail.lastIndexOf(0x0a) + 1)));
+}
+
+/** Where the log ends; when it was just rotated and is still empty, where the one that was moved away ends. */
+export async function readPosition(file: string): Promise<LogPosition | undefined> {
+  for (const candidate of [file, ...(await findRotated(file))]) {
+    const found = await readTail(candidate);
+    const position = found === undefined ? undefined : findPosition(found.tail.toString('latin1'));
+    if (position !== undefined) return position;
+  }
+  return undefined;
+}
+
+/** `0.log.20261120-214500`, as the kubelet calls them: the name has the time. */
+async function findRotated(file: string): Promise<string[]> {
+  const names = await fs.readdir(path.dirname(file)).catch((): string[] => []);
+  const own = names.filter((name) => name.startsWith(`${path.basename(file)}.`) && !name.endsWith('.gz'));
+  return own
+    .sort()
+    .reverse()
+    .map((name) => path.join(path.dirname(file), name));
+}

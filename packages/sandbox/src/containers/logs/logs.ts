@@ -1,0 +1,161 @@
+/**
+ * Logs of containers in the format of the interface. Docker keeps what programs write by itself, also while this service is
+ * away; the files are written from that, and each line has Docker's time. So the last line of a file says where to go on.
+ */
+import { CriError } from '@podwire/cri';
+import { describeError } from '@podwire/errors';
+import type { Clock, FaultPoints, Log } from '../../context.js';
+import { type Docker, type InspectedContainer, isNotFound } from '../../docker/index.js';
+import { containerType, labelKeys } from '../../labels.js';
+import { type LogFile, openLogFile, readPosition } from './file.js';
+import { renderLine, skipKnown, toSince } from './format.js';
+import { readMessages } from './read-messages.js';
+
+export interface ContainerLogs {
+  /** Makes the file, so that it is there when the container starts. @throws CriError */
+  prepare(container: InspectedContainer): Promise<void>;
+  /** Begins to write; once for each container. */
+  follow(container: InspectedContainer): void;
+  /** Resolves when all that an ended container wrote is in its log, or after some patience. */
+  settle(id: string): Promise<void>;
+  /** Before a container is removed: waits for the rest of its log, and forgets it. */
+  finish(id: string): Promise<void>;
+  /** @throws CriError NOT_FOUND, FAILED_PRECONDITION where no log is kept */
+  reopen(container: InspectedContainer): Promise<void>;
+  /** Goes on with the logs of all containers, after a start of the service. */
+  resume(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface LogSurroundings {
+  readonly docker: Docker;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly faults: FaultPoints;
+}
+
+interface Following {
+  readonly end: AbortController;
+  readonly done: Promise<void>;
+  file?: LogFile;
+}
+
+/** Milliseconds that whoever asks for an ended container waits for its log. */
+const settlePatience = 1_000;
+/** Milliseconds before a log that broke off is gone on with. */
+const retryPause = 1_000;
+
+export function createContainerLogs(surroundings: LogSurroundings): ContainerLogs {
+  const all = new Map<string, Following>();
+  const follow = (container: InspectedContainer): void => {
+    const file = logPathOf(container);
+    if (file === '' || all.has(container.Id)) return;
+    const following: { end: AbortController; done?: Promise<void>; file?: LogFile } = {
+      end: new AbortController(),
+    };
+    following.done = followLog(surroundings, container, file, following as Following).finally(() =>
+      all.delete(container.Id),
+    );
+    all.set(container.Id, following as Following);
+  };
+  const settle = async (id: string): Promise<void> => {
+    const following = all.get(id);
+    if (following === undefined) return;
+    const over = new AbortController();
+    const patience = surroundings.clock.sleep(settlePatience, over.signal).catch(() => undefined);
+    await Promise.race([following.done, patience]);
+    over.abort();
+  };
+  return {
+    follow,
+    settle,
+    async prepare(container) {
+      const file = logPathOf(container);
+      if (file === '') return;
+      await openLogFile(file)
+        .then((opened) => opened.close())
+        .catch((cause: unknown) => {
+          throw new CriError('INTERNAL', `the log ${file} cannot be written: ${describeError(cause)}`, {
+            cause,
+          });
+        });
+    },
+    async finish(id) {
+      await settle(id);
+      const following = all.get(id);
+      following?.end.abort();
+      await following?.done;
+    },
+    async reopen(container) {
+      if (!container.State.Running) {
+        throw new CriError('FAILED_PRECONDITION', `the container ${container.Id} is not running`);
+      }
+      await all.get(container.Id)?.file?.reopen();
+    },
+    async resume(signal) {
+      const filters = { label: [`${labelKeys.type}=${containerType}`] };
+      for (const { Id } of await surroundings.docker.listContainers(filters, { signal })) {
+        const found = await surroundings.docker.inspectContainer(Id, {}, { signal }).catch(() => undefined);
+        if (found !== undefined && found.State.Status !== 'created') follow(found);
+      }
+    },
+    async close() {
+      const followed = [...all.values()];
+      for (const { end } of followed) end.abort();
+      await Promise.all(followed.map(({ done }) => done));
+    },
+  };
+}
+
+const logPathOf = ({ Config }: InspectedContainer): string => Config.Labels?.[labelKeys.logPath] ?? '';
+
+/** Until the container has ended and its log is whole, whatever happens to the engine meanwhile. Never rejects. */
+async function followLog(
+  surroundings: LogSurroundings,
+  container: InspectedContainer,
+  path: string,
+  following: Following,
+): Promise<void> {
+  const { signal } = following.end;
+  const { clock, log } = surroundings;
+  while (!signal.aborted) {
+    try {
+      await copyLog(surroundings, container, path, following);
+      if (!(await isRunning(surroundings.docker, container.Id, signal))) return;
+    } catch (error) {
+      if (signal.aborted || isNotFound(error)) return;
+      log.warn({ container: container.Id, why: describeError(error) }, 'the log of a container broke off');
+    }
+    await clock.sleep(retryPause, signal).catch(() => undefined);
+  }
+}
+
+async function isRunning(docker: Docker, id: string, signal: AbortSignal): Promise<boolean> {
+  return (await docker.inspectContainer(id, {}, { signal })).State.Running;
+}
+
+/** Everything from where the file ends on; ends with the container. */
+async function copyLog(
+  { docker, faults }: LogSurroundings,
+  { Id, Config }: InspectedContainer,
+  path: string,
+  following: Following,
+): Promise<void> {
+  const { signal } = following.end;
+  const file = await openLogFile(path);
+  following.file = file;
+  try {
+    const position = await readPosition(path);
+    const since = position === undefined ? undefined : toSince(position);
+    const isNew = skipKnown(position);
+    const stream = await docker.logs(Id, { since, follow: true }, { signal });
+    for await (const messages of readMessages(stream, Config.Tty)) {
+      const lines = messages.filter(isNew).map(renderLine);
+      if (lines.length > 0) await file.append(Buffer.concat(lines));
+      faults.reach('log:written');
+    }
+  } finally {
+    delete following.file;
+    await file.close();
+  }
+}

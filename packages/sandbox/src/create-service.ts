@@ -1,0 +1,224 @@
+/** Puts the sandbox service together. */
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CriRuntime } from '@podwire/cri';
+import {
+  createStreamingServer,
+  type StreamingHandlers,
+  type StreamingServer,
+  type StreamingServerOptions,
+} from '@podwire/cri/streaming';
+import type { CheckpointFiles } from '@podwire/linux';
+import { warmThreadPool } from '@podwire/linux';
+import type { PodNetwork } from '@podwire/pod-network';
+import { noTracer, type Tracer } from '@podwire/tracing';
+import { openCheckpoints } from './checkpoint/checkpoint.js';
+import { streamEvents } from './containers/events.js';
+import { attachStreaming, execStreaming } from './containers/exec.js';
+import { createContainerLogs, type ContainerLogs } from './containers/logs/logs.js';
+import { createContainerService } from './containers/service.js';
+import { type Clock, type FaultPoints, type Log, noFaults, type SandboxContext } from './context.js';
+import { createDocker, type Docker } from './docker/index.js';
+import { withCriErrors } from './errors.js';
+import {
+  type CredentialPlaces,
+  type CredentialProvider,
+  createCredentialStore,
+} from './images/credential-files.js';
+import { createImagePuller } from './images/pull.js';
+import { createImageService } from './images/service.js';
+import { createNodeService, createSandboxCalls } from './runtime.js';
+import { createLocks } from './sandboxes/locks.js';
+import { recoverSandboxes } from './sandboxes/recover.js';
+import { createSandboxes, type Sandboxes } from './sandboxes/service.js';
+import { forwardPort } from './streaming/port-forward.js';
+
+export interface SandboxServiceOptions {
+  /** Path of the engine's unix socket. */
+  readonly docker: string;
+  /** Where the service keeps its checkpoints, and looks for credentials first. Its own, for one engine. */
+  readonly root: string;
+  /** Not closed with the service. */
+  readonly network: PodNetwork;
+  /** `registry.k8s.io/pause:3.10` when absent. */
+  readonly sandboxImage?: string;
+  /** What Docker says when absent. */
+  readonly cgroupDriver?: 'cgroupfs' | 'systemd';
+  /** `/run/netns` when absent. */
+  readonly netnsDirectory?: string;
+  /** Milliseconds for a RunPodSandbox (4 minutes) and for the cleanup after one that failed (1 minute). */
+  readonly runTimeoutMs?: number;
+  readonly cleanupTimeoutMs?: number;
+  /** The least oom_score_adj that can be set; found out when absent. */
+  readonly leastOomScoreAdj?: number;
+  readonly credentials?: Partial<CredentialPlaces> & { readonly providers?: readonly CredentialProvider[] };
+  readonly streaming?: StreamingServerOptions;
+  readonly clock?: Clock;
+  /** So many random bytes. */
+  readonly random?: (bytes: number) => Uint8Array;
+  readonly log?: Log;
+  readonly tracer?: Tracer;
+  readonly faults?: FaultPoints;
+  readonly checkpointFiles?: CheckpointFiles;
+}
+
+export interface SandboxService extends CriRuntime {
+  readonly streamingHandlers: StreamingHandlers;
+  /** How many pods are being worked on or waited for. */
+  readonly heldLocks: number;
+  /** Gives up what is being started, and ends. Sandboxes go on. */
+  close(): Promise<void>;
+}
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  sleep: async (milliseconds, signal) => void (await sleep(milliseconds, undefined, { signal })),
+};
+
+const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/**
+ * Starts the service. What was cut off by the end of an earlier one is taken down before this resolves; where the engine is
+ * not there yet, that is done before the first sandbox is run.
+ */
+export async function createSandboxService(options: SandboxServiceOptions): Promise<SandboxService> {
+  await warmThreadPool();
+  const context = createContext(options);
+  const logs = createContainerLogs(context);
+  const sandboxes = createSandboxes(context);
+  const recovery = createRecovery(context, logs);
+  const handlers: StreamingHandlers = {
+    exec: (id, argv, call) => execStreaming(context.docker, id, argv, call),
+    attach: (id, call) => attachStreaming(context.docker, id, call),
+    portForward: (id, port, stream, signal) => forwardPort(context, id, port, stream, signal),
+  };
+  const streaming = createLazyStreaming(handlers, options.streaming);
+  await recovery.attempt().catch((error: unknown) => {
+    context.log.warn({ err: error }, 'recovery waits until Docker Engine answers');
+  });
+  const sandboxCalls = createSandboxCalls(context, sandboxes);
+  const calls: Omit<CriRuntime, 'getContainerEvents'> = {
+    ...createNodeService(context),
+    ...sandboxCalls,
+    runPodSandbox: async (request, call) => {
+      await recovery.attempt();
+      return sandboxCalls.runPodSandbox(request, call);
+    },
+    ...createContainerService(context, logs),
+    ...createImageService(context),
+    exec: async (request) => ({ url: (await streaming.server()).urlForExec(request) }),
+    attach: async (request) => ({ url: (await streaming.server()).urlForAttach(request) }),
+    portForward: async (request) => ({ url: (await streaming.server()).urlForPortForward(request) }),
+  };
+  return {
+    ...withCriErrors(calls),
+    getContainerEvents: (_request, call) =>
+      streamEvents(context, call?.signal ?? new AbortController().signal),
+    streamingHandlers: handlers,
+    get heldLocks() {
+      return context.locks.size;
+    },
+    close: () => closeAll(sandboxes, logs, streaming),
+  };
+}
+
+function createContext(options: SandboxServiceOptions): SandboxContext {
+  const { root, network, clock = systemClock, log = silentLog, random = crypto.randomBytes } = options;
+  const docker = createDocker(options.docker);
+  const { providers = [], ...places } = options.credentials ?? {};
+  const credentials = createCredentialStore({ preferred: root, ...places }, { clock, log, providers });
+  return {
+    docker,
+    network,
+    images: createImagePuller({ docker, credentials, clock, log }),
+    checkpoints: openCheckpoints(root, log, options.checkpointFiles),
+    networkReady: new Map(),
+    locks: createLocks(),
+    settings: {
+      sandboxImage: options.sandboxImage ?? 'registry.k8s.io/pause:3.10',
+      netnsDirectory: options.netnsDirectory ?? '/run/netns',
+      runTimeoutMs: options.runTimeoutMs ?? 240_000,
+      cleanupTimeoutMs: options.cleanupTimeoutMs ?? 60_000,
+      leastOomScoreAdj: options.leastOomScoreAdj ?? findLeastOomScoreAdj(),
+    },
+    cgroupDriver: createDriverQuestion(docker, options.cgroupDriver),
+    clock,
+    random,
+    log,
+    tracer: options.tracer ?? noTracer,
+    faults: options.faults ?? noFaults,
+  };
+}
+
+/** The engine is asked once; a daemon with another driver is another one in all respects. */
+function createDriverQuestion(docker: Docker, given: string | undefined): SandboxContext['cgroupDriver'] {
+  let known = given;
+  return async (signal) => (known ??= (await docker.info({ signal })).CgroupDriver);
+}
+
+const CAP_SYS_RESOURCE = 24n;
+
+/**
+ * Without CAP_SYS_RESOURCE nobody can go below what he has himself, and a container that asks for it is not started (runc says
+ * so in no clear way). The engine is taken to have what this process has.
+ */
+function findLeastOomScoreAdj(): number {
+  const [, effective = '0'] =
+    /^CapEff:\s*([0-9a-f]+)$/m.exec(fs.readFileSync('/proc/self/status', 'utf8')) ?? [];
+  if ((BigInt(`0x${effective}`) >> CAP_SYS_RESOURCE) & 1n) return -1000;
+  return Number(fs.readFileSync('/proc/self/oom_score_adj', 'utf8'));
+}
+
+interface Recovery {
+  /** Does it once; tried again as long as the engine could not be asked. */
+  attempt(): Promise<void>;
+}
+
+function createRecovery(context: SandboxContext, logs: ContainerLogs): Recovery {
+  let under: Promise<void> | undefined;
+  const recover = async (): Promise<void> => {
+    const signal = AbortSignal.timeout(context.settings.cleanupTimeoutMs);
+    const alive = await recoverSandboxes(context, signal);
+    await logs.resume(signal);
+    context.log.info({ alive }, 'the sandboxes are recovered');
+  };
+  return {
+    attempt() {
+      under ??= recover().catch((error: unknown) => {
+        under = undefined;
+        throw error;
+      });
+      return under;
+    },
+  };
+}
+
+interface LazyStreaming {
+  server(): Promise<StreamingServer>;
+  close(): Promise<void>;
+}
+
+/** Whoever serves this runtime over gRPC may have a streaming server of his own, so this one starts when it is asked for. */
+function createLazyStreaming(
+  handlers: StreamingHandlers,
+  options: StreamingServerOptions = {},
+): LazyStreaming {
+  let server: Promise<StreamingServer> | undefined;
+  return {
+    server: () => (server ??= createStreamingServer(handlers, options)),
+    close: async () => (await server)?.close(),
+  };
+}
+
+async function closeAll(sandboxes: Sandboxes, logs: ContainerLogs, streaming: LazyStreaming): Promise<void> {
+  await streaming.close();
+  await sandboxes.close();
+  await logs.close();
+}

@@ -1,0 +1,114 @@
+/** StopPodSandbox and RemovePodSandbox. Both may be called at any time, many times and at once, also for unknown ids. */
+import { describeError } from '@podwire/errors';
+import type { SandboxContext } from '../context.js';
+import { isNotFound, type ListedContainer } from '../docker/index.js';
+import { labelKeys } from '../labels.js';
+import { parseName } from '../names.js';
+import {
+  createErrorList,
+  detachSandbox,
+  forgetSandbox,
+  removeContainer,
+  type SandboxIdentity,
+  stopSandboxContainer,
+} from './dismantle.js';
+import { unpinSandbox } from './netns.js';
+
+/** Seconds that workload containers get when their sandbox is stopped without them having been stopped before. */
+const workloadGraceSeconds = 10;
+
+/** What Docker calls containers. Anything else was never a sandbox, and nothing can have been set up for it. */
+const idPattern = /^[0-9a-f]{64}$/;
+
+/**
+ * Workloads first, then DEL while the namespace is still pinned, then the sandbox: an address must not be handed out again
+ * while somebody can still send from it (kubernetes #105225). Goes on after errors. @throws one error, or an AggregateError
+ */
+export async function stopSandbox(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
+  if (!idPattern.test(id)) return;
+  const identity = await identifySandbox(context, id, signal);
+  const errors = createErrorList();
+  await errors.collect(() => stopWorkloads(context, id, signal));
+  context.faults.reach('stop:workloads:done');
+  if (context.networkReady.get(id) !== false) {
+    await errors.collect(() => detachSandbox(context, id, identity, signal));
+  }
+  await errors.collect(() => stopProcess(context, id, signal));
+  errors.throwIfAny(`the sandbox ${id} could not be stopped`);
+  unpinSandbox(context, id);
+  context.faults.reach('stop:unpinned');
+}
+
+/** With the container gone the checkpoint has nothing to describe any more, once the network is free. */
+async function stopProcess(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
+  const existed = await stopSandboxContainer(context, id, signal);
+  if (existed || context.networkReady.get(id) !== false) return;
+  unpinSandbox(context, id);
+  await context.checkpoints.remove(id);
+}
+
+/** By Docker, else by the checkpoint, else not at all: then the call goes on with empty names. */
+export async function identifySandbox(
+  { docker, checkpoints }: SandboxContext,
+  id: string,
+  signal: AbortSignal,
+): Promise<SandboxIdentity> {
+  let inspection: unknown;
+  try {
+    const { Name, HostConfig } = await docker.inspectContainer(id, {}, { signal });
+    const { pod = '', namespace = '' } = parseName(Name) ?? {};
+    return { name: pod, namespace, hostNetwork: HostConfig.NetworkMode === 'host' };
+  } catch (error) {
+    if (!isNotFound(error)) inspection = error;
+  }
+  const checkpoint = await checkpoints.read(id).catch((error: unknown) => {
+    throw inspection === undefined
+      ? error
+      : new AggregateError([inspection, error], `who is the sandbox ${id}`);
+  });
+  if (checkpoint !== undefined) {
+    return { name: checkpoint.name, namespace: checkpoint.namespace, hostNetwork: checkpoint.host_network };
+  }
+  if (inspection !== undefined) {
+    const missing = new Error(`there is no checkpoint of the sandbox ${id}`);
+    throw new AggregateError([inspection, missing], `who is the sandbox ${id}`);
+  }
+  return { name: '', namespace: '', hostNetwork: false };
+}
+
+export function listWorkloads(
+  { docker }: SandboxContext,
+  sandboxId: string,
+  signal: AbortSignal,
+): Promise<readonly ListedContainer[]> {
+  return docker.listContainers({ label: [`${labelKeys.sandboxId}=${sandboxId}`] }, { signal });
+}
+
+async function stopWorkloads(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
+  const workloads = await listWorkloads(context, id, signal);
+  const errors = createErrorList();
+  const running = workloads.filter(({ State }) => State === 'running' || State === 'paused');
+  await Promise.all(running.map((one) => errors.collect(() => stopWorkload(context, one.Id, signal))));
+  errors.throwIfAny(`containers of the sandbox ${id} could not be stopped`);
+}
+
+async function stopWorkload({ docker }: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
+  await docker.stopContainer(id, workloadGraceSeconds, { signal }).catch((error: unknown) => {
+    if (!isNotFound(error)) {
+      throw new Error(`the container ${id} cannot be stopped: ${describeError(error)}`, { cause: error });
+    }
+  });
+}
+
+/** Stops it first, so that nothing of it is left that could not be found again; then all of it goes, by force. */
+export async function removeSandbox(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
+  if (!idPattern.test(id)) return;
+  await stopSandbox(context, id, signal);
+  const errors = createErrorList();
+  for (const { Id } of await listWorkloads(context, id, signal)) {
+    await errors.collect(() => removeContainer(context, Id, signal));
+  }
+  context.faults.reach('remove:workloads:done');
+  errors.throwIfAny(`containers of the sandbox ${id} could not be removed`);
+  await forgetSandbox(context, id, signal);
+}
