@@ -5,17 +5,17 @@ import type { PodAttachment, PodNetwork } from '@podwire/pod-network';
 export interface Subject {
   readonly network: PodNetwork;
   /** A new sandbox of the pod, in a namespace of its own. */
-  makePod(id: string, more?: Partial<PodAttachment>): PodAttachment;
+  readonly makePod: (id: string, more?: Partial<PodAttachment>) => PodAttachment;
   /** Makes the next setUp or tearDown fail. */
-  failNext(verb: 'setUp' | 'tearDown'): void;
+  readonly failNext: (verb: 'setUp' | 'tearDown') => void;
   /** Takes the network away, for a subject that has had none yet. */
   readonly withoutNetwork?: () => Promise<Subject>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface ComplianceCase {
   readonly name: string;
-  run(subject: Subject): Promise<void>;
+  readonly run: (subject: Subject) => Promise<void>;
 }
 
 const detachmentOf = ({ namespace, name, sandboxId, netns }: PodAttachment) => ({
