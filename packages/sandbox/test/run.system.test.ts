@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { ContainerConfig, ContainerState, PodSandboxState } from '@podwire/cri';
+import { busyboxImage } from '@podwire/testkit/containerd';
+import { createSandboxHost, podConfig, type SandboxHost } from './support/harness.js';
+
+let machine: SandboxHost;
+before(async () => {
+  machine = await createSandboxHost({ name: 'run' });
+});
+after(() => machine.close());
+
+test('a sandbox is made in all its steps, gets a network and gives it back', async () => {
+  const { cri, docker } = machine;
+  const config = podConfig('web', {
+    labels: { app: 'web', 'io.kubernetes.pod.name': 'web' },
+    annotations: { note: 'kept' },
+    dnsConfig: { servers: ['10.10.10.10'], searches: ['example.com', 'cluster.local'], options: ['ndots:8'] },
+    portMappings: [{ protocol: 0, containerPort: 80, hostPort: 8080, hostIp: '' }],
+  });
+  const { podSandboxId: id } = await cri.runPodSandbox({ config, runtimeHandler: '' });
+
+  const found = await docker.inspect(id);
+  assert.equal(found?.Name, '/k8s_POD_web_default_uid-web_0');
+  assert.equal(found.Config.Labels['io.kubernetes.docker.type'], 'podsandbox');
+  assert.equal(found.Config.Labels['io.kubernetes.container.name'], 'POD');
+  assert.equal(found.Config.Labels['annotation.note'], 'kept');
+  assert.equal(found.HostConfig.NetworkMode, 'none');
+  assert.equal(found.HostConfig.IpcMode, 'shareable');
+  assert.equal(found.Config.Hostname, 'web');
+  assert.equal(
+    fs.readFileSync(found.ResolvConfPath, 'utf8'),
+    'nameserver 10.10.10.10\nsearch example.com cluster.local\noptions ndots:8\n',
+  );
+  const checkpoint = JSON.parse(fs.readFileSync(path.join(machine.root, 'sandbox', id), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  assert.deepEqual(
+    { ...checkpoint, checksum: typeof checkpoint['checksum'] },
+    {
+      version: 'v1',
+      name: 'web',
+      namespace: 'default',
+      data: {
+        port_mappings: [{ protocol: 'tcp', container_port: 80, host_port: 8080, host_ip: '' }],
+        host_network: false,
+      },
+      checksum: 'number',
+    },
+  );
+
+  const { status } = await cri.podSandboxStatus({ podSandboxId: id, verbose: false });
+  assert.equal(status?.state, PodSandboxState.SANDBOX_READY);
+  assert.deepEqual(status.annotations, { note: 'kept' });
+  assert.deepEqual(status.labels, { app: 'web', 'io.kubernetes.pod.name': 'web' });
+  assert.deepEqual(machine.leases(), [status.network?.ip]);
+  assert.deepEqual(machine.pinned(), [`podwire-${id}`]);
+
+  await cri.stopPodSandbox({ podSandboxId: id });
+  assert.deepEqual(machine.leases(), []);
+  assert.deepEqual(machine.pinned(), []);
+  assert.deepEqual(await machine.links(), []);
+  await cri.removePodSandbox({ podSandboxId: id });
+  assert.deepEqual(await docker.containers(), []);
+  assert.deepEqual(fs.readdirSync(path.join(machine.root, 'sandbox')), []);
+});
+
+test('a container joins its sandbox, writes its log and ends', async () => {
+  const { cri, host } = machine;
+  const logDirectory = path.join(host.directory, 'logs', 'job');
+  const config = podConfig('job', { logDirectory });
+  const { podSandboxId } = await cri.runPodSandbox({ config, runtimeHandler: '' });
+  const { status: sandbox } = await cri.podSandboxStatus({ podSandboxId, verbose: false });
+  const { containerId } = await cri.createContainer({
+    podSandboxId,
+    sandboxConfig: config,
+    config: ContainerConfig.fromPartial({
+      metadata: { name: 'main', attempt: 2 },
+      image: { image: busyboxImage },
+      command: ['/bin/sh', '-c', 'ip -4 addr show dev eth0; echo to stderr >&2; hostname; exit 3'],
+      logPath: 'main/2.log',
+    }),
+  });
+  await cri.startContainer({ containerId });
+  const status = await untilExited(containerId);
+  assert.equal(status.exitCode, 3);
+  assert.equal(status.reason, 'Error');
+  assert.equal(status.metadata?.attempt, 2);
+  assert.equal(status.logPath, path.join(logDirectory, 'main/2.log'));
+  const log = fs.readFileSync(status.logPath, 'utf8');
+  assert.match(log, new RegExp(` stdout F .*inet ${sandbox?.network?.ip.replaceAll('.', '\\.')}/24`));
+  assert.match(log, /^\S+Z stderr F to stderr$/m);
+  assert.match(log, /^\S+Z stdout F job$/m);
+  await cri.stopPodSandbox({ podSandboxId });
+  await cri.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await machine.docker.containers(), []);
+});
+
+async function untilExited(containerId: string): Promise<NonNullable<Awaited<ReturnType<typeof look>>>> {
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    const status = await look(containerId);
+    if (status?.state === ContainerState.CONTAINER_EXITED) return status;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('the container does not end');
+}
+
+async function look(containerId: string) {
+  return (await machine.cri.containerStatus({ containerId, verbose: false })).status;
+}
