@@ -89,11 +89,17 @@ export const sandboxCases: readonly ComplianceCase[] = [
       }),
   },
   {
-    title: 'unknown sandboxes are stopped and removed without an error, and have no status',
+    title: 'unknown sandboxes are stopped without an error',
+    needs: ['stop of unknown'],
+    run: async ({ runtime }) => {
+      await runtime.stopPodSandbox({ podSandboxId: unknownId });
+    },
+  },
+  {
+    title: 'unknown sandboxes are removed without an error, and have no status',
     needs: [],
     run: async ({ runtime }) => {
       const request = { podSandboxId: unknownId };
-      await runtime.stopPodSandbox(request);
       await runtime.removePodSandbox(request);
       await assertRefused(runtime.podSandboxStatus({ ...request, verbose: false }), 'NOT_FOUND');
     },

@@ -19,6 +19,10 @@ export type Feature =
   | 'users'
   | 'stats'
   | 'events'
+  /** StopPodSandbox and StopContainer of what is not there, or no longer, answer well (containerd does so from 1.7 on). */
+  | 'stop of unknown'
+  /** ListImages heeds its filter. */
+  | 'image filter'
   /** The target has an image that may be removed. */
   | 'removable image'
   | 'runtime config'

@@ -46,7 +46,6 @@ export async function withSandbox(
   try {
     await work({ id, config });
   } finally {
-    await runtime.stopPodSandbox({ podSandboxId: id });
     await runtime.removePodSandbox({ podSandboxId: id });
   }
 }

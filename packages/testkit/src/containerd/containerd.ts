@@ -5,6 +5,7 @@ import { processesIn } from '../namespaces.js';
 import { mountsBelow, unmountBelow } from '../mounts.js';
 import type { PrivateHost } from '../private-host.js';
 import { run, type RunningProcess } from '../processes.js';
+import { connectCri, type CriConnection, isCriError } from '@podwire/cri';
 import { createCriClient, type CriClient } from './cri.js';
 import { buildBusyboxImage, buildPauseImage, pauseImage } from './image.js';
 
@@ -17,6 +18,9 @@ export interface ContainerdOptions {
 
 /** A containerd of its own inside a private host: own root, state, socket and images. */
 export interface Containerd {
+  /** The interface itself. */
+  readonly runtime: CriConnection;
+  /** The same in few words. */
   readonly cri: CriClient;
   readonly socket: string;
   readonly stateDirectory: string;
@@ -41,17 +45,15 @@ export async function startContainerd(host: PrivateHost, options: ContainerdOpti
   fs.mkdirSync(directory, { mode: 0o700 });
   const configFile = path.join(directory, 'config.toml');
   fs.writeFileSync(configFile, configuration(directory, options));
-  const cri = createCriClient(socket);
   const start = (): RunningProcess => host.start(['containerd', '--config', configFile]);
   let daemon = start();
   const log = { earlier: '' };
-  const ready = async (): Promise<void> => {
-    await daemon.waitForOutput(/Start streaming server/);
-    await cri.connect();
-    await untilInitialized(cri);
-  };
+  await daemon.waitForOutput(serving);
+  const runtime = await connect(socket);
+  const cri = createCriClient(runtime);
   let closed = false;
   const self: Containerd = {
+    runtime,
     cri,
     socket,
     stateDirectory,
@@ -60,7 +62,8 @@ export async function startContainerd(host: PrivateHost, options: ContainerdOpti
       await daemon.stop();
       log.earlier += daemon.stderr();
       daemon = start();
-      await ready();
+      await daemon.waitForOutput(serving);
+      await untilInitialized(runtime);
     },
     removeSandboxes: () => removeSandboxes(cri),
     close: async () => {
@@ -69,26 +72,34 @@ export async function startContainerd(host: PrivateHost, options: ContainerdOpti
       try {
         await removeSandboxes(cri);
       } finally {
-        cri.close();
+        runtime.close();
         await daemon.stop();
         await removeRemains(directory, stateDirectory);
       }
     },
   };
   host.defer(() => self.close());
-  await ready();
+  await untilInitialized(runtime);
   await importImages(directory, socket);
   return self;
 }
 
+const serving = /Start streaming server/;
+
+/** It says that it serves a moment before it listens. */
+const connect = (socket: string): Promise<CriConnection> => repeated(() => connectCri({ socket }));
+
 /** The CRI service answers a moment before it is initialised, and has no event for that. */
-async function untilInitialized(cri: CriClient): Promise<void> {
+const untilInitialized = (runtime: CriConnection): Promise<unknown> =>
+  repeated(() => runtime.status({ verbose: false }));
+
+async function repeated<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      await cri.conditions();
-      return;
+      return await work();
     } catch (error) {
-      if (attempt === 500 || !/not initialized/.test(String(error))) throw error;
+      const comes = isCriError(error, 'UNAVAILABLE') || /not initialized/.test(String(error));
+      if (attempt === 500 || !comes) throw error;
       await setTimeout(10);
     }
   }

@@ -1,7 +1,12 @@
-import path from 'node:path';
-import { promisify } from 'node:util';
-import grpc from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+/** A runtime as tests ask it, in few words. What this does not have is asked of the runtime itself. */
+import {
+  ContainerConfig,
+  type CriRuntime,
+  PodSandboxConfig,
+  PodSandboxState,
+  type PodSandboxStatusResponse,
+  Protocol,
+} from '@podwire/cri';
 
 /** What a sandbox is asked for; everything but the name has a default. */
 export interface SandboxSpec {
@@ -51,12 +56,10 @@ export interface Condition {
   readonly message: string;
 }
 
-/** A client of the Container Runtime Interface v1. Errors are gRPC's, with its numeric `code`. */
+/** Errors are CriErrors. */
 export interface CriClient {
-  /** Waits until the server answers. */
-  connect(timeout?: number): Promise<void>;
   version(): Promise<{ name: string; version: string }>;
-  conditions(): Promise<Condition[]>;
+  conditions(): Promise<readonly Condition[]>;
   runSandbox(spec: SandboxSpec): Promise<string>;
   stopSandbox(id: string): Promise<void>;
   removeSandbox(id: string): Promise<void>;
@@ -67,112 +70,72 @@ export interface CriClient {
   stopContainer(id: string, seconds?: number): Promise<void>;
   removeContainer(id: string): Promise<void>;
   exec(container: string, argv: readonly string[], seconds?: number): Promise<ExecResult>;
-  close(): void;
 }
 
-type Call = (request: object, options?: { deadline: number }) => Promise<Record<string, unknown>>;
-
-const protoFile = path.resolve(import.meta.dirname, '../../../proto/cri.proto');
-
-/** Connects to a runtime's socket. Calls have a deadline of `timeout` milliseconds (2 min, as the kubelet's). */
-export function createCriClient(socket: string, timeout = 120_000): CriClient {
-  const definition = loadSync(protoFile, { enums: String, longs: Number, defaults: true });
-  const runtime = (grpc.loadPackageDefinition(definition)['runtime'] as grpc.GrpcObject)[
-    'v1'
-  ] as grpc.GrpcObject;
-  const Service = runtime['RuntimeService'] as grpc.ServiceClientConstructor;
-  const client = new Service(`unix://${socket}`, grpc.credentials.createInsecure());
-  const call = async <T = unknown>(method: string, request: object): Promise<T> => {
-    const bound = promisify(
-      (client[method] as (...args: unknown[]) => unknown).bind(client),
-    ) as unknown as Call;
-    return (await bound(request, { deadline: Date.now() + timeout })) as T;
-  };
-  return {
-    ...sandboxCalls(call),
-    ...containerCalls(call),
-    connect: (wait = 30_000) => promisify(client.waitForReady.bind(client))(Date.now() + wait),
-    close: () => client.close(),
-  };
+export function createCriClient(runtime: CriRuntime): CriClient {
+  return { ...sandboxCalls(runtime), ...containerCalls(runtime) };
 }
 
-type Invoke = <T = unknown>(method: string, request: object) => Promise<T>;
+type ContainerCalls = Pick<CriClient, 'runContainer' | 'stopContainer' | 'removeContainer' | 'exec'>;
 
-function sandboxCalls(
-  call: Invoke,
-): Omit<CriClient, 'connect' | 'close' | 'runContainer' | 'stopContainer' | 'removeContainer' | 'exec'> {
+function sandboxCalls(runtime: CriRuntime): Omit<CriClient, keyof ContainerCalls> {
   return {
     version: async () => {
-      const answer = await call<{ runtimeName: string; runtimeVersion: string }>('Version', {
-        version: 'v1',
-      });
-      return { name: answer.runtimeName, version: answer.runtimeVersion };
+      const { runtimeName, runtimeVersion } = await runtime.version({ version: 'v1' });
+      return { name: runtimeName, version: runtimeVersion };
     },
-    conditions: async () =>
-      (await call<{ status: { conditions: Condition[] } }>('Status', {})).status.conditions,
+    conditions: async () => (await runtime.status({ verbose: false })).status?.conditions ?? [],
     runSandbox: async (spec) =>
-      (await call<{ podSandboxId: string }>('RunPodSandbox', { config: sandboxConfig(spec) })).podSandboxId,
-    stopSandbox: async (id) => void (await call('StopPodSandbox', { podSandboxId: id })),
-    removeSandbox: async (id) => void (await call('RemovePodSandbox', { podSandboxId: id })),
+      (await runtime.runPodSandbox({ config: sandboxConfig(spec), runtimeHandler: '' })).podSandboxId,
+    stopSandbox: async (id) => void (await runtime.stopPodSandbox({ podSandboxId: id })),
+    removeSandbox: async (id) => void (await runtime.removePodSandbox({ podSandboxId: id })),
     sandboxStatus: async (id) =>
-      statusOf(await call('PodSandboxStatus', { podSandboxId: id, verbose: true })),
+      statusOf(await runtime.podSandboxStatus({ podSandboxId: id, verbose: true })),
     listSandboxes: async () => {
-      const { items } = await call<{ items: RawSandbox[] }>('ListPodSandbox', {});
+      const { items } = await runtime.listPodSandbox({});
       return items.map(({ id, metadata, state }) => ({
         id,
-        name: metadata.name,
-        ready: state === 'SANDBOX_READY',
+        name: metadata?.name ?? '',
+        ready: state === PodSandboxState.SANDBOX_READY,
       }));
     },
   };
 }
 
-function containerCalls(
-  call: Invoke,
-): Pick<CriClient, 'runContainer' | 'stopContainer' | 'removeContainer' | 'exec'> {
+function containerCalls(runtime: CriRuntime): ContainerCalls {
   return {
     runContainer: async (sandbox, spec, sandboxSpec) => {
-      const { containerId } = await call<{ containerId: string }>('CreateContainer', {
+      const { containerId } = await runtime.createContainer({
         podSandboxId: sandbox,
-        config: { metadata: { name: spec.name }, image: { image: spec.image }, command: spec.command },
+        config: ContainerConfig.fromPartial({
+          metadata: { name: spec.name },
+          image: { image: spec.image },
+          command: spec.command,
+        }),
         sandboxConfig: sandboxConfig(sandboxSpec),
       });
-      await call('StartContainer', { containerId });
+      await runtime.startContainer({ containerId });
       return containerId;
     },
     stopContainer: async (id, seconds = 1) =>
-      void (await call('StopContainer', { containerId: id, timeout: seconds })),
-    removeContainer: async (id) => void (await call('RemoveContainer', { containerId: id })),
+      void (await runtime.stopContainer({ containerId: id, timeout: BigInt(seconds) })),
+    removeContainer: async (id) => void (await runtime.removeContainer({ containerId: id })),
     exec: async (container, argv, seconds = 10) => {
-      const request = { containerId: container, cmd: argv, timeout: seconds };
-      const answer = await call<{ stdout: Buffer; stderr: Buffer; exitCode: number }>('ExecSync', request);
-      return { ...answer, stdout: answer.stdout.toString('utf8'), stderr: answer.stderr.toString('utf8') };
+      const request = { containerId: container, cmd: argv, timeout: BigInt(seconds) };
+      const { stdout, stderr, exitCode } = await runtime.execSync(request);
+      return { stdout: text(stdout), stderr: text(stderr), exitCode };
     },
   };
 }
 
-interface RawSandbox {
-  readonly id: string;
-  readonly state: string;
-  readonly metadata: { readonly name: string };
-}
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 
-interface RawStatus {
-  readonly status: RawSandbox & {
-    readonly network: {
-      readonly ip: string;
-      readonly additionalIps: readonly { readonly ip: string }[];
-    } | null;
-  };
-  readonly info: Readonly<Record<string, string>>;
-}
-
-function statusOf({ status, info }: RawStatus): SandboxStatus {
-  const { ip = '', additionalIps = [] } = status.network ?? {};
+function statusOf({ status, info }: PodSandboxStatusResponse): SandboxStatus {
+  const { ip = '', additionalIps = [] } = status?.network ?? {};
   const { runtimeSpec } = JSON.parse(info['info'] ?? '{}') as RawInfo;
   return {
-    id: status.id,
-    ready: status.state === 'SANDBOX_READY',
+    id: status?.id ?? '',
+    ready: status?.state === PodSandboxState.SANDBOX_READY,
     addresses: [ip, ...additionalIps.map((one) => one.ip)].filter((address) => address !== ''),
     netns: runtimeSpec?.linux.namespaces.find(({ type }) => type === 'network')?.path ?? '',
   };
@@ -184,15 +147,18 @@ interface RawInfo {
   };
 }
 
-function sandboxConfig(spec: SandboxSpec): object {
+function sandboxConfig(spec: SandboxSpec): PodSandboxConfig {
   const { name, namespace = 'default', uid = `uid-${name}`, attempt = 0 } = spec;
-  return {
+  return PodSandboxConfig.fromPartial({
     metadata: { name, namespace, uid, attempt },
     hostname: spec.hostname ?? name,
     logDirectory: spec.logDirectory ?? '',
     dnsConfig: spec.dns,
-    portMappings: spec.portMappings ?? [],
+    portMappings: (spec.portMappings ?? []).map((one) => ({
+      ...one,
+      protocol: Protocol[one.protocol ?? 'TCP'],
+    })),
     annotations: spec.annotations ?? {},
     linux: {},
-  };
+  });
 }
