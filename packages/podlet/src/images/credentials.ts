@@ -1,0 +1,133 @@
+/** Credentials for registries from files as `docker login` writes them, and as pull secrets hold them. */
+import type { AuthConfig } from '@podwire/cri';
+import { hasCode } from '@podwire/linux';
+import fs from 'node:fs/promises';
+import type { Pod } from '../pod/pod.js';
+import { parseImageName } from './image-name.js';
+
+/** In the order in which they are to be tried; none is anonymous. */
+export type FindCredentials = (image: string, pod: Pod) => Promise<readonly AuthConfig[]>;
+
+export interface CredentialOptions {
+  /** Files for all pods, each a dockerconfigjson or dockercfg. */
+  readonly files: readonly string[];
+  /** The file of a pull secret, by namespace and name. */
+  readonly secretFile?: (namespace: string, name: string) => string | undefined;
+}
+
+export const anonymous: FindCredentials = () => Promise.resolve([]);
+
+/** The pod's own secrets come first. Files are read at every pull, so that a new password counts at once. */
+export function createCredentials({ files, secretFile }: CredentialOptions): FindCredentials {
+  return async (image, { metadata, spec }) => {
+    const secrets = spec.imagePullSecrets.map(({ name }) => secretFile?.(metadata.namespace, name));
+    const all = [...secrets.filter((file) => file !== undefined), ...files];
+    const entries = await Promise.all(all.map(readFile));
+    return entries.flatMap((each) => matchCredentials(each, image));
+  };
+}
+
+export interface CredentialEntry {
+  /** `registry.example:5000/team`, with `*` for parts of a host name. */
+  readonly key: string;
+  readonly auth: AuthConfig;
+}
+
+/** A file that is not there has no credentials, as the kubelet has it. */
+async function readFile(file: string): Promise<readonly CredentialEntry[]> {
+  let text: string;
+  try {
+    text = await fs.readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+  try {
+    return parseDockerConfig(text);
+  } catch (error) {
+    throw new Error(`${file} is no docker configuration`, { cause: error });
+  }
+}
+
+/** @throws Error without any of the content */
+export function parseDockerConfig(text: string): readonly CredentialEntry[] {
+  const root = asRecord(parseJson(text));
+  const auths = 'auths' in root ? asRecord(root['auths'] ?? {}) : root;
+  return Object.entries(auths).flatMap(([key, value]) => readEntry(key, value));
+}
+
+/** The message of the parser would quote what is secret. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new Error('it is no JSON object of registries');
+}
+
+/** What has neither password nor token says that a credential helper has it: nothing for us. */
+function readEntry(key: string, value: unknown): CredentialEntry[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const entry = value as Record<string, unknown>;
+  const text = (name: string) => (typeof entry[name] === 'string' ? entry[name] : '');
+  const [username, password] =
+    text('auth') === '' ? [text('username'), text('password')] : decode(text('auth'));
+  const tokens = { identityToken: text('identitytoken'), registryToken: text('registrytoken') };
+  if (password === '' && tokens.identityToken === '' && tokens.registryToken === '') return [];
+  return [{ key, auth: { username, password, auth: '', serverAddress: key, ...tokens } }];
+}
+
+/** Base64 with or without padding; a password may contain colons. */
+function decode(auth: string): [string, string] {
+  const text = Buffer.from(auth, 'base64').toString('utf8').replace(/\0+$/, '');
+  const colon = text.indexOf(':');
+  return colon === -1 ? ['', ''] : [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+/** Those for this image, the longest path first. */
+export function matchCredentials(entries: readonly CredentialEntry[], image: string): AuthConfig[] {
+  const name = parseImageName(image);
+  if (name === undefined) return [];
+  return entries
+    .map(({ key, auth }) => ({ place: splitKey(key), auth }))
+    .filter(({ place }) => matchesHost(place.host, name.registry) && matchesPath(place.path, name.repository))
+    .sort((a, b) => b.place.path.length - a.place.path.length)
+    .map(({ auth }) => auth);
+}
+
+interface KeyPlace {
+  readonly host: string;
+  readonly path: string;
+}
+
+/** `https://index.docker.io/v1/` is how Docker Hub is called; `/v1/` and `/v2/` are no part of a repository. */
+function splitKey(key: string): KeyPlace {
+  const [host = '', ...parts] = key.replace(/^https?:\/\//, '').split('/');
+  const path = parts.filter((each) => each !== '');
+  if (path[0] === 'v1' || path[0] === 'v2') path.shift();
+  return { host: host === 'index.docker.io' ? 'docker.io' : host, path: path.join('/') };
+}
+
+/** Same port, same number of labels, each equal or matched by its `*`. */
+function matchesHost(pattern: string, host: string): boolean {
+  const [name = '', port] = pattern.split(/:(?=\d+$)/);
+  const [otherName = '', otherPort] = host.split(/:(?=\d+$)/);
+  const [labels, others] = [name.split('.'), otherName.split('.')];
+  if (port !== otherPort || labels.length !== others.length) return false;
+  return labels.every((label, index) => matchesLabel(label, others[index]!));
+}
+
+function matchesLabel(pattern: string, label: string): boolean {
+  const literal = pattern.split('*').map((each) => each.replace(/[^\w-]/g, '\\$&'));
+  return new RegExp(`^${literal.join('.*')}$`, 'i').test(label);
+}
+
+function matchesPath(prefix: string, repository: string): boolean {
+  return prefix === '' || repository === prefix || repository.startsWith(`${prefix}/`);
+}
