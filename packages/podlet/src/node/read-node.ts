@@ -1,0 +1,70 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import type { PodletNode } from '../contract.js';
+import { readIfThere, resolvConfFile } from './resolv-conf-file.js';
+
+export interface NodeOptions {
+  /** The machine's host name when absent. */
+  readonly name?: string;
+  /** Instead of those of the machine's interfaces. */
+  readonly addresses?: readonly string[];
+  readonly clusterDns?: readonly string[];
+  readonly clusterDomain?: string;
+  /** Instead of the machine's, and then it must be there; empty: pods get nothing of the machine's. */
+  readonly resolvConf?: string;
+  readonly hostsFile?: string;
+  readonly oomScoreAdjustment?: number;
+  readonly cgroupParent?: string;
+  /** Where the operating system is asked, unless a test is. */
+  readonly system?: Pick<typeof os, 'hostname' | 'networkInterfaces' | 'totalmem'>;
+}
+
+/** Facts of this node. Files are read when somebody asks, since they change. */
+export function readNode(options: NodeOptions = {}): PodletNode {
+  const { system = os, hostsFile, oomScoreAdjustment, cgroupParent } = options;
+  return {
+    name: options.name ?? nodeName(system.hostname()),
+    // Read anew each time: a lease may come, or change, after the start.
+    get addresses() {
+      return options.addresses ?? nodeAddresses(system.networkInterfaces());
+    },
+    resolvConf: () => readResolvConf(options.resolvConf),
+    hosts: () => (hostsFile === undefined ? readIfThere('/etc/hosts') : fs.readFile(hostsFile, 'utf8')),
+    clusterDns: options.clusterDns ?? [],
+    clusterDomain: options.clusterDomain ?? 'cluster.local',
+    memoryBytes: BigInt(system.totalmem()),
+    ...(oomScoreAdjustment !== undefined && { oomScoreAdjustment }),
+    ...(cgroupParent !== undefined && { cgroupParent }),
+  };
+}
+
+/** As Kubernetes names nodes: small letters, without blanks. */
+function nodeName(hostname: string): string {
+  return hostname.trim().toLowerCase();
+}
+
+async function readResolvConf(file: string | undefined): Promise<string> {
+  if (file === '') return '';
+  return file === undefined ? readIfThere(await resolvConfFile()) : fs.readFile(file, 'utf8');
+}
+
+/**
+ * Addresses by which others reach the node: of IPv4 first, without loopback and link-local ones; interfaces of container bridges come
+ * last, since their addresses are the same on every machine.
+ */
+export function nodeAddresses(interfaces: ReturnType<typeof os.networkInterfaces>): string[] {
+  const usable = Object.entries(interfaces)
+    .flatMap(([name, addresses = []]) => addresses.map((each) => ({ name, ...each })))
+    .filter(({ internal, address }) => !internal && !isLinkLocal(address));
+  const rank = (each: (typeof usable)[number]) =>
+    (isBridge(each.name) ? 2 : 0) + (each.family === 'IPv4' ? 0 : 1);
+  return usable.sort((a, b) => rank(a) - rank(b)).map(({ address }) => address);
+}
+
+function isLinkLocal(address: string): boolean {
+  return address.startsWith('169.254.') || /^fe[89ab]/i.test(address);
+}
+
+function isBridge(name: string): boolean {
+  return /^(docker|br-|cni|virbr|podman|lxc|kube-)/.test(name);
+}
