@@ -37,7 +37,9 @@ export const containerCases: readonly ComplianceCase[] = [
         assert.notEqual(ended.reason, '');
         assert.equal(ended.createdAt, created.createdAt);
         assertRecent(ended.startedAt, 'started_at');
-        assert.ok(ended.startedAt >= ended.createdAt && ended.finishedAt >= ended.startedAt);
+        assert.ok(ended.startedAt >= ended.createdAt);
+        // Not the start: containerd writes that down when it has heard of it, and a short program is over by then.
+        assert.ok(ended.finishedAt >= ended.createdAt);
       }),
   },
   {

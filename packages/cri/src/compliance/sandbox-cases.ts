@@ -66,13 +66,21 @@ export const sandboxCases: readonly ComplianceCase[] = [
     },
   },
   {
-    title: 'StopPodSandbox answers well as often as it is asked, twenty times at once too',
+    title: 'StopPodSandbox answers well as often as it is asked',
     needs: [],
+    run: (context) =>
+      withSandbox(context, {}, async ({ id }) => {
+        for (const _ of [1, 2, 3]) await context.runtime.stopPodSandbox({ podSandboxId: id });
+        assert.equal((await sandboxStatus(context, id)).state, SANDBOX_NOTREADY);
+      }),
+  },
+  {
+    title: 'StopPodSandbox answers well twenty times at once',
+    needs: ['stops at once'],
     run: (context) =>
       withSandbox(context, {}, async ({ id }) => {
         const stop = () => context.runtime.stopPodSandbox({ podSandboxId: id });
         await Promise.all(Array.from({ length: 20 }, stop));
-        await stop();
         assert.equal((await sandboxStatus(context, id)).state, SANDBOX_NOTREADY);
       }),
   },

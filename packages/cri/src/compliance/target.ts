@@ -21,6 +21,8 @@ export type Feature =
   | 'events'
   /** StopPodSandbox and StopContainer of what is not there, or no longer, answer well (containerd does so from 1.7 on). */
   | 'stop of unknown'
+  /** StopPodSandbox many times at once: containerd before 2.0 runs the plugins' DELs side by side, and some of them fail. */
+  | 'stops at once'
   /** ListImages heeds its filter. */
   | 'image filter'
   /** The target has an image that may be removed. */
