@@ -15,7 +15,7 @@ interface Said {
 }
 
 /** A network whose plugin answers STATUS with what is set, under a clock that is told to pass. */
-async function probed(cniVersion = '1.1.0') {
+function probed(cniVersion = '1.1.0') {
   const clock = createFakeClock();
   const say: { error?: Said; hangs?: boolean } = {};
   const harness = createHarness({
@@ -49,7 +49,7 @@ test.each([
   ],
   [{ code: 7, msg: 'what is this?' }, 'network pods is not available: plugin picky (code 7): what is this?'],
 ])('STATUS says %j', async (error, message) => {
-  const { say, start, poll, harness } = await probed();
+  const { say, start, poll, harness } = probed();
   say.error = error;
   const network = await start();
   expect(network.status()).toEqual({ ready: false, reason: 'NetworkPluginNotReady', message });
@@ -64,7 +64,7 @@ test.each([
 });
 
 test('a plugin that hangs in STATUS is ended, and the network is not ready', async () => {
-  const { say, start, poll } = await probed();
+  const { say, start, poll } = probed();
   say.hangs = true;
   const network = await start();
   expect(network.status().message).toMatch(/it was ended, since the deadline of 50 ms has passed/);
@@ -74,7 +74,7 @@ test('a plugin that hangs in STATUS is ended, and the network is not ready', asy
 });
 
 test('it is asked every five seconds, as long as somebody wants to know', async () => {
-  const { start, poll, asked } = await probed();
+  const { start, poll, asked } = probed();
   const network = await start();
   expect(asked()).toBe(1);
   for (let count = 0; count < 3; count++) {
@@ -90,7 +90,7 @@ test('it is asked every five seconds, as long as somebody wants to know', async 
 });
 
 test('before 1.1.0 there is no STATUS, and no plugin is asked', async () => {
-  const { start, poll, asked, say } = await probed('1.0.0');
+  const { start, poll, asked, say } = probed('1.0.0');
   say.error = { code: 50, msg: 'never asked' };
   const network = await start();
   await poll();
@@ -98,7 +98,7 @@ test('before 1.1.0 there is no STATUS, and no plugin is asked', async () => {
 });
 
 test('another configuration is asked anew', async () => {
-  const { say, start, harness } = await probed();
+  const { say, start, harness } = probed();
   say.error = { code: 50, msg: 'no' };
   const network = await start();
   expect(network.status().ready).toBe(false);
