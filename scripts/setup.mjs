@@ -7,7 +7,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildPlugin, compileTypeScript } from './setup/build.mjs';
+import { buildHold, buildPlugin, compileTypeScript } from './setup/build.mjs';
 import { installPackages, packagesFor } from './setup/debian.mjs';
 import { installNodeModules } from './setup/node-modules.mjs';
 import { SetupError, showStep } from './setup/show.mjs';
@@ -37,6 +37,7 @@ try {
   await showStep('npm packages', (begin) => installNodeModules(root, begin));
   await showStep('TypeScript', (begin) => compileTypeScript(root, { withTests: purpose === 'test' }, begin));
   await showStep('plugin', (begin) => buildPlugin(root, begin));
+  await showStep('embedded runtime', () => buildHold(root));
 } catch (error) {
   if (!(error instanceof SetupError) && error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;
   console.error(`  ✗ ${error.message}`);

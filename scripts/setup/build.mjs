@@ -48,3 +48,10 @@ export async function buildPlugin(root, begin) {
   fs.writeFileSync(stamp, wanted);
   return `built (${kind})`;
 }
+
+/** Writes bin/podwire-hold, without which pods run on a container engine only. */
+export async function buildHold(root) {
+  const native = await import(path.join(root, 'packages/embedded/native/build.mjs'));
+  const outcome = await native.buildHold(path.join(root, 'bin/podwire-hold'));
+  return outcome === 'absent' ? 'skipped (there is no C compiler)' : outcome;
+}

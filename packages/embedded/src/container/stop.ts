@@ -1,0 +1,75 @@
+import { CriError } from '@podwire/cri';
+import type { Context } from '../context.js';
+import { killProcess } from '../native/process.js';
+import { containerDirectory } from '../state/directory.js';
+import { untilDead } from '../native/meet.js';
+import { type ContainerEntry, needContainer } from '../state/inventory.js';
+import { ignoreFailure } from './ignore.js';
+
+const SIGTERM = 15;
+const SIGKILL = 9;
+/** Milliseconds that the kernel has to end what was killed. */
+const KILL_MILLISECONDS = 10_000;
+const SHIM_MILLISECONDS = 2_000;
+
+/**
+ * SIGTERM, and SIGKILL after so many seconds; at once for 0. One that does not run is fine. Calls may overlap: a shorter one
+ * is not held up by a longer one.
+ * @throws CriError NOT_FOUND, DEADLINE_EXCEEDED when the kernel does not end it
+ */
+export async function stopContainer(
+  context: Context,
+  id: string,
+  seconds: bigint,
+  signal?: AbortSignal,
+): Promise<void> {
+  const entry = needContainer(context.inventory, id);
+  await ignoreFailure(entry.starting);
+  if (entry.shim !== undefined && seconds > 0n) {
+    await sendSignal(entry, SIGTERM);
+    await endsWithin(context, entry, Number(seconds) * 1000, signal);
+  }
+  await killContainer(context, entry);
+}
+
+/** Ends it for certain. */
+export async function killContainer(context: Context, entry: ContainerEntry): Promise<void> {
+  await ignoreFailure(entry.starting);
+  if (entry.shim === undefined) return;
+  const { process } = entry.shim;
+  await sendSignal(entry, SIGKILL);
+  if (await endsWithin(context, entry, SHIM_MILLISECONDS)) return;
+  // The shim itself may have been stopped by somebody.
+  killProcess(process);
+  if (await endsWithin(context, entry, KILL_MILLISECONDS)) return;
+  throw new CriError('DEADLINE_EXCEEDED', `container ${entry.record.id} does not end`);
+}
+
+/** The shim sends it, whose child it is: so the pid is certain. One that is just ending is fine. */
+async function sendSignal({ shim }: ContainerEntry, number: number): Promise<void> {
+  const acknowledged = shim?.connection.call('K', Uint8Array.of(number)) ?? Promise.resolve();
+  await Promise.race([ignoreFailure(acknowledged), new Promise((resolve) => setImmediate(resolve))]);
+}
+
+async function endsWithin(
+  context: Context,
+  entry: ContainerEntry,
+  milliseconds: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const enough = new AbortController();
+  const either = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal]);
+  const pause = context.clock.sleep(milliseconds, either).then(() => false);
+  try {
+    return await Promise.race([(entry.ended ?? Promise.resolve()).then(() => true), pause]);
+  } finally {
+    pause.catch(() => undefined);
+    enough.abort();
+  }
+}
+
+/** The connection ends a moment before the shim does, which still has its lock. */
+export async function untilShimIsGone(context: Context, id: string): Promise<void> {
+  const directory = containerDirectory(context.directory, id);
+  await untilDead(directory, context.clock, AbortSignal.timeout(KILL_MILLISECONDS));
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { noTracer, type OpenSpan, type Tracer } from '@podwire/tracing';
+import type { PodNetwork } from '@podwire/pod-network';
+import type { EventHub } from './events.js';
+import { readBootId } from './state/boot.js';
+import type { Clock, EmbeddedOptions, FaultPoints, Log } from './options.js';
+import type { Inventory } from './state/inventory.js';
+import type { SharedWork } from './shared-work.js';
+
+/** What every operation is given. */
+export interface Context {
+  readonly directory: string;
+  readonly network: PodNetwork;
+  readonly holder: string;
+  readonly netnsDirectory: string;
+  readonly shmDirectory: string;
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly log: Log;
+  readonly tracer: Tracer;
+  readonly faults: FaultPoints;
+  readonly inventory: Inventory;
+  readonly events: EventHub;
+  /** Creations under way, by the metadata of what is created: the same call again joins. */
+  readonly creations: SharedWork<string>;
+  /** Stops and removals under way, by id. */
+  readonly endings: SharedWork<void>;
+  /** This process lets go of everything; what it holds lives on. */
+  readonly isClosed: () => boolean;
+}
+
+/** What one call of an operation carries. */
+export interface Work {
+  readonly signal: AbortSignal;
+  readonly span: OpenSpan;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
+};
+
+const quiet = (): void => undefined;
+export const silentLog: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+export const noFaults: FaultPoints = { reach: quiet };
+
+/** The options with their defaults. */
+export function settle(
+  options: EmbeddedOptions,
+): Omit<Context, 'inventory' | 'events' | 'creations' | 'endings' | 'isClosed'> {
+  return {
+    directory: options.directory,
+    network: options.network,
+    holder: options.holder,
+    netnsDirectory: options.netnsDirectory ?? '/run/netns',
+    shmDirectory: options.shmDirectory ?? '/dev/shm',
+    bootId: readBootId(options.bootIdFile ?? '/proc/sys/kernel/random/boot_id'),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? randomBytes,
+    log: options.log ?? silentLog,
+    tracer: options.tracer ?? noTracer,
+    faults: options.faults ?? noFaults,
+  };
+}
+
+/** Nanoseconds since 1970, as CRI wants them. */
+export const nowNanoseconds = (clock: Clock): bigint => BigInt(Math.round(clock.now() * 1e3)) * 1000n;
+
+export const newId = (random: (bytes: number) => Uint8Array): string =>
+  Buffer.from(random(32)).toString('hex');

@@ -1,0 +1,75 @@
+/** After a start: everything that a former process left is adopted or taken away. */
+import { describeError } from '@podwire/errors';
+import type { Context } from './context.js';
+import { watchShim } from './container/start.js';
+import { removeContainer } from './container/remove.js';
+import { wasLaunched } from './native/alive.js';
+import { connectWhileAlive } from './native/meet.js';
+import { readStateFile } from './native/state-file.js';
+import { findHolder } from './sandbox/hold.js';
+import { undoSandbox } from './sandbox/undo.js';
+import {
+  advanceSandbox,
+  containerDirectory,
+  deleteDirectory,
+  readContainers,
+  readSandboxes,
+  type StoredSandbox,
+} from './state/directory.js';
+import type { ContainerEntry, SandboxEntry } from './state/inventory.js';
+import type { ContainerRecord } from './state/record.js';
+
+/** Sandboxes first: what containers are found for is known then. */
+export async function recover(context: Context): Promise<void> {
+  const sandboxes = readSandboxes(context.directory);
+  const containers = readContainers(context.directory);
+  await Promise.all(sandboxes.whole.map((stored) => recoverSandbox(context, stored)));
+  await Promise.all(containers.whole.map((record) => recoverContainer(context, record)));
+  await Promise.all([...sandboxes.rubbish, ...containers.rubbish].map(deleteDirectory));
+  const count = sandboxes.whole.length;
+  if (count > 0) context.log.info({ sandboxes: count, containers: containers.whole.length }, 'recovered');
+}
+
+async function recoverSandbox(context: Context, { record, phase }: StoredSandbox): Promise<void> {
+  const entry: SandboxEntry = { record, phase, holder: undefined, addresses: [] };
+  if (phase === 'creating') return rollBack(context, entry);
+  context.inventory.sandboxes.set(record.id, entry);
+  if (phase !== 'ready') return;
+  await findHolder(context, entry);
+  entry.addresses = (await context.network.addresses(record.id)) ?? [];
+}
+
+/** Nobody was told of it. What cannot be taken back now is shown as not ready, so that somebody stops it. */
+async function rollBack(context: Context, entry: SandboxEntry): Promise<void> {
+  try {
+    await undoSandbox(context, entry);
+  } catch (error) {
+    const facts = { sandbox: entry.record.id, why: describeError(error) };
+    context.log.error(facts, 'a sandbox that was only begun could not be taken back yet');
+    advanceSandbox(context.directory, entry.record.id, 'creating', 'stopping');
+    entry.phase = 'stopping';
+    context.inventory.sandboxes.set(entry.record.id, entry);
+  }
+}
+
+async function recoverContainer(context: Context, record: ContainerRecord): Promise<void> {
+  const directory = containerDirectory(context.directory, record.id);
+  const launched = wasLaunched(directory);
+  const entry: ContainerEntry = {
+    record,
+    shim: undefined,
+    state: undefined,
+    starting: launched ? Promise.resolve() : undefined,
+    ended: undefined,
+  };
+  context.inventory.containers.set(record.id, entry);
+  if (launched) await findShim(context, entry, directory);
+  if (!context.inventory.sandboxes.has(record.sandboxId)) await removeContainer(context, record.id);
+}
+
+async function findShim(context: Context, entry: ContainerEntry, directory: string): Promise<void> {
+  const shim = await connectWhileAlive(directory, context.clock);
+  if (shim !== undefined) return watchShim(context, entry, shim);
+  entry.state = readStateFile(directory);
+  entry.ended = Promise.resolve();
+}

@@ -1,0 +1,50 @@
+import fs from 'node:fs';
+import { deleteNamespace, openNamespace } from '@podwire/linux';
+import type { Context } from '../context.js';
+import { deleteDirectory, forgetSandbox, sandboxDirectory } from '../state/directory.js';
+import type { SandboxEntry } from '../state/inventory.js';
+import type { SandboxRecord } from '../state/record.js';
+import { endHolder } from './hold.js';
+
+/** Off the network while its namespace is pinned, then the holder, then the pin: whatever of it there is. Idempotent. */
+export async function releaseSandbox(context: Context, entry: SandboxEntry): Promise<void> {
+  const { record } = entry;
+  const { reach } = context.faults;
+  if (record.netns !== undefined) await detach(context, record, record.netns);
+  reach('stop:detached');
+  await endHolder(context, entry);
+  reach('stop:released');
+  if (record.netns !== undefined) deleteNamespace(record.netns);
+  reach('stop:unpinned');
+  if (record.shm !== undefined) fs.rmSync(record.shm, { recursive: true, force: true });
+}
+
+async function detach(context: Context, record: SandboxRecord, netns: string): Promise<void> {
+  const { name = '', namespace = '' } = record.config.metadata ?? {};
+  const pod = { name, namespace, sandboxId: record.id };
+  // After a reboot the file may still be there, but what it stood for is gone.
+  const isThere = record.bootId === context.bootId && isNamespace(netns);
+  await context.network.tearDown(isThere ? { ...pod, netns } : pod);
+}
+
+function isNamespace(file: string): boolean {
+  try {
+    openNamespace(file).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Everything of it, the record last. */
+export async function undoSandbox(context: Context, entry: SandboxEntry): Promise<void> {
+  await releaseSandbox(context, entry);
+  context.faults.reach('undo:released');
+  await dropSandbox(context, entry);
+}
+
+export async function dropSandbox(context: Context, entry: SandboxEntry): Promise<void> {
+  forgetSandbox(context.directory, entry.record.id, entry.phase);
+  context.faults.reach('remove:forgotten');
+  await deleteDirectory(sandboxDirectory(context.directory, entry.record.id));
+}

@@ -1,0 +1,127 @@
+/**
+ * The state directory: one directory for each sandbox and container. A sandbox's record is `record.PHASE`, so that going on
+ * to the next phase is one rename. Where there is no record there is nothing but files, which may be deleted at any time.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { CriError } from '@podwire/cri';
+import { hasCode, lockFile } from '@podwire/linux';
+import {
+  type ContainerRecord,
+  formatContainer,
+  formatSandbox,
+  parseContainer,
+  parseSandbox,
+  type Phase,
+  phases,
+  type SandboxRecord,
+} from './record.js';
+
+export const sandboxDirectory = (root: string, id: string): string => path.join(root, 'sandboxes', id);
+export const containerDirectory = (root: string, id: string): string => path.join(root, 'containers', id);
+
+/**
+ * Makes the directory, and locks it for this process.
+ * @returns what gives it free again @throws CriError FAILED_PRECONDITION when another process has it
+ */
+export function openStateDirectory(root: string): () => void {
+  for (const name of ['sandboxes', 'containers'])
+    fs.mkdirSync(path.join(root, name), { recursive: true, mode: 0o700 });
+  const fd = fs.openSync(path.join(root, 'lock'), 'a', 0o600);
+  try {
+    lockFile(fd);
+  } catch (cause) {
+    fs.closeSync(fd);
+    throw new CriError('FAILED_PRECONDITION', `another process uses ${root}`, { cause });
+  }
+  return () => fs.closeSync(fd);
+}
+
+/** Temp and rename. No fsync: after a reboot nothing of it exists any more, and what the kernel still has is looked for. */
+function writeWhole(file: string, text: string): void {
+  const draft = `${file}.draft`;
+  fs.writeFileSync(draft, text, { mode: 0o600 });
+  fs.renameSync(draft, file);
+}
+
+const recordFile = (directory: string, phase: Phase): string => path.join(directory, `record.${phase}`);
+
+export function writeSandbox(root: string, record: SandboxRecord): void {
+  const directory = sandboxDirectory(root, record.id);
+  fs.mkdirSync(directory, { mode: 0o700 });
+  writeWhole(recordFile(directory, 'creating'), formatSandbox(record));
+}
+
+export function advanceSandbox(root: string, id: string, from: Phase, to: Phase): void {
+  const directory = sandboxDirectory(root, id);
+  fs.renameSync(recordFile(directory, from), recordFile(directory, to));
+}
+
+/** From here on it is rubbish, whatever of it still lies there. */
+export function forgetSandbox(root: string, id: string, phase: Phase): void {
+  fs.rmSync(recordFile(sandboxDirectory(root, id), phase), { force: true });
+}
+
+export function writeContainer(root: string, record: ContainerRecord): void {
+  const directory = containerDirectory(root, record.id);
+  fs.mkdirSync(directory, { mode: 0o700 });
+  writeWhole(path.join(directory, 'record'), formatContainer(record));
+}
+
+export function forgetContainer(root: string, id: string): void {
+  fs.rmSync(path.join(containerDirectory(root, id), 'record'), { force: true });
+}
+
+export async function deleteDirectory(directory: string): Promise<void> {
+  await fs.promises.rm(directory, { recursive: true, force: true, maxRetries: 3 });
+}
+
+export interface StoredSandbox {
+  readonly record: SandboxRecord;
+  readonly phase: Phase;
+}
+
+/** What was found: usable records, and directories that are none. */
+export interface Found<T> {
+  readonly whole: readonly T[];
+  readonly rubbish: readonly string[];
+}
+
+function readAll<T>(parent: string, read: (directory: string) => T | undefined): Found<T> {
+  const whole: T[] = [];
+  const rubbish: string[] = [];
+  for (const name of fs.readdirSync(parent)) {
+    const directory = path.join(parent, name);
+    const one = read(directory);
+    if (one === undefined) rubbish.push(directory);
+    else whole.push(one);
+  }
+  return { whole, rubbish };
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+/** @throws SyntaxError when a record is damaged: what belongs to it must not be guessed */
+export function readSandboxes(root: string): Found<StoredSandbox> {
+  return readAll(path.join(root, 'sandboxes'), (directory) => {
+    for (const phase of phases) {
+      const text = readText(recordFile(directory, phase));
+      if (text !== undefined) return { record: parseSandbox(text), phase };
+    }
+    return undefined;
+  });
+}
+
+export function readContainers(root: string): Found<ContainerRecord> {
+  return readAll(path.join(root, 'containers'), (directory) => {
+    const text = readText(path.join(directory, 'record'));
+    return text === undefined ? undefined : parseContainer(text);
+  });
+}

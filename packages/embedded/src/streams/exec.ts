@@ -1,0 +1,147 @@
+/** One more program inside a container. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import { CriError } from '@podwire/cri';
+import type { StreamCall, TerminalSize } from '@podwire/cri/streaming';
+import type { Context } from '../context.js';
+import { planCredentials } from '../container/plan.js';
+import { readAccounts } from '../container/user.js';
+import { encodeInstruction, type Instruction } from '../native/instruction.js';
+import { containerDirectory } from '../state/directory.js';
+import { needRunning, needSandbox } from '../state/inventory.js';
+
+export interface ExecOptions {
+  readonly tty: boolean;
+  readonly stdin: boolean;
+}
+
+/** A program that runs in a container; `child` is podwire-hold, whose streams are the program's. */
+export interface RunningExec {
+  readonly child: ChildProcess;
+  /** Resolves when the program runs. @throws CriError when it cannot be started */
+  readonly started: Promise<void>;
+  /** Its exit code when all its output has come; 128 + signal. */
+  readonly exited: Promise<number>;
+  resize(size: TerminalSize): void;
+  /** Kills it with its process group. */
+  kill(): void;
+}
+
+/** @throws CriError NOT_FOUND, FAILED_PRECONDITION */
+export function startExec(
+  context: Context,
+  containerId: string,
+  argv: readonly string[],
+  options: ExecOptions,
+): RunningExec {
+  const file = writeInstruction(context, containerId, argv, options);
+  const stdin = options.stdin ? 'pipe' : 'ignore';
+  const child = spawn(context.holder, ['exec', file], {
+    cwd: '/',
+    env: {},
+    stdio: [stdin, 'pipe', options.tty ? 'ignore' : 'pipe', 'pipe'],
+  });
+  const answers = child.stdio[3] as Duplex;
+  answers.on('error', () => undefined); // it has ended, which `exit` says
+  child.stdin?.on('error', () => undefined); // a program need not read its input
+  return {
+    child,
+    started: hearStart(child, answers, argv[0] ?? ''),
+    exited: hearEnd(child),
+    resize: (size) => void answers.write(encodeSize(size)),
+    kill: () => void child.kill('SIGTERM'),
+  };
+}
+
+function writeInstruction(
+  context: Context,
+  containerId: string,
+  argv: readonly string[],
+  { tty, stdin }: ExecOptions,
+): string {
+  const { record, shim } = needRunning(context.inventory, containerId);
+  const sandbox = needSandbox(context.inventory, record.sandboxId).record;
+  const accounts = readAccounts(record.root);
+  const instruction: Instruction = [
+    ['init', shim.process.pid, shim.process.start],
+    ...planCredentials({ ...record.config, tty }, sandbox, accounts),
+    ...argv.map((each) => ['arg', each] as const),
+    ...(tty ? [['tty'] as const] : []),
+    ...(stdin ? [['stdin'] as const] : []),
+  ];
+  const name = `exec-${randomBytes(8).toString('hex')}`;
+  const file = path.join(containerDirectory(context.directory, record.id), name);
+  fs.writeFileSync(file, encodeInstruction(instruction), { mode: 0o600 });
+  return file;
+}
+
+const encodeSize = ({ width, height }: TerminalSize): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt16BE(Math.min(height, 0xffff), 0);
+  bytes.writeUInt16BE(Math.min(width, 0xffff), 2);
+  return bytes;
+};
+
+async function hearStart(child: ChildProcess, answers: Duplex, program: string): Promise<void> {
+  const text = await new Promise<string>((resolve, reject) => {
+    let heard = '';
+    child.once('error', reject);
+    answers.setEncoding('utf8').on('data', (part: string) => {
+      heard += part;
+      if (heard.endsWith('\n')) resolve(heard);
+    });
+    answers.once('close', () => resolve(heard));
+  });
+  if (text === 'ok\n') return;
+  const why = /^error (.*)/.exec(text)?.[1] ?? 'it ended before it was started';
+  throw new CriError('UNKNOWN', `exec ${program}: ${why}`);
+}
+
+async function hearEnd(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 137));
+  });
+}
+
+/** Joins a client's streams to a program. @returns its exit code */
+export async function execStream(
+  context: Context,
+  containerId: string,
+  argv: readonly string[],
+  call: StreamCall,
+): Promise<number> {
+  call.signal.throwIfAborted();
+  const running = startExec(context, containerId, argv, { tty: call.tty, stdin: call.stdin !== undefined });
+  const { child, exited } = running;
+  exited.catch(() => undefined); // the start says the same
+  call.signal.addEventListener('abort', running.kill, { once: true });
+  try {
+    if (call.stdin !== undefined && child.stdin !== null) call.stdin.pipe(child.stdin);
+    joinOutput(child.stdout, call.stdout);
+    joinOutput(child.stderr, call.stderr);
+    await running.started;
+    void followSizes(call, running);
+    return await exited;
+  } finally {
+    call.signal.removeEventListener('abort', running.kill);
+    if (call.stdin !== undefined && child.stdin !== null) call.stdin.unpipe(child.stdin);
+  }
+}
+
+/** What nobody wants is read all the same, or the program would stand still. Ends stay open: they are the server's. */
+function joinOutput(from: NodeJS.ReadableStream | null, to: NodeJS.WritableStream | undefined): void {
+  if (to === undefined) from?.resume();
+  else from?.pipe(to, { end: false });
+}
+
+async function followSizes({ sizes }: StreamCall, running: RunningExec): Promise<void> {
+  try {
+    for await (const size of sizes) running.resize(size);
+  } catch {
+    // The client is gone, which ends the program anyway.
+  }
+}
