@@ -21,8 +21,9 @@ export interface AttachOptions extends DialOptions {
   /** Sizes of the terminal, as they change. */
   readonly sizes?: AsyncIterable<TerminalSize>;
   /**
-   * Ways to try, in this order. When absent: SPDY first for a call with stdin, since WebSocket before v5 cannot tell a program that its
-   * input is over, and with a server that has no v5 it would be too late to turn back; WebSocket first for others.
+   * Ways to try, in this order. When absent: WebSocket first for a call that only listens, SPDY first for one with stdin or a terminal.
+   * WebSocket before v5 cannot tell a program that its input is over, and containerd 1.6 loses the output of a terminal without
+   * stdin there; once a server has taken the older protocol, it is too late to turn back.
    */
   readonly transports?: readonly Transport[];
 }
@@ -37,7 +38,7 @@ export type ExecOptions = AttachOptions;
  */
 export async function openExec(target: StreamTarget, options: ExecOptions): Promise<number> {
   const order: readonly Transport[] =
-    options.transports ?? (options.stdin === undefined ? ['websocket', 'spdy'] : ['spdy', 'websocket']);
+    options.transports ?? (listensOnly(options) ? ['websocket', 'spdy'] : ['spdy', 'websocket']);
   const wanted = {
     stdin: options.stdin !== undefined,
     stdout: options.stdout !== undefined,
@@ -60,8 +61,13 @@ export async function openExec(target: StreamTarget, options: ExecOptions): Prom
   }
 }
 
+function listensOnly({ stdin, tty }: ExecOptions): boolean {
+  return stdin === undefined && tty !== true;
+}
+
 function describeFailure(error: unknown, signal: AbortSignal | undefined): CriError {
-  if (signal?.aborted === true) return new CriError('CANCELLED', 'the call was given up', { cause: signal.reason });
+  if (signal?.aborted === true)
+    return new CriError('CANCELLED', 'the call was given up', { cause: signal.reason });
   if (error instanceof CriError) return error;
   return new CriError('UNAVAILABLE', `the stream broke: ${(error as Error).message}`, { cause: error });
 }
@@ -111,10 +117,18 @@ function feed(source: Readable, target: Writable, over: AbortSignal): void {
 
 async function copy(source: Readable | undefined, target: Writable | undefined): Promise<void> {
   if (source === undefined || target === undefined) return;
-  for await (const chunk of source) {
-    if (!target.write(chunk as Buffer)) await drained(target);
+  for await (const chunk of chunksOf(source)) {
+    if (!target.write(chunk)) await drained(target);
     if (target.destroyed) throw new CriError('CANCELLED', 'the output has nowhere to go');
   }
+}
+
+/**
+ * Leaves the stream as it is at its end. Destroying it would reset it, a frame that the server may not read before it closes: that
+ * makes the close a reset of the whole socket, and what is under way to us, such as the exit code, is lost.
+ */
+function chunksOf(source: Readable): AsyncIterable<Buffer> {
+  return source.iterator({ destroyOnReturn: false });
 }
 
 async function drained(target: Writable): Promise<void> {
@@ -132,7 +146,7 @@ async function sendSizes(sizes: AsyncIterable<TerminalSize>, resize: Writable): 
     for await (const size of sizes) yield encodeSize(size);
   };
   // Sizes are for looks; the program's end is told elsewhere.
-  await pipeline(encode, resize).catch(() => undefined);
+  await pipeline(encode, resize, { end: false }).catch(() => undefined);
 }
 
 const maxStatus = 65_536;
@@ -140,7 +154,7 @@ const maxStatus = 65_536;
 async function readAll(source: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of source as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(source)) {
     chunks.push(chunk);
     length += chunk.length;
     if (length > maxStatus) throw new CriError('INTERNAL', 'the error stream is too long');

@@ -17,7 +17,10 @@ export class UpgradeRefusedError extends CriError {
   readonly status: number;
 
   constructor(status: number, message: string) {
-    super(status === 404 ? 'NOT_FOUND' : 'FAILED_PRECONDITION', `the server refused to stream (${status}): ${message}`);
+    super(
+      status === 404 ? 'NOT_FOUND' : 'FAILED_PRECONDITION',
+      `the server refused to stream (${status}): ${message}`,
+    );
     this.name = 'UpgradeRefusedError';
     this.status = status;
   }
@@ -42,11 +45,18 @@ export async function dialSpdy(
     agent: false,
     signal: AbortSignal.any([deadline, ...(signal === undefined ? [] : [signal])]),
     // One line each: servers older than Kubernetes 1.16 do not split at commas.
-    headers: { Connection: 'Upgrade', Upgrade: spdyUpgrade, [streamProtocolHeader]: [...protocols], 'Content-Length': 0 },
+    headers: {
+      Connection: 'Upgrade',
+      Upgrade: spdyUpgrade,
+      [streamProtocolHeader]: [...protocols],
+      'Content-Length': 0,
+    },
   });
   const upgraded = await new Promise<{ response: http.IncomingMessage; socket: Socket; head: Buffer }>(
     (resolve, reject) => {
-      request.once('upgrade', (response, socket, head) => resolve({ response, socket: socket as Socket, head }));
+      request.once('upgrade', (response, socket, head) =>
+        resolve({ response, socket: socket as Socket, head }),
+      );
       request.once('response', (response) => void refusal(response).then(reject));
       request.once('error', (error) => reject(unavailable(error, signal, deadline)));
       request.end();
@@ -60,7 +70,7 @@ export async function dialSpdy(
   return { socket, protocol: typeof protocol === 'string' ? protocol : protocols.at(-1)! };
 }
 
-/** Upgrades to WebSocket; otherwise as {@link dialSpdy}. */
+/** Upgrades to WebSocket, otherwise as {@link dialSpdy}. It is paused when it comes. */
 export async function dialWebSocket(
   url: string,
   protocols: readonly string[],
@@ -73,13 +83,15 @@ export async function dialWebSocket(
     maxPayload: maxMessageLength,
     handshakeTimeout: timeoutMs,
   });
-  // What the server sends with its answer must wait until somebody listens.
-  ws.once('upgrade', () => ws.pause());
   const giveUp = (): void => ws.terminate();
   signal?.addEventListener('abort', giveUp, { once: true });
   try {
     await new Promise<void>((resolve, reject) => {
-      ws.once('open', resolve);
+      ws.once('open', () => {
+        // What the server sends with its answer must wait until somebody listens; the caller resumes.
+        ws.pause();
+        resolve();
+      });
       ws.once('unexpected-response', (_request, response) => void refusal(response).then(reject));
       ws.on('error', (error) => reject(unavailable(error, signal)));
       if (signal?.aborted === true) giveUp();
@@ -107,7 +119,11 @@ async function refusal(response: http.IncomingMessage): Promise<UpgradeRefusedEr
 }
 
 function unavailable(error: Error, signal?: AbortSignal, deadline?: AbortSignal): CriError {
-  if (signal?.aborted === true) return new CriError('CANCELLED', 'the call was given up', { cause: signal.reason });
-  if (deadline?.aborted === true) return new CriError('DEADLINE_EXCEEDED', 'the streaming server does not answer');
-  return new CriError('UNAVAILABLE', `the streaming server cannot be reached: ${error.message}`, { cause: error });
+  if (signal?.aborted === true)
+    return new CriError('CANCELLED', 'the call was given up', { cause: signal.reason });
+  if (deadline?.aborted === true)
+    return new CriError('DEADLINE_EXCEEDED', 'the streaming server does not answer');
+  return new CriError('UNAVAILABLE', `the streaming server cannot be reached: ${error.message}`, {
+    cause: error,
+  });
 }

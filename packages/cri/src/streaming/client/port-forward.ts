@@ -10,8 +10,8 @@ import { dialFirst, type StreamTarget, type Transport } from './target.js';
 
 export interface PortForwardOptions extends DialOptions {
   /**
-   * Ways to try, in this order; SPDY first when absent. Over WebSocket the URL must have been asked for with this one port, and a half
-   * that ends cannot be told.
+   * Ways to try, in this order; SPDY first when absent. Over WebSocket the URL must have been asked for with this one port, and
+   * neither end can tell that it has nothing more to say: it is over when `stream` closes or the server does.
    */
   readonly transports?: readonly Transport[];
 }
@@ -28,7 +28,10 @@ export interface PortForwarder {
 }
 
 /** Connects over SPDY, the only protocol that takes several connections. */
-export async function connectPortForward(target: StreamTarget, options: DialOptions = {}): Promise<PortForwarder> {
+export async function connectPortForward(
+  target: StreamTarget,
+  options: DialOptions = {},
+): Promise<PortForwarder> {
   return dialFirst(target, ['spdy'], (_transport, url) => connect(url, options));
 }
 
@@ -75,7 +78,13 @@ async function forwardOverSpdy(
 ): Promise<void> {
   const open = (type: string) =>
     connection
-      .open(new Map([['streamtype', type], ['port', String(port)], ['requestid', String(request)]]))
+      .open(
+        new Map([
+          ['streamtype', type],
+          ['port', String(port)],
+          ['requestid', String(request)],
+        ]),
+      )
       .catch((error: unknown) => {
         throw new CriError('UNAVAILABLE', 'the connection to the sandbox broke', { cause: error });
       });
@@ -96,13 +105,16 @@ async function forwardOverWebSocket(
   const connection = createChannelConnection(ws, codecOf(ws.protocol), ['both', 'read']);
   ws.resume();
   const stop = (): void => connection.destroy();
+  // Nobody else can tell that it is over: neither end hears of the other's half.
+  stream.once('close', () => connection.close());
   options.signal?.addEventListener('abort', stop, { once: true });
   const data = connection.channels[0]!;
   const error = connection.channels[1]!;
   try {
     const failure = readText(error, 2);
     const head = await readExactly(data, 2);
-    if (head.readUInt16LE() !== port) throw new CriError('INVALID_ARGUMENT', `the URL is not for port ${port}`);
+    if (head.readUInt16LE() !== port)
+      throw new CriError('INVALID_ARGUMENT', `the URL is not for port ${port}`);
     await joinStreams(stream, data, failure);
   } finally {
     options.signal?.removeEventListener('abort', stop);

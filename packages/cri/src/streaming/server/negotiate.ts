@@ -55,7 +55,10 @@ function negotiateWebSocket(
   const supported = kind === 'portforward' ? webSocketPortForwardProtocols : webSocketCommandProtocols;
   const protocol = offered.length === 0 ? '' : negotiateProtocol(offered, supported);
   if (protocol !== undefined) return { transport: 'websocket', protocol };
-  return { status: 403, message: `none of ${offered.join(', ')} is spoken here, but ${supported.join(', ')}` };
+  return {
+    status: 403,
+    message: `none of ${offered.join(', ')} is spoken here, but ${supported.join(', ')}`,
+  };
 }
 
 function listOf(header: string | readonly string[] | undefined): string[] {

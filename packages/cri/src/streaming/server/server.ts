@@ -77,7 +77,8 @@ export async function createStreamingServer(
   options: StreamingServerOptions = {},
 ): Promise<StreamingServer> {
   const { host = '127.0.0.1', port = 0 } = options;
-  if (!isLoopback(host)) throw new CriError('INVALID_ARGUMENT', `the streaming server listens on loopback, not on ${host}`);
+  if (!isLoopback(host))
+    throw new CriError('INVALID_ARGUMENT', `the streaming server listens on loopback, not on ${host}`);
   const stop = new AbortController();
   const context = createContext(handlers, options, stop.signal);
   const sockets = new Set<Socket>();
@@ -168,7 +169,12 @@ async function serveSpdy(
   if (head.length > 0) socket.unshift(head);
   dropWhenIdle(context, socket);
   if (found.kind === 'portforward') {
-    const forward = createForward(context.handlers, found.request.podSandboxId, context.stopping, context.report);
+    const forward = createForward(
+      context.handlers,
+      found.request.podSandboxId,
+      context.stopping,
+      context.report,
+    );
     return servePortForwardOverSpdy(socket, forward, context.streamCreationTimeoutMs);
   }
   const session = await acceptSpdyCommand(socket, protocol, found.request, context.streamCreationTimeoutMs);
@@ -217,7 +223,8 @@ function dropWhenIdle({ idleTimeoutMs }: Context, socket: Socket): void {
 }
 
 function find(context: Context, request: http.IncomingMessage): StreamingRequest | Refusal {
-  if (request.method !== 'GET' && request.method !== 'POST') return { status: 405, message: 'use GET or POST' };
+  if (request.method !== 'GET' && request.method !== 'POST')
+    return { status: 405, message: 'use GET or POST' };
   const { kind, token } = tokenOf(request);
   const found = context.tokens.peek(token);
   return found?.kind === kind ? found : { status: 404, message: 'no such stream, or its time is over' };

@@ -14,7 +14,14 @@ import { goAwayStatus, resetStatus, SpdyProtocolError, SpdyResetError } from './
 import { settingIds, type SettingsEntry, type SpdyFrame } from './frames.js';
 import { decodeHeaderBlock, encodeHeaderBlock, type SpdyHeaders } from './header-block.js';
 import { createSpdySender, type SpdySender } from './sender.js';
-import { createReceiveWindow, defaultWindow, type ReceiveWindow, type SendWindow, widen } from './window.js';
+import {
+  createReceiveWindow,
+  defaultWindow,
+  type PeerFlowControl,
+  type ReceiveWindow,
+  type SendWindow,
+  widen,
+} from './window.js';
 
 export interface SpdyLimits extends FrameLimits {
   /** bytes of a header block, unpacked; 64 KiB when absent */
@@ -89,7 +96,7 @@ class Connection implements SpdyConnection {
   readonly #entries = new Map<number, Entry>();
   readonly #sessionWindow: ReceiveWindow;
   #peerWindow = defaultWindow;
-  #peerKnowsWindows = false;
+  #peer: PeerFlowControl = 'unknown';
   #nextId: number;
   #lastPeerId = 0;
   #buffered = 0;
@@ -251,12 +258,16 @@ class Connection implements SpdyConnection {
   }
 
   #handleData(streamId: number, data: Buffer, fin: boolean): void {
-    const back = this.#sessionWindow.consumed(data.length);
+    // The connection's window holds nobody up: what counts is what waits in the streams.
+    this.#sessionWindow.received(data.length);
+    const back = this.#sessionWindow.consumed(data.length, this.#peer);
     if (back > 0) this.#sender.control({ type: 'windowUpdate', streamId: 0, delta: back });
     const entry = this.#entries.get(streamId);
     if (entry === undefined) return; // reset by us while this was under way
     if (entry.stream.remoteEnded) throw new SpdyProtocolError(`data after the end of stream ${streamId}`);
-    if (!entry.receiveWindow.received(data.length) && this.#peerKnowsWindows) {
+    const overrun = !entry.receiveWindow.received(data.length);
+    if (overrun && this.#peer === 'unknown') this.#peer = 'ignores';
+    if (overrun && this.#peer === 'heeds') {
       this.#sender.control({ type: 'rstStream', streamId, status: resetStatus.FLOW_CONTROL_ERROR });
       const error = new SpdyProtocolError('the peer sent more than the window allows');
       return this.#cutOff(entry, error, error);
@@ -310,7 +321,7 @@ class Connection implements SpdyConnection {
   }
 
   #usesWindows(): void {
-    this.#peerKnowsWindows = true;
+    if (this.#peer === 'unknown') this.#peer = 'heeds';
     this.#sender.enforceWindows();
   }
 
@@ -378,7 +389,7 @@ class Connection implements SpdyConnection {
     if (this.#buffered <= this.#limits.buffered / 2) this.#resumeReading();
     const entry = this.#entries.get(id);
     if (entry === undefined || entry.stream.remoteEnded || entry.stream.destroyed) return;
-    const delta = entry.receiveWindow.consumed(bytes);
+    const delta = entry.receiveWindow.consumed(bytes, this.#peer);
     if (delta > 0) this.#sender.control({ type: 'windowUpdate', streamId: id, delta });
   }
 

@@ -16,12 +16,21 @@ export function widen(window: SendWindow, delta: number): void {
   window.size += delta;
 }
 
+/**
+ * Whether the peer heeds windows. `ignores` is learned when it sends more than it may, which is how all of spdystream's users are;
+ * `heeds` when it sends SETTINGS or WINDOW_UPDATE.
+ */
+export type PeerFlowControl = 'unknown' | 'heeds' | 'ignores';
+
 /** What a peer may still send to us, and what we owe it for bytes that were taken. */
 export interface ReceiveWindow {
   /** @returns whether the peer kept to it */
   received(bytes: number): boolean;
-  /** @returns the delta to send now, 0 while it is not worth a frame */
-  consumed(bytes: number): number;
+  /**
+   * @returns the delta to send now, 0 for none. A peer that may not know windows is told only when it has stopped at the very end of
+   * one: with frames that it never asked for unread, the close of its socket becomes a reset that takes what we have not read yet.
+   */
+  consumed(bytes: number, peer: PeerFlowControl): number;
 }
 
 export function createReceiveWindow(initial: number): ReceiveWindow {
@@ -32,9 +41,10 @@ export function createReceiveWindow(initial: number): ReceiveWindow {
       left -= bytes;
       return left >= 0;
     },
-    consumed: (bytes) => {
+    consumed: (bytes, peer) => {
       owed += bytes;
-      if (owed < initial / 2) return 0;
+      const due = peer === 'heeds' ? owed >= initial / 2 : peer === 'unknown' && left === 0;
+      if (!due) return 0;
       const delta = owed;
       left += delta;
       owed = 0;
