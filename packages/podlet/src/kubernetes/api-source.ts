@@ -1,9 +1,8 @@
 /** Pods that the API server has bound to this node (source `api`). */
 import { describeError } from '@podwire/errors';
 import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
-import { Field, formatPath } from '../pod/field.js';
+import { readApiPod } from '../pod/manifests.js';
 import type { Pod } from '../pod/pod.js';
-import { readPod } from '../pod/pod-shape.js';
 import type { KubernetesClient } from './client.js';
 import { type ApiObject, reflect } from './reflector.js';
 
@@ -72,7 +71,7 @@ function createPodCache() {
     for (const [uid, object] of objects) {
       const kept = cache.get(uid);
       const { resourceVersion } = object.metadata;
-      next.set(uid, kept?.version === resourceVersion ? kept : readApiPod(object));
+      next.set(uid, kept?.version === resourceVersion ? kept : readObject(object));
     }
     cache = next;
     const all = [...next.values()];
@@ -80,24 +79,14 @@ function createPodCache() {
   };
 }
 
-/**
- * The API server has validated and defaulted it; fields that only a newer one knows are passed by. What Podwire cannot
- * honour is told and the pod is taken all the same: refusing it is the worker's business, where people see why.
- */
-export function readApiPod(object: ApiObject): ReadPod {
+/** What Podwire cannot honour is told, and the pod is taken all the same. */
+function readObject(object: ApiObject): ReadPod {
   const { namespace, name } = object.metadata as { namespace?: string; name?: string };
-  const problems: SourceProblem[] = [];
-  const pod = readPod(
-    new Field(object, {
-      strict: false,
-      report: (path, message) =>
-        problems.push({
-          source: 'api',
-          origin: `pod ${namespace}/${name}`,
-          field: formatPath(path),
-          message,
-        }),
-    }),
-  );
+  const { pod, complaints } = readApiPod(object);
+  const problems = complaints.map((message) => ({
+    source: 'api' as const,
+    origin: `pod ${namespace}/${name}`,
+    message,
+  }));
   return { version: object.metadata.resourceVersion, pod, problems };
 }

@@ -1,5 +1,5 @@
 import type { PodView } from '../contract.js';
-import type { ContainerStatus } from '../pod/pod.js';
+import { type ContainerStatus, localAnnotations } from '../pod/pod.js';
 import type { RuntimeView } from './runtime-view.js';
 import type { WorkerState } from './worker-state.js';
 
@@ -9,12 +9,14 @@ export function viewPod(worker: WorkerState, view: RuntimeView): PodView {
   const { status, trace } = worker;
   const observed = view.observed(worker.uid);
   const sandboxId = observed.sandboxes[0]?.id;
+  const origin = metadata.annotations[localAnnotations.origin];
   const logs = new Map(observed.containers.map(({ id, logPath }) => [id, logPath]));
   return {
     namespace: metadata.namespace,
     name: metadata.name,
     uid: worker.uid,
     source: worker.source ?? 'file',
+    ...(origin === undefined ? {} : { origin }),
     stage: worker.stage,
     status,
     containers: [...status.initContainerStatuses, ...status.containerStatuses].map((container) =>

@@ -41,7 +41,11 @@ export function settlePod(pod: Pod, manifest: unknown, place: LocalPlace): Pod {
       ...metadata,
       uid,
       name: metadata.name + suffix,
-      annotations: { ...metadata.annotations, [localAnnotations.hash]: uid },
+      annotations: {
+        ...metadata.annotations,
+        [localAnnotations.hash]: uid,
+        [localAnnotations.origin]: place.origin,
+      },
     },
     spec: {
       ...spec,

@@ -23,7 +23,7 @@ export interface PodletApi {
   readonly sources: Partial<Readonly<Record<SourceName, SourceSet>>>;
   pods(): readonly PodView[];
   problems(): readonly SourceProblem[];
-  /** @returns how to stop being told */
+  /** The first thing told is everything. @returns how to stop being told */
   subscribe(listener: (change: PodChange) => void): () => void;
   spans(uid: string): readonly Span[];
   /** How the CNI network was chosen; undefined where the runtime sees to networks itself (containerd). */

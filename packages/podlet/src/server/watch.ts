@@ -4,9 +4,9 @@ import type { PodChange, PodletApi } from './api.js';
 /** More than this and a watcher does not read: it is sent off, and may come again. */
 const longestQueue = 10_000;
 
-/** Everything first, then each change, until the signal. */
+/** What `subscribe` tells, everything first, until the signal. */
 export async function* watchPods(
-  { pods, problems, subscribe }: Pick<PodletApi, 'pods' | 'problems' | 'subscribe'>,
+  { subscribe }: Pick<PodletApi, 'subscribe'>,
   signal: AbortSignal,
 ): AsyncIterable<PodChange> {
   const queue: PodChange[] = [];
@@ -17,7 +17,6 @@ export async function* watchPods(
   });
   signal.addEventListener('abort', () => wake(), { once: true });
   try {
-    yield { kind: 'all', pods: pods(), problems: problems() };
     while (!signal.aborted && queue.length <= longestQueue) {
       yield* queue.splice(0);
       if (queue.length === 0 && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createKubernetesClient } from '../../src/kubernetes/client.js';
 import { createEventWriter } from '../../src/kubernetes/event-writer.js';
 import { createStatusWriter } from '../../src/kubernetes/status-writer.js';
-import { readApiPod } from '../../src/kubernetes/api-source.js';
+import { readApiPod } from '../../src/pod/manifests.js';
 import type { PodStatus } from '../../src/pod/pod.js';
 import { FakeApiServer } from './fake-api-server.js';
 

@@ -64,6 +64,7 @@ async function serve(pods: PodView[] = [view('web')]) {
     pods: () => pods,
     problems: () => problems,
     subscribe: (listener) => {
+      listener({ kind: 'all', pods, problems });
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -159,7 +160,7 @@ test('places are one source: all that is known, and incomplete until each has sp
   const stop = new AbortController();
   const done = set.run((snapshot) => seen.push(snapshot), stop.signal);
   emits.get('/a')!({ pods: [], problems: [], causedAt: 5 });
-  expect(seen.at(-1)).toEqual({ pods: [], problems: [], causedAt: 5, incomplete: true });
+  expect(seen.at(-1)).toMatchObject({ pods: [], problems: [], causedAt: 5, incomplete: true });
   emits.get('/b')!({ pods: [], problems: [{ source: 'file', origin: '/b', message: 'm' }] });
   expect(seen.at(-1)).toMatchObject({ problems: [{ origin: '/b' }] });
   expect(seen.at(-1)).not.toHaveProperty('incomplete');
