@@ -118,8 +118,8 @@ export function startPodlet(config: PodletConfig, dependencies: PodletDependenci
       const worker = pool.get(uid);
       return worker === undefined ? [] : spans.get(worker.trace.context.traceId);
     },
-    problem: health.problem,
-    networkProblem: health.networkProblem,
+    problem: () => health.problem(),
+    networkProblem: () => health.networkProblem(),
     isReady: (source) => (source === undefined ? loop.readiness.allReady() : loop.readiness.isReady(source)),
   };
 }
@@ -133,7 +133,7 @@ type Listeners = Set<(change: PodChange) => void>;
 function assemble(config: PodletConfig, dependencies: PodletDependencies, spans: SpanLog) {
   const settings: LoopSettings = { ...defaultSettings, ...config.settings };
   const { runtime, clock, node, random } = dependencies;
-  const view = createRuntimeView({ runtime, node: node.name, concurrentStatus: settings.concurrentStatus });
+  const view = createRuntimeView({ runtime, node: node.name, ...settings });
   const listeners: Listeners = new Set();
   const tell = (change: PodChange) => {
     for (const listener of listeners) listener(change);
@@ -193,14 +193,14 @@ function noteVerdict(pool: WorkerPool, { uid, container, kind, success, why }: V
       `${probeNames[kind] ?? kind} probe of container ${container} failed: ${why}`,
     );
   }
-  pool.wake(uid);
+  pool.notice(uid);
 }
 
 interface Assembled {
   readonly settings: LoopSettings;
   readonly view: StepDependencies['view'];
   readonly prober: Prober;
-  readonly health: { readonly networkProblem: () => string | undefined };
+  readonly health: { networkProblem(): string | undefined };
   readonly spans: SpanLog;
 }
 
@@ -219,7 +219,7 @@ function stepDependencies(given: PodletDependencies, assembled: Assembled): Step
     ...assembled,
     faults: given.faults ?? noFaults,
     sandboxes: createSemaphore(assembled.settings.concurrentSandboxes),
-    networkProblem: assembled.health.networkProblem,
+    networkProblem: () => assembled.health.networkProblem(),
     tracer: createTracer({ now: preciseNow, elapsed: () => clock.elapsed(), onEnd: record }),
     record,
     preciseNow,

@@ -16,6 +16,7 @@ export async function createSandbox(step: Step, attempt: number): Promise<string
   const { worker, signal, sandboxes } = step;
   refuseWithoutNetwork(step);
   const waiting = worker.trace.child('wait for a turn');
+  const before = new Set(step.view.observed(worker.uid).sandboxes.map(({ id }) => id));
   try {
     const id = await sandboxes.run(() => {
       waiting.end();
@@ -26,9 +27,24 @@ export async function createSandbox(step: Step, attempt: number): Promise<string
     return id;
   } catch (error) {
     waiting.end(error);
-    await noteFailure(step, error);
+    await listAnew(step);
+    const joined = findCreated(step, before);
+    if (joined !== undefined) return joined;
+    noteFailure(step, error);
     throw error;
   }
+}
+
+/** The call failed and its work was done all the same: a deadline that passed, an answer that was lost. */
+function findCreated(step: Step, before: ReadonlySet<string>): string | undefined {
+  const { uid, pod } = step.worker;
+  const [newest, ...others] = step.view.observed(uid).sandboxes;
+  if (newest?.ready !== true || before.has(newest.id) || others.some(({ ready }) => ready)) return undefined;
+  return pod.spec.hostNetwork || newest.addresses.length > 0 ? newest.id : undefined;
+}
+
+async function listAnew({ view, worker, signal }: Step): Promise<void> {
+  if (!signal.aborted) await view.refreshPod(worker.uid, signal).catch(() => undefined);
 }
 
 /** The marker text is what the pause of one second is chosen by (specification §1.4). */
@@ -76,7 +92,7 @@ function requireAddress(step: Step, id: string): void {
   }
 }
 
-async function noteFailure(step: Step, error: unknown): Promise<void> {
+function noteFailure(step: Step, error: unknown): void {
   const { worker, signal } = step;
   if (signal.aborted) return;
   if (!(error instanceof PodwireError && error.code === 'NETWORK_NOT_READY')) {
@@ -84,7 +100,6 @@ async function noteFailure(step: Step, error: unknown): Promise<void> {
     worker.sandboxProblem = { reason: 'FailedCreatePodSandBox', message };
     step.tell('Warning', 'FailedCreatePodSandBox', message);
   }
-  await step.view.refreshPod(worker.uid, signal).catch(() => undefined);
   if (isNameConflict(error)) noteConflict(step);
 }
 

@@ -45,16 +45,18 @@ export interface RuntimeViewOptions {
   /** Only what carries this node's label is ours. */
   readonly node: string;
   readonly concurrentStatus: number;
+  /** Of each question. */
+  readonly callTimeoutMs: number;
 }
 
 export function createRuntimeView(options: RuntimeViewOptions): RuntimeView {
   const table = createPodTable();
   const asking: Asking = { ...options, table };
   return {
-    observed: table.observed,
-    marks: table.marks,
+    observed: (uid) => table.observed(uid),
+    marks: (uid) => table.marks(uid),
     endOf: (id) => table.find(id)?.end,
-    uids: table.uids,
+    uids: () => table.uids(),
     refreshSandbox: (id, signal) => askSandbox(asking, id, signal),
     refreshContainer: (id, sandboxId, signal) => askContainer(asking, id, sandboxId, signal),
     refreshPod: (uid, signal) => refreshPod(asking, uid, signal),
@@ -78,9 +80,10 @@ interface Listing {
 async function list(asking: Asking, uid: string | undefined, signal: AbortSignal): Promise<Listing> {
   const question = asking.table.question();
   const labelSelector = { [nodeLabel]: asking.node, ...(uid === undefined ? {} : { [uidLabel]: uid }) };
+  const options = { signal, timeoutMs: asking.callTimeoutMs };
   const [sandboxes, containers] = await Promise.all([
-    asking.runtime.listPodSandbox({ filter: { id: '', labelSelector } }, { signal }),
-    asking.runtime.listContainers({ filter: { id: '', podSandboxId: '', labelSelector } }, { signal }),
+    asking.runtime.listPodSandbox({ filter: { id: '', labelSelector } }, options),
+    asking.runtime.listContainers({ filter: { id: '', podSandboxId: '', labelSelector } }, options),
   ]);
   const isOurs = (item: { labels: Record<string, string> }) => item.labels[nodeLabel] === asking.node;
   return {
@@ -147,10 +150,13 @@ async function refreshPod(asking: Asking, uid: string, signal: AbortSignal): Pro
 }
 
 async function askSandbox(asking: Asking, id: string, signal: AbortSignal): Promise<void> {
-  const { table, runtime } = asking;
+  const { table, runtime, callTimeoutMs: timeoutMs } = asking;
   const question = table.question();
   const status = await unlessGone(async () => {
-    const answer = await runtime.podSandboxStatus({ podSandboxId: id, verbose: false }, { signal });
+    const answer = await runtime.podSandboxStatus(
+      { podSandboxId: id, verbose: false },
+      { signal, timeoutMs },
+    );
     return answer.status;
   });
   if (status === undefined) table.remove(id, question);
@@ -169,10 +175,10 @@ async function askContainer(
   sandboxId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { table, runtime } = asking;
+  const { table, runtime, callTimeoutMs: timeoutMs } = asking;
   const question = table.question();
   const status = await unlessGone(async () => {
-    const answer = await runtime.containerStatus({ containerId: id, verbose: false }, { signal });
+    const answer = await runtime.containerStatus({ containerId: id, verbose: false }, { signal, timeoutMs });
     return answer.status;
   });
   if (status === undefined) table.remove(id, question);

@@ -74,7 +74,7 @@ export async function removeSandbox(step: Step, podSandboxId: string): Promise<v
 }
 
 /** Waits for all of them, also when some fail. @throws the error, or an AggregateError of several */
-async function allOf(works: readonly Promise<void>[]): Promise<void> {
+export async function allOf(works: readonly Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(works);
   const errors = results.flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],

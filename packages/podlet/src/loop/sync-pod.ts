@@ -7,7 +7,7 @@ import { markSandbox } from './marks.js';
 import { type Place, startContainer, type StartResult } from './start-container.js';
 import { jittered, type Step } from './step.js';
 import { stopOne } from './stop-container.js';
-import { stopPod } from './stop-pod.js';
+import { allOf, stopPod } from './stop-pod.js';
 import { watchProbes } from './watch-probes.js';
 
 export interface SyncResult {
@@ -79,7 +79,7 @@ function tellRecreation(step: Step, why: string): void {
 }
 
 async function killAll(step: Step, kills: readonly KillAction[]): Promise<void> {
-  await Promise.all(
+  await allOf(
     kills.map(async (kill) => {
       step.tell('Normal', 'Killing', kill.message);
       await stopOne(step, kill);

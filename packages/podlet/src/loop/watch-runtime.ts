@@ -58,13 +58,13 @@ async function relist(options: WatchOptions, signal: AbortSignal): Promise<void>
 
 /** Somebody has removed a sandbox behind our back; its network is still to be taken down. Both calls may come twice. */
 async function clearVanished(
-  { runtime, log }: WatchOptions,
+  { runtime, log, settings }: WatchOptions,
   podSandboxId: string,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await runtime.stopPodSandbox({ podSandboxId }, { signal });
-    await runtime.removePodSandbox({ podSandboxId }, { signal });
+    await runtime.stopPodSandbox({ podSandboxId }, { signal, timeoutMs: settings.callTimeoutMs });
+    await runtime.removePodSandbox({ podSandboxId }, { signal, timeoutMs: settings.callTimeoutMs });
   } catch (error) {
     if (!isCriError(error, 'NOT_FOUND')) {
       log.warn(

@@ -28,8 +28,8 @@ export interface WorkerPool {
   remove(uid: string): void;
   /** It is in the runtime and nobody wants it. */
   takeOver(marks: PodMarks): void;
-  /** Something about it has changed. */
-  wake(uid: string): void;
+  /** Something about it has changed. One that rests after an error only shows it: a change may be what its own failure left. */
+  notice(uid: string): void;
   /** Lets those go on whose pause is over. */
   tick(): void;
   wakeAll(): void;
@@ -53,6 +53,8 @@ export interface Entry {
   collect: boolean;
   /** By `clock.elapsed`. */
   dueAt: number;
+  /** After an error. By `clock.elapsed`. */
+  restUntil: number;
   /** Turns that followed each other at once. */
   spin: number;
 }
@@ -66,7 +68,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
     put: (pod, times, wake) => put(pool, pod, times, wake),
     remove: (uid) => remove(pool, uid),
     takeOver: (marks) => takeOver(pool, marks),
-    wake: (uid) => wakeEntry(pool, pool.entries.get(uid)),
+    notice: (uid) => notice(pool, pool.entries.get(uid)),
     tick: () => tick(pool),
     wakeAll: () => {
       for (const entry of pool.entries.values()) if (entry.again) start(pool, entry);
@@ -163,6 +165,7 @@ function addEntry(pool: Pool, state: WorkerState): Entry {
     again: false,
     collect: false,
     dueAt: Infinity,
+    restUntil: 0,
     spin: 0,
   };
   pool.entries.set(state.uid, entry);
@@ -189,6 +192,13 @@ function hasGarbage(pool: Pool, { state }: Entry): boolean {
   return containers.length + sandboxes.length > 0;
 }
 
+function notice(pool: Pool, entry: Entry | undefined): void {
+  if (entry === undefined) return;
+  if (entry.running === undefined && pool.dependencies.clock.elapsed() < entry.restUntil) {
+    if (updateStatus(entry.state, pool.dependencies)) publish(pool, entry.state);
+  } else wakeEntry(pool, entry);
+}
+
 function wakeEntry(pool: Pool, entry: Entry | undefined): void {
   if (entry === undefined) return;
   entry.again = true;
@@ -211,6 +221,7 @@ async function run(pool: Pool, entry: Entry): Promise<void> {
   while (entry.again && !pool.closed && pool.mayRun() && isPresent(pool, entry)) {
     entry.again = false;
     entry.dueAt = Infinity;
+    entry.restUntil = 0;
     await turn(pool, entry);
   }
   entry.spin = 0;
@@ -307,6 +318,7 @@ function noteError(pool: Pool, entry: Entry, interrupted: boolean, error: unknow
   const isNetwork = describeError(error).includes('network is not ready');
   const rest = jittered(isNetwork ? settings.networkRetryMs : settings.retryMs, random);
   entry.dueAt = clock.elapsed() + rest;
+  entry.restUntil = entry.dueAt;
   log.warn(
     { pod: podName(entry.state.pod), uid: entry.state.uid, error: describeError(error) },
     'pod: will be tried again',
