@@ -1,6 +1,7 @@
 import type { PodNetwork } from '@podwire/pod-network';
 import type { OpenSpan, Tracer } from '@podwire/tracing';
 import type { CheckpointDirectory } from './checkpoint/checkpoint.js';
+import type { CreationTimes } from './creation-times.js';
 import type { Docker } from './docker/index.js';
 import type { ImagePuller } from './images/pull.js';
 import type { SandboxLocks } from './sandboxes/locks.js';
@@ -51,6 +52,7 @@ export interface SandboxContext {
   readonly network: PodNetwork;
   readonly images: ImagePuller;
   readonly checkpoints: CheckpointDirectory;
+  readonly created: CreationTimes;
   /** Whether the network of a sandbox is set up, as far as this process knows: absent means unknown. */
   readonly networkReady: Map<string, boolean>;
   readonly locks: SandboxLocks;

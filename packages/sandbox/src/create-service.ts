@@ -19,6 +19,7 @@ import { attachStreaming, execStreaming } from './containers/exec.js';
 import { createContainerLogs, type ContainerLogs } from './containers/logs/logs.js';
 import { createContainerService } from './containers/service.js';
 import { type Clock, type FaultPoints, type Log, noFaults, type SandboxContext } from './context.js';
+import { createCreationTimes } from './creation-times.js';
 import { createDocker, type Docker } from './docker/index.js';
 import { withCriErrors } from './errors.js';
 import {
@@ -138,6 +139,7 @@ function createContext(options: SandboxServiceOptions): SandboxContext {
     docker,
     network,
     images: createImagePuller({ docker, credentials, clock, log }),
+    created: createCreationTimes(docker),
     checkpoints: openCheckpoints(root, log, options.checkpointFiles),
     networkReady: new Map(),
     locks: createLocks(),

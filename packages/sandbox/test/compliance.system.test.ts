@@ -9,7 +9,25 @@ async function open(): Promise<ComplianceTarget> {
   const machine = await createSandboxHost({ name: 'cmp' });
   const directory = path.join(machine.host.directory, 'compliance');
   fs.mkdirSync(directory);
-  return { runtime: machine.cri, image: busyboxImage, directory, close: () => machine.close() };
+  // An image of its own, since the ones that tests use stay.
+  const removableImage = 'podwire.test/removable:1';
+  const [repo, tag] = removableImage.split(':');
+  await machine.docker.call('POST', `/images/${busyboxImage}/tag?repo=${repo}&tag=${tag}`);
+  return {
+    runtime: machine.cri,
+    image: busyboxImage,
+    removableImage,
+    directory,
+    close: () => machine.close(),
+  };
 }
 
-testCompliance({ describe, test, before, after }, { name: 'the sandbox service', open });
+testCompliance(
+  { describe, test, before, after },
+  {
+    name: 'the sandbox service',
+    // The same sandbox asked for again is the answer again: a caller that has lost it must not be told "name is reserved".
+    lacks: ['unique names'],
+    open,
+  },
+);

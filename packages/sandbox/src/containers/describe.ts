@@ -10,15 +10,10 @@ import { imageRefOf } from '../images/pull.js';
 import { containerType, decodeLabels, labelKeys } from '../labels.js';
 import { parseName } from '../names.js';
 
-export function toContainer({
-  Id,
-  Names,
-  Image,
-  ImageID,
-  Created,
-  State,
-  Labels,
-}: ListedContainer): Container {
+export function toContainer(
+  { Id, Names, Image, ImageID, State, Labels }: Omit<ListedContainer, 'Created'>,
+  createdAt: bigint,
+): Container {
   return Container.fromPartial({
     id: Id,
     podSandboxId: Labels?.[labelKeys.sandboxId] ?? '',
@@ -27,7 +22,7 @@ export function toContainer({
     imageRef: ImageID,
     imageId: ImageID,
     state: listedStates.get(State) ?? ContainerState.CONTAINER_UNKNOWN,
-    createdAt: BigInt(Created) * 1_000_000_000n,
+    createdAt,
     ...decodeLabels(Labels, containerType),
   });
 }

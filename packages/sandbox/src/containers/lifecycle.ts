@@ -5,7 +5,7 @@ import type { SandboxContext, Work } from '../context.js';
 import { isNotFound } from '../docker/index.js';
 import { makeContainerName, parseName } from '../names.js';
 import { createContainer, type Judgement } from '../sandboxes/create.js';
-import { removeContainer as removeByForce } from '../sandboxes/dismantle.js';
+import { killContainer, removeContainer as removeByForce } from '../sandboxes/dismantle.js';
 import { podKey } from '../sandboxes/locks.js';
 import { inspectSandbox } from '../sandboxes/status.js';
 import { makeContainerConfig } from './config.js';
@@ -51,7 +51,13 @@ export async function startWorkload(
   signal: AbortSignal,
 ): Promise<void> {
   const found = await inspectOwn(docker, id, signal);
-  if (found.State.Running) throw new CriError('FAILED_PRECONDITION', `the container ${id} runs already`);
+  // Docker would start one again that has ended; in the interface a container lives once.
+  if (found.State.Status !== 'created') {
+    throw new CriError(
+      'FAILED_PRECONDITION',
+      `the container ${id} was started already (${found.State.Status})`,
+    );
+  }
   await logs.prepare(found);
   try {
     await docker.startContainer(found.Id, { signal });
@@ -72,7 +78,9 @@ export async function stopWorkload(
   try {
     const found = await inspectOwn(docker, id, signal);
     if (!found.State.Running) return;
-    await docker.stopContainer(found.Id, seconds, { signal, timeoutMs: (seconds + 120) * 1000 });
+    // With no time at all Docker still sends SIGTERM first, and the program may be quick.
+    if (seconds === 0) await killContainer(docker, found.Id, signal);
+    else await docker.stopContainer(found.Id, seconds, { signal, timeoutMs: (seconds + 120) * 1000 });
   } catch (error) {
     if (isNotFound(error) || (error instanceof CriError && error.code === 'NOT_FOUND')) return;
     throw error;

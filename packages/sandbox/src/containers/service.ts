@@ -81,9 +81,11 @@ export function createContainerService(context: SandboxContext, logs: ContainerL
       return RemoveContainerResponse.fromPartial({});
     },
     async listContainers({ filter }, options) {
-      const listed = await docker.listContainers(containerFilters(filter), { signal: signalOf(options) });
+      const signal = signalOf(options);
+      const listed = await docker.listContainers(containerFilters(filter), { signal });
+      const times = await context.created.of(listed, signal);
       const containers = listed
-        .map(toContainer)
+        .map((one) => toContainer(one, times.get(one.Id) ?? 0n))
         .filter((container) => matchesContainerFilter(container, filter));
       return ListContainersResponse.fromPartial({ containers });
     },
@@ -115,7 +117,7 @@ export function createContainerService(context: SandboxContext, logs: ContainerL
     async containerStats({ containerId }, options) {
       const signal = signalOf(options);
       const { Id, Config, Name } = await inspectOwn(docker, containerId, signal);
-      const { metadata } = toContainer({ Id, Names: [Name], Image: '', ImageID: '', Created: 0, State: '' });
+      const { metadata } = toContainer({ Id, Names: [Name], Image: '', ImageID: '', State: '' }, 0n);
       const container = { id: Id, metadata, ...decodeLabels(Config.Labels, containerType) };
       return ContainerStatsResponse.fromPartial({
         stats: await readContainerStats(context, container, signal),

@@ -19,7 +19,7 @@ import { inNamespace, openNamespace } from '@podwire/linux';
 const own = [`${labelKeys.type}=${containerType}`];
 
 export async function listContainersOf(context: SandboxContext, signal: AbortSignal): Promise<Container[]> {
-  return (await context.docker.listContainers({ label: own }, { signal })).map(toContainer);
+  return (await context.docker.listContainers({ label: own }, { signal })).map((one) => toContainer(one, 0n));
 }
 
 /** Counters of one container; those that have ended have none. */

@@ -43,6 +43,8 @@ export interface Docker {
   startContainer(id: string, call?: DockerCall): Promise<void>;
   /** SIGTERM (or what the image says), SIGKILL after `seconds`. One that has ended is fine. */
   stopContainer(id: string, seconds: number, call?: DockerCall): Promise<void>;
+  /** SIGKILL; answers when it has ended. */
+  killContainer(id: string, call?: DockerCall): Promise<void>;
   removeContainer(id: string, options: { readonly force: boolean }, call?: DockerCall): Promise<void>;
   inspectContainer(
     id: string,
@@ -143,6 +145,7 @@ function containerCalls(
         .Id,
     startContainer: (id, call) => post(`${container(id)}/start`, { ...call }),
     stopContainer: (id, seconds, call) => post(`${container(id)}/stop`, { ...call, query: { t: seconds } }),
+    killContainer: (id, call) => post(`${container(id)}/kill`, { ...call, query: { signal: 'SIGKILL' } }),
     removeContainer: (id, { force }, call) =>
       caller.json('DELETE', container(id), { ...call, query: { v: true, force } }),
     inspectContainer: (id, { size } = {}, call) =>

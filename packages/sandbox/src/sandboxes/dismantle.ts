@@ -1,7 +1,7 @@
 /** Takes a sandbox off its network and stops it: after a failure, after a crash, and when it is asked for. */
 import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
-import { isNotFound } from '../docker/index.js';
+import { type Docker, isConflict, isNotFound } from '../docker/index.js';
 import { pinnedNetns, unpinSandbox } from './netns.js';
 
 /** Seconds that the process of a sandbox gets; it ends at once unless something is very wrong. */
@@ -89,6 +89,16 @@ export async function removeContainer(
   } catch (error) {
     if (isNotFound(error) || /removal of container .* is already in progress/i.test(describeError(error)))
       return;
+    throw error;
+  }
+}
+
+/** SIGKILL. One that has ended meanwhile is fine. */
+export async function killContainer(docker: Docker, id: string, signal: AbortSignal): Promise<void> {
+  try {
+    await docker.killContainer(id, { signal });
+  } catch (error) {
+    if (isNotFound(error) || (isConflict(error) && /is not running/.test(describeError(error)))) return;
     throw error;
   }
 }

@@ -90,7 +90,10 @@ export async function listSandboxes(
   const isFiltered = filter !== undefined && !isEmpty(filter);
   const checkpointed = isFiltered ? [] : await context.checkpoints.ids();
   const containers = await context.docker.listContainers(toDockerFilters(filter), { signal });
-  const listed = containers.map(toSandbox).filter((sandbox) => matches(sandbox, filter));
+  const times = await context.created.of(containers, signal);
+  const listed = containers
+    .map((one) => toSandbox(one, times.get(one.Id) ?? 0n))
+    .filter((sandbox) => matches(sandbox, filter));
   const known = new Set(containers.map(({ Id }) => Id));
   const lost = await Promise.all(
     checkpointed.filter((id) => !known.has(id)).map((id) => readLostSandbox(context, id)),
@@ -118,12 +121,12 @@ function matches(sandbox: PodSandbox, filter: PodSandboxFilter | undefined): boo
   return sandbox.id.startsWith(filter?.id ?? '');
 }
 
-function toSandbox({ Id, Names, State, Created, Labels }: ListedContainer): PodSandbox {
+function toSandbox({ Id, Names, State, Labels }: ListedContainer, createdAt: bigint): PodSandbox {
   return PodSandboxMessage.fromPartial({
     id: Id,
     metadata: metadataOf(Names?.find((name) => parseName(name) !== undefined) ?? ''),
     state: State === 'running' ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY,
-    createdAt: BigInt(Created) * 1_000_000_000n,
+    createdAt,
     ...decodeLabels(Labels, sandboxType),
   });
 }

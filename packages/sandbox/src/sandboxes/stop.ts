@@ -8,14 +8,12 @@ import {
   createErrorList,
   detachSandbox,
   forgetSandbox,
+  killContainer,
   removeContainer,
   type SandboxIdentity,
   stopSandboxContainer,
 } from './dismantle.js';
 import { unpinSandbox } from './netns.js';
-
-/** Seconds that workload containers get when their sandbox is stopped without them having been stopped before. */
-const workloadGraceSeconds = 10;
 
 /** What Docker calls containers. Anything else was never a sandbox, and nothing can have been set up for it. */
 const idPattern = /^[0-9a-f]{64}$/;
@@ -92,11 +90,10 @@ async function stopWorkloads(context: SandboxContext, id: string, signal: AbortS
   errors.throwIfAny(`containers of the sandbox ${id} could not be stopped`);
 }
 
+/** At once: who wants them to have time stops them before (CRI: "forcibly terminated"). */
 async function stopWorkload({ docker }: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
-  await docker.stopContainer(id, workloadGraceSeconds, { signal }).catch((error: unknown) => {
-    if (!isNotFound(error)) {
-      throw new Error(`the container ${id} cannot be stopped: ${describeError(error)}`, { cause: error });
-    }
+  await killContainer(docker, id, signal).catch((cause: unknown) => {
+    throw new Error(`the container ${id} cannot be stopped: ${describeError(cause)}`, { cause });
   });
 }
 
