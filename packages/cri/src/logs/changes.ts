@@ -1,0 +1,62 @@
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** Tells that something happened to a file or its name. */
+export interface FileChanges {
+  /** Resolves after the next change since the last call, or at once when one was missed; also when `signal` fires. */
+  next(signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** A file system that tells nothing (network mounts) is looked at this often, in milliseconds. */
+const pollMs = 1000;
+
+/**
+ * Watches the directory, not the file: a rotated log is another file of the same name. Where the name is a link, as logs of Docker
+ * are, also the directory in which the file really lies.
+ * @throws errors of the file system where the directory cannot be watched
+ */
+export function watchFile(file: string): FileChanges {
+  let changed = false;
+  let wake = (): void => undefined;
+  const notice = (): void => {
+    changed = true;
+    wake();
+  };
+  const watchers = placesOf(file).map((place) => watchPlace(place, notice));
+  const poll = setInterval(notice, pollMs);
+  return {
+    next: async (signal) => {
+      if (!changed && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          signal.addEventListener('abort', wake, { once: true });
+        });
+        signal.removeEventListener('abort', wake);
+      }
+      changed = false;
+    },
+    close: () => {
+      for (const watcher of watchers) watcher.close();
+      clearInterval(poll);
+      wake();
+    },
+  };
+}
+
+function watchPlace(place: string, notice: () => void): fs.FSWatcher {
+  const watcher = fs.watch(path.dirname(place), (_event, name) => {
+    if (name === null || name === path.basename(place)) notice();
+  });
+  // A directory that goes takes its watcher along; the poll finds out what that means.
+  return watcher.on('error', notice);
+}
+
+function placesOf(file: string): string[] {
+  try {
+    const real = fs.realpathSync(file);
+    return path.resolve(file) === real ? [file] : [file, real];
+  } catch {
+    return [file];
+  }
+}
