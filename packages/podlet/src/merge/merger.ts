@@ -88,7 +88,11 @@ function applySnapshot(
   const pods = new Map<string, Pod>();
   const changes: Change[] = [];
   for (const pod of unique) {
-    const { kind, next } = compare(before.pods.get(pod.metadata.uid), pod, source, seen);
+    const known = before.pods.get(pod.metadata.uid);
+    // Its manifest has the uid, and now another name: another pod. Kubelet does not notice.
+    const isOther = known !== undefined && podName(known) !== podName(pod);
+    if (isOther) changes.push({ kind: 'REMOVE', pod: known });
+    const { kind, next } = compare(isOther ? undefined : known, pod, source, seen);
     pods.set(pod.metadata.uid, next);
     if (kind !== undefined) changes.push({ kind, pod: next });
   }

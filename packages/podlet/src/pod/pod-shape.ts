@@ -149,9 +149,11 @@ const specShape = object(
 
 /** On the node's network a port is the node's, whether or not it says so. */
 export const readSpec: Reader<PodSpec> = (field) => {
-  if (field.at('containers').absent) field.at('containers').complain('is missing');
-  else if (field.at('containers').items().length === 0)
-    field.at('containers').complain('must have one container at least');
+  const containers = field.at('containers');
+  if (!field.absent && containers.absent) containers.complain('is missing');
+  if (Array.isArray(containers.value) && containers.value.length === 0) {
+    containers.complain('must have one container at least');
+  }
   const spec = specShape(field);
   if (!spec.hostNetwork) return spec;
   const publish = ({ ports, ...rest }: PodSpec['containers'][number]) => ({

@@ -2,7 +2,8 @@
  * The building blocks of shapes: a reader takes a field to a typed value, complains about what is wrong, and puts the
  * default in. What a reader returns after a complaint is only there to go on reading; the manifest is refused anyway.
  */
-import { Field, show } from './field.js';
+import type { Field} from './field.js';
+import { show } from './field.js';
 import type { NameRule } from './names.js';
 import { parseQuantity } from './quantity.js';
 import { suggest } from './suggest.js';
@@ -14,9 +15,15 @@ export type Maybe<T> = Reader<T | undefined>;
 export const text: Maybe<string> = (field) => {
   if (field.absent || typeof field.value === 'string') return field.value as string | undefined;
   const advice = typeof field.value === 'object' ? '' : '; put it into quotes';
-  field.complain(`must be text, is ${show(field.value)}${advice}`);
+  field.complain(`must be text, is ${show(field.value)}${yamlWords(field.value)}${advice}`);
   return undefined;
 };
+
+/** Few people expect what YAML makes of these. */
+function yamlWords(value: unknown): string {
+  if (typeof value !== 'boolean') return '';
+  return value ? ' (so YAML reads y, yes, on and true)' : ' (so YAML reads n, no, off and false)';
+}
 
 export const flag: Maybe<boolean> = (field) => {
   if (field.absent || typeof field.value === 'boolean') return field.value as boolean | undefined;

@@ -92,7 +92,6 @@ export function readVolume(field: Field): Volume {
   const kinds = [...Object.keys(sources), ...Object.keys(refused)];
   const present = field.keys().filter((key) => kinds.includes(key));
   if (present.length > 1) field.complain(`must have one source, has ${present.join(' and ')}`);
-  // A misspelt source would become an emptyDir; that it is unknown has been said then.
   const volume = volumeShape(field);
-  return present.length === 0 ? { ...volume, emptyDir: {} } : volume;
+  return field.keys().every((key) => key === 'name') ? { ...volume, emptyDir: {} } : volume;
 }

@@ -9,6 +9,7 @@ import { type Bell, createBell, keepRinging, waitUntilQuiet } from './bell.js';
 import { type FileListing, type ListingFiles, listManifests } from './file-listing.js';
 import {
   type FileState,
+  isBadOnlyNow,
   isPending,
   lookAtFile,
   patienceWithBad,
@@ -125,7 +126,7 @@ function advance(
   const present = new Set(listing.files);
   const gone = [...before.values()]
     .filter(({ file }) => !present.has(file))
-    .map((state): FileState => ({ ...state, problems: [], goneSince: state.goneSince ?? now }))
+    .map((state): FileState => ({ ...state, goneSince: state.goneSince ?? now }))
     .filter((state) => state.content !== undefined && isPending(state, now));
   // The gone ones first: a file that took over a pod of theirs, for instance after a rename, has the last word.
   return new Map([...gone, ...listing.files.map(look)].map((state) => [state.file, state]));
@@ -143,7 +144,7 @@ function describe(
   watcher: DirectoryWatcher,
 ): Snapshot {
   const { pods, configMaps, problems } = uniteContents(states);
-  const said = states.filter((state) => !isPending(state, now)).flatMap((state) => state.problems);
+  const said = states.filter((state) => !isBadOnlyNow(state, now)).flatMap((state) => state.problems);
   const isUnknown = ({ content }: FileState): boolean => content === undefined;
   const incomplete =
     listing.state === 'unreadable' ||

@@ -33,13 +33,15 @@ export interface FileState {
   readonly text?: string;
 }
 
-/** Nothing is known yet, and nothing is to be said. */
+/** Perhaps it is only being written: nothing is to be said yet. */
+export function isBadOnlyNow({ badSince }: FileState, now: number): boolean {
+  return badSince !== undefined && now - badSince < patienceWithBad;
+}
+
+/** Whether it will be judged later, without that anything happens to it. */
 export function isPending(state: FileState, now: number): boolean {
-  const { badSince, goneSince } = state;
-  return (
-    (badSince !== undefined && now - badSince < patienceWithBad) ||
-    (goneSince !== undefined && now - goneSince < patienceWithGone)
-  );
+  const { goneSince } = state;
+  return isBadOnlyNow(state, now) || (goneSince !== undefined && now - goneSince < patienceWithGone);
 }
 
 export function lookAtFile(

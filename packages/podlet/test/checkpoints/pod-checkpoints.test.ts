@@ -1,0 +1,130 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type CheckpointFiles, fnv32a } from '@podwire/linux';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createPodCheckpoints, isCheckpointed } from '../../src/checkpoints/pod-checkpoints.js';
+import type { Pod } from '../../src/pod/pod.js';
+import { makePod } from '../merge/make-pod.js';
+
+const key = 'node.kubernetes.io/bootstrap-checkpoint';
+const kept = (uid: string, image = 'busybox'): Pod => makePod({ uid, image, annotations: { [key]: 'true' } });
+
+let directory = '';
+beforeEach(async () => {
+  directory = await fs.mkdtemp(path.join(os.tmpdir(), 'podwire-pod-checkpoints-'));
+});
+afterEach(() => fs.rm(directory, { recursive: true, force: true }));
+
+test.each([
+  ['true', true],
+  ['false', false],
+  ['', false],
+])('the annotation %j: %s', (value, expected) => {
+  expect(isCheckpointed(makePod({ uid: 'a', annotations: { [key]: value } }))).toBe(expected);
+});
+
+test('pods with the annotation come back, the others were never kept', async () => {
+  const checkpoints = createPodCheckpoints(directory);
+  for (const pod of [kept('b'), kept('a'), makePod({ uid: 'c' })])
+    expect(await checkpoints.keep(pod)).toBeUndefined();
+  expect(await fs.readdir(directory)).toEqual(['Pod_a.yaml', 'Pod_b.yaml']);
+  expect(await createPodCheckpoints(directory).load()).toEqual({
+    pods: [kept('a'), kept('b')],
+    problems: [],
+  });
+});
+
+test('the file has pod and checksum', async () => {
+  await createPodCheckpoints(directory).keep(kept('a'));
+  const file = JSON.parse(await fs.readFile(path.join(directory, 'Pod_a.yaml'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  expect(file).toEqual({ Pod: kept('a'), Checksum: fnv32a(JSON.stringify(kept('a'))) });
+});
+
+test('the file goes with the annotation, and with the pod', async () => {
+  const checkpoints = createPodCheckpoints(directory);
+  await checkpoints.keep(kept('a'));
+  await checkpoints.keep(kept('b'));
+  await checkpoints.keep(makePod({ uid: 'a' }));
+  await checkpoints.forget('b');
+  await checkpoints.forget('never there');
+  expect(await fs.readdir(directory)).toEqual([]);
+});
+
+test('the latest state wins, whatever is under way', async () => {
+  const checkpoints = createPodCheckpoints(directory);
+  await Promise.all([
+    checkpoints.keep(kept('a', 'one')),
+    checkpoints.forget('a'),
+    checkpoints.keep(kept('a', 'two')),
+  ]);
+  const { pods } = await checkpoints.load();
+  expect(pods.map(({ spec }) => spec.containers[0]!.image)).toEqual(['two']);
+  await Promise.all([checkpoints.keep(kept('a', 'three')), checkpoints.forget('a')]);
+  expect((await checkpoints.load()).pods).toEqual([]);
+});
+
+test('the same pod is written once', async () => {
+  let writes = 0;
+  const counting: CheckpointFiles = {
+    ...fs,
+    rename: (from, to) => {
+      writes += 1;
+      return fs.rename(from, to);
+    },
+  };
+  const checkpoints = createPodCheckpoints(directory, counting);
+  const pod = kept('a');
+  await checkpoints.keep(pod);
+  await checkpoints.keep(pod);
+  expect(writes).toBe(1);
+  await checkpoints.keep(kept('a', 'other'));
+  expect(writes).toBe(2);
+});
+
+test('what is broken is skipped, told, and left lying', async () => {
+  const checkpoints = createPodCheckpoints(directory);
+  await checkpoints.keep(kept('good'));
+  await checkpoints.keep(kept('moved'));
+  await fs.rename(path.join(directory, 'Pod_moved.yaml'), path.join(directory, 'Pod_other.yaml'));
+  await fs.writeFile(path.join(directory, 'Pod_empty.yaml'), '');
+  await fs.writeFile(path.join(directory, 'Pod_nothing.yaml'), `{"Pod":{},"Checksum":${fnv32a('{}')}}`);
+  await fs.writeFile(path.join(directory, '.Pod_half.yaml.1'), '{');
+  await fs.writeFile(path.join(directory, 'README'), 'hello');
+  await fs.mkdir(path.join(directory, 'Pod_directory.yaml'));
+  const { pods, problems } = await checkpoints.load();
+  expect(pods.map(({ metadata }) => metadata.uid)).toEqual(['good']);
+  expect(problems.map(({ origin, message }) => `${path.basename(origin)}: ${message}`)).toEqual([
+    expect.stringMatching(/^Pod_directory\.yaml: cannot be read: EISDIR/),
+    'Pod_empty.yaml: cannot be used: it is empty',
+    'Pod_nothing.yaml: cannot be used: it is of another pod',
+    'Pod_other.yaml: cannot be used: it is of another pod',
+  ]);
+  expect(await fs.readdir(directory)).toHaveLength(7);
+});
+
+test('a full disk is told, and the next write is tried again', async () => {
+  let isFull = true;
+  const failing: CheckpointFiles = {
+    ...fs,
+    open: ((...call: Parameters<typeof fs.open>) =>
+      isFull ? Promise.reject(new Error('ENOSPC: no space left')) : fs.open(...call)),
+  };
+  const checkpoints = createPodCheckpoints(directory, failing);
+  const pod = kept('a');
+  expect(await checkpoints.keep(pod)).toEqual({
+    source: 'api',
+    origin: `checkpoint ${directory}/Pod_a.yaml`,
+    message: 'cannot be kept: ENOSPC: no space left',
+  });
+  isFull = false;
+  expect(await checkpoints.keep(pod)).toBeUndefined();
+  expect((await checkpoints.load()).pods).toHaveLength(1);
+});
+
+test('a directory that is not there has no pods', async () => {
+  expect(await createPodCheckpoints(path.join(directory, 'none')).load()).toEqual({ pods: [], problems: [] });
+});
