@@ -33,11 +33,11 @@ export function assembleRuntime(context: Context, openStreaming: OpenStreaming):
     ...imageCalls(context),
     getContainerEvents: (_request, options) => context.events.listen(options?.signal),
   };
-  const guarded = Object.entries(calls).map(([name, call]) => [
+  const guarded = Object.entries(calls).map(([name, call]): [string, unknown] => [
     name,
     name === 'getContainerEvents' ? call : guard(context, name as MethodName, call as Call),
   ]);
-  return Object.fromEntries(guarded) as CriRuntime;
+  return Object.fromEntries(guarded) as unknown as CriRuntime;
 }
 
 type Call = (request: unknown, options?: CallOptions) => Promise<unknown>;

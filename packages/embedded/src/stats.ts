@@ -61,19 +61,22 @@ function useOfTree(pid: number): ProcessUse {
   return below.map((child) => useOfTree(Number(child))).reduce(add, parseStat(stat));
 }
 
-function cpuOf(timestamp: bigint, use: ProcessUse): CpuUsage {
-  return { timestamp, usageCoreNanoSeconds: { value: use.ticks * TICK_NANOSECONDS } } as CpuUsage;
+function cpuOf(timestamp: bigint, use: ProcessUse): Usage<CpuUsage> {
+  return { timestamp, usageCoreNanoSeconds: { value: use.ticks * TICK_NANOSECONDS } };
 }
 
-function memoryOf(timestamp: bigint, use: ProcessUse): MemoryUsage {
+function memoryOf(timestamp: bigint, use: ProcessUse): Usage<MemoryUsage> {
   const bytes = { value: use.pages * PAGE_BYTES };
   return {
     timestamp,
     ...{ workingSetBytes: bytes, usageBytes: bytes, rssBytes: bytes },
     pageFaults: { value: use.faults },
     majorPageFaults: { value: use.majorFaults },
-  } as MemoryUsage;
+  };
 }
+
+/** Those of its numbers that are known. */
+type Usage<T> = { readonly [Name in keyof T]?: T[Name] };
 
 /** What a container has written over its root directory. */
 function layerOf(directory: string): { bytes: bigint; inodes: bigint } {

@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import { killProcess } from '../native/process.js';
 import { containerDirectory } from '../state/directory.js';
 import { untilDead } from '../native/meet.js';
-import { type ContainerEntry, needContainer } from '../state/inventory.js';
+import { type ContainerEntry, findContainer } from '../state/inventory.js';
 import { ignoreFailure } from './ignore.js';
 
 const SIGTERM = 15;
@@ -13,9 +13,9 @@ const KILL_MILLISECONDS = 10_000;
 const SHIM_MILLISECONDS = 2_000;
 
 /**
- * SIGTERM, and SIGKILL after so many seconds; at once for 0. One that does not run is fine. Calls may overlap: a shorter one
+ * SIGTERM, and SIGKILL after so many seconds; at once for 0. One that does not run, or is not there, is fine. Calls may overlap: a shorter one
  * is not held up by a longer one.
- * @throws CriError NOT_FOUND, DEADLINE_EXCEEDED when the kernel does not end it
+ * @throws CriError DEADLINE_EXCEEDED when the kernel does not end it
  */
 export async function stopContainer(
   context: Context,
@@ -23,7 +23,8 @@ export async function stopContainer(
   seconds: bigint,
   signal?: AbortSignal,
 ): Promise<void> {
-  const entry = needContainer(context.inventory, id);
+  const entry = findContainer(context.inventory, id);
+  if (entry === undefined) return;
   await ignoreFailure(entry.starting);
   if (entry.shim !== undefined && seconds > 0n) {
     await sendSignal(entry, SIGTERM);

@@ -81,7 +81,7 @@ function planRecord(context: Context, config: PodSandboxConfig, runtimeHandler: 
 
 async function build(context: Context, entry: SandboxEntry, { signal, span }: Work): Promise<void> {
   const { record } = entry;
-  const { reach } = context.faults;
+  const reach = (point: string): void => context.faults.reach(point);
   if (record.shm !== undefined) makeSharedMemory(record.shm);
   if (record.netns !== undefined) {
     reach('run:pin');

@@ -9,7 +9,7 @@ import { endHolder } from './hold.js';
 /** Off the network while its namespace is pinned, then the holder, then the pin: whatever of it there is. Idempotent. */
 export async function releaseSandbox(context: Context, entry: SandboxEntry): Promise<void> {
   const { record } = entry;
-  const { reach } = context.faults;
+  const reach = (point: string): void => context.faults.reach(point);
   if (record.netns !== undefined) await detach(context, record, record.netns);
   reach('stop:detached');
   await endHolder(context, entry);

@@ -118,7 +118,8 @@ export async function execStream(
   const running = startExec(context, containerId, argv, { tty: call.tty, stdin: call.stdin !== undefined });
   const { child, exited } = running;
   exited.catch(() => undefined); // the start says the same
-  call.signal.addEventListener('abort', running.kill, { once: true });
+  const kill = (): void => running.kill();
+  call.signal.addEventListener('abort', kill, { once: true });
   try {
     if (call.stdin !== undefined && child.stdin !== null) call.stdin.pipe(child.stdin);
     joinOutput(child.stdout, call.stdout);
@@ -127,7 +128,7 @@ export async function execStream(
     void followSizes(call, running);
     return await exited;
   } finally {
-    call.signal.removeEventListener('abort', running.kill);
+    call.signal.removeEventListener('abort', kill);
     if (call.stdin !== undefined && child.stdin !== null) call.stdin.unpipe(child.stdin);
   }
 }

@@ -1,0 +1,119 @@
+/** What the tests run the runtime in: directories of their own, and the program as set-up builds it. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { ContainerConfig, type CriRuntime, PodSandboxConfig } from '@podwire/cri';
+
+const packageRoot = path.resolve(import.meta.dirname, '../..');
+export const holder = path.resolve(packageRoot, '../../bin/podwire-hold');
+
+/** Compiles it if its sources have changed. */
+export function buildHolder(): void {
+  execFileSync(process.execPath, [path.join(packageRoot, 'native/build.mjs'), holder], { timeout: 60_000 });
+}
+
+/** The files and mounts of one runtime, each its own. */
+export interface Place {
+  readonly directory: string;
+  readonly state: string;
+  readonly netns: string;
+  readonly shm: string;
+  readonly logs: string;
+}
+
+export function createPlace(): Place {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'pwe-'));
+  const at = (name: string): string => {
+    fs.mkdirSync(path.join(directory, name));
+    return path.join(directory, name);
+  };
+  return { directory, state: at('state'), netns: at('netns'), shm: at('shm'), logs: at('logs') };
+}
+
+/** Pids of everything that has one of these texts in its command line: holders, shims, programs. */
+export function processesNaming(text: string): number[] {
+  return fs
+    .readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .filter((entry) => {
+      try {
+        return fs.readFileSync(`/proc/${entry}/cmdline`, 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+export const mountsNaming = (text: string): string[] =>
+  fs
+    .readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(text));
+
+/** What is left of a place's sandboxes and containers, in words; nothing when all is gone. */
+export function leftovers(place: Place): string[] {
+  const files = [
+    ...fs.readdirSync(path.join(place.state, 'sandboxes')).map((name) => `sandboxes/${name}`),
+    ...fs.readdirSync(path.join(place.state, 'containers')).map((name) => `containers/${name}`),
+    ...fs.readdirSync(place.netns).map((name) => `netns/${name}`),
+    ...fs.readdirSync(place.shm).map((name) => `shm/${name}`),
+  ];
+  return [
+    ...files,
+    ...processesNaming(`${place.state}/`).map((pid) => `process ${pid}`),
+    ...mountsNaming(place.directory).map((line) => `mount ${line}`),
+  ];
+}
+
+type SandboxWishes = Parameters<typeof PodSandboxConfig.fromPartial>[0];
+type ContainerWishes = Parameters<typeof ContainerConfig.fromPartial>[0];
+
+let made = 0;
+
+export function sandboxConfig(place: Place, wishes: SandboxWishes = {}): PodSandboxConfig {
+  made += 1;
+  const name = `pod${made}`;
+  return PodSandboxConfig.fromPartial({
+    metadata: { name, namespace: 'default', uid: `uid-${name}` },
+    hostname: name,
+    logDirectory: place.logs,
+    ...wishes,
+  });
+}
+
+export function containerConfig(command: readonly string[], wishes: ContainerWishes = {}): ContainerConfig {
+  made += 1;
+  return ContainerConfig.fromPartial({
+    metadata: { name: `container${made}` },
+    image: { image: 'busybox:1' },
+    command,
+    logPath: `container${made}.log`,
+    ...wishes,
+  });
+}
+
+export async function runSandbox(runtime: CriRuntime, config: PodSandboxConfig): Promise<string> {
+  return (await runtime.runPodSandbox({ config, runtimeHandler: '' })).podSandboxId;
+}
+
+/** @returns the id of a container that runs */
+export async function runContainer(
+  runtime: CriRuntime,
+  podSandboxId: string,
+  config: ContainerConfig,
+): Promise<string> {
+  const { containerId } = await runtime.createContainer({ podSandboxId, config, sandboxConfig: undefined });
+  await runtime.startContainer({ containerId });
+  return containerId;
+}
+
+/** The shell's standard output. */
+export async function inside(runtime: CriRuntime, containerId: string, script: string): Promise<string> {
+  const cmd = ['/bin/busybox', 'sh', '-c', script];
+  const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd, timeout: 20n });
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
+  if (exitCode !== 0) throw new Error(`${script}: exit ${exitCode}: ${text(stderr)}`);
+  return text(stdout);
+}
