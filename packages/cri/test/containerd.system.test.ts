@@ -12,7 +12,7 @@ for (const apiVersion of ['v1', 'v1alpha2'] as const)
     { describe, test, before, after },
     {
       name: `containerd by ${apiVersion}`,
-      // The first three came with containerd 1.7; it has no lock around stops, and does not look at the filter for images.
+      // Events and RuntimeConfig came with 1.7; stops of the unknown are NOT_FOUND, and the filter of images is not read.
       lacks: ['events', 'runtime config', 'stop of unknown', 'stops at once', 'image filter'],
       open: () => openContainerd(apiVersion),
     },

@@ -19,9 +19,9 @@ export type Feature =
   | 'users'
   | 'stats'
   | 'events'
-  /** StopPodSandbox and StopContainer of what is not there, or no longer, answer well (containerd does so from 1.7 on). */
+  /** StopPodSandbox and StopContainer of what is not there answer well, as the interface says. */
   | 'stop of unknown'
-  /** StopPodSandbox many times at once: containerd before 2.0 runs the plugins' DELs side by side, and some of them fail. */
+  /** StopPodSandbox many times at once; without a lock around it a plugin runs several times, and may mind. */
   | 'stops at once'
   /** ListImages heeds its filter. */
   | 'image filter'
