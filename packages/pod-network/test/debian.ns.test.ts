@@ -187,6 +187,48 @@ test('Debian’s bandwidth takes the rates of the annotations', async () => {
   }
 });
 
+describe('the runtime is killed', () => {
+  const entry = path.join(import.meta.dirname, 'support/set-up-entry.js');
+  /** Starts a runtime that dies in the plugin `killer`; what follows is its next life. */
+  const dieDuring = async (plugins: (host: PodHost) => object[]): Promise<void> => {
+    const dying = await createPodHost('kill');
+    try {
+      // The parent of a plugin is the runtime.
+      dying.script('killer', '[ $CNI_COMMAND = ADD ] && kill -9 $PPID\necho $CNI_COMMAND >>$LOG');
+      dying.write('1.conflist', listOf('pods', plugins(dying)));
+      const { at, ...pod } = dying.makePod('cut');
+      const options = {
+        ...{ configDirectory: dying.config, stateDirectory: dying.state, timeoutMs: 30_000 },
+        pluginPath: [dying.plugins, '/usr/lib/cni'],
+        bootIdFile: path.join(dying.host.directory, 'boot_id'),
+      };
+      const killed = dying.host.start([
+        process.execPath,
+        entry,
+        JSON.stringify(options),
+        JSON.stringify(pod),
+      ]);
+      const exit = await killed.exited;
+      assert.equal(exit.signal, 'SIGKILL', killed.stderr());
+      assert.deepEqual([dying.records().length, dying.cached().length], [1, 0]);
+      await dying.start();
+      assert.deepEqual(dying.leases('pods'), []);
+      assert.deepEqual(await dying.links(), []);
+      assert.deepEqual([dying.cached(), dying.records()], [[], []]);
+      assert.ok(!(await hasEth0(at)));
+      assert.equal(dying.log().at(-1), 'DEL');
+    } finally {
+      await dying.close();
+    }
+  };
+
+  test('before the first plugin has done anything', () =>
+    dieDuring((host) => [{ type: 'killer' }, bridgeOf(host, '10.66.0.0/24')]));
+
+  test('after the first plugin, in the second', () =>
+    dieDuring((host) => [bridgeOf(host, '10.66.0.0/24'), { type: 'killer' }]));
+});
+
 describe('a plugin that hangs with a child that holds a lock', () => {
   beforeEach(async () => {
     on = await createPodHost('hang');

@@ -32,10 +32,11 @@ interface Held {
 export async function detach(scope: Scope, sandbox: Detachment, options: NetworkCallOptions): Promise<void> {
   const { sandboxId } = sandbox;
   const held = await readHeld(scope, sandboxId);
-  if (held.record !== undefined || held.attachments.length > 0) {
-    await withinTotal(scope.timeoutMs, options.signal, async (signal) => {
-      await detachHeld(scope, sandbox, held, signal, options);
-    });
+  if (held.record === undefined && held.attachments.length === 0) scope.leftovers.delete(sandboxId);
+  else {
+    await withinTotal(scope.timeoutMs, options.signal, (signal) =>
+      detachHeld(scope, sandbox, held, signal, options),
+    );
   }
   scope.known.delete(sandboxId);
 }
