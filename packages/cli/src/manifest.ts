@@ -7,7 +7,18 @@ import { tryParseAddress } from '@podwire/addresses';
 import type { Bandwidth, DnsCapability, PortMapping } from '@podwire/cni';
 import { describeError, PodwireError } from '@podwire/errors';
 import { readBandwidth } from '@podwire/pod-network/inputs';
-import { type Field, openYaml } from './yaml-field.js';
+import {
+  Field,
+  formatPath,
+  formatProblem,
+  labelRule,
+  type ManifestDocument,
+  type NameRule,
+  openText,
+  show,
+  subdomainRule,
+  uidRule,
+} from '@podwire/podlet/manifest';
 
 export { type CniInputs, toCniInputs } from '@podwire/pod-network/inputs';
 
@@ -60,15 +71,31 @@ function findDoubles(pods: readonly PodManifest[]): string[] {
 
 /** The pods of a text and everything that is wrong with it; `file` is only for the words. */
 export function checkPodManifests(text: string, file: string): { pods: PodManifest[]; complaints: string[] } {
-  const { documents, complaints } = openYaml(text, file);
-  const pods = documents.filter(isPod).map((document) => readPod(document, file));
-  if (documents.length === 0 && complaints.list.length === 0) complaints.add('there is no pod in it');
-  return { pods, complaints: complaints.list };
+  const { documents, problems } = openText(text);
+  const complaints = problems.map(({ place, message }) => wordsFor(file, place, message));
+  const present = documents.filter((each) => each !== undefined);
+  const fields = present.map((document) => openField(document, file, complaints));
+  if (present.length === 0 && problems.length === 0) complaints.push(`${file}: there is no pod in it`);
+  return { pods: fields.filter(isPod).map((field) => readPod(field, file)), complaints };
+}
+
+type Place = ReturnType<ManifestDocument['locate']>;
+
+function wordsFor(origin: string, place: Place, message: string, field = ''): string {
+  return formatProblem({ source: 'file', origin, ...place, field, message });
+}
+
+function openField(document: ManifestDocument, file: string, complaints: string[]): Field {
+  return new Field(document.value, {
+    strict: true,
+    report: (path, message) =>
+      complaints.push(wordsFor(file, document.locate(path), message, formatPath(path))),
+  });
 }
 
 /** Anything else is complained about once, instead of field by field. */
 function isPod(document: Field): boolean {
-  if (document.value === null || typeof document.value !== 'object' || Array.isArray(document.value)) {
+  if (typeof document.value !== 'object' || Array.isArray(document.value)) {
     document.complain('must be a map');
     return false;
   }
@@ -104,26 +131,6 @@ function expectWord(field: Field, words: readonly string[]): void {
   const found = field.value === undefined ? 'is missing' : `is ${JSON.stringify(field.value)}`;
   field.complain(`must be ${words.join(' or ')}, ${found}`);
 }
-
-/** Names of Kubernetes objects (RFC 1123; `kubernetes.io/docs/concepts/overview/working-with-objects/names`). */
-interface NameRule {
-  readonly pattern: RegExp;
-  readonly longest: number;
-  readonly words: string;
-}
-
-const labelRule: NameRule = {
-  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
-  longest: 63,
-  words: 'small letters, digits and - (at most 63), with a letter or digit at both ends',
-};
-const subdomainRule: NameRule = {
-  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
-  longest: 253,
-  words: 'small letters, digits, - and . (at most 253), with a letter or digit at both ends',
-};
-/** Whatever it is: it must fit between `=` and `;` of CNI_ARGS. */
-const uidRule: NameRule = { pattern: /^[\w.:-]+$/, longest: 253, words: 'letters, digits and _ . : -' };
 
 function readName(field: Field, rule: NameRule, required = false): string | undefined {
   const text = readWords(field);
@@ -168,7 +175,7 @@ function readPorts(spec: Field): PortMapping[] {
     const { hostPort, protocol, hostIP = '' } = mapping;
     const key = `${protocol} ${hostPort} ${hostIP}`;
     const first = taken.get(key);
-    if (first === undefined) taken.set(key, port.path);
+    if (first === undefined) taken.set(key, formatPath(port.path));
     else port.at('hostPort').complain(`${protocol} port ${hostPort} is asked for by ${first} already`);
     return [mapping];
   });

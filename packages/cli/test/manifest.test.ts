@@ -113,7 +113,7 @@ describe('complaints name file, line and field', () => {
     ['apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: "x;y"}', /metadata\.uid: must be made of/],
     [`apiVersion: v1\nkind: Pod\nmetadata: {name: ${'a'.repeat(254)}}`, /metadata\.name/],
     [pod('spec: {hostNetwork: true}'), /^p\.yaml:4:8: spec\.hostNetwork: a pod on the network of its node/],
-    [pod('spec: {containers: {}}'), /spec\.containers: must be a list$/],
+    [pod('spec: {containers: {}}'), /spec\.containers: must be a list, is a map$/],
     [pod('spec: {containers: [{ports: [{hostPort: 1}]}]}'), /ports\[0\]\.containerPort: is missing$/],
     [
       pod('spec: {containers: [{ports: [{containerPort: 65536}]}]}'),
@@ -192,7 +192,7 @@ describe('complaints name file, line and field', () => {
       expect(message.split('\n').map((line) => line.replace(/^.*\//, ''))).toEqual([
         'one.yaml:1:1: apiVersion: must be v1, is "v2"',
         'one.yaml:3:1: metadata.name: is missing',
-        'two.yaml:4:8: spec.containers: must be a list',
+        'two.yaml:4:8: spec.containers: must be a list, is 1',
       ]);
     }
   });
