@@ -6,6 +6,7 @@ import { connectCri } from '@podwire/cri';
 import { type ComplianceTarget, testCompliance } from '@podwire/cri/compliance';
 import { createPrivateHost, type PrivateHost } from '@podwire/testkit';
 import { busyboxImage, startContainerd, writeImage } from '@podwire/testkit/containerd';
+import { bridgeNetwork } from './bridge-network.js';
 
 for (const apiVersion of ['v1', 'v1alpha2'] as const)
   testCompliance(
@@ -44,21 +45,3 @@ async function importImage(host: PrivateHost, socket: string, name: string): Pro
   fs.writeFileSync(archive, writeImage({ name, files, command: ['/readme'] }));
   await host.run(['ctr', '--address', socket, '--namespace', 'k8s.io', 'images', 'import', archive]);
 }
-
-const bridgeNetwork = (directory: string): object => ({
-  cniVersion: '0.4.0',
-  name: 'bridged',
-  plugins: [
-    {
-      type: 'bridge',
-      bridge: 'cni0',
-      isGateway: true,
-      ipam: {
-        type: 'host-local',
-        dataDir: path.join(directory, 'host-local'),
-        ranges: [[{ subnet: '10.88.0.0/24' }]],
-        routes: [{ dst: '0.0.0.0/0' }],
-      },
-    },
-  ],
-});
