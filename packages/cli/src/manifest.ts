@@ -128,7 +128,7 @@ function readPod(document: Field, file: string): PodManifest {
 
 function expectWord(field: Field, words: readonly string[]): void {
   if (words.includes(field.value as string)) return;
-  const found = field.value === undefined ? 'is missing' : `is ${JSON.stringify(field.value)}`;
+  const found = field.value === undefined ? 'is missing' : `is ${show(field.value)}`;
   field.complain(`must be ${words.join(' or ')}, ${found}`);
 }
 
