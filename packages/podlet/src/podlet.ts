@@ -79,6 +79,8 @@ export interface Podlet {
   subscribe(listener: (change: PodChange) => void): () => void;
   /** Finished spans of the pod's trace, in the order of their ends. */
   trace(uid: string): readonly Span[];
+  /** A span that somebody else made within a trace of ours: the runtime, when it lives in this process. */
+  record(span: Span): void;
   /** Why nothing is begun now: the runtime does not answer, is not ready, was not listed. */
   problem(): string | undefined;
   networkProblem(): string | undefined;
@@ -118,6 +120,7 @@ export function startPodlet(config: PodletConfig, dependencies: PodletDependenci
       const worker = pool.get(uid);
       return worker === undefined ? [] : spans.get(worker.trace.context.traceId);
     },
+    record: (span) => spans.add(span),
     problem: () => health.problem(),
     networkProblem: () => health.networkProblem(),
     isReady: (source) => (source === undefined ? loop.readiness.allReady() : loop.readiness.isReady(source)),

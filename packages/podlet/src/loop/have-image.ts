@@ -53,7 +53,8 @@ function noteFailure(step: Step, container: Container, error: unknown): number {
     'Failed',
     `Failed to pull image "${container.image}" of container ${container.name}: ${waiting.message}`,
   );
-  return worker.imagePauses.pause(container.image);
+  // Looked at again soon, so that the status goes from the error to the pause after it, as people know it.
+  return Math.min(step.settings.syncMs, worker.imagePauses.pause(container.image));
 }
 
 function reasonOf(error: unknown): string {

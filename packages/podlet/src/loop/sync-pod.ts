@@ -20,6 +20,7 @@ export interface SyncResult {
 /** One look at a pod that is to run: decide, show, act. @throws what stands in the way; the caller chooses the pause */
 export async function syncPod(step: Step): Promise<SyncResult> {
   const { worker, view, settings } = step;
+  if (worker.stage === 'waiting') worker.stage = 'starting';
   const actions = computeActions(worker.pod, view.observed(worker.uid), factsOf(step));
   if (actions.hopeless !== undefined) worker.failure = { reason: 'Hopeless', message: actions.hopeless };
   step.show();

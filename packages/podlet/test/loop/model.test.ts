@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { ContainerState, CriError } from '@podwire/cri';
-import type { Fault } from '@podwire/cri/fake';
+import { ContainerState } from '@podwire/cri';
 import { describe, expect, it } from 'vitest';
 import { createMerger } from '../../src/merge/merger.js';
 import type { Pod } from '../../src/pod/pod.js';
 import type { Podlet } from '../../src/podlet.js';
 import { type Bench, createBench } from './fixture.js';
+import { createFaulty, type Faulty, type How } from './faulty.js';
 import { createLife, type Life } from './mortal.js';
 import { aContainer, aPod } from './pods.js';
 import { createWatchdog, describeRuntime, type Watchdog } from './watchdog.js';
@@ -56,8 +56,7 @@ interface World {
   readonly bench: Bench;
   readonly dog: Watchdog;
   readonly wanted: Map<string, { readonly uid: string; readonly shape: Shape }>;
-  /** What takes planned faults back. */
-  readonly faults: (() => void)[];
+  readonly faulty: Faulty;
   life: Life;
   podlet: Podlet;
   serial: number;
@@ -65,9 +64,9 @@ interface World {
 
 function start(world: World, lastStep?: number): void {
   world.life = createLife(lastStep);
-  const { bench, dog, life } = world;
+  const { bench, dog, life, faulty } = world;
   world.podlet = bench.start({
-    runtime: life.wrap(dog.wrap(bench.runtime)),
+    runtime: life.wrap(faulty.wrap(dog.wrap(bench.runtime))),
     preparation: life.wrapPreparation(bench.preparation),
     merger: createMerger(bench.clock),
     faults: life.faults,
@@ -77,7 +76,13 @@ function start(world: World, lastStep?: number): void {
 function createWorld(): World {
   const bench = createBench();
   const dog = createWatchdog();
-  const world = { bench, dog, wanted: new Map(), faults: [], serial: 0 } as unknown as World;
+  const world = {
+    bench,
+    dog,
+    wanted: new Map(),
+    faulty: createFaulty(bench.clock),
+    serial: 0,
+  } as unknown as World;
   start(world);
   say(world);
   return world;
@@ -139,7 +144,7 @@ const actions: fc.Arbitrary<{ readonly label: string; readonly run: Action }> = 
     arbitrary: fc
       .tuple(
         fc.constantFrom(...methods),
-        fc.constantFrom('refused', 'answer lost', 'hangs') as fc.Arbitrary<Fault['how']>,
+        fc.constantFrom('refused', 'answer lost', 'hangs') as fc.Arbitrary<How>,
         fc.integer({ min: 1, max: 3 }),
       )
       .map(([method, how, call]) => ({
@@ -155,12 +160,10 @@ const actions: fc.Arbitrary<{ readonly label: string; readonly run: Action }> = 
   },
   {
     weight: 1,
-    arbitrary: fc
-      .boolean()
-      .map((networkReady) => ({
-        label: `network ready ${networkReady}`,
-        run: ({ bench }: World) => bench.runtime.setConditions({ networkReady }),
-      })),
+    arbitrary: fc.boolean().map((networkReady) => ({
+      label: `network ready ${networkReady}`,
+      run: ({ bench }: World) => bench.runtime.setConditions({ networkReady }),
+    })),
   },
   {
     weight: 5,
@@ -170,10 +173,8 @@ const actions: fc.Arbitrary<{ readonly label: string; readonly run: Action }> = 
   },
 );
 
-function failCall(method: (typeof methods)[number], how: Fault['how'], call: number): Action {
-  return ({ bench, faults }) => {
-    faults.push(bench.runtime.fail(method, { how, call, error: new CriError('UNAVAILABLE', 'asked for') }));
-  };
+function failCall(method: string, how: How, call: number): Action {
+  return ({ faulty }) => faulty.plan(method, how, call);
 }
 
 function want(name: string, shape: Shape): Action {
@@ -250,7 +251,7 @@ function restart(lastStep: number): Action {
 async function comeToRest(world: World): Promise<void> {
   world.life.kill();
   void world.podlet.stop();
-  for (const takeBack of world.faults.splice(0)) takeBack();
+  world.faulty.clear();
   world.bench.runtime.setConditions({ networkReady: true });
   start(world);
   await world.bench.clock.advance(15 * 60_000);
@@ -277,16 +278,20 @@ async function expectRest(world: World): Promise<void> {
 const runs = Number(process.env.PODWIRE_MODEL_RUNS ?? 60);
 
 describe('whatever happens', () => {
-  it('the runtime is in the end as it shall be, and nothing forbidden was done on the way', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(actions, { minLength: 1, maxLength: 25 }), async (list) => {
-        const world = createWorld();
-        for (const { run } of list) await run(world);
-        await comeToRest(world);
-        await expectRest(world);
-        await world.podlet.stop();
-      }),
-      { numRuns: runs },
-    );
-  }, 60_000 + 2_000 * runs);
+  it(
+    'the runtime is in the end as it shall be, and nothing forbidden was done on the way',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(actions, { minLength: 1, maxLength: 25 }), async (list) => {
+          const world = createWorld();
+          for (const { run } of list) await run(world);
+          await comeToRest(world);
+          await expectRest(world);
+          await world.podlet.stop();
+        }),
+        { numRuns: runs },
+      );
+    },
+    60_000 + 2_000 * runs,
+  );
 });
