@@ -43,7 +43,7 @@ export function withCriErrors<T extends object>(calls: T): T {
       } catch (error) {
         return Promise.reject(toCriError(error)); // thrown before the first await
       }
-    }) as Method;
+    });
   const entries = Object.entries(calls) as [string, Method][];
   return Object.fromEntries(entries.map(([name, method]) => [name, wrap(method)])) as T;
 }

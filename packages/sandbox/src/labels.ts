@@ -21,7 +21,7 @@ type Map = Readonly<Record<string, string>>;
 /** @param extra labels of this service, which win */
 export function encodeLabels(labels: Map, annotations: Map, extra: Map): Record<string, string> {
   const prefixed = Object.entries(annotations).map(([key, value]) => [`${annotationPrefix}${key}`, value]);
-  return { ...labels, ...Object.fromEntries(prefixed), ...extra };
+  return { ...labels, ...(Object.fromEntries(prefixed) as Map), ...extra };
 }
 
 export interface DecodedLabels {

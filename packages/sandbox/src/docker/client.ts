@@ -81,7 +81,7 @@ export function createDocker(socket: string): Docker {
 }
 
 interface Caller extends Connection {
-  version(call?: DockerCall): Promise<docker.VersionInfo>;
+  readonly version: (call?: DockerCall) => Promise<docker.VersionInfo>;
 }
 
 /** Puts the version before each path. It is asked for once, and again after the engine was away: it may be another one then. */

@@ -44,8 +44,8 @@ export function createConnection(socketPath: string): Connection {
 interface Sent {
   readonly response: http.IncomingMessage;
   /** Ends the deadline; the signal goes on. */
-  release(): void;
-  reason(): Error | undefined;
+  readonly release: () => void;
+  readonly reason: () => Error | undefined;
 }
 
 function toTarget(path: string, query: DockerRequest['query'] = {}): string {
@@ -89,9 +89,9 @@ function begin(
 
 interface Begun {
   readonly outgoing: http.ClientRequest;
-  release(): void;
+  readonly release: () => void;
   /** Why it was given up here; Node's own error then only says that the connection ended. */
-  reason(): Error | undefined;
+  readonly reason: () => Error | undefined;
 }
 
 const toError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));

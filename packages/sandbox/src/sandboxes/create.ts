@@ -16,7 +16,7 @@ export interface Creation {
   readonly name: string;
   readonly config: CreateConfig;
   /** Looks at the container that has the name already. */
-  judge(id: string): Promise<Judgement>;
+  readonly judge: (id: string) => Promise<Judgement>;
 }
 
 const conflictPattern = /Conflict\..*already in use by container "?([0-9a-f]+)"?/s;
@@ -50,7 +50,7 @@ function conflictingContainer(error: unknown): string | undefined {
 interface Conflict {
   readonly holder: string;
   readonly error: unknown;
-  create(name: string): Promise<Created>;
+  readonly create: (name: string) => Promise<Created>;
 }
 
 /**

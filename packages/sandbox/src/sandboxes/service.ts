@@ -1,7 +1,9 @@
 /** The sandbox calls as callers see them: the same call twice is one piece of work, and different calls for a pod are serial. */
 import { CriError, type PodSandboxConfig } from '@podwire/cri';
 import type { SpanContext } from '@podwire/tracing';
+import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
+import { toCriError } from '../errors.js';
 import { makeSandboxName } from '../names.js';
 import { podKey, untilDone } from './locks.js';
 import { runSandbox } from './run.js';
@@ -93,14 +95,24 @@ function startRun(
   });
   const running: { work?: Promise<string>; giveUp: AbortController; id?: string } = { giveUp };
   const onCreated = (id: string): void => void (running.id = id);
-  running.work = context.locks.hold(podKey(namespace, pod), signal, () =>
-    runSandbox(context, { name, config, runtime, onCreated }, { signal, span }),
-  );
+  running.work = context.locks
+    .hold(podKey(namespace, pod), signal, () =>
+      runSandbox(context, { name, config, runtime, onCreated }, { signal, span }),
+    )
+    .catch((error: unknown) => {
+      throw signal.aborted ? explainAbort(signal, error) : error;
+    });
   running.work.then(
     () => span.end(),
     (error: unknown) => span.end(error),
   );
   return running as Running;
+}
+
+/** What broke off in the middle says so in its own way; why it was given up is what the caller must know. */
+function explainAbort({ reason }: AbortSignal, cause: unknown): CriError {
+  const { code, message } = toCriError(reason);
+  return new CriError(code, `${message}: ${describeError(cause)}`, { cause });
 }
 
 /** Without the caller's signal, for the same reason: half a Stop helps nobody. */
