@@ -1,0 +1,1 @@
+export { createRunHook, type HookOptions, type HookTarget, type RunHook } from './run-hook.js';
