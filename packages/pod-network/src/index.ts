@@ -9,6 +9,7 @@ export type {
   PodDetachment,
   PodNetwork,
 } from './contract.js';
+export { explainDirectory, type ExplainOptions } from './explain.js';
 export * from './inputs/index.js';
 export type { CallCounter } from './observe/calls.js';
 export type { LoopbackMode, PodNetworkLog, PodNetworkOptions, PodNetworkSystem } from './options.js';

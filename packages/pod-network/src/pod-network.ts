@@ -1,15 +1,9 @@
 import path from 'node:path';
-import {
-  CniError,
-  createGate,
-  createRuntime,
-  defaultConfigDirectory,
-  errorCodes,
-  type Runtime,
-} from '@podwire/cni';
+import { CniError, createGate, createRuntime, errorCodes, type Runtime } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import { noTracer } from '@podwire/tracing';
-import type { NetworkChoice, PodNetwork } from './contract.js';
+import type { PodNetwork } from './contract.js';
+import { explainWatched } from './explain.js';
 import { cachedAddresses } from './lifecycle/addresses.js';
 import { collectGarbage } from './lifecycle/collect-garbage.js';
 import type { Scope } from './lifecycle/context.js';
@@ -59,7 +53,7 @@ export async function createPodNetwork(options: PodNetworkOptions): Promise<Runn
   const polling = poll(scope, watched, options.pollMs ?? 5_000, abort.signal);
   return {
     ...operations(scope, watched, abort.signal),
-    explain: () => explain(options, watched),
+    explain: () => explainWatched(options, watched),
     counters: calls.counters,
     close: async () => {
       if (abort.signal.aborted) return;
@@ -106,30 +100,6 @@ function operations(
       return watched.status();
     },
     setPodCidrs: watched.setPodCidrs,
-  };
-}
-
-async function explain(options: PodNetworkOptions, watched: Watched): Promise<NetworkChoice> {
-  watched.ask();
-  await watched.chooser.look();
-  const { chooser } = watched;
-  const chosen = chooser.current();
-  return {
-    directory: options.configDirectory ?? defaultConfigDirectory,
-    ...(options.network === undefined ? {} : { pinned: options.network }),
-    ...(chosen === undefined
-      ? {}
-      : {
-          network: {
-            name: chosen.network.name,
-            file: chosen.network.file ?? '',
-            plugins: chosen.network.plugins.map(({ type }) => type),
-            kept: chosen.kept,
-          },
-        }),
-    files: chooser.files(),
-    lookedAt: chooser.lookedAt(),
-    status: watched.status(),
   };
 }
 

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { explainDirectory } from '@podwire/pod-network';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { StartWatching } from '../src/config/watch.js';
 import { createFakeClock } from './support/clock.js';
@@ -113,6 +114,32 @@ describe('which file', () => {
     expect(network.status()).toEqual({ ready: true, reason: '', message: '' });
     await network.setUp(makePod(harness, 'c1'));
   });
+});
+
+test('what a start would find, without one', async () => {
+  const harness = harnessOf();
+  harness.write('1.conflist', conflist('other', ['bridge']));
+  harness.write('2.conflist', conflist('pods', [{ type: 'bridge', capabilities: { ipRanges: true } }]));
+  const options = {
+    configDirectory: harness.config,
+    pluginPath: [],
+    system: { exec: harness.exec },
+  };
+  expect(await explainDirectory(options)).toMatchObject({
+    directory: harness.config,
+    network: { name: 'other', plugins: ['bridge'], kept: false },
+    files: [{ verdict: 'chosen' }, { verdict: 'not needed' }],
+    status: { ready: true },
+  });
+  expect(await explainDirectory({ ...options, network: 'pods' })).toMatchObject({
+    pinned: 'pods',
+    network: { name: 'pods' },
+    status: { ready: false, message: expect.stringMatching(/needs ipRanges/) as string },
+  });
+  const none = await explainDirectory({ ...options, configDirectory: '/nowhere' });
+  expect(none).toMatchObject({ files: [], status: { ready: false } });
+  expect(none).not.toHaveProperty('network');
+  expect(fs.existsSync(harness.state)).toBe(false);
 });
 
 describe('keeping the last good one', () => {

@@ -1,0 +1,73 @@
+import { createRuntime, defaultConfigDirectory } from '@podwire/cni';
+import { lookAtDirectory } from './config/look.js';
+import type { ChosenNetwork } from './config/network-choice.js';
+import type { NetworkChoice } from './contract.js';
+import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';
+import { judgeReadiness, probeStatus } from './readiness.js';
+import { completeSystem } from './system.js';
+import type { Watched } from './watched.js';
+
+type Place = Pick<PodNetworkOptions, 'configDirectory' | 'network'>;
+
+/** What a running pod network uses, after a look of its own. */
+export async function explainWatched(place: Place, watched: Watched): Promise<NetworkChoice> {
+  const { chooser } = watched;
+  watched.ask();
+  await chooser.look();
+  return describeChoice(place, {
+    chosen: chooser.current(),
+    files: chooser.files(),
+    lookedAt: chooser.lookedAt(),
+    status: watched.status(),
+  });
+}
+
+export interface ExplainOptions
+  extends Place, Pick<PodNetworkOptions, 'pluginPath' | 'env' | 'probeTimeoutMs'> {
+  /** Ranges of the node, for networks that need them. */
+  readonly podCidrs?: readonly string[];
+  readonly signal?: AbortSignal;
+  readonly system?: Partial<Pick<PodNetworkSystem, 'exec' | 'clock'>>;
+}
+
+/**
+ * What a pod network that starts now would use, and why. Only VERSION and STATUS of plugins are called; nothing is watched, written or
+ * attached. Never throws on account of what it finds.
+ */
+export async function explainDirectory(options: ExplainOptions): Promise<NetworkChoice> {
+  const { probeTimeoutMs: timeoutMs = 5_000, signal = new AbortController().signal, podCidrs = [] } = options;
+  const { clock, exec } = completeSystem(options.system);
+  const pluginPath = options.pluginPath ?? defaultPluginPath;
+  const runtime = createRuntime({ pluginPath, exec, ...(options.env && { env: options.env }) });
+  const { network, files, problem } = await lookAtDirectory({
+    directory: options.configDirectory ?? defaultConfigDirectory,
+    ...(options.network === undefined ? {} : { pinned: options.network }),
+    validate: (candidate) => runtime.validate(candidate, { signal, timeoutMs }),
+  });
+  const chosen = network && { network, kept: false };
+  const probe = network && (await probeStatus(runtime, network, { signal, timeoutMs }));
+  const status = judgeReadiness({ chosen, problem, probe, podCidrs });
+  return describeChoice(options, { chosen, files, lookedAt: clock.now(), status });
+}
+
+interface ChoiceFacts extends Pick<NetworkChoice, 'files' | 'lookedAt' | 'status'> {
+  readonly chosen: ChosenNetwork | undefined;
+}
+
+function describeChoice(place: Place, { chosen, ...facts }: ChoiceFacts): NetworkChoice {
+  return {
+    directory: place.configDirectory ?? defaultConfigDirectory,
+    ...(place.network === undefined ? {} : { pinned: place.network }),
+    ...(chosen === undefined ? {} : { network: describeNetwork(chosen) }),
+    ...facts,
+  };
+}
+
+function describeNetwork({ network, kept }: ChosenNetwork): NonNullable<NetworkChoice['network']> {
+  return {
+    name: network.name,
+    file: network.file ?? '',
+    plugins: network.plugins.map(({ type }) => type),
+    kept,
+  };
+}
