@@ -42,5 +42,16 @@ export {
   readPodIdentity,
 } from './wishes/index.js';
 export { type Podlet, type PodletConfig, type PodletDependencies, startPodlet } from './podlet.js';
-export type { HookTarget, PodletFaults, PodletLog, RunHook, StatusSink } from './loop/dependencies.js';
+export type { PodletFaults, PodletLog, StatusSink } from './loop/dependencies.js';
 export { defaultSettings, type LoopSettings } from './loop/settings.js';
+export {
+  createCredentials,
+  createEnsureImage,
+  createImageCollector,
+  type FindCredentials,
+  type ImageCollector,
+} from './images/index.js';
+export { createProber } from './probes/index.js';
+export { createRunHook, type HookTarget, type RunHook } from './hooks/index.js';
+export { type NodeOptions, readNode } from './node/index.js';
+export { readLogTail } from './logs/index.js';

@@ -15,10 +15,10 @@ import {
   noSink,
   type PodletFaults,
   type PodletLog,
-  type RunHook,
   type StatusSink,
   type StepDependencies,
 } from './loop/dependencies.js';
+import type { RunHook } from './hooks/index.js';
 import { viewPod } from './loop/pod-view.js';
 import { createRuntimeHealth } from './loop/runtime-health.js';
 import { createRuntimeView } from './loop/runtime-view.js';

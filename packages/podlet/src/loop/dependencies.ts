@@ -1,6 +1,7 @@
 import type { CriRuntime } from '@podwire/cri';
 import type { Span, Tracer } from '@podwire/tracing';
 import type { Clock, PodEvent, PodletDirectories, PodletNode } from '../contract.js';
+import type { RunHook } from '../hooks/index.js';
 import type {
   BuildContainerConfig,
   BuildSandboxConfig,
@@ -8,7 +9,7 @@ import type {
   PodPreparation,
   Prober,
 } from '../parts.js';
-import type { Container, Pod, PodStatus, ProbeAction } from '../pod/pod.js';
+import type { Pod, PodStatus } from '../pod/pod.js';
 import type { RuntimeView } from './runtime-view.js';
 import type { Semaphore } from './semaphore.js';
 import type { LoopSettings } from './settings.js';
@@ -41,17 +42,6 @@ export const noSink: StatusSink = {
   terminated: () => undefined,
   event: () => undefined,
 };
-
-export interface HookTarget {
-  readonly pod: Pick<Pod, 'metadata'>;
-  /** Name and ports suffice. */
-  readonly container: Pick<Container, 'name' | 'ports'>;
-  readonly containerId: string;
-  readonly address: string;
-}
-
-/** Runs a postStart or preStop action once. @throws whatever says why it failed */
-export type RunHook = (action: ProbeAction, target: HookTarget, signal: AbortSignal) => Promise<void>;
 
 /** What steps of a worker have at hand. */
 export interface StepDependencies {

@@ -3,8 +3,9 @@ import type { ContainerConfig, PodSandboxConfig } from '@podwire/cri';
 import type { StartAction } from '../lifecycle/container-plan.js';
 import type { Waiting } from '../lifecycle/container-status.js';
 import { newestInstance } from '../lifecycle/observed.js';
-import type { PreparedPod } from '../parts.js';
-import { podName } from '../pod/pod.js';
+import { readImageUser } from '../images/ensure-image.js';
+import type { ImageUser, PreparedPod } from '../parts.js';
+import { type Container, podName } from '../pod/pod.js';
 import { haveImage } from './have-image.js';
 import { markContainer } from './marks.js';
 import { stopOne } from './stop-container.js';
@@ -77,7 +78,12 @@ async function create(step: Step, place: Place, start: StartAction, imageRef: st
     container.name,
     start.attempt,
   );
-  const config = buildConfig(step, place, start, { imageRef, terminationLog });
+  const imageUser = await findImageUser(step, container, imageRef);
+  const config = buildConfig(step, place, start, {
+    imageRef,
+    terminationLog,
+    ...(imageUser === undefined ? {} : { imageUser }),
+  });
   const request = { podSandboxId: place.sandboxId, config, sandboxConfig: place.sandbox };
   const id = await relisting(step, async () => {
     const { containerId } = await callRuntime(step, 'CreateContainer', (options) =>
@@ -97,6 +103,21 @@ async function create(step: Step, place: Place, start: StartAction, imageRef: st
 interface Further {
   readonly imageRef: string;
   readonly terminationLog: string;
+  readonly imageUser?: ImageUser;
+}
+
+/** Only asked for when something depends on it: a group without a user, or the promise not to be root. */
+async function findImageUser(
+  step: Step,
+  container: Container,
+  imageRef: string,
+): Promise<ImageUser | undefined> {
+  const { securityContext: own } = container;
+  const { securityContext: pod } = step.worker.pod.spec;
+  const depends =
+    (own.runAsNonRoot ?? pod.runAsNonRoot) === true || (own.runAsGroup ?? pod.runAsGroup) !== undefined;
+  if (!depends || (own.runAsUser ?? pod.runAsUser) !== undefined) return undefined;
+  return callRuntime(step, 'ImageStatus', (options) => readImageUser(step.runtime, imageRef, options));
 }
 
 function buildConfig(step: Step, place: Place, start: StartAction, further: Further): ContainerConfig {

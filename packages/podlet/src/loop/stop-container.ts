@@ -3,7 +3,7 @@ import { describeError } from '@podwire/errors';
 import { graceOf, leastGraceSeconds, remainingGrace } from '../lifecycle/grace.js';
 import type { ObservedContainer } from '../lifecycle/observed.js';
 import type { ProbeAction } from '../pod/pod.js';
-import type { HookTarget } from './dependencies.js';
+import type { HookTarget } from '../hooks/index.js';
 import { callRuntime, type Step } from './step.js';
 
 export interface StopWish {
