@@ -27,7 +27,23 @@ export async function recover(context: Context): Promise<void> {
   await Promise.all(containers.whole.map((record) => recoverContainer(context, record)));
   await Promise.all([...sandboxes.rubbish, ...containers.rubbish].map(deleteDirectory));
   const count = sandboxes.whole.length;
+  if (count > 0) collectGarbage(context);
   if (count > 0) context.log.info({ sandboxes: count, containers: containers.whole.length }, 'recovered');
+}
+
+/**
+ * Begun before anybody can ask for a sandbox, and exclusive: what is attached later is not garbage. Nobody waits for it,
+ * since a plugin may hang.
+ */
+function collectGarbage(context: Context): void {
+  const live = [...context.inventory.sandboxes.values()].filter((entry) => entry.phase !== 'stopped');
+  const done = context.network.collectGarbage(live.map((entry) => entry.record.id));
+  done.catch((error: unknown) =>
+    context.log.warn(
+      { why: describeError(error) },
+      'addresses of sandboxes that are gone may still be taken',
+    ),
+  );
 }
 
 async function recoverSandbox(context: Context, { record, phase }: StoredSandbox): Promise<void> {
