@@ -4,7 +4,7 @@
  */
 import { describeError } from '@podwire/errors';
 import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
-import type { SourceProblem } from '../contract.js';
+import type { PodUpdate, SourceProblem } from '../contract.js';
 import type { Pod } from '../pod/pod.js';
 
 export interface PodCheckpoints {
@@ -14,6 +14,8 @@ export interface PodCheckpoints {
    */
   keep(pod: Pod): Promise<SourceProblem | undefined>;
   forget(uid: string): Promise<SourceProblem | undefined>;
+  /** Follows what the merge tells of the API's pods; those of files and URLs have their manifests. */
+  follow(updates: readonly PodUpdate[]): Promise<readonly SourceProblem[]>;
   /** All that can be read, sorted by name, and what is wrong with the others. Those files are left for people to look at. */
   load(): Promise<{ readonly pods: readonly Pod[]; readonly problems: readonly SourceProblem[] }>;
 }
@@ -56,16 +58,26 @@ export function createPodCheckpoints(directory: string, fs?: CheckpointFiles): P
       await store.remove(keyOf(uid));
     });
 
+  const keep = (pod: Pod): Promise<SourceProblem | undefined> => {
+    const { uid } = pod.metadata;
+    if (!isCheckpointed(pod)) return forget(uid);
+    return enqueue(uid, async () => {
+      if (written.get(uid) === pod) return;
+      await store.write(keyOf(uid), pod);
+      written.set(uid, pod);
+    });
+  };
+
   return {
+    keep,
     forget,
-    keep(pod) {
-      const { uid } = pod.metadata;
-      if (!isCheckpointed(pod)) return forget(uid);
-      return enqueue(uid, async () => {
-        if (written.get(uid) === pod) return;
-        await store.write(keyOf(uid), pod);
-        written.set(uid, pod);
-      });
+    async follow(updates) {
+      const changes = updates
+        .filter(({ source }) => source === 'api')
+        .flatMap(({ kind, pods }) =>
+          pods.map((pod) => (kind === 'REMOVE' ? forget(pod.metadata.uid) : keep(pod))),
+        );
+      return (await Promise.all(changes)).filter((problem) => problem !== undefined);
     },
     async load() {
       const problems: SourceProblem[] = [];

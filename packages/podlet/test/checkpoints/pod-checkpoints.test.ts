@@ -4,6 +4,8 @@ import path from 'node:path';
 import { type CheckpointFiles, fnv32a } from '@podwire/linux';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createPodCheckpoints, isCheckpointed } from '../../src/checkpoints/pod-checkpoints.js';
+import type { SourceName } from '../../src/contract.js';
+import { createMerger } from '../../src/merge/merger.js';
 import type { Pod } from '../../src/pod/pod.js';
 import { makePod } from '../merge/make-pod.js';
 
@@ -52,6 +54,20 @@ test('the file goes with the annotation, and with the pod', async () => {
   await checkpoints.forget('b');
   await checkpoints.forget('never there');
   expect(await fs.readdir(directory)).toEqual([]);
+});
+
+test('they follow the merge, and come back as RESTORE through it', async () => {
+  const checkpoints = createPodCheckpoints(directory);
+  const merger = createMerger({ now: () => 0 });
+  const merge = (source: SourceName, ...pods: Pod[]) =>
+    checkpoints.follow(merger.merge(source, { pods, problems: [] }));
+  await merge('file', kept('static'));
+  await merge('api', kept('a'), kept('b'), makePod({ uid: 'c' }));
+  await merge('api', kept('a', 'other'), makePod({ uid: 'c' }));
+  const { pods } = await createPodCheckpoints(directory).load();
+  expect(pods).toEqual(merger.pods().filter(({ metadata }) => metadata.uid === 'a'));
+  const [restored] = createMerger({ now: () => 1 }).restore(pods);
+  expect(restored).toMatchObject({ kind: 'RESTORE', pods: [{ metadata: { uid: 'a' } }] });
 });
 
 test('the latest state wins, whatever is under way', async () => {
@@ -110,8 +126,8 @@ test('a full disk is told, and the next write is tried again', async () => {
   let isFull = true;
   const failing: CheckpointFiles = {
     ...fs,
-    open: ((...call: Parameters<typeof fs.open>) =>
-      isFull ? Promise.reject(new Error('ENOSPC: no space left')) : fs.open(...call)),
+    open: (...call: Parameters<typeof fs.open>) =>
+      isFull ? Promise.reject(new Error('ENOSPC: no space left')) : fs.open(...call),
   };
   const checkpoints = createPodCheckpoints(directory, failing);
   const pod = kept('a');
