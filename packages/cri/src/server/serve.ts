@@ -76,19 +76,20 @@ async function close(listener: net.Server, server: Server, calls: OpenCalls, gra
   const stopped = new Promise((resolve) => listener.close(resolve));
   const why = new CriError('UNAVAILABLE', 'the server is closing');
   for (const stream of calls.streams) stream.abort(why);
-  await endCalls(server, graceMs);
+  const ended = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+  await atMost(graceMs, ended);
   for (const call of calls.all) call.abort(why);
+  await atMost(lastWordsMs, ended);
   server.forceShutdown();
   await stopped;
 }
 
-/** Until all calls have ended, or the time is over. */
-function endCalls(server: Server, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, graceMs);
-    server.tryShutdown(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+/** For the answers of calls that were aborted. */
+const lastWordsMs = 200;
+
+async function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  await Promise.race([work, over]);
+  clearTimeout(timer);
 }
