@@ -20,7 +20,7 @@ import {
   createSpanLog,
   createTracer,
   flattenTree,
-  spansFromAgentTrace,
+  joinAgentTraces,
 } from '@podwire/tracing';
 import { createPodHost, listOf, type PodHost } from './support/host.js';
 
@@ -91,8 +91,7 @@ describe('podwire-cni', () => {
     const { traceId } = root.context;
     const traces = (await getTraces()).filter(({ parent }) => parent?.includes(traceId) === true);
     assert.equal(traces.length, 1);
-    for (const trace of traces) for (const span of spansFromAgentTrace(trace)) spans.add(span);
-    const [top, ...orphans] = assembleTree(spans.get(traceId));
+    const [top, ...orphans] = assembleTree(joinAgentTraces(spans.get(traceId), traces));
     assert.deepEqual(orphans, []);
     const nodes = flattenTree([top!]);
     const pathTo = (name: RegExp): string[] => {
@@ -109,6 +108,7 @@ describe('podwire-cni', () => {
       ...['RunPodSandbox', 'cni ADD podwire-cni', 'agent ADD', 'apply', 'apply veth'],
     ]);
     assert.ok(nodes.some(({ span }) => span.name.startsWith('apply address ')));
+    for (const { offset } of nodes) assert.ok(offset >= 0);
     await network.tearDown(pod);
   });
 

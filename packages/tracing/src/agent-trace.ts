@@ -45,16 +45,17 @@ export interface AgentResourceTime<R extends AgentResource = AgentResource> {
 /**
  * One span for the request, one for each stage, and within its stage one for each resource of the engine. The same trace
  * gives the same ids every time, so that it may be converted wherever it is needed.
- * @param parent the span of the plugin call; by default the one that the trace itself names. Without either: no spans.
+ * @param parent the span of the plugin call; by default the one that the trace itself names. Without either: no spans. A whole
+ *   span also says when: the agent's clock counts in milliseconds, so its account may seem to begin before the call.
  * @param describe a resource in words; by default its kind and whatever names it.
  */
 export function spansFromAgentTrace<R extends AgentResource>(
   trace: AgentTrace<R>,
-  parent: SpanContext | undefined = parseTraceparent(trace.parent),
+  parent: SpanContext | Span | undefined = parseTraceparent(trace.parent),
   describe: (resource: R) => string = nameResource,
 ): readonly Span[] {
   if (parent === undefined) return [];
-  const make = spanMaker(trace, parent);
+  const make = spanMaker(trace, parent, placeWithin(trace, parent));
   const request = make('', parent.spanId, `agent ${trace.command}`, { start: 0, duration: trace.duration });
   const stages = trace.stages.map((stage, index) => ({
     stage,
@@ -70,6 +71,31 @@ export function spansFromAgentTrace<R extends AgentResource>(
   return [facts, ...stages.map(({ span }) => span), ...resources];
 }
 
+/**
+ * Puts the agent's account of each plugin call into the trace that the call is part of. Accounts of other traces' calls are left
+ * out. @param spans of one trace or several
+ */
+export function joinAgentTraces<R extends AgentResource>(
+  spans: readonly Span[],
+  traces: readonly AgentTrace<R>[],
+  describe?: (resource: R) => string,
+): readonly Span[] {
+  const calls = new Map(spans.map((span) => [`${span.traceId} ${span.spanId}`, span]));
+  const more = traces.flatMap((trace) => {
+    const parent = parseTraceparent(trace.parent);
+    const call = parent && calls.get(`${parent.traceId} ${parent.spanId}`);
+    return call === undefined ? [] : spansFromAgentTrace(trace, call, describe);
+  });
+  return [...spans, ...more];
+}
+
+/** When the request began, inside the call if it fits there. */
+function placeWithin({ startedAt, duration }: AgentTrace, parent: SpanContext | Span): number {
+  if (!('startedAt' in parent)) return startedAt;
+  const latest = parent.startedAt + parent.duration - duration;
+  return Math.max(parent.startedAt, Math.min(startedAt, latest));
+}
+
 type SpanMaker = (
   key: string,
   parentId: string,
@@ -78,14 +104,14 @@ type SpanMaker = (
   attributes?: Attributes,
 ) => Span;
 
-function spanMaker(trace: AgentTrace, parent: SpanContext): SpanMaker {
+function spanMaker(trace: AgentTrace, parent: SpanContext, begin: number): SpanMaker {
   const seed = `${parent.traceId} ${parent.spanId} ${trace.startedAt} ${trace.id}`;
   return (key, parentId, name, { start, duration }, attributes = {}) => ({
     traceId: parent.traceId,
     spanId: createHash('sha256').update(`${seed} ${key}`).digest('hex').slice(0, 16),
     parentId,
     name,
-    startedAt: trace.startedAt + start,
+    startedAt: begin + start,
     duration,
     attributes,
   });

@@ -3,6 +3,7 @@ export {
   type AgentResourceTime,
   type AgentStage,
   type AgentTrace,
+  joinAgentTraces,
   spansFromAgentTrace,
 } from './agent-trace.js';
 export { type OtlpSettings, readOtlpSettings } from './otlp/environment.js';

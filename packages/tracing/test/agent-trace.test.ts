@@ -1,4 +1,11 @@
-import { type AgentTrace, assembleTree, flattenTree, spansFromAgentTrace } from '@podwire/tracing';
+import {
+  type AgentTrace,
+  assembleTree,
+  flattenTree,
+  joinAgentTraces,
+  type Span,
+  spansFromAgentTrace,
+} from '@podwire/tracing';
 import { expect, test } from 'vitest';
 
 const parent = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
@@ -81,4 +88,35 @@ test('a resource before any stage belongs to the request; an error is one of the
   const spans = spansFromAgentTrace({ ...trace, stages: [], result: 'PORT_IN_USE', error: 'taken' });
   expect(spans[0]).toMatchObject({ error: 'taken', attributes: { 'podwire.result': 'PORT_IN_USE' } });
   for (const span of spans.slice(1)) expect(span.parentId).toBe(spans[0]!.spanId);
+});
+
+const call: Span = {
+  ...parent,
+  name: 'cni ADD podwire-cni',
+  startedAt: trace.startedAt + 0.7,
+  duration: 5,
+  attributes: {},
+};
+
+test.each([
+  ['begins before the call by a coarser clock', 0.7, 5, 0.7],
+  ['ends after the call by a coarser clock', -2.5, 5, -1.5],
+  ['lies within', -0.5, 5, 0],
+  ['does not fit', 0.3, 2, 0.3],
+])('an account that %s', (_name, begin, duration, expected) => {
+  const within = { ...call, startedAt: trace.startedAt + begin, duration };
+  const [request, stage] = spansFromAgentTrace(trace, within);
+  expect(request!.startedAt).toBeCloseTo(trace.startedAt + expected, 3);
+  expect(stage!.startedAt).toBe(request!.startedAt);
+});
+
+test('accounts are joined to the calls they belong to, others are left out', () => {
+  const stranger = { ...trace, parent: `00-${'ab'.repeat(16)}-${parent.spanId}-01` };
+  const { parent: _none, ...orphan } = trace;
+  const joined = joinAgentTraces([call], [trace, stranger, orphan], ({ kind }) => kind);
+  expect(joined).toHaveLength(1 + 7);
+  const [root, ...others] = assembleTree(joined);
+  expect(others).toEqual([]);
+  expect(flattenTree([root!]).map(({ span }) => span.name)).toContain('apply veth');
+  expect(root!.children[0]!.offset).toBe(0);
 });
