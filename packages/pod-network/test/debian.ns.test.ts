@@ -145,6 +145,39 @@ describe('bridge, portmap', () => {
     on.script('fuse', '');
   });
 
+  test('sandboxes of one pod one after the other, other pods beside them', async () => {
+    const meeting = path.join(on.host.directory, 'meeting');
+    fs.mkdirSync(meeting);
+    // Pods a and b wait for each other; the two sandboxes of pod c only say when they come and go.
+    on.script(
+      'fuse',
+      `[ $CNI_COMMAND = ADD ] || exit 0
+touch ${meeting}/\${CNI_CONTAINERID##*-}
+case $CNI_CONTAINERID in
+*-a) OTHER=b ;;
+*-b) OTHER=a ;;
+*) echo "begin $CNI_CONTAINERID" >>$LOG; sleep 0.1; echo "end $CNI_CONTAINERID" >>$LOG ;;
+esac
+while [ -n "$OTHER" ] && [ ! -e ${meeting}/$OTHER ]; do sleep 0.02; done`,
+    );
+    const pods = [
+      on.makePod('a'),
+      on.makePod('b'),
+      on.makePod('c1', { name: 'c' }),
+      on.makePod('c2', { name: 'c' }),
+    ];
+    const earlier = on.log().length;
+    await Promise.all(pods.map((pod) => network.setUp(pod)));
+    const said = on.log().slice(earlier);
+    assert.deepEqual(
+      said.map((line) => line.split(' ')[0]),
+      ['begin', 'end', 'begin', 'end'],
+    );
+    await Promise.all(pods.map((pod) => network.tearDown(pod)));
+    await assertNothingLeft();
+    on.script('fuse', '');
+  });
+
   test('loopback by the plugin', async () => {
     await network.close();
     network = await on.start({ loopback: 'plugin' });
