@@ -296,3 +296,50 @@ test('requests that are not protobuf are an error of the call, not of the server
   await expect(call).rejects.toMatchObject({ code: grpc.status.INTERNAL });
   await (await connect(socket)).version({ version: '' });
 });
+
+/** Stands between client and server, to cut the line. */
+async function serveThroughProxy(
+  target: string,
+): Promise<{ socket: string; cut: () => void; open: () => number }> {
+  const lines = new Set<net.Socket>();
+  const proxy = net.createServer((near) => {
+    const far = net.connect(target);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      lines.add(one);
+      one.on('error', () => {});
+      one.once('close', () => {
+        lines.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  const socket = makeSocketPath();
+  proxy.listen(socket);
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close());
+  return { socket, cut: () => lines.forEach((line) => line.destroy()), open: () => lines.size };
+}
+
+test('a line that is cut in the middle of a call is UNAVAILABLE, and the runtime is told', async () => {
+  const signals: AbortSignal[] = [];
+  const status: CriRuntime['status'] = (request, options = {}) => {
+    if (options.signal !== undefined) signals.push(options.signal);
+    return never(request, options);
+  };
+  const { socket: target } = await serve(runtimeWith({ status }));
+  const { socket, cut, open } = await serveThroughProxy(target);
+  const runtime = await connect(socket);
+  for (let round = 1; round <= 20; round += 1) {
+    const call = runtime.status({ verbose: false }).catch((error: unknown) => error);
+    await expect.poll(() => signals.length).toBe(round);
+    cut();
+    expect(await call).toMatchObject({ code: 'UNAVAILABLE' });
+    await expect.poll(() => signals.at(-1)?.aborted).toBe(true);
+    await expect.poll(() => runtime.version({ version: '' }).catch(() => undefined)).toBeDefined();
+    expect(open()).toBe(2);
+  }
+});

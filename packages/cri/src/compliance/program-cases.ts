@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { ContainerState } from '../messages.js';
 import type { CaseContext, ComplianceCase } from './target.js';
 import {
   assertRefused,
+  containerStatus,
+  createContainer,
   runInside,
   sandboxStatus,
   startContainer,
@@ -94,6 +97,46 @@ export const programCases: readonly ComplianceCase[] = [
         await untilExited(context, id);
         const [line] = await logLines(context, logPath, 1);
         assert.equal(line?.text, 'dark blue|/tmp|an argument');
+      }),
+  },
+  {
+    title: 'ExecSync runs with the variables and in the working directory of its container',
+    needs: ['programs'],
+    run: (context) =>
+      withSandbox(context, {}, async (sandbox) => {
+        const envs = [{ key: 'COLOUR', value: 'green' }];
+        const id = await runner(context, sandbox, { envs, workingDir: '/tmp' });
+        assert.equal(await runInside(context, id, 'echo "$COLOUR $(pwd)"'), 'green /tmp');
+      }),
+  },
+  {
+    title: 'a container whose program is missing does not start, and can be removed',
+    needs: ['programs'],
+    run: (context) =>
+      withSandbox(context, {}, async (sandbox) => {
+        const containerId = await createContainer(context, sandbox, { command: ['/no/such/program'] });
+        await assertRefused(context.runtime.startContainer({ containerId }));
+        const { state } = await containerStatus(context, containerId);
+        assert.notEqual(state, ContainerState.CONTAINER_RUNNING);
+        await context.runtime.removeContainer({ containerId });
+        await assertRefused(containerStatus(context, containerId), 'NOT_FOUND');
+      }),
+  },
+  {
+    title: 'long lines come in pieces, of which all but the last are marked as such',
+    needs: ['programs', 'logs'],
+    run: (context) =>
+      withSandbox(context, { logDirectory: context.directory }, async (sandbox) => {
+        const logPath = `${uniqueName('long')}.log`;
+        const script = `${context.busybox} head -c 40000 /dev/zero | ${context.busybox} tr '\\0' x; echo; echo end`;
+        await startContainer(context, sandbox, { command: [context.busybox, 'sh', '-c', script], logPath });
+        const lines = await until('the end of the log', async () => {
+          const all = await logLines(context, logPath, 1);
+          return all.at(-1)?.text === 'end' ? all : undefined;
+        });
+        assert.equal(lines.map(({ text: piece }) => piece).join(''), `${'x'.repeat(40_000)}end`);
+        const marks = lines.map(({ mark }) => mark).join('');
+        assert.match(marks, /^P+FF$/);
       }),
   },
   {

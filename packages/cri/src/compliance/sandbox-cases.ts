@@ -150,7 +150,7 @@ export const sandboxCases: readonly ComplianceCase[] = [
     },
   },
   {
-    title: 'every sandbox has an address of its own, which is gone when it is stopped or new',
+    title: 'every sandbox has an address of its own',
     needs: ['addresses'],
     run: (context) =>
       withSandbox(context, {}, (one) =>
