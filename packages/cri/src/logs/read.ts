@@ -40,7 +40,10 @@ export async function* readContainerLog(
 
 async function* readLines(file: string, options: ReadLogOptions): AsyncGenerator<Buffer> {
   const { follow = false, signal } = options;
-  if (!follow) return yield* readOnce(file, options);
+  if (!follow) {
+    yield* readOnce(file, options);
+    return;
+  }
   const stop = AbortSignal.any([signal, options.finished].filter((each) => each !== undefined));
   const changes = watchFile(file);
   let handle: FileHandle | undefined;
@@ -53,7 +56,7 @@ async function* readLines(file: string, options: ReadLogOptions): AsyncGenerator
       yield* lines.read(signal);
       const follower = await openFollower(file, handle, lines.offset());
       if (follower === undefined) {
-        if (last) return yield* lines.rest(signal);
+        if (last) break;
         await changes.next(stop);
         continue;
       }
@@ -63,6 +66,7 @@ async function* readLines(file: string, options: ReadLogOptions): AsyncGenerator
       handle = follower;
       lines = createLineReader(handle, 0);
     }
+    if (lines !== undefined) yield* lines.rest(signal);
   } finally {
     changes.close();
     await handle?.close();

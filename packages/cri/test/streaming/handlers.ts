@@ -11,9 +11,10 @@ export async function write(stream: Writable | undefined, data: string | Buffer)
   if (stream !== undefined && !stream.write(data)) await once(stream, 'drain');
 }
 
+/** Leaves the other half of a duplex stream as it is. */
 export async function readAll(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
@@ -30,6 +31,10 @@ export const programs: Readonly<Record<string, Program>> = {
     if (stdin === undefined || stdout === undefined) return 1;
     await pipeline(stdin, stdout);
     return 0;
+  },
+  'copy-exit': async ({ stdin, stdout }, argv) => {
+    await pipeline(stdin!, stdout!);
+    return Number(argv[1]);
   },
   /** One line, as far as it has come. */
   line: async ({ stdin, stdout }) => {

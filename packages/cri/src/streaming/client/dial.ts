@@ -54,9 +54,7 @@ export async function dialSpdy(
   });
   const upgraded = await new Promise<{ response: http.IncomingMessage; socket: Socket; head: Buffer }>(
     (resolve, reject) => {
-      request.once('upgrade', (response, socket, head) =>
-        resolve({ response, socket: socket as Socket, head }),
-      );
+      request.once('upgrade', (response, socket, head) => resolve({ response, socket, head }));
       request.once('response', (response) => void refusal(response).then(reject));
       request.once('error', (error) => reject(unavailable(error, signal, deadline)));
       request.end();

@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { CriError } from '../../error.js';
 import type { StreamingHandlers } from '../handlers.js';
 import { spdyUpgrade, streamProtocolHeader } from '../protocols.js';
@@ -191,7 +191,7 @@ async function serveWebSocket(
 ): Promise<void> {
   // `ws` chooses by itself among what the client offers: leave it the one that was chosen.
   if (protocol !== '') request.headers['sec-websocket-protocol'] = protocol;
-  const ws = await new Promise<import('ws').WebSocket>((resolve, reject) => {
+  const ws = await new Promise<WebSocket>((resolve, reject) => {
     socket.once('close', () => reject(new Error('the client went during the WebSocket handshake')));
     context.webSockets.handleUpgrade(request, socket, head, resolve);
   });
