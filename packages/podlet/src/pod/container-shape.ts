@@ -1,6 +1,6 @@
 /** Containers of a pod, one field after the other; rules between fields are in the checks. */
 import { tryParseAddress } from '@podwire/addresses';
-import type { Container, ContainerPort, EnvironmentVariable, PullPolicy } from './pod.js';
+import type { Container, ContainerPort, EnvironmentVariable, PullPolicy, SeccompProfile } from './pod.js';
 import type { Field } from './field.js';
 import {
   configKeyRule,
@@ -11,7 +11,9 @@ import {
   subdomainRule,
 } from './names.js';
 import { lifecycle, probe } from './probe-shape.js';
+import { suggest } from './suggest.js';
 import {
+  emptyAsAbsent,
   flag,
   integer,
   listOf,
@@ -43,7 +45,7 @@ export const address: Maybe<string> = (field) => {
 const hostPort: Maybe<number> = (field) => (field.value === 0 ? undefined : integer(1, 65_535)(field));
 
 const portShape = object({
-  name: name(portNameRule),
+  name: emptyAsAbsent(name(portNameRule)),
   containerPort: required(integer(1, 65_535), 0),
   hostPort,
   hostIP: address,
@@ -118,7 +120,7 @@ const variable: Reader<EnvironmentVariable> = (field) => {
 
 const envFrom = object(
   {
-    prefix: text,
+    prefix: emptyAsAbsent(name(environmentRule)),
     configMapRef: optional(object({ name: required(name(subdomainRule), ''), optional: flag })),
   },
   { refused: { secretRef: noSecrets } },
@@ -153,12 +155,11 @@ const volumeMount = object(
   { kept: ['recursiveReadOnly'], refused: { subPathExpr: 'write the path into subPath' } },
 );
 
-/** Names of resources are words of the API's own, or qualified ones of devices. */
+/** Those of devices and huge pages would have to come from somewhere. */
 function checkResourceName(field: Field, key: string): void {
   const own = ['cpu', 'memory', 'ephemeral-storage'];
-  if (own.includes(key) || key.startsWith('hugepages-')) return;
-  if (!key.includes('/') || !isQualifiedName(key))
-    field.complain(`unknown resource; there are ${own.join(', ')}`);
+  if (!field.context.strict || own.includes(key)) return;
+  field.complain(`unknown resource; there are ${own.join(', ')}${suggest(key, own)}`);
 }
 
 const amounts = optional(mapOf(required(quantity, '0'), checkResourceName));
@@ -180,16 +181,24 @@ const capabilities = object({
   drop: optional(listOf(required(text, ''))),
 });
 
+const seccompShape = object({
+  type: required(oneOf('RuntimeDefault', 'Unconfined', 'Localhost'), 'RuntimeDefault'),
+  localhostProfile: pathWithin,
+});
+
+const seccompProfile: Reader<SeccompProfile> = (field) => {
+  const read = seccompShape(field);
+  const profile = field.at('localhostProfile');
+  if (read.type === 'Localhost' && profile.absent) profile.complain('is missing');
+  if (read.type !== 'Localhost' && !profile.absent) profile.complain('is only for the type Localhost');
+  return read;
+};
+
 export const securityFields = {
   runAsUser: userId,
   runAsGroup: userId,
   runAsNonRoot: flag,
-  seccompProfile: optional(
-    object({
-      type: required(oneOf('RuntimeDefault', 'Unconfined', 'Localhost'), 'RuntimeDefault'),
-      localhostProfile: text,
-    }),
-  ),
+  seccompProfile: optional(seccompProfile),
 };
 export const furtherSecurity = { kept: ['seLinuxOptions', 'appArmorProfile'], refused: windows };
 

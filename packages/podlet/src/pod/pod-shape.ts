@@ -12,6 +12,7 @@ import {
   uidRule,
 } from './names.js';
 import {
+  emptyAsAbsent,
   flag,
   integer,
   listOf,
@@ -120,10 +121,10 @@ const specShape = object(
     hostPID: withDefault(flag, false),
     hostIPC: withDefault(flag, false),
     shareProcessNamespace: withDefault(flag, false),
-    hostname: name(labelRule),
-    subdomain: name(labelRule),
-    nodeName: withDefault(name(subdomainRule), ''),
-    runtimeClassName: name(subdomainRule),
+    hostname: emptyAsAbsent(name(labelRule)),
+    subdomain: emptyAsAbsent(name(labelRule)),
+    nodeName: withDefault(emptyAsAbsent(name(subdomainRule)), ''),
+    runtimeClassName: emptyAsAbsent(name(subdomainRule)),
     securityContext,
     imagePullSecrets: listOf(object({ name: withDefault(text, '') })),
     setHostnameAsFQDN: onlyFlag(false, 'write the name into hostname'),

@@ -3,6 +3,7 @@ import type { Probe, ProbeAction } from './pod.js';
 import type { Field } from './field.js';
 import { headerRule } from './names.js';
 import {
+  emptyAsAbsent,
   integer,
   listOf,
   type Maybe,
@@ -40,7 +41,7 @@ const port: Maybe<number | string> = (field) => {
 const tcpSocket = object({ port: required(port, 1), host: text });
 
 const httpGet = object({
-  path: withDefault(text, '/'),
+  path: withDefault(emptyAsAbsent(text), '/'),
   port: required(port, 1),
   host: text,
   scheme: withDefault(oneOf('HTTP', 'HTTPS'), 'HTTP'),
@@ -76,16 +77,21 @@ export const lifecycle = object(
   { refused: { stopSignal: 'the image says which signal ends its process' } },
 );
 
-const seconds = (least: number): Maybe<number> => integer(least, mostInt32);
+const count = integer(0, mostInt32);
+/** 0 is how the API writes "the default". */
+const countOr =
+  (fallback: number): Reader<number> =>
+  (field) =>
+    count(field) || fallback;
 
 const probeShape = {
   ...actions,
-  initialDelaySeconds: withDefault(seconds(0), 0),
-  periodSeconds: withDefault(seconds(1), 10),
-  timeoutSeconds: withDefault(seconds(1), 1),
-  successThreshold: withDefault(seconds(1), 1),
-  failureThreshold: withDefault(seconds(1), 3),
-  terminationGracePeriodSeconds: seconds(1),
+  initialDelaySeconds: withDefault(count, 0),
+  periodSeconds: countOr(10),
+  timeoutSeconds: countOr(1),
+  successThreshold: countOr(1),
+  failureThreshold: countOr(3),
+  terminationGracePeriodSeconds: integer(1, mostInt32),
 };
 
 export function probe(kind: 'liveness' | 'readiness' | 'startup'): Reader<Probe> {

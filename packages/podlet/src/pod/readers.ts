@@ -80,6 +80,11 @@ export const quantity: Maybe<string> = (field) => {
   return undefined;
 };
 
+/** For fields in which the API takes "" for absent. */
+export function emptyAsAbsent<T extends string>(reader: Maybe<T>): Maybe<T> {
+  return (field) => (field.value === '' ? undefined : reader(field));
+}
+
 /** As it stands there. */
 export const anything: Maybe<unknown> = (field) => field.value;
 

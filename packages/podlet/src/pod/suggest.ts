@@ -2,6 +2,7 @@
 export function suggest(word: string, known: readonly string[]): string {
   const limit = Math.max(1, Math.floor(word.length / 3));
   const near = known
+    .filter((candidate) => candidate !== '')
     .map((candidate) => ({ candidate, distance: distanceOf(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance)[0];

@@ -29,6 +29,15 @@ export const pathWithin: Maybe<string> = (field) => {
   return value;
 };
 
+/** Names with two dots in front belong to the links by which a ConfigMap is replaced as a whole. */
+const itemPath: Maybe<string> = (field) => {
+  const value = pathWithin(field);
+  if (value?.startsWith('..') === true && !value.split('/').includes('..')) {
+    field.complain(`must not begin with .., is ${JSON.stringify(value)}`);
+  }
+  return value;
+};
+
 const emptyDir = object({ medium: oneOf('', 'Memory'), sizeLimit: quantity });
 
 const hostPath = object({
@@ -58,7 +67,7 @@ const configMap = object({
     listOf(
       object({
         key: required(name(configKeyRule), ''),
-        path: required(pathWithin, ''),
+        path: required(itemPath, ''),
         mode: fileMode,
       }),
     ),

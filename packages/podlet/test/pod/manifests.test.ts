@@ -101,6 +101,21 @@ describe('defaults of the API', () => {
     expect(startupProbe).toEqual({ ...times, exec: { command: ['a'] }, failureThreshold: 30 });
   });
 
+  test('empty text and 0 where the API takes them for the default', () => {
+    const { livenessProbe, ports } = containerOf(
+      'ports: [{containerPort: 1, name: ""}], livenessProbe: {httpGet: {port: 1, path: ""}, periodSeconds: 0, timeoutSeconds: 0, failureThreshold: 0, successThreshold: 0}',
+    );
+    expect(ports).toEqual([{ containerPort: 1, protocol: 'TCP' }]);
+    expect(livenessProbe).toMatchObject({
+      httpGet: { path: '/' },
+      periodSeconds: 10,
+      timeoutSeconds: 1,
+      failureThreshold: 3,
+      successThreshold: 1,
+    });
+    expect(readOne(withSpec('hostname: ""\nsubdomain: ""')).spec).not.toHaveProperty('hostname');
+  });
+
   test('what is limited is requested', () => {
     const { resources } = containerOf('resources: {limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 500m}}');
     expect(resources).toEqual({

@@ -160,7 +160,19 @@ describe('containers', () => {
     ['volumeDevices: []', 'volumeDevices', /^is not supported/],
     ['resources: {limits: {cpu: much}}', 'resources.limits.cpu', /^must be a quantity/],
     ['resources: {limits: {cpu: -1}}', 'resources.limits.cpu', 'must not be negative, is -1'],
-    ['resources: {limits: {CPU: 1}}', 'resources.limits.CPU', /^unknown resource/],
+    ['resources: {limits: {CPU: 1}}', 'resources.limits.CPU', /^unknown resource; .*\(did you mean cpu\?\)$/],
+    ['resources: {limits: {example.com/gpu: 1}}', 'resources.limits."example.com/gpu"', /^unknown resource/],
+    ['envFrom: [{configMapRef: {name: a}, prefix: 1A}]', 'envFrom[0].prefix', /^must be made of/],
+    [
+      'securityContext: {seccompProfile: {type: Localhost}}',
+      'securityContext.seccompProfile.localhostProfile',
+      'is missing',
+    ],
+    [
+      'securityContext: {seccompProfile: {type: RuntimeDefault, localhostProfile: a}}',
+      'securityContext.seccompProfile.localhostProfile',
+      'is only for the type Localhost',
+    ],
     [
       'resources: {limits: {cpu: 500m}, requests: {cpu: 700m}}',
       'resources.requests.cpu',
@@ -197,9 +209,9 @@ describe('containers', () => {
       'must be 1 for a liveness probe, is 2',
     ],
     [
-      'readinessProbe: {tcpSocket: {port: 1}, periodSeconds: 0}',
+      'readinessProbe: {tcpSocket: {port: 1}, periodSeconds: -1}',
       'readinessProbe.periodSeconds',
-      /not below 1/,
+      /not below 0/,
     ],
     [
       'readinessProbe: {tcpSocket: {port: 1}, terminationGracePeriodSeconds: 5}',

@@ -105,7 +105,11 @@ describe('spec', () => {
       'volumes[0].hostPath.type',
       /^must be DirectoryOrCreate/,
     ],
-    ['volumes: [{name: a, emptyDir: {medium: HugePages}}]', 'volumes[0].emptyDir.medium', /^must be Memory/],
+    [
+      'volumes: [{name: a, emptyDir: {medium: HugePages}}]',
+      'volumes[0].emptyDir.medium',
+      'must be Memory, is "HugePages"',
+    ],
     [
       'volumes: [{name: a, emptyDir: {sizeLimit: x}}]',
       'volumes[0].emptyDir.sizeLimit',
@@ -116,6 +120,11 @@ describe('spec', () => {
       'volumes: [{name: a, configMap: {name: b, items: [{key: c, path: ../d}]}}]',
       'volumes[0].configMap.items[0].path',
       /^must not contain/,
+    ],
+    [
+      'volumes: [{name: a, configMap: {name: b, items: [{key: c, path: ..data}]}}]',
+      'volumes[0].configMap.items[0].path',
+      'must not begin with .., is "..data"',
     ],
     [
       'volumes: [{name: a, configMap: {name: b, defaultMode: 01000}}]',
