@@ -22,9 +22,15 @@ export interface GarbageRule {
   readonly low: number;
   /** Milliseconds; younger ones stay: their container may just be about to be created. */
   readonly youngest: number;
+  /** Whether images go that no container has used as long as somebody looked: they may be somebody else's. */
+  readonly neverUsed: 'keep' | 'remove';
 }
 
-export const usualGarbageRule: GarbageRule = { high: 85, low: 80, youngest: 120_000 };
+/**
+ * The kubelet's numbers. What was never in use stays, other than with the kubelet, which has its runtime to itself: an engine that
+ * Podwire only borrows is full of images that people built.
+ */
+export const usualGarbageRule: GarbageRule = { high: 85, low: 80, youngest: 120_000, neverUsed: 'keep' };
 
 /**
  * Longest unused first, then oldest, until enough bytes are free. What is in use or pinned is never among them.
@@ -41,6 +47,7 @@ export function selectGarbage(
   const candidates = images
     .filter((image) => !image.pinned && !image.names.some((name) => inUse.has(name)))
     .filter(({ firstSeenAt }) => now - firstSeenAt >= rule.youngest)
+    .filter(({ lastUsedAt }) => rule.neverUsed === 'remove' || lastUsedAt > 0)
     .sort((a, b) => a.lastUsedAt - b.lastUsedAt || a.firstSeenAt - b.firstSeenAt);
   let freed = 0n;
   return candidates.filter(({ bytes }) => {

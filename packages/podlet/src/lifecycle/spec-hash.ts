@@ -18,12 +18,13 @@ export function hashContainer(container: Container): string {
   return hash;
 }
 
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical);
+function canonical(value: unknown, inSecurityContext = false): unknown {
+  if (Array.isArray(value)) return value.map((each) => canonical(each));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value)
-    .map(([key, each]) => [key, canonical(each)] as const)
-    .filter(([, each]) => !isEmpty(each))
+    .map(([key, each]) => [key, canonical(each, key === 'securityContext')] as const)
+    // There, false is something else than nothing: `runAsNonRoot: false` overrules the pod's.
+    .filter(([, each]) => (inSecurityContext && each === false) || !isEmpty(each))
     .sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(entries);
 }

@@ -1,6 +1,7 @@
 import { isCriError } from '@podwire/cri';
 import { describeError, PodwireError } from '@podwire/errors';
 import { podName } from '../pod/pod.js';
+import { podDns } from '../wishes/dns.js';
 import { markSandbox } from './marks.js';
 import { callRuntime, type Step } from './step.js';
 
@@ -63,6 +64,9 @@ async function run(step: Step, attempt: number): Promise<string> {
   const resolvConfText = await node.resolvConf();
   const built = step.buildSandboxConfig(pod, attempt, { ...node, resolvConfText }, step.directories);
   const config = markSandbox(built, pod, node.name);
+  for (const warning of podDns(pod, { ...node, resolvConfText }).warnings) {
+    step.tell('Warning', 'DNSConfigForming', warning);
+  }
   const runtimeHandler = pod.spec.runtimeClassName ?? '';
   const { podSandboxId } = await callRuntime(
     step,

@@ -39,10 +39,13 @@ function policySettings(pod: Pod, node: DnsNode): Choice {
   if (pod.spec.dnsPolicy === 'None') return plain({ servers: [], searches: [], options: [] });
   if (!wantsCluster(pod)) return plain(parseResolvConf(node.resolvConfText));
   if (node.clusterDns.length > 0) return plain(clusterSettings(pod, node));
-  return {
-    settings: parseResolvConf(node.resolvConfText),
-    warnings: [`dnsPolicy ${pod.spec.dnsPolicy}: no cluster DNS server is configured; the node's are used`],
-  };
+  return { settings: parseResolvConf(node.resolvConfText), warnings: withoutCluster(pod) };
+}
+
+/** ClusterFirst is the default, and on a node without a cluster no mistake of anybody; the other one was chosen. */
+function withoutCluster({ spec }: Pod): readonly string[] {
+  if (spec.dnsPolicy !== 'ClusterFirstWithHostNet') return [];
+  return [`dnsPolicy ${spec.dnsPolicy}: no cluster DNS server is configured; the node's are used`];
 }
 
 function plain(settings: DnsSettings): Choice {

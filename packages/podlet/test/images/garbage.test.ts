@@ -2,9 +2,15 @@ import { Container, Image, ImageFsInfoResponse } from '@podwire/cri';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createImageCollector } from '../../src/images/collect-images.js';
-import { selectGarbage, type StoredImage, usualGarbageRule } from '../../src/images/select-garbage.js';
+import {
+  type GarbageRule,
+  selectGarbage,
+  type StoredImage,
+  usualGarbageRule,
+} from '../../src/images/select-garbage.js';
 
 const now = 1_000_000_000;
+const likeKubelet: GarbageRule = { ...usualGarbageRule, neverUsed: 'remove' };
 const stored = (id: string, changes: Partial<StoredImage> = {}): StoredImage => ({
   id,
   names: [id],
@@ -15,7 +21,7 @@ const stored = (id: string, changes: Partial<StoredImage> = {}): StoredImage => 
   ...changes,
 });
 const select = (images: StoredImage[], usedBytes: bigint, inUse: string[] = []) =>
-  selectGarbage(images, new Set(inUse), { usedBytes, capacityBytes: 100n }, usualGarbageRule, now).map(
+  selectGarbage(images, new Set(inUse), { usedBytes, capacityBytes: 100n }, likeKubelet, now).map(
     ({ id }) => id,
   );
 
@@ -38,6 +44,17 @@ describe('selection', () => {
     [100n, ['never-old', 'never-new']],
     [1000n, ['never-old', 'never-new', 'recent']],
   ])('with %d percent used', (used, expected) => expect(select(images, used, ['tag'])).toEqual(expected));
+
+  test('what nobody ever used is somebody else’s, unless the runtime is all ours', () => {
+    const chosen = selectGarbage(
+      images,
+      new Set(['tag']),
+      { usedBytes: 100n, capacityBytes: 100n },
+      usualGarbageRule,
+      now,
+    );
+    expect(chosen.map(({ id }) => id)).toEqual(['recent']);
+  });
 
   test('a file system without size is left alone', () => {
     expect(
@@ -88,6 +105,7 @@ describe('collecting', () => {
       ]),
     );
     const clock = { time: now, now: () => clock.time };
+    const used = new Set(['web', 'old', 'stuck']);
     const collector = createImageCollector({
       clock,
       keep: () => ['pause'],
@@ -98,7 +116,9 @@ describe('collecting', () => {
       runtime: {
         listImages: () => Promise.resolve({ images: [...images.values()] }),
         listContainers: () =>
-          Promise.resolve({ containers: [Container.fromPartial({ image: { image: 'web' } })] }),
+          Promise.resolve({
+            containers: [...used].map((image) => Container.fromPartial({ image: { image } })),
+          }),
         imageFsInfo: () =>
           Promise.resolve(
             ImageFsInfoResponse.fromPartial({
@@ -112,13 +132,15 @@ describe('collecting', () => {
         },
       },
     });
-    return { collector, images, clock };
+    return { collector, images, clock, used };
   }
   const live = new AbortController().signal;
 
   test('removes what nobody uses any more, and goes on when one does not go', async () => {
-    const { collector, images, clock } = setUp();
+    const { collector, images, clock, used } = setUp();
     expect(await collector.collect(live)).toEqual({ removed: [], freedBytes: 0n, problems: [] });
+    used.delete('old');
+    used.delete('stuck');
     clock.time += usualGarbageRule.youngest;
     expect(await collector.collect(live)).toEqual({
       removed: ['sha256:old'],

@@ -95,6 +95,19 @@ describe('a pod that is wanted', () => {
   });
 });
 
+it('says which name servers had to be left out of resolv.conf', async () => {
+  const bench = createBench();
+  const podlet = bench.start();
+  const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'];
+  bench.file.say([
+    aPod({ spec: { dnsPolicy: 'None', dnsConfig: { nameservers, searches: [], options: [] } } }),
+  ]);
+  await bench.clock.settle();
+  const told = podlet.view('uid-web')?.events.find(({ reason }) => reason === 'DNSConfigForming');
+  expect(told).toMatchObject({ type: 'Warning', message: expect.stringContaining('192.0.2.4') as string });
+  await podlet.stop();
+});
+
 describe('when the network is not ready', () => {
   it('pods are tried again every second, pods on the node’s network run', async () => {
     const bench = createBench();

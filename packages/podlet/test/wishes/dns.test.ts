@@ -47,11 +47,12 @@ describe('policies', () => {
     ['None', { dnsPolicy: 'None' }, { servers: [], searches: [], options: [] }],
   ] as const)('%s', (_, spec, expected) => expect(dns(spec)).toEqual({ ...expected, ...quiet }));
 
-  test('without a cluster server the node’s are used, and it is said', () => {
-    const { warnings, ...settings } = dns({ dnsPolicy: 'ClusterFirst' }, { clusterDns: [] });
+  test('without a cluster server the node’s are used, which is told to who asked for the cluster’s', () => {
+    expect(dns({ dnsPolicy: 'ClusterFirst' }, { clusterDns: [] })).toEqual({ ...ofNode, ...quiet });
+    const asked = { dnsPolicy: 'ClusterFirstWithHostNet', hostNetwork: true } as const;
+    const { warnings, ...settings } = dns(asked, { clusterDns: [] });
     expect(settings).toEqual(ofNode);
-    expect(warnings).toHaveLength(1);
-    expect(dns({ dnsPolicy: 'Default' }, { clusterDns: [] }).warnings).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining('no cluster DNS server')]);
   });
 
   test('without a cluster domain only the node’s searches are there', () => {
