@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Exec } from '@podwire/cni';
 import { explainDirectory } from '@podwire/pod-network';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { StartWatching } from '../src/config/watch.js';
@@ -214,6 +215,34 @@ describe('polling', () => {
     }
     expect(harness.exec.calls).toHaveLength(before);
     expect((await network.explain()).lookedAt).toBe(clock.now());
+  });
+
+  test('a plugin that fails to say its version once', async () => {
+    const clock = createFakeClock();
+    const harness = harnessOf({ system: { clock, startWatching: blind } });
+    let failing = true;
+    const exec: Exec = {
+      find: (type, directories) => harness.exec.find(type, directories),
+      run: (call) =>
+        failing && call.env['CNI_COMMAND'] === 'VERSION'
+          ? Promise.resolve({ code: 1, signal: null, stdout: '', stderr: 'too busy' })
+          : harness.exec.run(call),
+    };
+    harness.write('1.conflist', conflist('pods', ['bridge']));
+    const network = await harness.start({ system: { exec } });
+    expect(network.status().message).toContain('too busy');
+    failing = false;
+    const poll = async (): Promise<void> => {
+      await clock.pass(5_000);
+      await expect.poll(() => clock.sleepers()).toBe(1);
+    };
+    await poll();
+    expect(network.status()).toEqual({ ready: true, reason: '', message: '' });
+    failing = true;
+    expect((await network.explain()).network?.kept).toBe(true);
+    failing = false;
+    await poll();
+    expect(network.status().message).toBe('');
   });
 
   test('the same name and time with another content', async () => {

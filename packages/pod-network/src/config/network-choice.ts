@@ -34,7 +34,7 @@ export interface NetworkChooser {
   lookedAt(): number;
   /** A look that begins after this call, whether or not anything seems to have changed. */
   look(): Promise<void>;
-  /** A look if files or plugins are others than at the last one, or if there is no network yet. */
+  /** A look if files or plugins are others than at the last one, or if that did not find all in order. */
   poll(): Promise<void>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function createNetworkChooser(options: ChoiceOptions): NetworkChooser {
   const looks = createSingleFlight(lookOnce);
   const poll = async (): Promise<void> => {
     watch.check();
-    const idle = chosen !== undefined && signature === (await takeSignature(directory, pluginPath));
+    const idle = isSettled(chosen, finding) && signature === (await takeSignature(directory, pluginPath));
     if (idle) lookedAt = clock.now();
     else await looks.run();
   };
@@ -86,6 +86,11 @@ export function createNetworkChooser(options: ChoiceOptions): NetworkChooser {
       await looks.settled();
     },
   };
+}
+
+/** A plugin that did not say its version may do so the next time, without any file being another one. */
+function isSettled(chosen: ChosenNetwork | undefined, { files }: Finding): boolean {
+  return chosen?.kept === false && !files.some(({ verdict }) => verdict === 'unusable');
 }
 
 function hasChanged(before: ChosenNetwork | undefined, after: ChosenNetwork | undefined): boolean {
