@@ -33,8 +33,9 @@ type Method = (...args: never[]) => unknown;
 
 /** Each method of it, rejecting with CriError only. Streams are passed on: they have their own. */
 export function withCriErrors<T extends object>(calls: T): T {
-  const wrap = (method: Method): Method =>
-    ((...args: never[]) => {
+  const wrap =
+    (method: Method): Method =>
+    (...args: never[]) => {
       try {
         const result = method(...args);
         return result instanceof Promise
@@ -43,7 +44,7 @@ export function withCriErrors<T extends object>(calls: T): T {
       } catch (error) {
         return Promise.reject(toCriError(error)); // thrown before the first await
       }
-    });
+    };
   const entries = Object.entries(calls) as [string, Method][];
   return Object.fromEntries(entries.map(([name, method]) => [name, wrap(method)])) as T;
 }
