@@ -10,9 +10,9 @@ import type { PrivateHost } from '@podwire/testkit';
 export interface Registry {
   /** `127.0.0.1:PORT` */
   readonly address: string;
-  /** Users that asked for a manifest, in their order; `-` for none. */
+  /** Who asked for something, in their order; `-` for nobody by name. */
   readonly users: string[];
-  /** While set, the layer never comes. */
+  /** While set, manifests never come. */
   stalled: boolean;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startRegistry(host: PrivateHost, user?: string): Promise<R
       'base64',
     ).toString();
     const [, kind = '', reference = ''] = /\/(manifests|blobs)\/([^/]+)$/.exec(request.url ?? '') ?? [];
-    if (kind === 'manifests' || given !== '') note(registry.users, given);
+    note(registry.users, given);
     if (user !== undefined && given !== user) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' });
       return response.end('{"errors":[{"code":"UNAUTHORIZED","message":"not you"}]}');
@@ -74,7 +74,7 @@ export async function startRegistry(host: PrivateHost, user?: string): Promise<R
     if (kind === '') return response.writeHead(200).end('{}');
     const blob = kind === 'manifests' ? (blobs.get(reference) ?? manifest) : blobs.get(reference);
     if (blob === undefined) return response.writeHead(404).end('{}');
-    if (registry.stalled && blob.type.endsWith('gzip')) return undefined;
+    if (registry.stalled && kind === 'manifests') return undefined;
     const headers = { 'content-type': blob.type, 'docker-content-digest': digestOf(blob.data) };
     response.writeHead(200, { ...headers, 'content-length': blob.data.length });
     return response.end(request.method === 'HEAD' ? undefined : blob.data);
