@@ -113,12 +113,15 @@ async function walk(
 ): Promise<FileHandle> {
   let handle = await fs.open(root, O_PATH);
   try {
-    const mode = (await handle.stat()).mode & 0o777;
+    // With set-group-id, so that the pod's fsGroup owns what is made here, too.
+    const mode = (await handle.stat()).mode & 0o2777;
     for (const part of existing) handle = await step(handle, part);
     for (const part of missing) {
       // A link that dangles exists, and so fails here.
-      await fs.mkdir(`${throughHandle(handle)}/${part}`, { mode });
+      await fs.mkdir(`${throughHandle(handle)}/${part}`);
       handle = await step(handle, part);
+      // mkdir(2) heeds the umask; a container that runs as somebody else may write where it may write in the volume.
+      await fs.chmod(throughHandle(handle), mode);
     }
     return handle;
   } catch (error) {

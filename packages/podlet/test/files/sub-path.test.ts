@@ -12,6 +12,7 @@ function makeVolume() {
   const root = temporary();
   const volume = path.join(root, 'volume');
   fs.mkdirSync(path.join(volume, 'real', 'deep'), { recursive: true });
+  fs.chmodSync(volume, 0o2777);
   fs.mkdirSync(path.join(root, 'volume-secret'));
   fs.writeFileSync(path.join(root, 'volume-secret', 'key'), 'secret');
   fs.writeFileSync(path.join(volume, 'real', 'file'), 'content');
@@ -54,8 +55,8 @@ describe('what is bound', () => {
 
   test('what is made has the rights of the volume', async () => {
     const { volume } = await bind('new/deeper');
-    const rights = (name: string) => fs.statSync(path.join(volume, name)).mode & 0o777;
-    expect([rights('new'), rights('new/deeper')]).toEqual([rights('.'), rights('.')]);
+    const rights = (name: string) => fs.statSync(path.join(volume, name)).mode & 0o7777;
+    expect([rights('new'), rights('new/deeper')]).toEqual([0o2777, 0o2777]);
   });
 });
 
