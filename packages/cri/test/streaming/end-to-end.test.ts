@@ -42,6 +42,7 @@ interface Run {
   readonly sizes?: AsyncIterable<{ width: number; height: number }>;
   readonly transports?: readonly Transport[];
   readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
 }
 
 async function exec(
@@ -139,6 +140,11 @@ describe.each<Transport>(['websocket', 'spdy'])('over %s', (transport) => {
     await told;
   });
 
+  test('a call may last longer than its beginning may', async () => {
+    const { code } = await exec(['sleep', '300'], { transports, timeoutMs: 200 });
+    expect(code).toBe(0);
+  });
+
   test('a program that ends before its input does', async () => {
     const stdin = new PassThrough();
     stdin.write('first');
@@ -183,6 +189,20 @@ test('20 connections to a port, over one client connection', async () => {
   );
   forwarder.close();
   await forwarder.closed;
+});
+
+test('a server that does not answer', async () => {
+  const silent = net.createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as net.AddressInfo;
+  for (const transport of ['spdy', 'websocket'] as const) {
+    const url = `http://127.0.0.1:${port}/exec/AAAAAAAA`;
+    const run = openExec(url, { stdout: collect().stream, transports: [transport], timeoutMs: 100 });
+    await expect(run).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+  }
+  silent.close();
+  const run = openExec(`http://127.0.0.1:${port}/exec/AAAAAAAA`, { stdout: collect().stream });
+  await expect(run).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
 test('one protocol after the other, where a server refuses the first', async () => {

@@ -1,6 +1,7 @@
 /** Programs and ports for tests, without processes: a program is a function. */
 import { once } from 'node:events';
 import net from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Readable, Writable } from 'node:stream';
 import type { StreamCall, StreamingHandlers } from '@podwire/cri/streaming';
@@ -48,6 +49,10 @@ export const programs: Readonly<Record<string, Program>> = {
       if (width === 132) return 0;
     }
     return 1;
+  },
+  sleep: async (_call, argv) => {
+    await setTimeout(Number(argv[1]));
+    return 0;
   },
   fail: () => Promise.reject(new Error('no such container')),
   /** Runs until the client goes. */

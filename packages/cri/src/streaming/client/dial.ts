@@ -79,10 +79,11 @@ export async function dialWebSocket(
     perMessageDeflate: false,
     autoPong: false,
     maxPayload: maxMessageLength,
-    handshakeTimeout: timeoutMs,
   });
+  const deadline = AbortSignal.timeout(timeoutMs);
   const giveUp = (): void => ws.terminate();
-  signal?.addEventListener('abort', giveUp, { once: true });
+  const reasons = signal === undefined ? [deadline] : [deadline, signal];
+  for (const reason of reasons) reason.addEventListener('abort', giveUp, { once: true });
   try {
     await new Promise<void>((resolve, reject) => {
       ws.once('open', () => {
@@ -91,14 +92,14 @@ export async function dialWebSocket(
         resolve();
       });
       ws.once('unexpected-response', (_request, response) => void refusal(response).then(reject));
-      ws.on('error', (error) => reject(unavailable(error, signal)));
+      ws.on('error', (error) => reject(unavailable(error, signal, deadline)));
       if (signal?.aborted === true) giveUp();
     });
   } catch (error) {
     ws.terminate();
     throw error;
   } finally {
-    signal?.removeEventListener('abort', giveUp);
+    for (const reason of reasons) reason.removeEventListener('abort', giveUp);
   }
   return ws;
 }
@@ -116,7 +117,7 @@ async function refusal(response: http.IncomingMessage): Promise<UpgradeRefusedEr
   return new UpgradeRefusedError(response.statusCode ?? 0, text.slice(0, maxRefusal).trim());
 }
 
-function unavailable(error: Error, signal?: AbortSignal, deadline?: AbortSignal): CriError {
+function unavailable(error: Error, signal: AbortSignal | undefined, deadline: AbortSignal): CriError {
   if (signal?.aborted === true)
     return new CriError('CANCELLED', 'the call was given up', { cause: signal.reason });
   if (deadline?.aborted === true)

@@ -1,6 +1,7 @@
 import type { StreamCall } from '../handlers.js';
 import type { CallResult } from '../status.js';
 import { type CommandSession, finishSession, readSizes } from './session.js';
+import { withController } from './signals.js';
 
 /** Runs one exec or attach for its client and sends the outcome. */
 export async function runCommand(
@@ -10,18 +11,20 @@ export async function runCommand(
   report: (error: unknown) => void,
   run: (call: StreamCall) => Promise<number>,
 ): Promise<void> {
-  const gone = new AbortController();
-  void session.closed.then(() => gone.abort(new Error('the client is gone')));
   const { stdin, stdout, stderr } = session;
-  const call: StreamCall = {
-    ...(stdin === undefined ? {} : { stdin }),
-    ...(stdout === undefined ? {} : { stdout }),
-    ...(stderr === undefined ? {} : { stderr }),
-    tty,
-    sizes: readSizes(session.resize),
-    signal: AbortSignal.any([gone.signal, stopping]),
-  };
-  const result = await resultOf(run(call), call.signal, report);
+  const result = await withController([stopping], (controller) => {
+    const { signal } = controller;
+    void session.closed.then(() => controller.abort(new Error('the client is gone')));
+    const call: StreamCall = {
+      ...(stdin === undefined ? {} : { stdin }),
+      ...(stdout === undefined ? {} : { stdout }),
+      ...(stderr === undefined ? {} : { stderr }),
+      tty,
+      sizes: readSizes(session.resize),
+      signal,
+    };
+    return resultOf(run(call), signal, report);
+  });
   await finishSession(session, result);
 }
 

@@ -18,6 +18,7 @@ import {
 } from './requests.js';
 import { runCommand } from './run-command.js';
 import type { CommandSession } from './session.js';
+import { createSharedController } from './signals.js';
 import { acceptSpdyCommand } from './spdy-command.js';
 import { servePortForwardOverSpdy } from './spdy-port-forward.js';
 import { createTokenStore, type TokenStore } from './tokens.js';
@@ -79,7 +80,7 @@ export async function createStreamingServer(
   const { host = '127.0.0.1', port = 0 } = options;
   if (!isLoopback(host))
     throw new CriError('INVALID_ARGUMENT', `the streaming server listens on loopback, not on ${host}`);
-  const stop = new AbortController();
+  const stop = createSharedController();
   const context = createContext(handlers, options, stop.signal);
   const sockets = new Set<Socket>();
   const server = http.createServer((request, response) => {
@@ -152,7 +153,9 @@ function upgrade(context: Context, request: http.IncomingMessage, socket: Socket
     negotiated.transport === 'spdy'
       ? serveSpdy(context, found, negotiated, socket, head)
       : serveWebSocket(context, found, negotiated, request, socket, head);
-  void served.catch(context.report);
+  void served.catch((error: unknown) => {
+    if (!context.stopping.aborted) context.report(error);
+  });
 }
 
 async function serveSpdy(

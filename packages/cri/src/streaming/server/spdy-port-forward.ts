@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { createSpdyConnection, type SpdyStream } from '../spdy/index.js';
 import type { Forward } from './forward.js';
+import { createSharedController } from './signals.js';
 
 /**
  * Serves any number of forwarded connections over one client connection. Each is a pair of streams, one for data and one for what
@@ -13,7 +14,7 @@ export async function servePortForwardOverSpdy(
   pairTimeoutMs: number,
 ): Promise<void> {
   const pairs = new Map<string, Pair>();
-  const abort = new AbortController();
+  const abort = createSharedController();
   const connection = createSpdyConnection(socket, {
     role: 'server',
     onStream: (stream) => {
@@ -60,14 +61,10 @@ function servePair(
   error: SpdyStream,
   port: number,
   forward: Forward,
-  connection: AbortSignal,
+  client: AbortSignal,
 ): void {
-  const over = new AbortController();
-  const signal = AbortSignal.any([connection, over.signal]);
-  // The client has reset the pair: it will not read what the port still says.
-  data.once('reset', (reason) => over.abort(reason));
   error.resume();
-  void forward(port, data, signal).then((failure) => endPair(data, error, failure));
+  void forward(port, data, client).then((failure) => endPair(data, error, failure));
 }
 
 async function endPair(data: SpdyStream, error: SpdyStream, failure: string | undefined): Promise<void> {

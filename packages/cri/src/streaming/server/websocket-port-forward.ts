@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import { codecOf } from '../websocket/channels.js';
 import { type ChannelMode, createChannelConnection } from '../websocket/connection.js';
 import type { Forward } from './forward.js';
+import { createSharedController } from './signals.js';
 
 /**
  * Two channels a port: data on 2n, what went wrong on 2n + 1. Each begins with the port, as two bytes, low one first. Every port is
@@ -15,7 +16,7 @@ export async function servePortForwardOverWebSocket(
 ): Promise<void> {
   const modes = ports.flatMap((): ChannelMode[] => ['both', 'write']);
   const connection = createChannelConnection(ws, codecOf(protocol), modes);
-  const abort = new AbortController();
+  const abort = createSharedController();
   void connection.closed.then(() => abort.abort(new Error('the client is gone')));
   const one = async (port: number, index: number): Promise<void> => {
     const data = connection.channels[2 * index]!;
