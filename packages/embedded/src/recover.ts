@@ -3,6 +3,7 @@ import { describeError } from '@podwire/errors';
 import type { Context } from './context.js';
 import { watchShim } from './container/start.js';
 import { removeContainer } from './container/remove.js';
+import { killSurvivor } from './container/stop.js';
 import { wasLaunched } from './native/alive.js';
 import { connectWhileAlive } from './native/meet.js';
 import { readStateFile } from './native/state-file.js';
@@ -88,4 +89,5 @@ async function findShim(context: Context, entry: ContainerEntry, directory: stri
   if (shim !== undefined) return watchShim(context, entry, shim);
   entry.state = readStateFile(directory);
   entry.ended = Promise.resolve();
+  await killSurvivor(context, entry);
 }

@@ -19,6 +19,7 @@ import {
   runContainer,
   runSandbox,
   sandboxConfig,
+  untilExited,
 } from './world.js';
 
 let place: Place;
@@ -56,21 +57,6 @@ async function sleeper(wishes: ContainerWishes = {}, command: readonly string[] 
 
 const status = async (containerId: string) =>
   (await runtime.containerStatus({ containerId, verbose: false })).status;
-
-/** The exit of a container, which comes as an event. */
-async function untilExited(id: string): Promise<NonNullable<Awaited<ReturnType<typeof status>>>> {
-  const enough = new AbortController();
-  const events = runtime.getContainerEvents({}, { signal: enough.signal });
-  const seen = (async () => {
-    for await (const event of events) if (event.containerId === id && event.containerEventType >= 2) return;
-  })();
-  let now = await status(id);
-  if (now?.state !== ContainerState.CONTAINER_EXITED) await seen;
-  now = await status(id);
-  enough.abort();
-  assert.equal(now?.state, ContainerState.CONTAINER_EXITED);
-  return now;
-}
 
 describe('the file system', () => {
   test('a container sees the root of the host and writes nothing to it', async () => {
@@ -228,7 +214,7 @@ describe('processes', () => {
     const mark = `${place.directory}/mark-own`;
     const script = `(setsid /bin/busybox sh -c ': ${mark}; sleep 1000; :' &) ; sleep 0.2; exit 4`;
     const id = await sleeper({}, ['/bin/busybox', 'sh', '-c', script]);
-    assert.equal((await untilExited(id)).exitCode, 4);
+    assert.equal((await untilExited(runtime, id)).exitCode, 4);
     assert.deepEqual(processesNaming(mark), []);
   });
 
@@ -243,7 +229,7 @@ describe('processes', () => {
     const script = `(setsid /bin/busybox sh -c ': ${mark}; sleep 1000; :' &) ; sleep 0.5; exit 5`;
     const ends = await runContainer(runtime, sandbox, containerConfig(['/bin/busybox', 'sh', '-c', script]));
     assert.match(await inside(runtime, stays, 'ps'), /mark-shared/);
-    assert.equal((await untilExited(ends)).exitCode, 5);
+    assert.equal((await untilExited(runtime, ends)).exitCode, 5);
     assert.doesNotMatch(await inside(runtime, stays, 'ps'), /mark-shared/);
     assert.match(await inside(runtime, stays, 'cat /proc/1/cmdline'), /podwire-hold/);
     await runtime.stopPodSandbox({ podSandboxId: sandbox });
@@ -352,7 +338,7 @@ describe('rights', () => {
       linux,
     });
     const sandbox = await runSandbox(runtime, sandboxConfig(place));
-    assert.equal((await untilExited(await runContainer(runtime, sandbox, config))).exitCode, 0);
+    assert.equal((await untilExited(runtime, await runContainer(runtime, sandbox, config))).exitCode, 0);
     const log = fs.readFileSync(path.join(place.logs, config.logPath), 'utf8');
     assert.match(log, /stdout F Uid: 1234 .*stdout F again/s);
   });

@@ -3,7 +3,13 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ContainerConfig, type CriRuntime, PodSandboxConfig } from '@podwire/cri';
+import {
+  ContainerConfig,
+  ContainerState,
+  type ContainerStatus,
+  type CriRuntime,
+  PodSandboxConfig,
+} from '@podwire/cri';
 
 const packageRoot = path.resolve(import.meta.dirname, '../..');
 export const holder = path.resolve(packageRoot, '../../bin/podwire-hold');
@@ -116,4 +122,22 @@ export async function inside(runtime: CriRuntime, containerId: string, script: s
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
   if (exitCode !== 0) throw new Error(`${script}: exit ${exitCode}: ${text(stderr)}`);
   return text(stdout);
+}
+
+/** The end of a container, which comes as an event. */
+export async function untilExited(runtime: CriRuntime, containerId: string): Promise<ContainerStatus> {
+  const enough = new AbortController();
+  const look = async (): Promise<ContainerStatus | undefined> => {
+    const { status } = await runtime.containerStatus({ containerId, verbose: false });
+    return status?.state === ContainerState.CONTAINER_EXITED ? status : undefined;
+  };
+  const events = runtime.getContainerEvents({}, { signal: enough.signal });
+  try {
+    for (let found = await look(); ; found = await look()) {
+      if (found !== undefined) return found;
+      for await (const event of events) if (event.containerId === containerId) break;
+    }
+  } finally {
+    enough.abort();
+  }
 }

@@ -1,6 +1,6 @@
 import { CriError } from '@podwire/cri';
 import type { Context } from '../context.js';
-import { killProcess } from '../native/process.js';
+import { isProcessAlive, killProcess } from '../native/process.js';
 import { containerDirectory } from '../state/directory.js';
 import { untilDead } from '../native/meet.js';
 import { type ContainerEntry, findContainer } from '../state/inventory.js';
@@ -36,7 +36,7 @@ export async function stopContainer(
 /** Ends it for certain. */
 export async function killContainer(context: Context, entry: ContainerEntry): Promise<void> {
   await ignoreFailure(entry.starting);
-  if (entry.shim === undefined) return;
+  if (entry.shim === undefined) return killSurvivor(context, entry);
   const { process } = entry.shim;
   await sendSignal(entry, SIGKILL);
   if (await endsWithin(context, entry, SHIM_MILLISECONDS)) return;
@@ -44,6 +44,15 @@ export async function killContainer(context: Context, entry: ContainerEntry): Pr
   killProcess(process);
   if (await endsWithin(context, entry, KILL_MILLISECONDS)) return;
   throw new CriError('DEADLINE_EXCEEDED', `container ${entry.record.id} does not end`);
+}
+
+/** A program dies with its shim, a moment later; unless it has seen to it that it does not. */
+export async function killSurvivor(context: Context, { record, state }: ContainerEntry): Promise<void> {
+  if (state === undefined || state.end !== undefined) return;
+  // The same number may name something else after a reboot, even with the same start.
+  if (context.inventory.sandboxes.get(record.sandboxId)?.record.bootId !== context.bootId) return;
+  const enough = AbortSignal.timeout(KILL_MILLISECONDS);
+  for (killProcess(state.process); isProcessAlive(state.process);) await context.clock.sleep(1, enough);
 }
 
 /** The shim sends it, whose child it is: so the pid is certain. One that is just ending is fine. */

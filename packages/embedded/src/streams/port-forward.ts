@@ -73,8 +73,9 @@ async function connectInside(
   port: number,
 ): Promise<net.Socket> {
   const fd = socketInside(netns, family);
-  // Not readable yet: a socket of a given descriptor would begin to read before it is connected.
-  const connection = new net.Socket({ fd, readable: false, writable: true, allowHalfOpen: true });
+  // Paused, for a socket of a given descriptor would begin to read before it is connected (the types do not know the option).
+  const options = { fd, readable: true, writable: true, allowHalfOpen: true, pauseOnCreate: true };
+  const connection = new net.Socket(options);
   return new Promise((resolve, reject) => {
     connection.once('error', reject);
     connection.connect({ host, port }, () => {

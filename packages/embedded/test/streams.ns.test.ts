@@ -1,0 +1,321 @@
+/** Logs, exec, attach and port-forward. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { Duplex, PassThrough, Readable } from 'node:stream';
+import type { StreamCall, TerminalSize } from '@podwire/cri/streaming';
+import { openExec } from '@podwire/cri/streaming';
+import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
+import { bringLinkUp, inNamespace, openNamespace } from '@podwire/linux';
+import { createFakePodNetwork } from '@podwire/pod-network/fake';
+import {
+  buildHolder,
+  containerConfig,
+  createPlace,
+  holder,
+  inside,
+  leftovers,
+  type Place,
+  processesNaming,
+  runContainer,
+  runSandbox,
+  sandboxConfig,
+  untilExited,
+} from './world.js';
+
+let place: Place;
+let runtime: EmbeddedRuntime;
+let sandbox: string;
+let sleeper: string;
+
+before(async () => {
+  buildHolder();
+  place = createPlace();
+  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
+  const network = createFakePodNetwork();
+  runtime = await createEmbeddedRuntime({ directory, netnsDirectory, shmDirectory, network, holder });
+  sandbox = await runSandbox(runtime, sandboxConfig(place));
+  sleeper = await runContainer(runtime, sandbox, containerConfig(['/bin/busybox', 'sleep', '1000']));
+});
+
+after(async () => {
+  await runtime.removePodSandbox({ podSandboxId: sandbox });
+  const left = leftovers(place);
+  await runtime.close();
+  fs.rmSync(place.directory, { recursive: true });
+  assert.deepEqual(left, []);
+});
+
+const shell = (script: string): string[] => ['/bin/busybox', 'sh', '-c', script];
+
+// eslint-disable-next-line @typescript-eslint/require-await
+async function* noSizes(): AsyncGenerator<TerminalSize> {
+  /* none */
+}
+
+interface Heard extends StreamCall {
+  readonly out: () => string;
+  readonly err: () => string;
+  /** Resolves when standard output matches. */
+  readonly until: (pattern: RegExp) => Promise<void>;
+}
+
+/** A client's end. */
+function client(wishes: Partial<StreamCall> = {}): Heard {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  let [out, err] = ['', ''];
+  stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const { signal } = new AbortController();
+  const until = async (pattern: RegExp): Promise<void> => {
+    while (!pattern.test(out)) await once(stdout, 'data');
+  };
+  return {
+    tty: false,
+    sizes: noSizes(),
+    signal,
+    stdout,
+    stderr,
+    ...wishes,
+    out: () => out,
+    err: () => err,
+    until,
+  };
+}
+
+describe('logs', () => {
+  const logOf = (name: string): string[] =>
+    fs.readFileSync(path.join(place.logs, name), 'utf8').trimEnd().split('\n');
+
+  test('lines of both streams, lines that are too long in parts, and what has no end of line', async () => {
+    const config = containerConfig(
+      shell('echo one; echo two >&2; head -c 20000 /dev/zero | tr "\\0" x; echo; printf tail'),
+    );
+    await untilExited(runtime, await runContainer(runtime, sandbox, config));
+    const lines = logOf(config.logPath).map((line) => {
+      const [time, stream, tag, ...text] = line.split(' ');
+      assert.match(time ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/);
+      return `${stream} ${tag} ${text.join(' ').replace(/x+/, (xs) => String(xs.length))}`;
+    });
+    const own = lines.filter((line) => line.startsWith('stdout'));
+    assert.deepEqual(own, ['stdout F one', 'stdout P 16384', 'stdout F 3616', 'stdout P tail']);
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('stderr')),
+      ['stderr F two'],
+    );
+  });
+
+  test('a log that was moved away goes on in a new file', async () => {
+    const config = containerConfig(shell('while read line; do echo $line; done'), { stdin: true });
+    const id = await runContainer(runtime, sandbox, config);
+    const file = path.join(place.logs, config.logPath);
+    const [input, caller] = [new PassThrough(), client()];
+    const attached = runtime.streamingHandlers.attach(id, { ...caller, stdin: input });
+    input.write('before\n');
+    await caller.until(/before/);
+    fs.renameSync(file, `${file}.1`);
+    await runtime.reopenContainerLog({ containerId: id });
+    input.write('after\n');
+    await caller.until(/after/);
+    input.end();
+    await attached;
+    assert.match(fs.readFileSync(`${file}.1`, 'utf8'), /F before\n$/);
+    assert.match(fs.readFileSync(file, 'utf8'), /^[^\n]* F after\n$/);
+  });
+
+  test('a log that cannot be opened is told', async () => {
+    const config = containerConfig(['/bin/busybox', 'sleep', '1000'], { logPath: 'gone/container.log' });
+    const id = await runContainer(runtime, sandbox, config);
+    fs.rmSync(path.join(place.logs, 'gone'), { recursive: true });
+    await assert.rejects(runtime.reopenContainerLog({ containerId: id }), /ENOENT/);
+    await runtime.removeContainer({ containerId: id });
+    await assert.rejects(runtime.reopenContainerLog({ containerId: id }), /no container/);
+  });
+});
+
+describe('exec', () => {
+  test('many bytes go in and come out while the other way is full too', async () => {
+    const bytes = Buffer.alloc(3_000_000, 'abcdefg\n');
+    const parts: Buffer[] = [];
+    const stdout = new PassThrough();
+    stdout.on('data', (part: Buffer) => parts.push(part));
+    const call = { ...client(), stdin: Readable.from([bytes]), stdout };
+    assert.equal(await runtime.streamingHandlers.exec(sleeper, shell('cat; exit 3'), call), 3);
+    assert.equal(Buffer.concat(parts).equals(bytes), true);
+  });
+
+  test('exit codes, signals and programs that are not there', async () => {
+    const { exec } = runtime.streamingHandlers;
+    assert.equal(await exec(sleeper, shell('exit 42'), client()), 42);
+    assert.equal(await exec(sleeper, shell('kill -9 $$'), client()), 137);
+    await assert.rejects(exec(sleeper, ['/no/such'], client()), /start \/no\/such: No such file/);
+    await assert.rejects(
+      runtime.execSync({ containerId: sleeper, cmd: ['/no/such'], timeout: 5n }),
+      /No such file/,
+    );
+  });
+
+  test('with a terminal: its size, as it changes, and no stderr of its own', async () => {
+    const sizes = new PassThrough({ objectMode: true });
+    const stdin = new PassThrough();
+    const caller = client({ tty: true, sizes: sizes as AsyncIterable<TerminalSize>, stdin });
+    sizes.write({ width: 91, height: 23 });
+    const script = 'tty; trap "stty size" WINCH; echo ready >&2; while :; do sleep 0.05; done';
+    const ended = runtime.streamingHandlers.exec(sleeper, shell(script), caller);
+    await caller.until(/\/dev\/pts\/\d+\r\nready/);
+    sizes.write({ width: 120, height: 40 });
+    await caller.until(/40 120/);
+    stdin.write('\u0003'); // the terminal makes a signal of it
+    assert.equal(await ended, 130);
+    assert.equal(caller.err(), '');
+  });
+
+  test('a timeout kills the program with its group, and says so', async () => {
+    const mark = `${place.directory}/mark-timeout`;
+    const cmd = shell(`: ${mark}; sleep 1000 & sleep 1000`);
+    await assert.rejects(runtime.execSync({ containerId: sleeper, cmd, timeout: 1n }), {
+      code: 'DEADLINE_EXCEEDED',
+    });
+    assert.deepEqual(processesNaming(mark), []);
+    assert.doesNotMatch(await inside(runtime, sleeper, 'ps'), /sleep 1000 &/);
+  });
+
+  test('a client that goes away takes its program with it', async () => {
+    const [gone, caller] = [new AbortController(), client()];
+    const script = `: ${place.directory}/mark-gone; echo up; sleep 1000`;
+    const call = { ...caller, signal: gone.signal };
+    const ended = runtime.streamingHandlers.exec(sleeper, shell(script), call);
+    await caller.until(/up/);
+    gone.abort();
+    assert.equal(await ended, 137);
+    assert.deepEqual(processesNaming('mark-gone'), []);
+  });
+
+  test('a program that leaves one behind which holds the streams has ended all the same', async () => {
+    const { exitCode } = await runtime.execSync({
+      containerId: sleeper,
+      cmd: shell('sleep 5 & exit 6'),
+      timeout: 4n,
+    });
+    assert.equal(exitCode, 6);
+  });
+
+  test('over the streaming server', async () => {
+    const request = { containerId: sleeper, cmd: shell('cat; echo err >&2; exit 9') };
+    const { url } = await runtime.exec({ ...request, tty: false, stdin: true, stdout: true, stderr: true });
+    const { stdout, stderr, out: heard, err } = client();
+    const streams = { stdin: Readable.from(['through']), ...(stdout && stderr ? { stdout, stderr } : {}) };
+    assert.equal(await openExec(url, streams), 9);
+    assert.deepEqual([heard(), err()], ['through', 'err\n']);
+  });
+});
+
+describe('attach', () => {
+  test('output comes to all who are attached; input ends once for a program that wants it so', async () => {
+    const config = containerConfig(shell('echo hello; cat; echo bye >&2'), { stdin: true, stdinOnce: true });
+    const id = await runContainer(runtime, sandbox, config);
+    const [one, two] = [client(), client()];
+    const stdin = new PassThrough();
+    const both = [
+      runtime.streamingHandlers.attach(id, { ...one, stdin }),
+      runtime.streamingHandlers.attach(id, two),
+    ];
+    stdin.write('to both\n');
+    await Promise.all([one.until(/to both/), two.until(/to both/)]);
+    stdin.end();
+    await Promise.all(both);
+    assert.match(one.err(), /bye/);
+    assert.equal((await untilExited(runtime, id)).exitCode, 0);
+  });
+
+  test('a program with a terminal, from the start to its end', async () => {
+    const config = containerConfig(
+      shell('tty; read line; echo "got $line"; until stty size 2>/dev/null; do sleep 0.02; done'),
+      { stdin: true, tty: true },
+    );
+    const id = await runContainer(runtime, sandbox, config);
+    const sizes = new PassThrough({ objectMode: true });
+    sizes.write({ width: 77, height: 33 });
+    const [stdin, caller] = [
+      new PassThrough(),
+      client({ tty: true, sizes: sizes as AsyncIterable<TerminalSize> }),
+    ];
+    const attached = runtime.streamingHandlers.attach(id, { ...caller, stdin });
+    stdin.write('a line\n');
+    await attached;
+    assert.match(caller.out(), /got a line\r\n33 77/);
+    assert.match(fs.readFileSync(path.join(place.logs, config.logPath), 'utf8'), /stdout F \/dev\/pts\/0/);
+  });
+
+  test('a client that leaves disturbs nobody', async () => {
+    const config = containerConfig(shell('while :; do echo line; sleep 0.01; done'));
+    const id = await runContainer(runtime, sandbox, config);
+    const [leaves, stays, gone] = [client(), client(), new AbortController()];
+    const first = runtime.streamingHandlers.attach(id, { ...leaves, signal: gone.signal });
+    const second = runtime.streamingHandlers.attach(id, stays);
+    await leaves.until(/line/);
+    gone.abort();
+    await first;
+    const before = stays.out().length;
+    while (stays.out().length < before + 100) await once(stays.stdout ?? new PassThrough(), 'data');
+    await runtime.removeContainer({ containerId: id });
+    await second;
+  });
+});
+
+describe('port-forward', () => {
+  const loopbackUp = (): void => {
+    const [file = ''] = fs.readdirSync(place.netns);
+    const namespace = openNamespace(path.join(place.netns, file));
+    inNamespace(namespace, () => bringLinkUp('lo'));
+    namespace.close();
+  };
+
+  /** Both ends of a connection of this process. */
+  async function pair(): Promise<{ near: net.Socket; far: Duplex; close: () => void }> {
+    const server = net.createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const near = net.connect({ port: (server.address() as net.AddressInfo).port, allowHalfOpen: true });
+    const [far] = (await once(server, 'connection')) as [net.Socket];
+    return { near, far, close: () => server.close() };
+  }
+
+  for (const [family, address] of [
+    ['IPv4', '127.0.0.1'],
+    ['IPv6', '[::1]'],
+  ] as const)
+    test(`reaches a program that listens on localhost of the pod, ${family}`, async () => {
+      loopbackUp();
+      const command = ['/bin/busybox', 'httpd', '-f', '-p', `${address}:4321`, '-h', '/etc'];
+      const id = await runContainer(runtime, sandbox, containerConfig(command));
+      await inside(runtime, id, 'until netstat -ltn | grep -q :4321; do sleep 0.02; done');
+      const { near, far, close } = await pair();
+      const forwarded = runtime.streamingHandlers.portForward(
+        sandbox,
+        4321,
+        far,
+        new AbortController().signal,
+      );
+      near.write('GET /hostname HTTP/1.0\r\n\r\n');
+      const parts = await near.toArray();
+      assert.match(Buffer.concat(parts as Buffer[]).toString(), /^HTTP\/1\.. 200[^]*pod\d+\n$/);
+      near.end();
+      await forwarded;
+      close();
+      await runtime.removeContainer({ containerId: id });
+    });
+
+  test('a port that nobody listens on is told', async () => {
+    const { near, far, close } = await pair();
+    await assert.rejects(
+      runtime.streamingHandlers.portForward(sandbox, 4999, far, new AbortController().signal),
+      { code: 'UNAVAILABLE', message: /ECONNREFUSED/ },
+    );
+    near.destroy();
+    far.destroy();
+    close();
+  });
+});
