@@ -107,5 +107,8 @@ export interface ImageService {
   imageFsInfo(request: cri.ImageFsInfoRequest, options?: CallOptions): Promise<cri.ImageFsInfoResponse>;
 }
 
+/** The calls that are answered with a URL. */
+export type StreamingCalls = Pick<RuntimeService, 'exec' | 'attach' | 'portForward'>;
+
 /** What stands behind one CRI socket. */
 export type CriRuntime = RuntimeService & ImageService;

@@ -8,6 +8,7 @@ import {
   connectCri,
   CriError,
   type CriRuntime,
+  type ExecRequest,
   isCriError,
   serveCri,
   VersionRequest,
@@ -342,4 +343,29 @@ test('a line that is cut in the middle of a call is UNAVAILABLE, and the runtime
     await expect.poll(() => runtime.version({ version: '' }).catch(() => undefined)).toBeDefined();
     expect(open()).toBe(2);
   }
+});
+
+test('Exec, Attach and PortForward are answered by the streaming server where there is one', async () => {
+  /** Private fields: whoever calls this must keep `this`. */
+  class Streaming {
+    readonly #url = 'http://127.0.0.1:1/';
+    exec = ({ cmd }: ExecRequest) => Promise.resolve({ url: `${this.#url}exec/${cmd.join('+')}` });
+    attach() {
+      return Promise.resolve({ url: `${this.#url}attach` });
+    }
+    portForward() {
+      return Promise.resolve({ url: `${this.#url}forward` });
+    }
+  }
+  const { socket } = await serve(createFakeRuntime(), { streaming: new Streaming() });
+  const runtime = await connect(socket);
+  const request = { containerId: 'c', tty: true, stdin: true, stdout: true, stderr: false };
+  expect((await runtime.exec({ ...request, cmd: ['sh', '-l'] })).url).toBe('http://127.0.0.1:1/exec/sh+-l');
+  expect((await runtime.attach(request)).url).toBe('http://127.0.0.1:1/attach');
+  expect((await runtime.portForward({ podSandboxId: 's', port: [80] })).url).toBe(
+    'http://127.0.0.1:1/forward',
+  );
+  await expect(runtime.attach({ ...request, stderr: true })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  });
 });

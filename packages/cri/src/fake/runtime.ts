@@ -7,8 +7,7 @@ import {
   type PodSandboxConfig,
 } from '../messages.js';
 import type { MethodName } from '../methods.js';
-import type { StreamingCalls } from '../server/serve.js';
-import type { CallOptions, CriRuntime } from '../services.js';
+import type { CallOptions, CriRuntime, StreamingCalls } from '../services.js';
 import { type AnswersOf, withRules } from './calls.js';
 import { type FakeClock, realClock } from './clock.js';
 import { containerCalls, endContainer } from './containers.js';

@@ -4,7 +4,7 @@ import type { handleServerStreamingCall, handleUnaryCall, Metadata } from '@grpc
 import { CriError } from '../error.js';
 import type { ApiVersion, Method, MethodName } from '../methods.js';
 import type { VersionResponse } from '../messages.js';
-import type { CallOptions, CriRuntime } from '../services.js';
+import type { CallOptions, CriRuntime, StreamingCalls } from '../services.js';
 import { validateRequest } from '../validate/validate.js';
 import { toStatus } from './status.js';
 
@@ -16,18 +16,23 @@ export interface OpenCalls {
 
 export interface HandlerContext {
   readonly runtime: CriRuntime;
+  readonly streaming: StreamingCalls | undefined;
   readonly version: ApiVersion;
   readonly calls: OpenCalls;
 }
 
 type Invoke<Answer> = (request: unknown, options: CallOptions) => Answer;
 
-const invokeOf = <Answer>(runtime: CriRuntime, name: MethodName): Invoke<Answer> =>
-  (runtime[name] as unknown as Invoke<Answer>).bind(runtime);
+/** Bound, because methods may use `this`. */
+function invokeOf<Answer>({ runtime, streaming }: HandlerContext, name: MethodName): Invoke<Answer> {
+  const isStreaming = name === 'exec' || name === 'attach' || name === 'portForward';
+  const target = isStreaming && streaming !== undefined ? streaming : runtime;
+  return (target as unknown as Record<MethodName, Invoke<Answer>>)[name].bind(target);
+}
 
 export function unaryHandler(context: HandlerContext, method: Method): handleUnaryCall<unknown, unknown> {
-  const { runtime, version, calls } = context;
-  const invoke = invokeOf<Promise<unknown>>(runtime, method.name);
+  const { version, calls } = context;
+  const invoke = invokeOf<Promise<unknown>>(context, method.name);
   const answer = async (request: unknown, options: CallOptions): Promise<unknown> => {
     validateRequest(method.name, request);
     const result = await invoke(request, options);
@@ -50,8 +55,8 @@ export function streamHandler(
   context: HandlerContext,
   method: Method,
 ): handleServerStreamingCall<unknown, unknown> {
-  const { runtime, calls } = context;
-  const invoke = invokeOf<AsyncIterable<unknown>>(runtime, method.name);
+  const { calls } = context;
+  const invoke = invokeOf<AsyncIterable<unknown>>(context, method.name);
   return (call) => {
     const controller = follow(call, calls.streams);
     const { signal } = controller;

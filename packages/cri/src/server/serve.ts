@@ -2,12 +2,9 @@ import net from 'node:net';
 import type { Server } from '@grpc/grpc-js';
 import { CriError } from '../error.js';
 import { type ApiVersion, apiVersions, encodeMessage, maxMessageBytes, methods, pathOf } from '../methods.js';
-import type { CriRuntime, RuntimeService } from '../services.js';
+import type { CriRuntime, StreamingCalls } from '../services.js';
 import { type HandlerContext, type OpenCalls, streamHandler, unaryHandler } from './handlers.js';
 import { listenOn } from './socket.js';
-
-/** The calls that are answered with a URL. */
-export type StreamingCalls = Pick<RuntimeService, 'exec' | 'attach' | 'portForward'>;
 
 export interface ServeOptions {
   /** Path of the unix socket. */
@@ -41,22 +38,12 @@ export async function serveCri(runtime: CriRuntime, options: ServeOptions): Prom
   });
   const calls: OpenCalls = { all: new Set(), streams: new Set() };
   for (const version of options.apiVersions ?? apiVersions)
-    register(server, { runtime: withStreaming(runtime, options.streaming), version, calls });
+    register(server, { runtime, streaming: options.streaming, version, calls });
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const listener = net.createServer((connection) => injector.injectConnection(connection));
   await listenOn(listener, socket);
   let closed: Promise<void> | undefined;
   return { socket, close: (graceMs = 5000) => (closed ??= close(listener, server, calls, graceMs)) };
-}
-
-/** Methods may live on a prototype, so the runtime is stood behind instead of copied. */
-function withStreaming(runtime: CriRuntime, streaming: StreamingCalls | undefined): CriRuntime {
-  if (streaming === undefined) return runtime;
-  return Object.assign(Object.create(runtime) as CriRuntime, {
-    exec: streaming.exec.bind(streaming),
-    attach: streaming.attach.bind(streaming),
-    portForward: streaming.portForward.bind(streaming),
-  });
 }
 
 function register(server: Server, context: HandlerContext): void {
