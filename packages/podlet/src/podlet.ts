@@ -6,6 +6,7 @@ import type {
   PodletDirectories,
   PodletNode,
   PodSource,
+  PodUpdate,
   PodView,
   SourceName,
   SourceProblem,
@@ -63,6 +64,8 @@ export interface PodletDependencies {
   readonly readLogTail?: (logPath: string) => Promise<string>;
   readonly collectImages?: (signal: AbortSignal) => Promise<void>;
   readonly faults?: PodletFaults;
+  /** Told of every change of what is wanted, before it is acted on: for checkpoints. Must not throw. */
+  readonly onUpdates?: (updates: readonly PodUpdate[]) => void;
   /** Told of status and events of every pod, whatever its source. */
   readonly sink?: StatusSink;
   /** Gets every finished span, for export. */
@@ -168,6 +171,7 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
     health,
     dependencies: step,
     onProblems: (problems) => tell({ kind: 'problems', problems }),
+    ...(dependencies.onUpdates === undefined ? {} : { onUpdates: dependencies.onUpdates }),
     ...(dependencies.collectImages === undefined ? {} : { collectImages: dependencies.collectImages }),
   });
   return { pool, loop, view, health, prober, listeners };

@@ -96,7 +96,7 @@ function goOn(
     createSandbox: false,
     attempt: change.attempt,
     sandboxId,
-    kill: [...kills, ...strays(pod, observed, kills)],
+    kill: [...kills, ...strays(pod, observed, sandboxId, kills)],
     start: [...init.start, ...normal.start],
   };
 }
@@ -122,14 +122,21 @@ function planNormal(pod: Pod, observed: ObservedPod, sandboxId: string, facts: C
   };
 }
 
-/** Older instances that still run beside a newer one, and containers that the pod does not have (any more). */
-function strays(pod: Pod, observed: ObservedPod, kills: readonly KillAction[]): KillAction[] {
+/** What runs in an earlier sandbox or beside a newer instance, and containers that the pod does not have (any more). */
+function strays(
+  pod: Pod,
+  observed: ObservedPod,
+  sandboxId: string,
+  kills: readonly KillAction[],
+): KillAction[] {
   const names = new Set([...pod.spec.initContainers, ...pod.spec.containers].map(({ name }) => name));
   const dying = new Set(kills.map(({ container }) => container.id));
   return observed.containers
     .filter((container) => isAlive(container) && !dying.has(container.id))
     .flatMap((container) => {
       if (!names.has(container.name)) return [kill(container, 'Unwanted', 'the pod has no such container')];
+      if (container.sandboxId !== sandboxId)
+        return [kill(container, 'Superseded', 'it runs in an earlier sandbox')];
       if (newestInstance(observed, container.name) === container) return [];
       return [kill(container, 'Superseded', 'a newer instance of it exists')];
     });

@@ -48,6 +48,7 @@ export function createWorkerState(dependencies: StepDependencies, wish: NewWorke
     conflicts: 0,
     watched: new Map(),
     stale: false,
+    initPoll: undefined,
     lastWords: new Map(),
   };
 }

@@ -25,7 +25,8 @@ export interface SyncLoopOptions {
   readonly health: RuntimeHealth;
   readonly dependencies: StepDependencies;
   readonly onProblems: (problems: readonly SourceProblem[]) => void;
-  /** Used by the image room. */
+  /** Told of every change of what is wanted, before it is acted on: for checkpoints. */
+  readonly onUpdates?: (updates: readonly PodUpdate[]) => void;
   readonly collectImages?: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -152,6 +153,7 @@ function takeSnapshot(loop: Loop, source: SourceName, snapshot: Snapshot): void 
   const updates = merger.merge(source, snapshot);
   loop.onProblems(merger.problems());
   const times = { causedAt: snapshot.causedAt ?? mergedAt, mergedAt, arrivedAt: dependencies.preciseNow() };
+  loop.onUpdates?.(updates);
   // What goes is known before anything that comes begins: the order is the merge's.
   for (const update of updates) applyUpdate(loop, update, times);
   keepHouse(loop);

@@ -1,8 +1,10 @@
 import { computeActions, type PodActions } from '../lifecycle/actions.js';
 import type { ContainerFacts, KillAction } from '../lifecycle/container-plan.js';
+import { deadlineExceeded, remainingActivity } from '../lifecycle/deadline.js';
 import { isAlive, type ObservedPod } from '../lifecycle/observed.js';
 import { isTerminal } from '../lifecycle/phase.js';
 import { createSandbox } from './create-sandbox.js';
+import { pollPause } from './init-poll.js';
 import { markSandbox } from './marks.js';
 import { type Place, startContainer, type StartResult } from './start-container.js';
 import { jittered, type Step } from './step.js';
@@ -23,13 +25,16 @@ export async function syncPod(step: Step): Promise<SyncResult> {
   if (worker.stage === 'waiting') worker.stage = 'starting';
   const actions = computeActions(worker.pod, view.observed(worker.uid), factsOf(step));
   if (actions.hopeless !== undefined) worker.failure = { reason: 'Hopeless', message: actions.hopeless };
+  const activity = remainingActivity(worker.pod, worker.status, step.clock.now());
+  if (activity === 0) worker.failure = deadlineExceeded;
   step.show();
   if (isTerminal(worker.status.phase)) return finish(step);
   if (actions.start.length === 0) worker.waiting.clear();
   const result = isIdle(actions) ? idle(step) : await act(step, actions);
   watchProbes(step);
   step.show();
-  return { ...result, pause: Math.min(result.pause, jittered(settings.resyncMs, step.random)) };
+  const resync = jittered(settings.resyncMs, step.random);
+  return { ...result, pause: Math.min(result.pause, activity, resync, pollPause(step)) };
 }
 
 export function factsOf({ worker, prober }: Step): ContainerFacts {

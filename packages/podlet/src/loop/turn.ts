@@ -1,4 +1,5 @@
 import { collectable } from '../lifecycle/garbage.js';
+import { pollInit } from './init-poll.js';
 import { readLastWords } from './last-words.js';
 import type { Step } from './step.js';
 import { collectGarbage } from './stop-pod.js';
@@ -16,6 +17,7 @@ export async function takeTurn(step: Step, collect: boolean): Promise<TurnResult
     return { kind: 'gone' };
   }
   await refreshStale(step);
+  await pollInit(step);
   await readLastWords(step);
   const result = await syncUnlessOver(step);
   if (collect) await collectRemains(step);

@@ -1,24 +1,15 @@
-import { describeError, PodwireError } from '@podwire/errors';
+import { PodwireError } from '@podwire/errors';
 import type { PodEventType } from '../contract.js';
 import { collectable } from '../lifecycle/garbage.js';
-import { type Pod, podName } from '../pod/pod.js';
-import type { StatusSink, StepDependencies } from './dependencies.js';
+import type { Pod } from '../pod/pod.js';
 import type { PodMarks } from './marks.js';
+import { createNameClaims } from './name-claims.js';
 import { type ArrivalTimes, createWorkerState, orphanPod } from './new-worker.js';
-import { type NameClaims, createNameClaims } from './name-claims.js';
+import type { Entry, Pool, WorkerPoolOptions } from './pool-state.js';
+import { publish, tell } from './publish.js';
 import { updateStatus } from './show.js';
-import { jittered, type Step } from './step.js';
-import { takeTurn } from './turn.js';
+import { leave, notice, start, wakeEntry } from './worker-runs.js';
 import type { KillRequest, WorkerState } from './worker-state.js';
-
-export interface WorkerPoolOptions {
-  readonly dependencies: StepDependencies;
-  readonly sink: StatusSink;
-  /** While it is not so, nothing new begins. */
-  readonly mayRun: () => boolean;
-  readonly onChange: (worker: WorkerState) => void;
-  readonly onGone: (worker: WorkerState) => void;
-}
 
 /** One worker per pod UID, which owns all of the pod's life. */
 export interface WorkerPool {
@@ -43,27 +34,14 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-export interface Entry {
-  readonly state: WorkerState;
-  readonly stop: AbortController;
-  /** Of the turn under way. */
-  turn: AbortController | undefined;
-  running: Promise<void> | undefined;
-  again: boolean;
-  collect: boolean;
-  /** By `clock.elapsed`. */
-  dueAt: number;
-  /** After an error. By `clock.elapsed`. */
-  restUntil: number;
-  /** Turns that followed each other at once. */
-  spin: number;
-}
-
-/** A turn that changes nothing but always wants another one would keep a core busy. */
-const mostSpins = 20;
-
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
-  const pool: Pool = { ...options, entries: new Map(), claims: createNameClaims(), closed: false };
+  const pool: Pool = {
+    ...options,
+    entries: new Map(),
+    claims: createNameClaims(),
+    closed: false,
+    begin: (pod) => put(pool, pod, timesNow(options), true),
+  };
   return {
     put: (pod, times, wake) => put(pool, pod, times, wake),
     remove: (uid) => remove(pool, uid),
@@ -87,12 +65,6 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
     },
     close: () => close(pool),
   };
-}
-
-interface Pool extends WorkerPoolOptions {
-  readonly entries: Map<string, Entry>;
-  readonly claims: NameClaims;
-  closed: boolean;
 }
 
 function put(pool: Pool, pod: Pod, times: ArrivalTimes, wake: boolean): void {
@@ -144,6 +116,11 @@ function askToKill(pool: Pool, entry: Entry | undefined, kill: KillRequest): voi
   entry.turn?.abort(new PodwireError('AGENT_NOT_READY', `The pod is taken down: ${kill.why}.`));
 }
 
+function timesNow({ dependencies }: WorkerPoolOptions): ArrivalTimes {
+  const now = dependencies.preciseNow();
+  return { causedAt: now, mergedAt: now, arrivedAt: now };
+}
+
 function takeOver(pool: Pool, marks: PodMarks): void {
   if (pool.entries.has(marks.uid)) return;
   const pod = orphanPod(marks);
@@ -174,11 +151,6 @@ function addEntry(pool: Pool, state: WorkerState): Entry {
   return entry;
 }
 
-function publish(pool: Pool, state: WorkerState): void {
-  if (!state.orphan) pool.sink.statusChanged(state.pod, state.status);
-  pool.onChange(state);
-}
-
 function tick(pool: Pool): void {
   const now = pool.dependencies.clock.elapsed();
   for (const entry of pool.entries.values()) {
@@ -192,163 +164,12 @@ function hasGarbage(pool: Pool, { state }: Entry): boolean {
   return containers.length + sandboxes.length > 0;
 }
 
-function notice(pool: Pool, entry: Entry | undefined): void {
-  if (entry === undefined) return;
-  if (entry.running === undefined && pool.dependencies.clock.elapsed() < entry.restUntil) {
-    if (updateStatus(entry.state, pool.dependencies)) publish(pool, entry.state);
-  } else wakeEntry(pool, entry);
-}
-
-function wakeEntry(pool: Pool, entry: Entry | undefined): void {
-  if (entry === undefined) return;
-  entry.again = true;
-  start(pool, entry);
-}
-
-function start(pool: Pool, entry: Entry): void {
-  if (entry.running !== undefined || pool.closed || !pool.mayRun()) return;
-  entry.running = run(pool, entry)
-    .catch((error: unknown) =>
-      pool.dependencies.log.error({ error: describeError(error) }, 'a worker failed'),
-    )
-    .finally(() => {
-      entry.running = undefined;
-      if (entry.again && isPresent(pool, entry)) start(pool, entry);
-    });
-}
-
-async function run(pool: Pool, entry: Entry): Promise<void> {
-  while (entry.again && !pool.closed && pool.mayRun() && isPresent(pool, entry)) {
-    entry.again = false;
-    entry.dueAt = Infinity;
-    entry.restUntil = 0;
-    await turn(pool, entry);
-  }
-  entry.spin = 0;
-}
-
-function isPresent(pool: Pool, entry: Entry): boolean {
-  return pool.entries.get(entry.state.uid) === entry;
-}
-
-async function turn(pool: Pool, entry: Entry): Promise<void> {
-  const turnStop = new AbortController();
-  entry.turn = turnStop;
-  const signal = AbortSignal.any([turnStop.signal, entry.stop.signal]);
-  const step = makeStep(pool, entry.state, signal);
-  try {
-    await takeOne(pool, entry, step);
-  } catch (error) {
-    if (!entry.stop.signal.aborted) noteError(pool, entry, turnStop.signal.aborted, error);
-  } finally {
-    entry.turn = undefined;
-  }
-}
-
-async function takeOne(pool: Pool, entry: Entry, step: Step): Promise<void> {
-  const { state } = entry;
-  if (!pool.claims.claim(state.pod, false)) {
-    await waitForName(pool, entry, step);
-    return;
-  }
-  const collect = entry.collect;
-  entry.collect = false;
-  const result = await takeTurn(step, collect);
-  if (result.kind === 'gone') leaveOrStay(pool, entry);
-  else pause(pool, entry, result.again, result.pause);
-}
-
-function pause(pool: Pool, entry: Entry, again: boolean, milliseconds: number): void {
-  entry.spin = again ? entry.spin + 1 : 0;
-  const spinning = entry.spin > mostSpins;
-  if (again && !spinning) entry.again = true;
-  entry.dueAt =
-    pool.dependencies.clock.elapsed() + (spinning ? pool.dependencies.settings.syncMs : milliseconds);
-}
-
-/** Another pod of the same name has not left yet. */
-async function waitForName(pool: Pool, entry: Entry, step: Step): Promise<void> {
-  const { state } = entry;
-  if (state.kill !== undefined) {
-    // It never had anything: whatever an earlier process left is taken down by the one that has the name, or as an orphan.
-    const result = await takeTurn(step, false);
-    if (result.kind === 'gone') leaveOrStay(pool, entry);
-    return;
-  }
-  step.tell('Normal', 'WaitingForName', `Another pod named ${podName(state.pod)} is still being taken down.`);
-  state.stage = 'waiting';
-  step.show();
-}
-
-function leaveOrStay(pool: Pool, entry: Entry): void {
-  const { state } = entry;
-  if (!state.orphan) pool.sink.terminated(state.pod, state.status);
-  releaseName(pool, entry);
-  if (state.removed) leave(pool, entry);
-}
-
-function leave(pool: Pool, entry: Entry): void {
-  const { state } = entry;
-  pool.entries.delete(state.uid);
-  releaseName(pool, entry);
-  pool.onGone(state);
-  if (state.successor !== undefined) put(pool, state.successor, timesNow(pool), true);
-}
-
-function timesNow({ dependencies }: Pool): ArrivalTimes {
-  const now = dependencies.preciseNow();
-  return { causedAt: now, mergedAt: now, arrivedAt: now };
-}
-
-function releaseName(pool: Pool, entry: Entry): void {
-  if (!pool.claims.release(entry.state.pod)) return;
-  const name = podName(entry.state.pod);
-  for (const other of pool.entries.values()) {
-    if (other !== entry && podName(other.state.pod) === name) wakeEntry(pool, other);
-  }
-}
-
-function noteError(pool: Pool, entry: Entry, interrupted: boolean, error: unknown): void {
-  const { dependencies } = pool;
-  const { settings, random, clock, log } = dependencies;
-  if (interrupted) {
-    entry.again = true;
-    return;
-  }
-  const isNetwork = describeError(error).includes('network is not ready');
-  const rest = jittered(isNetwork ? settings.networkRetryMs : settings.retryMs, random);
-  entry.dueAt = clock.elapsed() + rest;
-  entry.restUntil = entry.dueAt;
-  log.warn(
-    { pod: podName(entry.state.pod), uid: entry.state.uid, error: describeError(error) },
-    'pod: will be tried again',
-  );
-  if (updateStatus(entry.state, dependencies)) publish(pool, entry.state);
-}
-
-function makeStep(pool: Pool, worker: WorkerState, signal: AbortSignal): Step {
-  const { dependencies } = pool;
-  return {
-    ...dependencies,
-    worker,
-    signal,
-    tell: (type, reason, message) => tell(pool, worker, type, reason, message),
-    show: () => {
-      if (updateStatus(worker, dependencies)) publish(pool, worker);
-    },
-  };
-}
-
-function tell(pool: Pool, worker: WorkerState, type: PodEventType, reason: string, message: string): void {
-  const event = worker.events.add(type, reason, message, pool.dependencies.clock.now());
-  if (!worker.orphan) pool.sink.event(worker.pod, event);
-  pool.onChange(worker);
-}
-
 async function close(pool: Pool): Promise<void> {
   pool.closed = true;
   const running = [...pool.entries.values()].flatMap((entry) => {
-    entry.stop.abort(new PodwireError('AGENT_NOT_READY', 'The pod agent is stopping.'));
+    const why = new PodwireError('AGENT_NOT_READY', 'The pod agent is stopping.');
+    entry.turn?.abort(why);
+    entry.stop.abort(why);
     return entry.running ?? [];
   });
   await Promise.all(running);

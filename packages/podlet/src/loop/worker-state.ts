@@ -2,6 +2,7 @@ import type { PodStage, SourceName } from '../contract.js';
 import type { BackOff } from '../lifecycle/back-off.js';
 import type { Waiting } from '../lifecycle/container-status.js';
 import type { Pod, PodStatus } from '../pod/pod.js';
+import type { InitPoll } from './init-poll.js';
 import type { PodEvents } from './pod-events.js';
 import type { PodTrace } from './pod-trace.js';
 
@@ -39,6 +40,7 @@ export interface WorkerState extends Inbox {
   gone: boolean;
   /** Running containers whose probes were begun: name → id. */
   readonly watched: Map<string, string>;
+  initPoll: InitPoll | undefined;
   /** Its pause is over: what no listing tells (addresses) is asked for anew. */
   stale: boolean;
   /** What ended containers left in their termination log, by id. */

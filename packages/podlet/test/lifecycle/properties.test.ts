@@ -61,6 +61,8 @@ const states: fc.Arbitrary<ObservedPod> = fc
 const verdict = () => undefined;
 const facts: PodFacts = { verdict, waiting: new Map(), now: 1_000_000, nodeAddresses: ['192.0.2.1'] };
 
+fc.configureGlobal({ numRuns: 1_000 });
+
 describe('for any pod in any state', () => {
   it('nothing is both killed and left alone: what is started again was killed before, or does not run', () => {
     fc.assert(

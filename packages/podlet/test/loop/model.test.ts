@@ -10,11 +10,17 @@ import { createLife, type Life } from './mortal.js';
 import { aContainer, aPod } from './pods.js';
 import { createWatchdog, describeRuntime, type Watchdog } from './watchdog.js';
 
-type Shape = 'plain' | 'double' | 'staged' | 'job' | 'failing' | 'host';
+type Shape = 'plain' | 'stubborn' | 'double' | 'staged' | 'job' | 'failing' | 'host';
 
 /** What of a pod is expected when everything is at rest: containers that run; undefined for one that has ended. */
 const shapes: Readonly<Record<Shape, { make: (name: string, uid: string) => Pod; running?: string[] }>> = {
   plain: { make: (name, uid) => aPod({ name, uid }), running: ['main'] },
+  /** Ends only when its whole grace period is over, so that much can happen meanwhile. */
+  stubborn: {
+    make: (name, uid) =>
+      aPod({ name, uid, spec: { containers: [aContainer('main', { command: ['ignore-term'] })] } }),
+    running: ['main'],
+  },
   double: {
     make: (name, uid) => aPod({ name, uid, spec: { containers: [aContainer('a'), aContainer('b')] } }),
     running: ['a', 'b'],

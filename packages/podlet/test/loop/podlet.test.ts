@@ -41,6 +41,30 @@ describe('a pod that is wanted', () => {
     await podlet.stop();
   });
 
+  it('does not wait for the next listing when an init container is over', async () => {
+    const bench = createBench({
+      programOf: ({ command }) => (command[0] === 'init' ? { endsAfterMs: 120 } : {}),
+    });
+    const podlet = bench.start();
+    const initContainers = ['one', 'two'].map((name) => aContainer(name, { command: ['init'] }));
+    bench.file.say([aPod({ spec: { initContainers } })]);
+    await bench.clock.advance(400);
+    expect(podlet.view('uid-web')?.stage).toBe('running');
+    await podlet.stop();
+  });
+
+  it('fails when it is active for longer than it may', async () => {
+    const bench = createBench();
+    const podlet = bench.start();
+    bench.file.say([aPod({ spec: { activeDeadlineSeconds: 20 } })]);
+    await bench.clock.advance(15 * second);
+    expect(podlet.view('uid-web')?.status.phase).toBe('Running');
+    await bench.clock.advance(10 * second);
+    expect(podlet.view('uid-web')?.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+    expect(await describeRuntime(bench.runtime)).toEqual(['uid-web stopped']);
+    await podlet.stop();
+  });
+
   it('whose containers end is started again with growing pauses', async () => {
     const starts: number[] = [];
     const bench = createBench({
