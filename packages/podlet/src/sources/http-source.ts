@@ -80,12 +80,13 @@ function createReader({ node, nameSuffix = 'none', clock }: HttpSourceOptions, o
 
   const understand = (answer: ManifestAnswer): Snapshot => {
     if (answer.kind === 'failed') return keep([problem(answer.reason)]);
-    if (answer.kind === 'unchanged' || answer.body === known?.body) return keep([]);
+    if (answer.kind === 'unchanged') return keep([]);
     if (answer.body === '') {
       // The server has spoken: it wants no pods, though an empty list would say so more clearly.
-      known = { body: '', content: { pods: [], configMaps: [], problems: [] } };
-      return { ...keep([problem('answered with nothing, which counts as no pods')]) };
+      if (known?.body !== '') known = { body: '', content: { pods: [], configMaps: [], problems: [] } };
+      return keep([problem('answered with nothing, which counts as no pods')]);
     }
+    if (answer.body === known?.body) return keep([]);
     const content = readManifests(answer.body, { source: 'http', origin, node, nameSuffix });
     if (content.problems.length > 0) return keep(content.problems);
     known = { body: answer.body, content, ...(answer.etag === undefined ? {} : { etag: answer.etag }) };

@@ -45,12 +45,25 @@ interface Sleep {
 interface SteppedClock extends Clock {
   /** Ends the next sleep of that length, which begins perhaps only later. */
   pass(milliseconds: number): Promise<void>;
+  /** Waits until somebody sleeps that long. */
+  begun(milliseconds: number): Promise<void>;
 }
 
 function createSteppedClock(): SteppedClock {
   let time = 1_000_000;
   const sleeping = new Set<Sleep>();
   const watchers = new Set<() => void>();
+  const find = (milliseconds: number): Promise<Sleep> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const found = [...sleeping].find((each) => each.milliseconds === milliseconds);
+        if (found === undefined) return;
+        watchers.delete(look);
+        resolve(found);
+      };
+      watchers.add(look);
+      look();
+    });
   return {
     now: () => time,
     elapsed: () => time,
@@ -66,20 +79,13 @@ function createSteppedClock(): SteppedClock {
         signal.addEventListener('abort', refuse, { once: true });
         for (const look of [...watchers]) look();
       }),
-    pass: (milliseconds) =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          const found = [...sleeping].find((each) => each.milliseconds === milliseconds);
-          if (found === undefined) return;
-          watchers.delete(look);
-          sleeping.delete(found);
-          time += milliseconds;
-          found.end();
-          resolve();
-        };
-        watchers.add(look);
-        look();
-      }),
+    begun: async (milliseconds) => void (await find(milliseconds)),
+    async pass(milliseconds) {
+      const found = await find(milliseconds);
+      sleeping.delete(found);
+      time += milliseconds;
+      found.end();
+    },
   };
 }
 
@@ -89,10 +95,12 @@ function start(
   const clock = createSteppedClock();
   const listener = listen(createHttpSource({ url, node: 'node-1', clock, ...options }));
   running.push(listener);
-  return Object.defineProperties(
-    { clock, period: () => clock.pass(20_000) },
-    Object.getOwnPropertyDescriptors(listener),
-  ) as never;
+  /** One period later, and what was asked for then has been dealt with. */
+  const period = async (): Promise<void> => {
+    await clock.pass(20_000);
+    await clock.begun(20_000);
+  };
+  return Object.defineProperties({ clock, period }, Object.getOwnPropertyDescriptors(listener)) as never;
 }
 
 const problems = (listener: Listener): string[] => listener.latest!.problems.map(formatProblem);
@@ -275,8 +283,9 @@ describe('what a server is asked', () => {
     await source.period();
     await source.period();
     answer = content(manifest('b'), { etag: '"2"' });
+    await source.period();
     await source.until((snapshot) => namesOf(snapshot) === 'b');
-    expect(requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"', '"1"']);
+    expect(requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"', '"1"', '"1"']);
     expect(source.snapshots).toHaveLength(2);
   });
 
@@ -285,7 +294,6 @@ describe('what a server is asked', () => {
     const source = start();
     await source.until(() => true);
     await source.period();
-    await source.clock.pass(20_000);
     expect(requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
 
