@@ -80,7 +80,7 @@ function toMount({ hostPath, containerPath, readOnly }: PreparedMount): Mount {
   };
 }
 
-function linuxConfig({ pod, container, node, imageUser }: ContainerWish): LinuxContainerConfig {
+function linuxConfig({ pod, container, node, imageUser, directories }: ContainerWish): LinuxContainerConfig {
   const limits = containerLimits(pod, container, node);
   return {
     resources: {
@@ -95,6 +95,6 @@ function linuxConfig({ pod, container, node, imageUser }: ContainerWish): LinuxC
       unified: {},
       memorySwapLimitInBytes: 0n,
     },
-    securityContext: containerSecurity(pod, container, imageUser),
+    securityContext: containerSecurity(pod, container, imageUser, directories),
   };
 }

@@ -24,7 +24,7 @@ export const buildSandboxConfig: BuildSandboxConfig = (pod, attempt, node, direc
   annotations: { ...pod.metadata.annotations },
   linux: {
     cgroupParent: node.cgroupParent ?? '',
-    securityContext: sandboxSecurity(pod),
+    securityContext: sandboxSecurity(pod, directories),
     sysctls: sysctls(pod),
   },
 });

@@ -5,8 +5,12 @@ import {
   NamespaceMode,
   type NamespaceOption,
 } from '@podwire/cri';
+import type { PodletDirectories } from '../contract.js';
 import type { ImageUser } from '../parts.js';
 import { type Container, type Pod, podName } from '../pod/pod.js';
+import { wishProfiles } from './security-profiles.js';
+
+type Directories = Pick<PodletDirectories, 'root'>;
 
 /** The parts of /proc that are hidden and read-only by default: what runtimes agree on (moby, cri-o, kubelet). */
 export const maskedPaths: readonly string[] = [
@@ -42,7 +46,7 @@ export function namespaceOptions({ spec }: Pod): NamespaceOption {
   };
 }
 
-export function sandboxSecurity(pod: Pod): LinuxSandboxSecurityContext {
+export function sandboxSecurity(pod: Pod, directories: Directories): LinuxSandboxSecurityContext {
   const { runAsUser, runAsGroup } = pod.spec.securityContext;
   return {
     namespaceOptions: namespaceOptions(pod),
@@ -50,7 +54,7 @@ export function sandboxSecurity(pod: Pod): LinuxSandboxSecurityContext {
     supplementalGroups: supplementalGroups(pod),
     // A privileged container may only live in a privileged sandbox.
     privileged: allContainers(pod).some(({ securityContext }) => securityContext.privileged === true),
-    seccompProfilePath: '',
+    ...wishProfiles([pod.spec.securityContext], directories),
     ...(runAsUser !== undefined && { runAsUser: { value: BigInt(runAsUser) } }),
     // Runtimes refuse a group without a user.
     ...(runAsUser !== undefined && runAsGroup !== undefined && { runAsGroup: { value: BigInt(runAsGroup) } }),
@@ -74,6 +78,7 @@ export function containerSecurity(
   pod: Pod,
   container: Container,
   imageUser: ImageUser | undefined,
+  directories: Directories,
 ): LinuxContainerSecurityContext {
   const own = container.securityContext;
   requireNonRoot(pod, container, imageUser);
@@ -92,7 +97,7 @@ export function containerSecurity(
     maskedPaths,
     readonlyPaths,
     apparmorProfile: '',
-    seccompProfilePath: '',
+    ...wishProfiles([own, pod.spec.securityContext], directories),
   };
 }
 

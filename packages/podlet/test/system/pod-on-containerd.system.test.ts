@@ -11,7 +11,7 @@ import { createRunHook } from '../../src/hooks/index.js';
 import { createEnsureImage, readImageUser } from '../../src/images/index.js';
 import { readNode } from '../../src/node/index.js';
 import type { ContainerWish } from '../../src/parts.js';
-import type { Container, Pod } from '../../src/pod/pod.js';
+import type { Pod } from '../../src/pod/pod.js';
 import { performProbe } from '../../src/probes/perform.js';
 import { buildContainerConfig, buildSandboxConfig, readContainerIdentity } from '../../src/wishes/index.js';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
@@ -70,6 +70,7 @@ function makeEverything(): Pod {
       runAsNonRoot: true,
       readOnlyRootFilesystem: true,
       allowPrivilegeEscalation: false,
+      seccompProfile: { type: 'RuntimeDefault' },
       capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
     },
     lifecycle: { preStop: { exec: { command: ['/bin/true'] } } },
@@ -151,6 +152,7 @@ test('a pod with everything', async (context) => {
     assert.match(groups, /^uid=1000 gid=2000 groups=.*4711/);
     const status = await run(containerId, '/bin/cat', '/proc/1/status');
     assert.match(status, /NoNewPrivs:\s*1/);
+    assert.match(status, /Seccomp:\s*2/, 'a filter');
     assert.match(status, /CapBnd:\s*0000000000000400/, 'all dropped, NET_BIND_SERVICE (10) added');
     assert.match(await sh('echo x > /new'), /Read-only file system/);
     assert.equal(await run(containerId, '/bin/cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start'), '80');

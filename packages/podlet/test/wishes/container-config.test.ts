@@ -1,3 +1,4 @@
+import { SecurityProfile_ProfileType } from '@podwire/cri';
 import { describe, expect, test } from 'vitest';
 import type { ContainerWish, ImageUser } from '../../src/parts.js';
 import type { Container, PodSecurityContext } from '../../src/pod/pod.js';
@@ -180,5 +181,51 @@ describe('users', () => {
       supplementalGroups: [9n],
     });
     expect(security({}, {})).toMatchObject({ privileged: false, readonlyRootfs: false, noNewPrivs: false });
+  });
+});
+
+describe('confinement', () => {
+  const { RuntimeDefault, Unconfined, Localhost } = SecurityProfile_ProfileType;
+  const profiles = (own: object, pod: object = {}) => {
+    const container = makeContainer({ securityContext: own });
+    const config = buildContainerConfig(
+      makeWish(container, { pod: makePod({ containers: [container], securityContext: pod }) }),
+    );
+    const { seccomp, seccompProfilePath, apparmor, selinuxOptions } = config.linux!.securityContext!;
+    return { seccomp, seccompProfilePath, apparmor, selinuxOptions };
+  };
+
+  test.each([
+    [{ type: 'RuntimeDefault' }, { profileType: RuntimeDefault, localhostRef: '' }, 'runtime/default'],
+    [{ type: 'Unconfined' }, { profileType: Unconfined, localhostRef: '' }, 'unconfined'],
+    [
+      { type: 'Localhost', localhostProfile: 'web/strict.json' },
+      { profileType: Localhost, localhostRef: '/var/lib/podwire/seccomp/web/strict.json' },
+      'localhost//var/lib/podwire/seccomp/web/strict.json',
+    ],
+  ])('seccomp %j, for new and old runtimes', (seccompProfile, seccomp, seccompProfilePath) => {
+    expect(profiles({ seccompProfile })).toMatchObject({ seccomp, seccompProfilePath });
+    expect(profiles({}, { seccompProfile })).toMatchObject({ seccomp, seccompProfilePath });
+    expect(profiles({ seccompProfile }, { seccompProfile: { type: 'Unconfined' } })).toMatchObject({
+      seccomp,
+    });
+  });
+
+  test('nothing is asked for where nothing is said', () => {
+    expect(profiles({})).toEqual({ seccompProfilePath: '' });
+  });
+
+  test('AppArmor and SELinux', () => {
+    expect(profiles({ appArmorProfile: { type: 'Localhost', localhostProfile: 'web' } })).toMatchObject({
+      apparmor: { profileType: Localhost, localhostRef: 'web' },
+    });
+    expect(profiles({ appArmorProfile: { type: 'Surprise' } })).toMatchObject({
+      apparmor: { profileType: RuntimeDefault },
+    });
+    expect(
+      profiles({ seLinuxOptions: { level: 's0:c1' } }, { seLinuxOptions: { level: 's0' } }),
+    ).toMatchObject({
+      selinuxOptions: { user: '', role: '', type: '', level: 's0:c1' },
+    });
   });
 });
