@@ -11,10 +11,49 @@ export interface CatalogEntry {
 const node = 'The node:';
 const look = 'Look:';
 const pods = 'Pods:';
+const run = 'Run pods:';
 const more = 'More:';
 
 export const catalog: readonly CatalogEntry[] = [
+  {
+    name: 'up',
+    summary: 'run the pods of manifests on this machine and show them coming up',
+    group: run,
+    load: () => import('./commands/up.js'),
+  },
+  { name: 'down', summary: 'take them down again', group: run, load: () => import('./commands/down.js') },
+  {
+    name: 'ps',
+    summary: 'the pods that run, and what each waits for',
+    group: run,
+    load: () => import('./commands/ps.js'),
+  },
+  {
+    name: 'logs',
+    summary: 'what a container has written',
+    group: run,
+    load: () => import('./commands/logs.js'),
+  },
+  {
+    name: 'exec',
+    summary: 'run a program in a container',
+    group: run,
+    load: () => import('./commands/exec.js'),
+  },
+  {
+    name: 'port-forward',
+    summary: 'a port of this machine that leads into a pod',
+    group: run,
+    load: () => import('./commands/port-forward.js'),
+  },
   { name: 'agent', summary: 'run the node agent', group: node, load: () => import('./commands/agent.js') },
+  { name: 'podlet', summary: 'run the pod agent', group: node, load: () => import('./commands/podlet.js') },
+  {
+    name: 'sandbox',
+    summary: 'serve the Container Runtime Interface over Docker Engine',
+    group: node,
+    load: () => import('./commands/sandbox.js'),
+  },
   {
     name: 'install',
     summary: 'put plugin and network configuration where the container runtime looks',
@@ -51,6 +90,12 @@ export const catalog: readonly CatalogEntry[] = [
     summary: 'what a request did, stage by stage',
     group: look,
     load: () => import('./commands/trace.js'),
+  },
+  {
+    name: 'net',
+    summary: 'which CNI network pods get, and why',
+    group: look,
+    load: () => import('./commands/net.js'),
   },
   {
     name: 'plan',

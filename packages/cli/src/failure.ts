@@ -23,7 +23,7 @@ export function describeFailure(error: unknown): Failure {
     return { code, message, action, ...(Object.keys(details).length === 0 ? {} : { details }) };
   }
   if (error instanceof InterruptedError) return { code: 'INTERRUPTED', message: error.message };
-  return describeCniError(error) ?? describeDefect(error);
+  return describeCniError(error) ?? describeCriError(error) ?? describeDefect(error);
 }
 
 /** Recognized by its name, so that the library is not loaded for this alone. */
@@ -36,6 +36,12 @@ function describeCniError(error: unknown): Failure | undefined {
     message: error.message,
     ...(typeof details === 'string' && details !== '' ? { details } : {}),
   };
+}
+
+/** What a container runtime answered; recognized by its name, as above. */
+function describeCriError(error: unknown): Failure | undefined {
+  if (!(error instanceof Error) || error.name !== 'CriError') return undefined;
+  return { code: `CRI_${(error as Error & { code: string }).code}`, message: error.message };
 }
 
 function describeDefect(error: unknown): Failure {

@@ -1,5 +1,5 @@
 import { InterruptedError } from './failure.js';
-import { exitCodes } from './io.js';
+import { exitCodes, type Io } from './io.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -23,5 +23,15 @@ export async function withInterrupt<T>(work: (signal: AbortSignal) => Promise<T>
     throw stopped.signal.aborted ? stopped.signal.reason : error;
   } finally {
     for (const signal of signals) process.off(signal, stop);
+  }
+}
+
+/** For work that goes on until somebody ends it: a signal is its normal end, and says nothing but its exit code. */
+export async function untilInterrupted(io: Io, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  try {
+    await withInterrupt(work);
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) throw error;
+    io.exitCode = exitCodes[error.signal];
   }
 }

@@ -224,6 +224,7 @@ function stepDependencies(given: PodletDependencies, assembled: Assembled): Step
   return {
     ...given,
     ...assembled,
+    node: rememberAddresses(given.node, clock),
     faults: given.faults ?? noFaults,
     sandboxes: createSemaphore(assembled.settings.concurrentSandboxes),
     networkProblem: () => assembled.health.networkProblem(),
@@ -231,4 +232,19 @@ function stepDependencies(given: PodletDependencies, assembled: Assembled): Step
     record,
     preciseNow,
   };
+}
+
+const addressesAreGoodForMs = 5_000;
+
+/** Every status has the node's addresses, and asking the machine takes the longer the more pods, and so links, it has. */
+function rememberAddresses(node: PodletNode, clock: Clock): PodletNode {
+  let known = { at: -Infinity, addresses: [] as readonly string[] };
+  return Object.defineProperty({ ...node }, 'addresses', {
+    enumerable: true,
+    get: () => {
+      const now = clock.elapsed();
+      if (now - known.at > addressesAreGoodForMs) known = { at: now, addresses: node.addresses };
+      return known.addresses;
+    },
+  });
 }

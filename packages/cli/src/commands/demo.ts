@@ -94,8 +94,9 @@ async function isAllWell({ checks, ending }: DemoReport): Promise<boolean> {
 }
 
 async function endDemos(command: Command, io: Io, name: string | undefined): Promise<void> {
-  const [{ findLedgers, isAlive }, { countLeft, endDemo, inodesOf, isNothing }] = await Promise.all([
+  const [{ findLedgers }, { isAlive }, { countLeft, endDemo, inodesOf, isNothing }] = await Promise.all([
     import('../demo/ledger.js'),
+    import('../process-mark.js'),
     import('../demo/end.js'),
   ]);
   if (process.getuid?.() !== 0) throw new PodwireError('PRIVILEGE_MISSING', 'only root can end a demo');

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { parseAddress } from '@podwire/addresses';
 import { openLocatedApi } from '../api/locate.js';
-import type { LocalApi } from '@podwire/local-api';
 import type { BlockView, IpamView, LeaseView, PoolView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { AgentError } from '../failure.js';
+import { ApiError, type LocalApi } from '@podwire/local-api';
 import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
@@ -127,7 +126,7 @@ async function askWhetherFree(
       await api.post('/v1/plan', { args: `IP=${address}`, config: { network } });
       return { address, state: 'available', network };
     } catch (error) {
-      if (!(error instanceof AgentError)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       reason = error.failure.message;
     }
   }

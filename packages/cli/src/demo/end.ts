@@ -1,9 +1,9 @@
 /** Taking a demo away, by its ledger: by the demo itself, or by `podwire demo --end` long after. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteNamespace } from '@podwire/linux';
-import { isAlive, type Ledger, type LedgerProcess } from './ledger.js';
+import { endProcesses, isAlive } from '../process-mark.js';
+import type { Ledger } from './ledger.js';
 import { namespacePath } from './namespaces.js';
 
 /** How many things there are of a demo. */
@@ -14,32 +14,11 @@ export interface Inventory {
   readonly files: number;
 }
 
-/** Milliseconds that processes get to end by themselves. */
-const grace = 5_000;
-const pause = 10;
-
 /** Ends processes (SIGTERM, then SIGKILL), unpins namespaces and removes the directory. */
 export async function endDemo(ledger: Ledger): Promise<void> {
   await endProcesses(ledger.processes);
   for (const name of ledger.namespaces) deleteNamespace(namespacePath(name));
   fs.rmSync(ledger.directory, { recursive: true, force: true, maxRetries: 5 });
-}
-
-async function endProcesses(processes: readonly LedgerProcess[]): Promise<void> {
-  const end = performance.now() + grace;
-  for (const each of processes) sendSignal(each, 'SIGTERM');
-  while (processes.some(isAlive)) {
-    if (performance.now() > end) for (const each of processes) sendSignal(each, 'SIGKILL');
-    await sleep(pause);
-  }
-}
-
-function sendSignal(target: LedgerProcess, signal: NodeJS.Signals): void {
-  try {
-    if (isAlive(target)) process.kill(target.pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }
 
 /** Counts what is there of a demo. After {@link endDemo} it must be nothing. */

@@ -1,0 +1,90 @@
+import { PodwireError } from '@podwire/errors';
+import type { PodView } from '@podwire/podlet';
+import type { Command } from 'commander';
+import { addExamples, optionsOf } from '../command.js';
+import { untilInterrupted } from '../interrupt.js';
+import type { Io } from '../io.js';
+import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
+import { findPod, fullName } from '../pods/names.js';
+
+interface LogsOptions {
+  readonly namespace?: string;
+  readonly container?: string;
+  readonly follow?: boolean;
+  readonly previous?: boolean;
+  readonly tail?: string;
+  readonly timestamps?: boolean;
+}
+
+export function define(command: Command, io: Io): void {
+  command
+    .description(
+      'Prints what a container has written: its standard output to standard output, its standard error to standard error.',
+    )
+    .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME')
+    .option('-n, --namespace <name>', 'the namespace of the pod')
+    .option('-c, --container <name>', 'the container; the first one when absent')
+    .option('-f, --follow', 'go on with what it writes from now')
+    .option('-p, --previous', 'the instance before the last restart')
+    .option('--tail <lines>', 'only the last lines')
+    .option('--timestamps', 'when each line was written')
+    .action((pod: string) => run(command, io, pod));
+  addDirectory(command);
+  addExamples(command, [
+    ['podwire logs web', ''],
+    ['podwire logs shop/web -c sidecar --tail 20 -f', ''],
+  ]);
+}
+
+async function run(command: Command, io: Io, text: string): Promise<void> {
+  const options = optionsOf(command) as LogsOptions;
+  const pod = await findPod(openLocatedPodApi(command, io), text, options.namespace);
+  const file = chooseLog(pod, options);
+  const { createLogPrinter, readContainerLog } = await import('@podwire/cri/logs');
+  const print = createLogPrinter({ timestamps: options.timestamps === true });
+  await untilInterrupted(io, async (signal) => {
+    const tail = options.tail === undefined ? {} : { tailLines: Number(options.tail) };
+    try {
+      for await (const entry of readContainerLog(file, {
+        follow: options.follow === true,
+        signal,
+        ...tail,
+      })) {
+        (entry.stream === 'stderr' ? process.stderr : process.stdout).write(print(entry));
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      throw new PodwireError('POD_NOT_RUNNING', `pod ${fullName(pod)} has written no log yet (${file})`);
+    }
+  });
+}
+
+/** @throws PodwireError POD_UNKNOWN for a container that it does not have, POD_NOT_RUNNING */
+export function chooseLog(
+  pod: PodView,
+  { container, previous }: Pick<LogsOptions, 'container' | 'previous'>,
+): string {
+  const names = pod.containers.map(({ name }) => name);
+  const found =
+    container === undefined ? pod.containers[0] : pod.containers.find(({ name }) => name === container);
+  if (found === undefined) {
+    throw new PodwireError(
+      'POD_UNKNOWN',
+      `pod ${fullName(pod)} has no container ${container ?? ''}; it has ${names.join(', ')}`,
+    );
+  }
+  if (found.logPath === undefined) {
+    throw new PodwireError(
+      'POD_NOT_RUNNING',
+      `container ${found.name} of pod ${fullName(pod)} has not been started yet`,
+    );
+  }
+  if (previous !== true) return found.logPath;
+  if (found.restartCount === 0) {
+    throw new PodwireError(
+      'POD_NOT_RUNNING',
+      `container ${found.name} of pod ${fullName(pod)} has not been restarted: there is no previous one`,
+    );
+  }
+  return found.logPath.replace(/\d+\.log$/, `${found.restartCount - 1}.log`);
+}

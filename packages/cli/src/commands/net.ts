@@ -1,0 +1,79 @@
+import type { NetworkChoice } from '@podwire/pod-network';
+import type { Command } from 'commander';
+import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { colorsFor, exitCodes, type Colors, type Io, printable, writeJson, writeLines } from '../io.js';
+import { defaultPluginPath } from '../pod-agent/options.js';
+import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
+
+interface ExplainOptions {
+  readonly cniConfDir?: string;
+  readonly cniBinDir?: string[];
+  readonly network?: string;
+}
+
+export function define(command: Command, io: Io): void {
+  command.description('Which CNI network the pods of this machine get, and why.');
+  const explain = command
+    .command('explain')
+    .summary('which configuration file was chosen, and why the others were not')
+    .description(
+      'Says which CNI configuration file was chosen, why the others were not, and whether the network is ready. It asks the pod agent; with --cni-conf-dir it looks into a directory itself, as a runtime would.',
+    )
+    .option('--cni-conf-dir <dir>', 'look here, without a pod agent')
+    .option('--cni-bin-dir <dir...>', 'where plugins are')
+    .option('--network <name>', 'take the network of this name')
+    .action(() => show(explain, io));
+  addDirectory(addOutput(explain));
+  addExamples(explain, [
+    ['podwire net explain', ''],
+    ['podwire net explain --cni-conf-dir /etc/cni/net.d', 'what containerd would find'],
+  ]).addHelpText('after', '\nExit code 4: no network is ready.');
+}
+
+async function show(command: Command, io: Io): Promise<void> {
+  const options = optionsOf(command) as ExplainOptions;
+  const choice =
+    options.cniConfDir === undefined
+      ? await openLocatedPodApi(command, io).get<NetworkChoice>('/v1/network')
+      : await lookInto(options.cniConfDir, options);
+  if (!choice.status.ready) io.exitCode = exitCodes.notAsItShould;
+  if (outputOf(command) === 'json') return writeJson(io, choice);
+  const { renderTable } = await import('../render/table.js');
+  const paint = colorsFor(io, io.stdout);
+  const rows = choice.files.map(({ file, verdict, why }) => [
+    printable(file),
+    paintVerdict(verdict, paint),
+    printable(why),
+  ]);
+  const table =
+    rows.length === 0
+      ? [`no configuration in ${choice.directory}`]
+      : renderTable({ head: ['FILE', 'VERDICT', 'WHY'], rows }, paint);
+  return writeLines(io, [...describeNetwork(choice, paint), '', ...table]);
+}
+
+/** As a runtime that starts now would see it; nothing is attached. */
+async function lookInto(directory: string, { cniBinDir, network }: ExplainOptions): Promise<NetworkChoice> {
+  const { explainDirectory } = await import('@podwire/pod-network');
+  return explainDirectory({
+    configDirectory: directory,
+    pluginPath: cniBinDir ?? defaultPluginPath,
+    ...(network === undefined ? {} : { network }),
+  });
+}
+
+function describeNetwork({ network, status, pinned }: NetworkChoice, paint: Colors): string[] {
+  const pin = pinned === undefined ? '' : ` (pinned to ${printable(pinned)})`;
+  const ready = status.ready ? paint.green('ready') : paint.red(`not ready: ${printable(status.message)}`);
+  if (network === undefined) return [`no network${pin}, ${ready}`];
+  const kept = network.kept ? paint.yellow(', kept although its file is gone or broken by now') : '';
+  return [
+    `${paint.bold(printable(network.name))}${pin} from ${printable(network.file)}${kept}, ${ready}`,
+    `plugins: ${network.plugins.map(printable).join(', ')}`,
+  ];
+}
+
+function paintVerdict(verdict: NetworkChoice['files'][number]['verdict'], paint: Colors): string {
+  if (verdict === 'chosen') return paint.green(verdict);
+  return verdict === 'not needed' || verdict === 'other name' ? paint.dim(verdict) : paint.red(verdict);
+}

@@ -1,0 +1,100 @@
+import net from 'node:net';
+import { describeError } from '@podwire/errors';
+import type { LocalApi } from '@podwire/local-api';
+import type { PodView } from '@podwire/podlet';
+import type { Command } from 'commander';
+import { addExamples, optionsOf } from '../command.js';
+import { untilInterrupted } from '../interrupt.js';
+import type { Io } from '../io.js';
+import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
+import { findPod, fullName } from '../pods/names.js';
+
+interface Forward {
+  /** 0: any that is free. */
+  readonly local: number;
+  readonly remote: number;
+}
+
+export function define(command: Command, io: Io): void {
+  command
+    .description(
+      'Listens on ports of this machine and carries each connection to a port inside the pod, also to one that listens on the pod’s localhost only. Goes on until Ctrl-C.',
+    )
+    .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME')
+    .argument('<ports...>', 'LOCAL:REMOTE, PORT for the same on both sides, or :REMOTE for any local one')
+    .option('-n, --namespace <name>', 'the namespace of the pod')
+    .option('--address <address>', 'where to listen', '127.0.0.1')
+    .action((pod: string, ports: string[]) => run(command, io, pod, ports));
+  addDirectory(command);
+  addExamples(command, [
+    ['podwire port-forward web 8080:80', ''],
+    ['podwire port-forward web :80', 'says which port it took'],
+  ]);
+}
+
+async function run(command: Command, io: Io, text: string, ports: readonly string[]): Promise<void> {
+  const { namespace, address } = optionsOf(command) as { namespace?: string; address: string };
+  const forwards = ports.map((port) => readForward(command, port));
+  const api = openLocatedPodApi(command, io);
+  const pod = await findPod(api, text, namespace);
+  await untilInterrupted(io, async (signal) => {
+    const servers = await Promise.all(
+      forwards.map((forward) => listen(api, io, pod, forward, address, signal)),
+    );
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    for (const server of servers) server.close();
+  });
+}
+
+/** `8080:80`, `80`, `:80` */
+export function readForward(command: Pick<Command, 'error'>, text: string): Forward {
+  const match = /^(?:(\d{0,5}):)?(\d{1,5})$/.exec(text);
+  const remote = Number(match?.[2]);
+  const local = match?.[1] === undefined ? remote : Number(match[1]);
+  if (match !== null && remote >= 1 && remote <= 65_535 && local <= 65_535) return { local, remote };
+  return command.error(`error: ${text} is neither LOCAL:REMOTE nor PORT nor :REMOTE`, { exitCode: 2 });
+}
+
+async function listen(
+  api: LocalApi,
+  io: Io,
+  pod: PodView,
+  { local, remote }: Forward,
+  address: string,
+  signal: AbortSignal,
+): Promise<net.Server> {
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    carry(api, pod, remote, socket, signal).catch((error: unknown) => {
+      if (!signal.aborted)
+        io.stderr.write(`port ${remote} of pod/${fullName(pod)}: ${describeError(error)}\n`);
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(local, address, resolve);
+  });
+  const { port } = server.address() as net.AddressInfo;
+  io.stdout.write(
+    `${address.includes(':') ? `[${address}]` : address}:${port} → pod/${fullName(pod)} port ${remote}\n`,
+  );
+  signal.addEventListener('abort', () => server.close(), { once: true });
+  return server;
+}
+
+/** An URL for each connection: they work once. */
+async function carry(
+  api: LocalApi,
+  pod: PodView,
+  remote: number,
+  socket: net.Socket,
+  signal: AbortSignal,
+): Promise<void> {
+  const { url } = await api.post<{ url: string }>('/v1/port-forward', {
+    namespace: pod.namespace,
+    name: pod.name,
+  });
+  const { openPortForward } = await import('@podwire/cri/streaming');
+  await openPortForward(url, remote, socket, { signal });
+}

@@ -1,0 +1,110 @@
+import path from 'node:path';
+import type { PodView } from '@podwire/podlet';
+import type { Command } from 'commander';
+import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { withInterrupt } from '../interrupt.js';
+import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { bringUp } from '../pods/bring-up.js';
+import { judgePod } from '../pods/judge.js';
+import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
+import type { PodsView } from '../pods/names.js';
+import { startProgress } from '../render/progress.js';
+import { renderProblems } from './ps.js';
+
+interface UpOptions {
+  readonly runtime: string;
+  readonly cniConfDir?: string;
+  readonly cniBinDir?: string[];
+  readonly timeout: string;
+  readonly detach?: boolean;
+}
+
+export function define(command: Command, io: Io): void {
+  command
+    .description(
+      'Runs the pods of manifests on this machine and shows them coming up. What is needed is started and goes on afterwards: a pod agent, and a node agent for the network of pods. Without a container engine the embedded runtime runs a container’s `command` as a process with the files of this machine: to try Podwire out, not to keep others’ code apart. Manifests are watched: editing, adding or deleting one changes the pods.',
+    )
+    .argument('<what...>', 'manifest files, directories of them, or URLs')
+    .option('--runtime <name>', 'embedded, docker, containerd, or the path of a CRI socket', 'embedded')
+    .option('--cni-conf-dir <dir>', 'another CNI network than Podwire’s own (embedded and docker)')
+    .option('--cni-bin-dir <dir...>', 'where its plugins are')
+    .option('--timeout <seconds>', 'how long to wait for pods to be ready', '60')
+    .option('-d, --detach', 'do not wait')
+    .action((what: string[]) => run(command, io, what));
+  addDirectory(addOutput(command));
+  addExamples(command, [
+    ['podwire up examples/web.yaml', ''],
+    ['podwire up /etc/podwire/pods https://example.org/pods.yaml', ''],
+    ['podwire up web.yaml --runtime containerd', ''],
+    ['podwire down web.yaml', 'the other way round'],
+  ]).addHelpText('after', '\nExit code 4: a pod is not ready in time, or failed.');
+}
+
+async function run(command: Command, io: Io, what: readonly string[]): Promise<void> {
+  const options = optionsOf(command) as unknown as UpOptions;
+  const seconds = Number(options.timeout);
+  if (!(seconds > 0))
+    command.error(`error: --timeout must be a number of seconds, is ${options.timeout}`, { exitCode: 2 });
+  const { files, urls } = sortPlaces(what);
+  const directory = locateDirectory(command, io);
+  const places = placesIn(directory);
+  const progress = startProgress(io);
+  const outcome = await withInterrupt(async (signal) => {
+    await bringUp({
+      directory,
+      places,
+      runtime: options.runtime,
+      ...networkOf(options),
+      more: [],
+      progress,
+      signal,
+    });
+    const api = openPodApi(places.podSocket, { signal, timeout: 30_000 });
+    await api.post('/v1/sources', { files, urls });
+    if (options.detach === true) return api.get<PodsView>('/v1/pods');
+    const { followPods } = await import('../pods/follow.js');
+    const either = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+    const concerns = isOf([...files, ...urls]);
+    const board = await followPods({ api, io, progress, concerns, signal: either }, isSettled);
+    return { pods: [...board.pods.values()].filter(concerns), problems: board.problems };
+  });
+  await report(command, io, outcome);
+}
+
+/** Absolute, since the pod agent lives elsewhere. */
+export function sortPlaces(what: readonly string[]): { files: string[]; urls: string[] } {
+  const isUrl = (each: string): boolean => /^https?:\/\//.test(each);
+  return {
+    files: what.filter((each) => !isUrl(each)).map((each) => path.resolve(each)),
+    urls: what.filter(isUrl),
+  };
+}
+
+function networkOf({ cniConfDir, cniBinDir }: UpOptions) {
+  if (cniConfDir === undefined) return {};
+  const pluginDirectories = (cniBinDir ?? ['/opt/cni/bin']).map((each) => path.resolve(each));
+  return { network: { configDirectory: path.resolve(cniConfDir), pluginDirectories } };
+}
+
+/** Pods whose manifest stands in one of the places. */
+export function isOf(places: readonly string[]): (pod: Pick<PodView, 'origin'>) => boolean {
+  return ({ origin }) =>
+    origin !== undefined &&
+    places.some((place) => origin === place || origin.startsWith(`${place.replace(/\/$/, '')}/`));
+}
+
+/** A pod that will never be ready has been said to have failed. */
+function isSettled(pods: readonly PodView[]): boolean {
+  return pods.every((pod) => judgePod(pod).state !== 'waiting');
+}
+
+async function report(command: Command, io: Io, { pods, problems }: PodsView): Promise<void> {
+  const bad = pods.filter((pod) => !['ready', 'succeeded'].includes(judgePod(pod).state));
+  if (bad.length > 0 || problems.length > 0) io.exitCode = exitCodes.notAsItShould;
+  if (outputOf(command) === 'json') return writeJson(io, { pods, problems });
+  for (const line of renderProblems(problems))
+    io.stderr.write(`${colorsFor(io, io.stderr).red('✗')} ${line}\n`);
+  if (pods.length === 0) return void io.stderr.write('no pods\n');
+  const { renderPodTable } = await import('../pods/table.js');
+  return writeLines(io, renderPodTable(pods, io.now(), colorsFor(io, io.stdout)));
+}

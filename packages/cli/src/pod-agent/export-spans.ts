@@ -1,0 +1,16 @@
+/** Traces to an OpenTelemetry collector, where the environment names one. */
+import { createOtlpExporter, type OtlpExporter, readOtlpSettings } from '@podwire/tracing';
+import type { RuntimeLog } from './open-runtime.js';
+
+export async function openExporter(
+  env: Readonly<Record<string, string | undefined>>,
+  log: RuntimeLog,
+): Promise<OtlpExporter | undefined> {
+  const settings = readOtlpSettings(env);
+  if (settings === undefined) return undefined;
+  log.info({ endpoint: settings.endpoint }, 'traces are exported');
+  return createOtlpExporter({
+    ...settings,
+    onFailure: (reason) => log.warn({ reason }, 'traces could not be exported'),
+  });
+}

@@ -1,0 +1,46 @@
+/** The side towards an API server: pods come from it, status and events go to it. Loaded only when it is asked for. */
+import type { Clock, PodSource, StatusSink } from '@podwire/podlet';
+import type { RuntimeLog } from './open-runtime.js';
+import type { PodAgentSettings } from './settings.js';
+
+export interface KubernetesSide {
+  readonly source: PodSource;
+  readonly sink: StatusSink;
+  close(): Promise<void>;
+}
+
+/** @throws PodwireError CONFIG_INVALID for a kubeconfig that cannot be used */
+export async function openKubernetes(
+  settings: PodAgentSettings,
+  clock: Clock,
+  log: RuntimeLog,
+): Promise<KubernetesSide> {
+  const kubernetes = await import('@podwire/podlet/kubernetes');
+  const access = await kubernetes.loadKubeconfig(settings.kubeconfig ?? '');
+  const client = kubernetes.createKubernetesClient(access);
+  const node = settings.nodeName;
+  const statuses = kubernetes.createStatusWriter({
+    client,
+    clock,
+    onTrouble: (message) => log.warn({}, message),
+  });
+  const events = kubernetes.createEventWriter({ client, node });
+  const isOfApi = (pod: Parameters<StatusSink['statusChanged']>[0]): boolean =>
+    pod.metadata.annotations['kubernetes.io/config.source'] === 'api';
+  return {
+    source: kubernetes.createApiSource({ client, node, clock, random: Math.random }),
+    sink: {
+      statusChanged: (pod, status) => isOfApi(pod) && statuses.statusChanged(pod, status),
+      terminated: (pod, status) => {
+        if (!isOfApi(pod)) return;
+        statuses.statusChanged(pod, status);
+        statuses.terminated(pod);
+      },
+      event: (pod, event) => isOfApi(pod) && events.event(pod, event),
+    },
+    close: async () => {
+      await Promise.all([statuses.close(), events.close()]);
+      await client.close();
+    },
+  };
+}

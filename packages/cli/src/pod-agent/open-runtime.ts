@@ -1,0 +1,92 @@
+/** The runtime behind the pod agent: one of ours in this process, or whoever listens on a CRI socket. */
+import path from 'node:path';
+import type { CriRuntime } from '@podwire/cri';
+import type { PodNetwork } from '@podwire/pod-network';
+import type { Tracer } from '@podwire/tracing';
+import { checkoutFile } from '../checkout.js';
+import type { RuntimeSettings } from './settings.js';
+
+export interface OpenRuntime {
+  readonly runtime: CriRuntime;
+  /** Absent where the runtime sees to networks itself. */
+  readonly network?: PodNetwork;
+  close(): Promise<void>;
+}
+
+/** As pino's. */
+export interface RuntimeLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** @throws CriError when nobody answers on the socket; PodwireError of what could not be started */
+export async function openRuntime(
+  settings: RuntimeSettings,
+  tracer: Tracer,
+  log: RuntimeLog,
+): Promise<OpenRuntime> {
+  if (settings.runtime !== 'embedded' && settings.runtime !== 'docker') return connect(settings);
+  const { createPodNetwork } = await import('@podwire/pod-network');
+  const { configDirectory, pluginPath, name, stateDirectory } = settings.network;
+  const network = await createPodNetwork({
+    configDirectory,
+    pluginPath,
+    stateDirectory,
+    tracer,
+    log,
+    ...(name === undefined ? {} : { network: name }),
+  });
+  try {
+    const opened = settings.runtime === 'docker' ? openDocker : openEmbedded;
+    const { runtime, close } = await opened(settings, network, tracer, log);
+    return { runtime, network, close: () => close().finally(() => network.close()) };
+  } catch (error) {
+    await network.close();
+    throw error;
+  }
+}
+
+async function connect({ runtime: socket }: RuntimeSettings): Promise<OpenRuntime> {
+  const { connectCri } = await import('@podwire/cri');
+  const connection = await connectCri({ socket });
+  return { runtime: connection, close: () => Promise.resolve(connection.close()) };
+}
+
+type Opened = Pick<OpenRuntime, 'runtime' | 'close'>;
+
+async function openDocker(
+  { directory, dockerSocket, sandboxImage }: RuntimeSettings,
+  network: PodNetwork,
+  tracer: Tracer,
+  log: RuntimeLog,
+): Promise<Opened> {
+  const { createSandboxService } = await import('@podwire/sandbox');
+  const service = await createSandboxService({
+    docker: dockerSocket,
+    root: path.join(directory, 'docker'),
+    network,
+    tracer,
+    log,
+    ...(sandboxImage === undefined ? {} : { sandboxImage }),
+  });
+  return { runtime: service, close: () => service.close() };
+}
+
+async function openEmbedded(
+  { directory }: RuntimeSettings,
+  network: PodNetwork,
+  tracer: Tracer,
+  log: RuntimeLog,
+): Promise<Opened> {
+  const { createEmbeddedRuntime } = await import('@podwire/embedded');
+  const runtime = await createEmbeddedRuntime({
+    directory: path.join(directory, 'embedded'),
+    network,
+    holder: checkoutFile('bin/podwire-hold'),
+    tracer,
+    log,
+  });
+  return { runtime, close: () => runtime.close() };
+}

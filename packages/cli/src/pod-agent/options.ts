@@ -1,0 +1,36 @@
+/** Options that `podwire podlet` and `podwire sandbox` have in common. */
+import type { Command } from 'commander';
+
+const collect = (value: string, before: readonly string[] | undefined): string[] => [
+  ...(before ?? []),
+  value,
+];
+
+export function addRuntimeOptions(command: Command): Command {
+  return command
+    .option('--docker-socket <file>', 'where Docker Engine listens (runtime docker)', '/run/docker.sock')
+    .option('--sandbox-image <image>', 'the image that holds a sandbox (runtime docker)')
+    .option('--cni-conf-dir <dir>', 'where CNI configuration stands (embedded and docker)', '/etc/cni/net.d')
+    .option('--cni-bin-dir <dir>', 'where CNI plugins are; several times for several', collect)
+    .option('--network <name>', 'take the CNI network of this name, whatever the order of files');
+}
+
+export function addPodOptions(command: Command): Command {
+  return command
+    .option('--node-name <name>', 'the name of this node (default: the host name)')
+    .option(
+      '--manifests <path>',
+      'a manifest file or a directory of them; several times for several',
+      collect,
+      [],
+    )
+    .option('--url <url>', 'manifests of a web server; several times for several', collect, [])
+    .option('--header <line>', '"Name: value" for those requests; several times for several', collect, [])
+    .option('--name-suffix <what>', 'node: put -NODE behind the names of pods, as kubelet does; none', 'none')
+    .option('--kubeconfig <file>', 'also the pods that an API server has bound to this node')
+    .option('--logs <dir>', 'where containers’ logs go')
+    .option('--cluster-dns <address>', 'the cluster’s DNS server; several times for several', collect, [])
+    .option('--cluster-domain <name>', 'the cluster’s domain', 'cluster.local');
+}
+
+export const defaultPluginPath = ['/opt/cni/bin', '/usr/lib/cni'];

@@ -1,0 +1,207 @@
+/** The pod agent as a process: sources, runtime, workers and its own API, put together. */
+import fs from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { peerCredentials } from '@podwire/linux';
+import {
+  buildContainerConfig,
+  buildSandboxConfig,
+  type Clock,
+  createEnsureImage,
+  createFileSource,
+  createRunHook,
+  createHttpSource,
+  createImageCollector,
+  createMerger,
+  createPodPreparation,
+  createProber,
+  createSourceSet,
+  type Podlet,
+  type PodletApi,
+  readLogTail,
+  readNode,
+  type SourceSet,
+  startPodlet,
+  startPodletServer,
+} from '@podwire/podlet';
+import { createTracer, type Span } from '@podwire/tracing';
+import { ownVersion } from '../checkout.js';
+import { openExporter } from './export-spans.js';
+import { type KubernetesSide, openKubernetes } from './kubernetes.js';
+import { openRuntime, type RuntimeLog } from './open-runtime.js';
+import type { PodAgentSettings } from './settings.js';
+import { loadSources, saveSources } from './source-file.js';
+
+const clock: Clock = {
+  now: Date.now,
+  elapsed: () => performance.now(),
+  sleep: async (milliseconds, signal) => void (await sleep(milliseconds, undefined, { signal })),
+};
+
+/** Runs until `stopped`; pods go on. @throws PodwireError, CriError: what could not be started */
+export async function runPodAgent(
+  settings: PodAgentSettings,
+  log: RuntimeLog,
+  stopped: AbortController,
+): Promise<void> {
+  fs.mkdirSync(settings.places.podletState, { recursive: true, mode: 0o700 });
+  const exporter = await openExporter(process.env, log);
+  const onSpan = (span: Span): void => exporter?.add(span);
+  // A runtime in this process makes spans too; the pod agent, which keeps them, comes after it.
+  const listeners = [onSpan];
+  const tracer = createTracer({
+    random: randomBytes,
+    onEnd: (span) => listeners.forEach((tell) => tell(span)),
+  });
+  const opened = await openRuntime(settings, tracer, log);
+  const kubernetes =
+    settings.kubeconfig === undefined ? undefined : await openKubernetes(settings, clock, log);
+  const sources = createSources(settings);
+  const podlet = startParts(settings, { opened, kubernetes, sources, log, onSpan });
+  listeners.push((span) => podlet.record(span));
+  const server = await startPodletServer(
+    describeApi(settings, podlet, { opened, sources, stopped }, await nameOf(opened.runtime)),
+    {
+      socket: settings.places.podSocket,
+      peerCredentials,
+      onBroken: (err) => log.debug({ err }, 'an API request ended early'),
+    },
+  );
+  log.info({ socket: settings.places.podSocket, ms: Math.round(performance.now()) }, 'ready');
+  await new Promise<void>((resolve) =>
+    stopped.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  await server.stop();
+  await podlet.stop();
+  await kubernetes?.close();
+  await opened.close();
+  await exporter?.close();
+}
+
+interface Sources {
+  readonly file: SourceSet;
+  readonly http: SourceSet;
+}
+
+/** Those of the command line, and those that `podwire up` added before a restart. */
+function createSources(settings: PodAgentSettings): Sources {
+  const { nodeName: node, nameSuffix, headers } = settings;
+  const saved = loadSources(settings.places);
+  const united = (given: readonly string[], kept: readonly string[]): string[] => [
+    ...new Set([...given, ...kept]),
+  ];
+  return {
+    file: createSourceSet('file', united(settings.files, saved.files), (path) =>
+      createFileSource({ path, node, nameSuffix, clock }),
+    ),
+    http: createSourceSet('http', united(settings.urls, saved.urls), (url) =>
+      createHttpSource({ url, headers, node, nameSuffix, clock }),
+    ),
+  };
+}
+
+interface Parts {
+  readonly opened: Awaited<ReturnType<typeof openRuntime>>;
+  readonly kubernetes: KubernetesSide | undefined;
+  readonly sources: Sources;
+  readonly log: RuntimeLog;
+  readonly onSpan: (span: Span) => void;
+}
+
+function startParts(settings: PodAgentSettings, { opened, kubernetes, sources, log, onSpan }: Parts): Podlet {
+  const { nodeName, clusterDns, clusterDomain, places, logs } = settings;
+  const { runtime } = opened;
+  const node = readNode({ name: nodeName, clusterDns, clusterDomain, ...leastOomScore() });
+  const directories = { root: places.podletState, logs };
+  const merger = createMerger(clock);
+  const findConfigMap = (namespace: string, name: string) =>
+    Promise.resolve(merger.configMaps().find((each) => each.namespace === namespace && each.name === name));
+  const collector = createImageCollector({ runtime, clock, keep: () => imagesOf(merger.pods(), settings) });
+  return startPodlet(
+    {},
+    {
+      runtime,
+      sources: [sources.file, sources.http, ...(kubernetes === undefined ? [] : [kubernetes.source])],
+      merger,
+      preparation: createPodPreparation({ directories, node, findConfigMap }),
+      buildSandboxConfig,
+      buildContainerConfig,
+      ensureImage: createEnsureImage(),
+      runHook: createRunHook({ runtime, clock }),
+      createProber,
+      node,
+      directories,
+      clock,
+      random: Math.random,
+      log,
+      readLogTail,
+      collectImages: async (signal) => {
+        const { removed, problems } = await collector.collect(signal);
+        if (removed.length + problems.length > 0) log.info({ removed, problems }, 'images collected');
+      },
+      ...(kubernetes === undefined ? {} : { sink: kubernetes.sink }),
+      onSpan,
+    },
+  );
+}
+
+function imagesOf(
+  pods: ReturnType<ReturnType<typeof createMerger>['pods']>,
+  { sandboxImage }: PodAgentSettings,
+): string[] {
+  const used = pods.flatMap(({ spec }) =>
+    [...spec.initContainers, ...spec.containers].map(({ image }) => image),
+  );
+  return sandboxImage === undefined ? used : [...used, sandboxImage];
+}
+
+/** Without CAP_SYS_RESOURCE nobody may go below the score he has (proc(5)), and runtimes fail when they are asked to. */
+function leastOomScore(): { oomScoreAdjustment?: number } {
+  const text = fs.readFileSync('/proc/self/status', 'utf8');
+  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(text)?.[1] ?? '0'}`);
+  const capSysResource = 24n;
+  return (effective >> capSysResource) % 2n === 1n ? {} : { oomScoreAdjustment: 0 };
+}
+
+async function nameOf(runtime: Parts['opened']['runtime']): Promise<string> {
+  const { runtimeName, runtimeVersion } = await runtime.version({ version: 'v1' });
+  return `${runtimeName} ${runtimeVersion}`;
+}
+
+function describeApi(
+  settings: PodAgentSettings,
+  podlet: Podlet,
+  { opened, sources, stopped }: Pick<Parts, 'opened' | 'sources'> & { readonly stopped: AbortController },
+  runtimeName: string,
+): PodletApi {
+  const { network } = opened;
+  return {
+    node: settings.nodeName,
+    version: ownVersion(),
+    startedAt: Date.now(),
+    runtimeName,
+    runtime: opened.runtime,
+    sources: keepingSources(settings, sources),
+    pods: () => podlet.pods(),
+    problems: () => podlet.problems(),
+    subscribe: (listener) => podlet.subscribe(listener),
+    spans: (uid) => podlet.trace(uid),
+    ...(network === undefined ? {} : { explainNetwork: () => network.explain() }),
+    shutDown: () => stopped.abort(new Error('asked over the API')),
+  };
+}
+
+/** What is added and removed is written down, so that it is known after a restart. */
+function keepingSources(settings: PodAgentSettings, sources: Sources): Sources {
+  const save = (changed: boolean): boolean => {
+    if (changed)
+      saveSources(settings.places, { files: sources.file.origins(), urls: sources.http.origins() });
+    return changed;
+  };
+  const keeping = (set: SourceSet): SourceSet => ({
+    ...set,
+    add: (origin) => save(set.add(origin)),
+    remove: (origin) => save(set.remove(origin)),
+  });
+  return { file: keeping(sources.file), http: keeping(sources.http) };
+}

@@ -1,0 +1,109 @@
+/** What `podwire podlet` and `podwire sandbox` are told on their command lines, with defaults that fit together. */
+import path from 'node:path';
+import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
+
+export interface RuntimeSettings {
+  readonly directory: string;
+  readonly places: Places;
+  /** `embedded`, `docker`, or the path of a CRI socket. */
+  readonly runtime: string;
+  readonly dockerSocket: string;
+  readonly sandboxImage?: string;
+  readonly network: {
+    readonly configDirectory: string;
+    readonly pluginPath: readonly string[];
+    /** Take this one, whatever the order of files. */
+    readonly name?: string;
+    /** For what must outlive the boot. */
+    readonly stateDirectory: string;
+  };
+}
+
+export interface PodAgentSettings extends RuntimeSettings {
+  readonly nodeName: string;
+  readonly files: readonly string[];
+  readonly urls: readonly string[];
+  readonly headers: Readonly<Record<string, string[]>>;
+  readonly nameSuffix: 'node' | 'none';
+  /** Pods of an API server too. */
+  readonly kubeconfig?: string;
+  readonly logs: string;
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+}
+
+/** As commander gives them. */
+export interface RuntimeWords {
+  readonly runtime: string;
+  readonly dockerSocket: string;
+  readonly sandboxImage?: string;
+  readonly cniConfDir: string;
+  readonly cniBinDir: readonly string[];
+  readonly network?: string;
+}
+
+export interface PodAgentWords extends RuntimeWords {
+  readonly nodeName?: string;
+  readonly manifests: readonly string[];
+  readonly url: readonly string[];
+  readonly header: readonly string[];
+  readonly nameSuffix: 'node' | 'none';
+  readonly kubeconfig?: string;
+  readonly logs?: string;
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+}
+
+/** Sockets of runtimes that people call by name. */
+const wellKnown: Readonly<Record<string, string>> = {
+  containerd: '/run/containerd/containerd.sock',
+  crio: '/run/crio/crio.sock',
+  'cri-dockerd': '/run/cri-dockerd.sock',
+};
+
+export function readRuntimeSettings(directory: string, words: RuntimeWords): RuntimeSettings {
+  const named = wellKnown[words.runtime] ?? words.runtime;
+  return {
+    directory,
+    places: placesIn(directory),
+    runtime: named.replace(/^unix:\/\//, ''),
+    dockerSocket: words.dockerSocket,
+    ...(words.sandboxImage === undefined ? {} : { sandboxImage: words.sandboxImage }),
+    network: {
+      configDirectory: path.resolve(words.cniConfDir),
+      pluginPath: words.cniBinDir.map((each) => path.resolve(each)),
+      ...(words.network === undefined ? {} : { name: words.network }),
+      stateDirectory: path.join(directory === defaultDirectory ? '/var/lib/podwire' : directory, 'network'),
+    },
+  };
+}
+
+export function readPodAgentSettings(
+  directory: string,
+  words: PodAgentWords,
+  hostname: string,
+): PodAgentSettings {
+  return {
+    ...readRuntimeSettings(directory, words),
+    nodeName: words.nodeName ?? hostname.toLowerCase(),
+    files: words.manifests.map((each) => path.resolve(each)),
+    urls: words.url,
+    headers: readHeaders(words.header),
+    nameSuffix: words.nameSuffix,
+    ...(words.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(words.kubeconfig) }),
+    logs: words.logs ?? (directory === defaultDirectory ? '/var/log/pods' : path.join(directory, 'logs')),
+    clusterDns: words.clusterDns,
+    clusterDomain: words.clusterDomain,
+  };
+}
+
+/** `Name: value`; the same name again adds a value. */
+function readHeaders(lines: readonly string[]): Record<string, string[]> {
+  const headers: Record<string, string[]> = {};
+  for (const line of lines) {
+    const at = line.indexOf(':');
+    const name = line.slice(0, at).trim();
+    (headers[name] ??= []).push(line.slice(at + 1).trim());
+  }
+  return headers;
+}

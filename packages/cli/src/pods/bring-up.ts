@@ -1,0 +1,126 @@
+/** Makes sure that somebody takes pods: a pod agent and, where pods get their network from Podwire, a node agent. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { PodwireError } from '@podwire/errors';
+import { openAgentApi } from '../api/locate.js';
+import type { StatusView } from '../api/shapes.js';
+import { checkoutFile } from '../checkout.js';
+import { renderConflist } from '../commands/install-conflist.js';
+import type { Progress } from '../render/progress.js';
+import { defaultDirectory, openPodApi, type Places } from './locate.js';
+import { startDaemon } from './processes.js';
+import { noteStarted } from './started.js';
+
+export interface BringUp {
+  readonly directory: string;
+  readonly places: Places;
+  /** `embedded`, `docker`, `containerd`, or the path of a CRI socket. */
+  readonly runtime: string;
+  /** Somebody else's CNI network, instead of Podwire's own. */
+  readonly network?: { readonly configDirectory: string; readonly pluginDirectories: readonly string[] };
+  /** Further words for `podwire podlet`. */
+  readonly more: readonly string[];
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** Runtimes to which Podwire gives the network; any other has a CNI configuration of its own. */
+const withOwnNetwork = ['embedded', 'docker'];
+
+/** @throws PodwireError AGENT_NOT_READY, PODLET_UNREACHABLE with the end of the log of what did not start */
+export async function bringUp(call: BringUp): Promise<void> {
+  const { places, progress } = call;
+  if (await podAgentAnswers(places)) return;
+  fs.mkdirSync(call.directory, { recursive: true, mode: 0o700 });
+  const needsAgent = withOwnNetwork.includes(call.runtime) && call.network === undefined;
+  if (needsAgent && !(await agentIsReady(places))) {
+    await progress.step('node agent started', () => startAgent(call));
+  }
+  await progress.step(`pod agent started (runtime ${call.runtime})`, () => startPodAgent(call));
+}
+
+const podwire = (): string => checkoutFile('bin/podwire');
+
+async function startAgent({ directory, places, signal }: BringUp): Promise<void> {
+  const files = { socket: places.agentSocket, apiSocket: places.agentApi, stateDir: directory };
+  const isDefault = directory === defaultDirectory;
+  const lines = Object.entries(files).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  if (!isDefault && !fs.existsSync(places.agentConfig)) {
+    fs.writeFileSync(places.agentConfig, `# Everything else is the default.\n${lines.join('\n')}\n`);
+  }
+  const config = fs.existsSync(places.agentConfig) ? ['--config', places.agentConfig] : [];
+  const pid = await startDaemon(
+    {
+      name: 'node agent',
+      argv: [podwire(), 'agent', ...config],
+      logFile: places.agentLog,
+      failure: 'AGENT_NOT_READY',
+      answers: () => agentIsReady(places),
+    },
+    signal,
+  );
+  noteStarted(places, 'agent', pid);
+}
+
+async function startPodAgent(call: BringUp): Promise<void> {
+  const { directory, places, runtime, more, signal } = call;
+  const argv = [
+    podwire(),
+    'podlet',
+    '--directory',
+    directory,
+    '--runtime',
+    runtime,
+    ...networkWords(call),
+    ...more,
+  ];
+  const pid = await startDaemon(
+    {
+      name: 'pod agent',
+      argv,
+      logFile: places.podletLog,
+      failure: 'PODLET_UNREACHABLE',
+      answers: () => podAgentAnswers(places),
+    },
+    signal,
+  );
+  noteStarted(places, 'podlet', pid);
+}
+
+function networkWords({ places, runtime, network }: BringUp): string[] {
+  if (!withOwnNetwork.includes(runtime)) return [];
+  if (network === undefined) writeOwnNetwork(places);
+  const directory = network?.configDirectory ?? places.networkConfig;
+  const plugins = network?.pluginDirectories ?? [checkoutFile('bin')];
+  return ['--cni-conf-dir', directory, ...plugins.flatMap((each) => ['--cni-bin-dir', each])];
+}
+
+function writeOwnNetwork({ networkConfig, agentSocket }: Places): void {
+  fs.mkdirSync(networkConfig, { recursive: true, mode: 0o755 });
+  const file = path.join(networkConfig, '10-podwire.conflist');
+  fs.writeFileSync(`${file}.new`, renderConflist({ name: 'podwire', socket: agentSocket }));
+  fs.renameSync(`${file}.new`, file);
+}
+
+async function agentIsReady({ agentApi }: Places): Promise<boolean> {
+  return answering(
+    async () => (await openAgentApi({ socket: agentApi }).get<StatusView>('/v1/status')).ready,
+  );
+}
+
+export async function podAgentAnswers({ podSocket }: Places): Promise<boolean> {
+  return answering(async () => {
+    await openPodApi(podSocket).get('/v1/status');
+    return true;
+  });
+}
+
+async function answering(ask: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await ask();
+  } catch (error) {
+    const silent = ['AGENT_UNREACHABLE', 'PODLET_UNREACHABLE'];
+    if (error instanceof PodwireError && silent.includes(error.code)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+/** Watching pods come up or go, and saying so line by line. */
+import type { LocalApi } from '@podwire/local-api';
+import type { PodChange, PodView, SourceProblem } from '@podwire/podlet';
+import { colorsFor, type Io, printable } from '../io.js';
+import type { Progress } from '../render/progress.js';
+import { formatMilliseconds } from '../render/times.js';
+import { judgePod, type Verdict } from './judge.js';
+import { fullName } from './names.js';
+
+/** The pods as they are known, by uid. */
+export interface PodBoard {
+  readonly pods: Map<string, PodView>;
+  problems: readonly SourceProblem[];
+}
+
+export function applyChange(board: PodBoard, change: PodChange): void {
+  switch (change.kind) {
+    case 'all':
+      board.pods.clear();
+      for (const pod of change.pods) board.pods.set(pod.uid, pod);
+      board.problems = change.problems;
+      return;
+    case 'pod':
+      board.pods.set(change.pod.uid, change.pod);
+      return;
+    case 'gone':
+      board.pods.delete(change.uid);
+      return;
+    case 'problems':
+      board.problems = change.problems;
+  }
+}
+
+export interface Follow {
+  readonly api: LocalApi;
+  readonly io: Io;
+  readonly progress: Progress;
+  /** Whether a pod is one of those that are waited for. */
+  readonly concerns: (pod: PodView) => boolean;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Until `isDone` says so of the pods that concern us, or the signal.
+ * @returns the board as it was at the end
+ */
+export async function followPods(
+  { api, io, progress, concerns, signal }: Follow,
+  isDone: (pods: readonly PodView[], board: PodBoard) => boolean,
+): Promise<PodBoard> {
+  const begin = performance.now();
+  const board: PodBoard = { pods: new Map(), problems: [] };
+  const told = new Map<string, string>();
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  try {
+    for await (const change of api.lines<PodChange>('/v1/watch', either)) {
+      applyChange(board, change);
+      const pods = [...board.pods.values()].filter(concerns);
+      for (const pod of pods) tell(io, progress, told, pod, performance.now() - begin);
+      if (isDone(pods, board)) break;
+      showWaiting(progress, pods);
+    }
+  } catch (error) {
+    if (!either.aborted) throw error;
+  } finally {
+    stop.abort();
+    progress.end();
+  }
+  return board;
+}
+
+const marks: Readonly<Record<Verdict['state'], string>> = {
+  waiting: '…',
+  ready: '✓',
+  succeeded: '✓',
+  failed: '✗',
+};
+
+/** One line whenever a pod gets somewhere, or waits for something else that is worth saying. */
+function tell(io: Io, progress: Progress, told: Map<string, string>, pod: PodView, after: number): void {
+  const verdict = judgePod(pod);
+  const isWarning = verdict.state === 'waiting' && pod.events.some(({ type }) => type === 'Warning');
+  if (verdict.state === 'waiting' && !isWarning) return;
+  const key = `${verdict.state} ${verdict.why}`;
+  if (told.get(pod.uid) === key) return;
+  told.set(pod.uid, key);
+  progress.end();
+  const paint = colorsFor(io, io.stderr);
+  const mark = { waiting: paint.yellow, ready: paint.green, succeeded: paint.green, failed: paint.red }[
+    verdict.state
+  ];
+  const addresses = pod.status.podIPs.map(({ ip }) => ip).join(' ');
+  const words =
+    verdict.why === '' ? `${verdict.state} ${addresses}`.trimEnd() : `${verdict.state}: ${verdict.why}`;
+  io.stderr.write(
+    `${mark(marks[verdict.state])} pod/${printable(fullName(pod))} ${printable(words)} ${paint.dim(formatMilliseconds(after))}\n`,
+  );
+}
+
+function showWaiting(progress: Progress, pods: readonly PodView[]): void {
+  const waiting = pods.filter((pod) => judgePod(pod).state === 'waiting');
+  const [first] = waiting;
+  if (first === undefined) return;
+  const rest = waiting.length === 1 ? '' : ` and ${waiting.length - 1} more`;
+  progress.show(`waiting for pod/${printable(fullName(first))}${rest}`, printable(judgePod(first).why));
+}

@@ -1,0 +1,54 @@
+/** Where the pod agent of this machine is: one directory holds its socket, its state and what `podwire up` started. */
+import path from 'node:path';
+import { type ApiPeer, type LocalApi, openLocalApi } from '@podwire/local-api';
+import { type Command, Option } from 'commander';
+import { optionsOf } from '../command.js';
+import type { Io } from '../io.js';
+
+export const defaultDirectory = '/run/podwire';
+
+const podAgent: ApiPeer = { name: 'pod agent', unreachable: 'PODLET_UNREACHABLE' };
+
+/** The option of all commands that are about pods. */
+export function addDirectory(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--directory <dir>',
+      `where the pod agent lives (default: $PODWIRE_DIRECTORY or ${defaultDirectory})`,
+    ).helpGroup('Common options:'),
+  );
+}
+
+export function locateDirectory(command: Command, io: Io): string {
+  const { directory } = optionsOf(command) as { directory?: string };
+  return path.resolve(directory ?? (io.env['PODWIRE_DIRECTORY'] || defaultDirectory));
+}
+
+/** Everything below the directory that more than one command needs to know. */
+export function placesIn(directory: string) {
+  const at = (name: string): string => path.join(directory, name);
+  return {
+    podSocket: at('podlet.sock'),
+    podletState: at('podlet'),
+    podletLog: at('podlet.log'),
+    agentConfig: at('agent.yaml'),
+    agentSocket: at('cni.sock'),
+    agentApi: at('api.sock'),
+    agentLog: at('agent.log'),
+    networkConfig: at('cni/net.d'),
+    started: at('started.json'),
+  } as const;
+}
+
+export type Places = ReturnType<typeof placesIn>;
+
+export function openPodApi(
+  socket: string,
+  options: { timeout?: number; signal?: AbortSignal } = {},
+): LocalApi {
+  return openLocalApi({ socket, peer: podAgent, ...options });
+}
+
+export function openLocatedPodApi(command: Command, io: Io): LocalApi {
+  return openPodApi(placesIn(locateDirectory(command, io)).podSocket);
+}

@@ -1,0 +1,55 @@
+/** Programs that go on after `podwire up` has ended: the node agent and the pod agent. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ErrorCode, PodwireError } from '@podwire/errors';
+
+export interface Daemon {
+  /** `pod agent`, for messages. */
+  readonly name: string;
+  readonly argv: readonly string[];
+  readonly logFile: string;
+  /** The error when it does not come up. */
+  readonly failure: ErrorCode;
+  /** Whether it answers yet. */
+  readonly answers: () => Promise<boolean>;
+}
+
+/** Milliseconds. */
+const readyDeadline = 20_000;
+const pause = 10;
+
+/**
+ * Starts a program of its own session, its output in a log; resolves when it answers.
+ * @throws PodwireError with the end of its log; the signal's reason
+ */
+export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<number> {
+  fs.mkdirSync(path.dirname(daemon.logFile), { recursive: true, mode: 0o700 });
+  const output = fs.openSync(daemon.logFile, 'a', 0o600);
+  const [file = '', ...args] = daemon.argv;
+  const child = spawn(file, args, { detached: true, stdio: ['ignore', output, output] });
+  fs.closeSync(output);
+  await untilAnswers(daemon, child, signal);
+  child.unref();
+  return child.pid ?? 0;
+}
+
+async function untilAnswers(daemon: Daemon, child: ChildProcess, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + readyDeadline;
+  let ended: string | undefined;
+  child.once('error', (error) => (ended = error.message));
+  child.once('exit', (code, name) => (ended = `it ended with ${name ?? code}`));
+  while (!(await daemon.answers())) {
+    if (signal.aborted) child.kill();
+    signal.throwIfAborted();
+    if (ended === undefined && performance.now() > end) ended = `no sign within ${readyDeadline} ms`;
+    if (ended !== undefined) throw didNotStart(daemon, ended);
+    await sleep(pause);
+  }
+}
+
+function didNotStart({ name, logFile, failure }: Daemon, why: string): PodwireError {
+  const log = fs.readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-5).join('\n');
+  return new PodwireError(failure, `the ${name} did not start: ${why}\n${log}`, { details: { logFile } });
+}

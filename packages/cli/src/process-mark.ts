@@ -1,0 +1,52 @@
+/** Processes by something that tells them from later ones with their id. */
+import fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface ProcessMark {
+  readonly what: string;
+  readonly pid: number;
+  /** Clock ticks since boot (proc(5), stat field 22). */
+  readonly startTime: string;
+}
+
+export function markProcess(what: string, pid: number): ProcessMark {
+  return { what, pid, startTime: readStartTime(pid) ?? 'ended' };
+}
+
+export function isAlive({ pid, startTime }: ProcessMark): boolean {
+  return readStartTime(pid) === startTime;
+}
+
+/** Undefined when it has ended, also when nobody has collected its end yet. */
+function readStartTime(pid: number): string | undefined {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in parentheses may hold anything; the fields after it count from state, the third.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Milliseconds that processes get to end by themselves. */
+const grace = 5_000;
+const pause = 10;
+
+/** SIGTERM, then SIGKILL; resolves when all have ended. */
+export async function endProcesses(processes: readonly ProcessMark[]): Promise<void> {
+  const end = performance.now() + grace;
+  for (const each of processes) sendSignal(each, 'SIGTERM');
+  while (processes.some(isAlive)) {
+    if (performance.now() > end) for (const each of processes) sendSignal(each, 'SIGKILL');
+    await sleep(pause);
+  }
+}
+
+function sendSignal(target: ProcessMark, signal: NodeJS.Signals): void {
+  try {
+    if (isAlive(target)) process.kill(target.pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
