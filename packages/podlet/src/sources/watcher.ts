@@ -1,8 +1,10 @@
 /**
  * Watches directories with inotify, through node:fs. A watch belongs to a directory, not to its path: when another
- * directory has taken the path, the watch is opened anew.
+ * directory has taken the path, the watch is opened anew. The inode number does not always tell, since a new directory
+ * often gets that of one that was just deleted; but the watch hears of its own end.
  */
 import type nodeFs from 'node:fs';
+import path from 'node:path';
 import { describeError } from '@podwire/errors';
 
 export type WatchFiles = Pick<typeof nodeFs, 'statSync' | 'watch'>;
@@ -22,7 +24,8 @@ export interface DirectoryWatcher {
 }
 
 interface Watch {
-  readonly identity: string;
+  /** Empty when the directory has been moved or deleted. */
+  identity: string;
   close(): void;
   readonly failure?: string;
 }
@@ -74,12 +77,19 @@ function openWatch(
   onEvent: () => void,
 ): Watch {
   try {
-    const watcher = fs.watch(directory, (_event, name) => {
-      if (only === undefined || name === null || name === only) onEvent();
+    const watch: Watch = { identity, close: () => watcher.close() };
+    const own = path.basename(directory);
+    const watcher = fs.watch(directory, (event, name) => {
+      // libuv gives what happens to the directory itself the directory's own name.
+      const isItself = event === 'rename' && name === own;
+      if (isItself) watch.identity = '';
+      if (isItself || only === undefined || name === null || name === only) onEvent();
     });
-    // A watch that has ended is found by the next look, since its directory is another one then.
-    watcher.on('error', onEvent);
-    return { identity, close: () => watcher.close() };
+    watcher.on('error', () => {
+      watch.identity = '';
+      onEvent();
+    });
+    return watch;
   } catch (error) {
     // Mostly fs.inotify.max_user_watches; polling goes on.
     return { identity, close: () => undefined, failure: describeError(error) };

@@ -104,6 +104,33 @@ describe('when inotify is of no use', () => {
   });
 });
 
+test('a new directory with the inode of the deleted one is watched too', async () => {
+  fs.mkdirSync(at('d'));
+  let listed: () => void = () => undefined;
+  const reusing: SourceFiles = {
+    ...fs,
+    statSync: ((file: string, options: object) => {
+      const stat = fs.statSync(file, options);
+      return file === at('d') && stat !== undefined ? Object.assign(stat, { ino: 7 }) : stat;
+    }) as unknown as SourceFiles['statSync'],
+    readdirSync: ((...call: unknown[]) => {
+      listed();
+      return (fs.readdirSync as (...call: unknown[]) => unknown)(...call);
+    }) as unknown as SourceFiles['readdirSync'],
+  };
+  const { until } = start(at('d'), { fs: reusing });
+  await until(named(''));
+  const seen = new Promise<void>((resolve) => {
+    listed = resolve;
+  });
+  fs.rmdirSync(at('d'));
+  fs.mkdirSync(at('d'));
+  await seen;
+  await new Promise(setImmediate);
+  fs.writeFileSync(at('d', 'web.yaml'), manifest('web'));
+  await until(named('web'));
+});
+
 test('nothing is emitted when nothing has changed', async () => {
   write('a.yaml', manifest('a'));
   let looks = 0;
