@@ -7,7 +7,10 @@ import type * as cri from './messages.js';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds; 2 minutes when absent, RunPodSandbox 4, StopContainer and ExecSync 2 minutes more than their own. */
+  /**
+   * Milliseconds. When absent: 2 minutes, RunPodSandbox 4, StopContainer and ExecSync 2 minutes more than their own, and none for
+   * PullImage, ExecSync with timeout 0 and GetContainerEvents.
+   */
   readonly timeoutMs?: number;
   /** W3C Trace Context of the caller's span; travels as gRPC metadata of that name. */
   readonly traceparent?: string;
