@@ -32,7 +32,7 @@ import { createImageService } from './images/service.js';
 import { createNodeService, createSandboxCalls } from './runtime.js';
 import { createLocks } from './sandboxes/locks.js';
 import { recoverSandboxes } from './sandboxes/recover.js';
-import { createSandboxes, type Sandboxes } from './sandboxes/service.js';
+import { createSandboxes } from './sandboxes/service.js';
 import { forwardPort } from './streaming/port-forward.js';
 
 export interface SandboxServiceOptions {
@@ -101,9 +101,7 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
     portForward: (id, port, stream, signal) => forwardPort(context, id, port, stream, signal),
   };
   const streaming = createLazyStreaming(handlers, options.streaming);
-  await recovery.attempt().catch((error: unknown) => {
-    context.log.warn({ err: error }, 'recovery waits until Docker Engine answers');
-  });
+  await recovery.begin();
   const sandboxCalls = createSandboxCalls(context, sandboxes);
   const calls: Omit<CriRuntime, 'getContainerEvents'> = {
     ...createNodeService(context),
@@ -126,7 +124,7 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
     get heldLocks() {
       return context.locks.size;
     },
-    close: () => closeAll(sandboxes, logs, streaming),
+    close: () => closeAll([streaming, recovery, sandboxes, logs]),
   };
 }
 
@@ -179,28 +177,57 @@ function findLeastOomScoreAdj(): number {
 }
 
 interface Recovery {
-  /** Does it once; tried again as long as the engine could not be asked. */
+  /** Tries it once, and goes on trying in the background while the engine cannot be asked. */
+  begin(): Promise<void>;
+  /** Joins what is under way, or tries it now. Done once. */
   attempt(): Promise<void>;
+  close(): Promise<void>;
 }
 
+/** Milliseconds between attempts while the engine is away. */
+const recoveryPause = 1_000;
+
 function createRecovery(context: SandboxContext, logs: ContainerLogs): Recovery {
+  const over = new AbortController();
   let under: Promise<void> | undefined;
+  let background = Promise.resolve();
   const recover = async (): Promise<void> => {
-    const signal = AbortSignal.timeout(context.settings.cleanupTimeoutMs);
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(context.settings.cleanupTimeoutMs)]);
     const alive = await recoverSandboxes(context, signal);
     await logs.resume(signal);
     context.log.info({ alive }, 'the sandboxes are recovered');
   };
+  const attempt = (): Promise<void> =>
+    (under ??= recover().catch((error: unknown) => {
+      under = undefined;
+      throw error;
+    }));
+  const goOn = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await context.clock.sleep(recoveryPause, over.signal).catch(() => undefined);
+      if (over.signal.aborted || (await isDone(attempt()))) return;
+    }
+  };
   return {
-    attempt() {
-      under ??= recover().catch((error: unknown) => {
-        under = undefined;
-        throw error;
-      });
-      return under;
+    attempt,
+    async begin() {
+      if (await isDone(attempt())) return;
+      context.log.warn({}, 'recovery waits until Docker Engine answers');
+      background = goOn();
+    },
+    async close() {
+      over.abort();
+      await background;
+      await under?.catch(() => undefined);
     },
   };
 }
+
+const isDone = (work: Promise<void>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
 
 interface LazyStreaming {
   server(): Promise<StreamingServer>;
@@ -219,8 +246,7 @@ function createLazyStreaming(
   };
 }
 
-async function closeAll(sandboxes: Sandboxes, logs: ContainerLogs, streaming: LazyStreaming): Promise<void> {
-  await streaming.close();
-  await sandboxes.close();
-  await logs.close();
+/** One after the other: what uses another goes before it. */
+async function closeAll(parts: readonly { close(): Promise<void> }[]): Promise<void> {
+  for (const part of parts) await part.close();
 }

@@ -8,3 +8,6 @@ export function signalOf(options: CallOptions | undefined, extra = 0): AbortSign
   const deadline = AbortSignal.timeout((options?.timeoutMs ?? defaultTimeoutMs) + extra);
   return options?.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline]);
 }
+
+/** For calls that may take as long as they take. */
+export const never: AbortSignal = new AbortController().signal;

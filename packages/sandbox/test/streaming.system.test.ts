@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { PassThrough } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { ContainerConfig, ContainerEventType, type ContainerEventResponse } from '@podwire/cri';
 import { createSandboxService, type SandboxService } from '@podwire/sandbox';
@@ -157,13 +157,10 @@ test('attach joins the container’s own program', async () => {
 
 test('port-forward reaches what listens on localhost of the sandbox, and says when nobody does', async () => {
   await start('server', ['/bin/nc', '-l', '-p', '7000', '-e', '/bin/cat']);
-  const client = new PassThrough();
   const [toServer, fromServer] = [new PassThrough(), new PassThrough()];
-  client.destroy();
-  const both = (await import('node:stream')).Duplex.from({ readable: toServer, writable: fromServer });
+  const both = Duplex.from({ readable: toServer, writable: fromServer });
   const chunks: Buffer[] = [];
   fromServer.on('data', (chunk: Buffer) => chunks.push(chunk));
-  let work: Promise<void> | undefined;
   const { signal } = new AbortController();
   await until('it listens', async () => {
     const { stdout } = await machine.cri.execSync({
@@ -173,7 +170,7 @@ test('port-forward reaches what listens on localhost of the sandbox, and says wh
     });
     return Buffer.from(stdout).toString().includes(':1B58 ');
   });
-  work = service.streamingHandlers.portForward(sandboxId, 7000, both, signal);
+  const work = service.streamingHandlers.portForward(sandboxId, 7000, both, signal);
   toServer.end('through\n');
   await work;
   assert.equal(Buffer.concat(chunks).toString(), 'through\n');

@@ -32,6 +32,9 @@ export async function makeContainerConfig(
   sandbox: PodSandboxConfig | undefined,
   surroundings: ContainerSurroundings,
 ): Promise<CreateConfig> {
+  if (config.CDIDevices.length > 0) {
+    throw new CriError('INVALID_ARGUMENT', 'Docker Engine is not told of CDI devices');
+  }
   const security = config.linux?.securityContext;
   const user = makeUser(security?.runAsUser, security?.runAsGroup, security?.runAsUsername);
   return {

@@ -16,7 +16,7 @@ import {
 } from '@podwire/cri';
 import { parseTraceparent } from '@podwire/tracing';
 import type { SandboxContext } from '../context.js';
-import { signalOf } from '../signal.js';
+import { never, signalOf } from '../signal.js';
 import { makeResources } from './config.js';
 import { toContainer, toContainerStatus } from './describe.js';
 import { execSync } from './exec.js';
@@ -111,7 +111,8 @@ export function createContainerService(context: SandboxContext, logs: ContainerL
     },
     async execSync({ containerId, cmd, timeout }, options) {
       const milliseconds = Number(timeout) * 1000;
-      const signal = signalOf(options, milliseconds);
+      const isEndless = milliseconds === 0 && options?.timeoutMs === undefined;
+      const signal = isEndless ? (options?.signal ?? never) : signalOf(options, milliseconds);
       return ExecSyncResponse.fromPartial(await execSync(docker, containerId, cmd, milliseconds, signal));
     },
     async containerStats({ containerId }, options) {

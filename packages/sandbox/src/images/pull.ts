@@ -54,7 +54,7 @@ export function createImagePuller(surroundings: PullSurroundings): ImagePuller {
       const image = await self.inspect(reference.full, work.signal);
       if (image === undefined)
         throw new CriError('NOT_FOUND', `the image ${name} was pulled and is not there`);
-      return imageRefOf(image);
+      return findDigest(image, reference.repository) ?? imageRefOf(image);
     },
   };
   return self;
@@ -63,6 +63,13 @@ export function createImagePuller(surroundings: PullSurroundings): ImagePuller {
 /** What names an image for good: a digest of a registry where there is one, else its id. */
 export function imageRefOf({ Id, RepoDigests }: InspectedImage): string {
   return RepoDigests?.[0] ?? Id;
+}
+
+/** An image may have come from several repositories; the digest is the same, its name is that of the one asked for. */
+function findDigest({ RepoDigests }: InspectedImage, repository: string): string | undefined {
+  return RepoDigests?.find(
+    (digest) => digest.includes('@') && parseImageName(digest).repository === repository,
+  );
 }
 
 /** Those of the request before those of the node; none at all is an anonymous pull. */

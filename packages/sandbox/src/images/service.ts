@@ -12,7 +12,7 @@ import type { SandboxContext } from '../context.js';
 import type { Docker, InspectedImage, ListedImage } from '../docker/index.js';
 import { isNotFound } from '../docker/index.js';
 import { parseTraceparent } from '@podwire/tracing';
-import { signalOf } from '../signal.js';
+import { never, signalOf } from '../signal.js';
 
 export function createImageService(context: SandboxContext): ImageService {
   const { docker, images, tracer } = context;
@@ -48,8 +48,6 @@ export function createImageService(context: SandboxContext): ImageService {
     imageFsInfo: (_request, options) => readImageFsInfo(context, signalOf(options)),
   };
 }
-
-const never = new AbortController().signal;
 
 function toImage(image: ListedImage & Pick<InspectedImage, 'Config'>): Image {
   const user = (image.Config?.User ?? '').split(':')[0] ?? '';

@@ -1,6 +1,11 @@
 /** What Docker is asked for when a sandbox is made: a function of the request alone, but for files of security profiles. */
 import path from 'node:path';
-import { CriError, type LinuxSandboxSecurityContext, type PodSandboxConfig } from '@podwire/cri';
+import {
+  CriError,
+  type LinuxSandboxSecurityContext,
+  NamespaceMode,
+  type PodSandboxConfig,
+} from '@podwire/cri';
 import { protocolName } from '../checkpoint/checkpoint.js';
 import type { CreateConfig, HostConfig, PortBinding } from '../docker/index.js';
 import { encodeLabels, labelKeys, sandboxType } from '../labels.js';
@@ -28,6 +33,10 @@ export async function makeSandboxConfig(
   surroundings: SandboxSurroundings,
 ): Promise<CreateConfig> {
   const security = config.linux?.securityContext;
+  if (security?.namespaceOptions?.usernsOptions?.mode === NamespaceMode.POD) {
+    // Docker has one mapping for all of its containers.
+    throw new CriError('INVALID_ARGUMENT', 'Docker Engine has no user namespaces of their own for pods');
+  }
   const user = makeUser(security?.runAsUser, security?.runAsGroup);
   const ports = config.portMappings.filter((mapping) => mapping.containerPort > 0);
   return {

@@ -1,6 +1,7 @@
 /** RunPodSandbox: the steps in the order of the documents (image, create, checkpoint, start, resolv.conf, network). */
 import { CriError, type PodSandboxConfig } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
+import type { OpenSpan } from '@podwire/tracing';
 import { makeCheckpoint, protocolName } from '../checkpoint/checkpoint.js';
 import type { SandboxContext, Work } from '../context.js';
 import { isNotFound } from '../docker/index.js';
@@ -11,6 +12,7 @@ import { dismantleSandbox } from './dismantle.js';
 import { usesHostNetwork } from './namespaces.js';
 import { pinSandbox } from './netns.js';
 import { rewriteResolvConf } from './resolv-conf.js';
+import { removeSandbox } from './stop.js';
 
 export interface SandboxRequest {
   readonly name: string;
@@ -27,7 +29,7 @@ export async function runSandbox(
   work: Work,
 ): Promise<string> {
   const step = stepper(context, work);
-  await step('image', () => context.images.ensure(context.settings.sandboxImage, work));
+  await step('image', (span) => context.images.ensure(context.settings.sandboxImage, { ...work, span }));
   const { id, existed } = await step('create', () => createSandbox(context, request, work));
   work.span.set({ sandbox: id });
   request.onCreated(id);
@@ -41,7 +43,7 @@ export async function runSandbox(
   return id;
 }
 
-type Step = <T>(name: string, action: () => Promise<T>) => Promise<T>;
+type Step = <T>(name: string, action: (span: OpenSpan) => Promise<T>) => Promise<T>;
 
 /** Every step is a span, and a test may end the process before and after each. */
 function stepper({ faults }: SandboxContext, { signal, span }: Work): Step {
@@ -50,7 +52,7 @@ function stepper({ faults }: SandboxContext, { signal, span }: Work): Step {
     faults.reach(`run:${name}`);
     const part = span.child(name);
     try {
-      const result = await action();
+      const result = await action(part);
       part.end();
       faults.reach(`run:${name}:done`);
       return result;
@@ -78,18 +80,17 @@ async function createSandbox(context: SandboxContext, request: SandboxRequest, w
 }
 
 /**
- * The same metadata again, and a sandbox of it runs: the answer to an earlier call was lost (containerd #9947). If it is
- * ready it is the answer; otherwise a start of it was given up half-way, and it goes first.
+ * The same metadata again, and there is a sandbox of it: the answer to an earlier call was lost (containerd #9947). If it is
+ * ready it is the answer; otherwise a start of it was given up half-way, or it has ended, and it goes with all that it has.
  */
 async function judgeHolder(context: SandboxContext, holder: string, { signal }: Work): Promise<Judgement> {
   const found = await context.docker.inspectContainer(holder, {}, { signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  if (found?.State.Running !== true || found.Config.Labels?.[labelKeys.type] !== sandboxType)
-    return 'unknown';
-  if (context.networkReady.get(found.Id) === true) return 'take';
-  await dismantleSandbox(context, found.Id, { keepContainer: false });
+  if (found?.Config.Labels?.[labelKeys.type] !== sandboxType) return 'unknown';
+  if (found.State.Running && context.networkReady.get(found.Id) === true) return 'take';
+  await removeSandbox(context, found.Id, AbortSignal.timeout(context.settings.cleanupTimeoutMs));
   return 'cleared';
 }
 
@@ -171,7 +172,7 @@ async function attach(
   const dns = config.dnsConfig;
   const cgroupParent = config.linux?.cgroupParent ?? '';
   try {
-    await stepper(context, work)('network', () =>
+    await stepper(context, work)('network', (span) =>
       context.network.setUp(
         {
           ...{ namespace, name, uid, sandboxId: id, netns, annotations: config.annotations },
@@ -179,7 +180,7 @@ async function attach(
           ...(dns === undefined ? {} : { dns }),
           ...(cgroupParent === '' ? {} : { cgroupParent }),
         },
-        { signal: work.signal, parent: work.span.context },
+        { signal: work.signal, parent: span.context },
       ),
     );
   } catch (cause) {

@@ -38,6 +38,9 @@ export interface SandboxHostOptions {
   /** Plugins before and after bridge + host-local; their executables are in the host's `bin`. */
   readonly before?: readonly object[];
   readonly after?: readonly object[];
+  readonly world?: boolean;
+  /** A network of other plugins, in the place of bridge + host-local. */
+  readonly network?: (host: PrivateHost) => Promise<{ readonly binDir: string; readonly confDir: string }>;
   /** Goes between the service and the engine. */
   readonly dockerSocket?: (docker: Docker, host: PrivateHost) => Promise<string>;
   readonly config?: Partial<ServiceConfig>;
@@ -47,7 +50,7 @@ export interface SandboxHostOptions {
 const program = path.join(import.meta.dirname, 'service-process.js');
 
 export async function createSandboxHost(options: SandboxHostOptions = {}): Promise<SandboxHost> {
-  const host = await createPrivateHost({ name: options.name ?? 'sbx' });
+  const host = await createPrivateHost({ name: options.name ?? 'sbx', world: options.world ?? false });
   try {
     return await furnish(host, options);
   } catch (error) {
@@ -58,10 +61,12 @@ export async function createSandboxHost(options: SandboxHostOptions = {}): Promi
 
 async function furnish(host: PrivateHost, options: SandboxHostOptions): Promise<SandboxHost> {
   const at = (name: string): string => path.join(host.directory, name);
-  for (const name of ['bin', 'net.d', 'leases', 'netns', 'empty']) fs.mkdirSync(at(name));
+  for (const name of ['bin', 'net.d', 'leases', 'netns', 'empty'])
+    fs.mkdirSync(at(name), { recursive: true });
   writePlugin(at('bin'), at('calls'));
   writeNetwork(host, options);
   fs.writeFileSync(at('boot-id'), 'the first boot\n');
+  const other = await options.network?.(host);
   const docker = await startDocker(host);
   const config: ServiceConfig = {
     socket: at('cri.sock'),
@@ -71,8 +76,8 @@ async function furnish(host: PrivateHost, options: SandboxHostOptions): Promise<
     sandboxImage: pauseImage,
     credentials: at('empty'),
     cni: {
-      configDirectory: at('net.d'),
-      pluginPath: [at('bin'), '/usr/lib/cni'],
+      configDirectory: other?.confDir ?? at('net.d'),
+      pluginPath: [other?.binDir ?? at('bin'), '/usr/lib/cni'],
       stateDirectory: at('cni'),
       bootIdFile: at('boot-id'),
     },
