@@ -3,6 +3,7 @@ import type { Server } from '@grpc/grpc-js';
 import { CriError } from '../error.js';
 import { type ApiVersion, apiVersions, encodeMessage, maxMessageBytes, methods, pathOf } from '../methods.js';
 import type { CriRuntime, StreamingCalls } from '../services.js';
+import { repairConnection } from './authority/connection.js';
 import { type HandlerContext, type OpenCalls, streamHandler, unaryHandler } from './handlers.js';
 import { listenOn } from './socket.js';
 
@@ -40,7 +41,7 @@ export async function serveCri(runtime: CriRuntime, options: ServeOptions): Prom
   for (const version of options.apiVersions ?? apiVersions)
     register(server, { runtime, streaming: options.streaming, version, calls });
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
-  const listener = net.createServer((connection) => injector.injectConnection(connection));
+  const listener = net.createServer((connection) => injector.injectConnection(repairConnection(connection)));
   await listenOn(listener, socket);
   let closed: Promise<void> | undefined;
   return { socket, close: (graceMs = 5000) => (closed ??= close(listener, server, calls, graceMs)) };
