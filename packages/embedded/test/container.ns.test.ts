@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ContainerState, MountPropagation, NamespaceMode } from '@podwire/cri';
+import { MountPropagation, NamespaceMode } from '@podwire/cri';
 import { createEmbeddedRuntime, type EmbeddedRuntime, rootAnnotation } from '@podwire/embedded';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import {

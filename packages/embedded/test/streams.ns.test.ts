@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { Duplex, PassThrough, Readable } from 'node:stream';
+import { type Duplex, PassThrough, Readable } from 'node:stream';
 import type { StreamCall, TerminalSize } from '@podwire/cri/streaming';
 import { openExec } from '@podwire/cri/streaming';
 import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
@@ -51,7 +51,6 @@ after(async () => {
 
 const shell = (script: string): string[] => ['/bin/busybox', 'sh', '-c', script];
 
-// eslint-disable-next-line @typescript-eslint/require-await
 async function* noSizes(): AsyncGenerator<TerminalSize> {
   /* none */
 }
@@ -148,7 +147,7 @@ describe('exec', () => {
   });
 
   test('exit codes, signals and programs that are not there', async () => {
-    const { exec } = runtime.streamingHandlers;
+    const exec: typeof runtime.streamingHandlers.exec = (...call) => runtime.streamingHandlers.exec(...call);
     assert.equal(await exec(sleeper, shell('exit 42'), client()), 42);
     assert.equal(await exec(sleeper, shell('kill -9 $$'), client()), 137);
     await assert.rejects(exec(sleeper, ['/no/such'], client()), /start \/no\/such: No such file/);
