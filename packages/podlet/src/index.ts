@@ -18,6 +18,7 @@ export type { PodChange, PodletApi } from './server/api.js';
 export { type PodletServerOptions, startPodletServer } from './server/server.js';
 export { createSourceSet, type SourceSet } from './sources/source-set.js';
 export { createPodCheckpoints, isCheckpointed, type PodCheckpoints } from './checkpoints/pod-checkpoints.js';
+export { withCheckpoints } from './checkpoints/checkpointed-merger.js';
 export { createMerger } from './merge/merger.js';
 export type { ConfigMap } from './pod/config-map.js';
 export type { LocalPlace } from './pod/local-defaults.js';

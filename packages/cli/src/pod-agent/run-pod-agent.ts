@@ -1,5 +1,6 @@
 /** The pod agent as a process: sources, runtime, workers and its own API, put together. */
 import fs from 'node:fs';
+import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { peerCredentials } from '@podwire/linux';
@@ -13,9 +14,12 @@ import {
   createHttpSource,
   createImageCollector,
   createMerger,
+  createPodCheckpoints,
   createPodPreparation,
   createProber,
   createSourceSet,
+  type Pod,
+  type PodCheckpoints,
   type Podlet,
   type PodletApi,
   readLogTail,
@@ -23,6 +27,7 @@ import {
   type SourceSet,
   startPodlet,
   startPodletServer,
+  withCheckpoints,
 } from '@podwire/podlet';
 import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
@@ -57,7 +62,9 @@ export async function runPodAgent(
   const kubernetes =
     settings.kubeconfig === undefined ? undefined : await openKubernetes(settings, clock, log);
   const sources = createSources(settings);
-  const podlet = startParts(settings, { opened, kubernetes, sources, log, onSpan });
+  const checkpoints = createPodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
+  const restored = kubernetes === undefined ? [] : await loadCheckpoints(checkpoints, log);
+  const podlet = startParts(settings, { opened, kubernetes, sources, checkpoints, restored, log, onSpan });
   listeners.push((span) => podlet.record(span));
   const server = await startPodletServer(
     describeApi(settings, podlet, { opened, sources, stopped }, await nameOf(opened.runtime)),
@@ -100,25 +107,37 @@ function createSources(settings: PodAgentSettings): Sources {
   };
 }
 
+/** Pods of the API that come up also while it cannot be reached. Without an API nobody would ever take them back. */
+async function loadCheckpoints(checkpoints: PodCheckpoints, log: RuntimeLog): Promise<readonly Pod[]> {
+  const { pods, problems } = await checkpoints.load();
+  for (const problem of problems) log.warn({ problem }, 'a checkpoint cannot be used');
+  return pods;
+}
+
 interface Parts {
   readonly opened: Awaited<ReturnType<typeof openRuntime>>;
   readonly kubernetes: KubernetesSide | undefined;
   readonly sources: Sources;
+  readonly checkpoints: PodCheckpoints;
+  readonly restored: readonly Pod[];
   readonly log: RuntimeLog;
   readonly onSpan: (span: Span) => void;
 }
 
-function startParts(settings: PodAgentSettings, { opened, kubernetes, sources, log, onSpan }: Parts): Podlet {
+function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
+  const { opened, kubernetes, sources, checkpoints, restored, log, onSpan } = parts;
   const { nodeName, clusterDns, clusterDomain, places, logs } = settings;
   const { runtime } = opened;
   const node = readNode({ name: nodeName, clusterDns, clusterDomain, ...leastOomScore() });
   const directories = { root: places.podletState, logs };
-  const merger = createMerger(clock);
+  const merger = withCheckpoints(createMerger(clock), checkpoints, (problem) =>
+    log.warn({ problem }, 'a checkpoint cannot be written'),
+  );
   const findConfigMap = (namespace: string, name: string) =>
     Promise.resolve(merger.configMaps().find((each) => each.namespace === namespace && each.name === name));
   const collector = createImageCollector({ runtime, clock, keep: () => imagesOf(merger.pods(), settings) });
   return startPodlet(
-    {},
+    { restored },
     {
       runtime,
       sources: [sources.file, sources.http, ...(kubernetes === undefined ? [] : [kubernetes.source])],

@@ -5,6 +5,7 @@
 import { describeError } from '@podwire/errors';
 import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
 import type { PodUpdate, SourceProblem } from '../contract.js';
+import { readApiPod } from '../pod/manifests.js';
 import type { Pod } from '../pod/pod.js';
 
 export interface PodCheckpoints {
@@ -27,7 +28,7 @@ export function isCheckpointed({ metadata }: Pod): boolean {
 }
 
 export function createPodCheckpoints(directory: string, fs?: CheckpointFiles): PodCheckpoints {
-  const store = createCheckpointStore<Pod>(directory, {
+  const store = createCheckpointStore<unknown>(directory, {
     dataField: 'Pod',
     checksumField: 'Checksum',
     ...(fs === undefined ? {} : { fs }),
@@ -104,6 +105,13 @@ export function createPodCheckpoints(directory: string, fs?: CheckpointFiles): P
       return `cannot be read: ${describeError(error)}`;
     }
   }
+}
+
+/** Read as one of the API, since another version of Podwire may have written it. */
+function readKept(kept: unknown, uid: string): Pod | string {
+  const { pod, complaints } = readApiPod(kept);
+  if (complaints.length > 0) return `cannot be used: ${complaints.join('; ')}`;
+  return pod.metadata.uid === uid ? pod : 'cannot be used: it is of another pod';
 }
 
 /** Named as kubelet names them. */

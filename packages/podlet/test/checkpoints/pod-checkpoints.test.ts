@@ -3,8 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { type CheckpointFiles, fnv32a } from '@podwire/linux';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { withCheckpoints } from '../../src/checkpoints/checkpointed-merger.js';
 import { createPodCheckpoints, isCheckpointed } from '../../src/checkpoints/pod-checkpoints.js';
-import type { SourceName } from '../../src/contract.js';
+import type { SourceName, SourceProblem } from '../../src/contract.js';
 import { createMerger } from '../../src/merge/merger.js';
 import type { Pod } from '../../src/pod/pod.js';
 import { makePod } from '../merge/make-pod.js';
@@ -70,6 +71,22 @@ test('they follow the merge, and come back as RESTORE through it', async () => {
   expect(restored).toMatchObject({ kind: 'RESTORE', pods: [{ metadata: { uid: 'a' } }] });
 });
 
+test('a merger with checkpoints tells the same, writes, and says what could not be written', async () => {
+  const told: SourceProblem[] = [];
+  const failing: CheckpointFiles = { ...fs, open: () => Promise.reject(new Error('full')) };
+  const updates = await new Promise((resolve) => {
+    const checkpoints = createPodCheckpoints(directory, failing);
+    const merger = withCheckpoints(createMerger({ now: () => 0 }), checkpoints, (problem) => {
+      told.push(problem);
+      resolve(result);
+    });
+    const result = merger.merge('api', { pods: [kept('a')], problems: [] });
+    expect(merger.pods()).toHaveLength(1);
+  });
+  expect(updates).toMatchObject([{ kind: 'ADD', pods: [{ metadata: { uid: 'a' } }] }]);
+  expect(told.map(({ message }) => message)).toEqual(['cannot be kept: full']);
+});
+
 test('the latest state wins, whatever is under way', async () => {
   const checkpoints = createPodCheckpoints(directory);
   await Promise.all([
@@ -116,7 +133,7 @@ test('what is broken is skipped, told, and left lying', async () => {
   expect(problems.map(({ origin, message }) => `${path.basename(origin)}: ${message}`)).toEqual([
     expect.stringMatching(/^Pod_directory\.yaml: cannot be read: EISDIR/),
     'Pod_empty.yaml: cannot be used: it is empty',
-    'Pod_nothing.yaml: cannot be used: it is of another pod',
+    'Pod_nothing.yaml: cannot be used: metadata.name: is missing; spec: is missing',
     'Pod_other.yaml: cannot be used: it is of another pod',
   ]);
   expect(await fs.readdir(directory)).toHaveLength(7);
