@@ -2,7 +2,7 @@
 import { describeResource } from '@podwire/engine';
 import type { StageSpan, Trace } from '../api/shapes.js';
 import { type Colors, printable } from '../io.js';
-import { renderBar, type Span } from './bars.js';
+import { renderTimeline, type TimelineRow } from './timeline.js';
 import { formatMilliseconds } from './times.js';
 
 export interface TraceOptions {
@@ -12,32 +12,9 @@ export interface TraceOptions {
   readonly full: boolean;
 }
 
-interface Row extends Span {
-  readonly label: string;
-  readonly depth: number;
-}
-
-const leastBar = 16;
-const mostBar = 60;
-const mostLabel = 58;
-const leastLabel = 16;
-/** Between the columns, and one that a terminal may need for itself. */
-const gaps = 5;
-
 export function renderTrace(trace: Trace, { width, full }: TraceOptions, paint: Colors): string[] {
   const rows = trace.stages.flatMap((stage) => [stageRow(stage), ...resourceRows(trace, stage, full)]);
-  const times = rows.map(({ duration }) => formatMilliseconds(duration));
-  const timeWidth = Math.max(...times.map((time) => time.length), 0);
-  const labelRoom = Math.min(mostLabel, Math.max(leastLabel, width - timeWidth - leastBar - gaps));
-  const labels = rows.map(({ label, depth }) => shorten('  '.repeat(depth) + label, labelRoom));
-  const labelWidth = Math.max(...labels.map((label) => label.length), 0);
-  const room = Math.min(mostBar, Math.max(leastBar, width - labelWidth - timeWidth - gaps));
-  const lines = rows.map((row, index) => {
-    const bar = renderBar(row, trace.duration, room);
-    const colored = row.depth === 0 ? paint.cyan(bar) : paint.dim(bar);
-    return `${labels[index]!.padEnd(labelWidth)}  ${times[index]!.padStart(timeWidth)}  ${colored}`.trimEnd();
-  });
-  return [renderHeading(trace, paint), '', ...lines];
+  return [renderHeading(trace, paint), '', ...renderTimeline(rows, trace.duration, width, paint)];
 }
 
 /** `ADD shop/web: ok, 3.41 ms in the agent (#12, 18:54:41.123)` */
@@ -55,12 +32,12 @@ export function subjectOf({ pod, endpoint }: Pick<Trace, 'pod' | 'endpoint'>): s
   return printable(pod ?? endpoint?.split(',')[1] ?? 'the network');
 }
 
-function stageRow({ name, start, duration }: StageSpan): Row {
+function stageRow({ name, start, duration }: StageSpan): TimelineRow {
   return { label: name, depth: 0, start, duration };
 }
 
 /** What was done for resources within the stage, in order; members of one call together. */
-function resourceRows({ resources }: Trace, stage: StageSpan, full: boolean): Row[] {
+function resourceRows({ resources }: Trace, stage: StageSpan, full: boolean): TimelineRow[] {
   const end = stage.start + stage.duration;
   const within = resources.filter(({ start }) => start >= stage.start && start < end);
   if (full) {
@@ -97,8 +74,4 @@ function summarize(kinds: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return [...counts].map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ');
-}
-
-function shorten(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
