@@ -98,9 +98,7 @@ export function createPodCheckpoints(directory: string, fs?: CheckpointFiles): P
       const reading = await store.read(key);
       if (reading.state === 'missing') return undefined;
       if (reading.state === 'corrupt') return `cannot be used: ${reading.reason}`;
-      return reading.data.metadata?.uid === uidOf(key)
-        ? reading.data
-        : 'cannot be used: it is of another pod';
+      return readKept(reading.data, uidOf(key));
     } catch (error) {
       return `cannot be read: ${describeError(error)}`;
     }
