@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { CriRuntime } from '@podwire/cri';
 import { createPreciseClock, createSpanLog, createTracer, type Span, type SpanLog } from '@podwire/tracing';
 import type {
@@ -96,6 +97,8 @@ const keptTraces = { traces: 1_000, spansPerTrace: 200 };
 /** Runs until `stop`. Nothing is thrown later on: what goes wrong is in the log, in events and in the status of pods. */
 export function startPodlet(config: PodletConfig, dependencies: PodletDependencies): Podlet {
   const stop = new AbortController();
+  // As many calls as there are things in the runtime may be under way at once.
+  setMaxListeners(0, stop.signal);
   const spans = createSpanLog(keptTraces);
   const parts = assemble(config, dependencies, spans);
   const { pool, loop, view, health } = parts;

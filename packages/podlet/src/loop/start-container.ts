@@ -21,9 +21,12 @@ export interface Place {
   readonly prepared: PreparedPod;
 }
 
-/** `pause`: milliseconds until it may be tried again; an error is one that nobody expects to go away soon. */
+/**
+ * `ended`: it was created and its program could not be run, so its restart policy decides. `pause`: milliseconds until it may
+ * be tried again; an error is one that nobody expects to go away soon.
+ */
 export type StartResult =
-  | { readonly kind: 'started' }
+  | { readonly kind: 'started' | 'ended' }
   | { readonly kind: 'paused'; readonly pause: number }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -41,8 +44,13 @@ export async function startContainer(step: Step, place: Place, start: StartActio
     return { kind: 'started' };
   } catch (error) {
     noteFailure(step, name, error);
-    return { kind: 'failed', error };
+    return hasEnded(step, start) ? { kind: 'ended' } : { kind: 'failed', error };
   }
+}
+
+function hasEnded({ view, worker }: Step, { container, attempt }: StartAction): boolean {
+  const newest = newestInstance(view.observed(worker.uid), container.name);
+  return newest?.state === 'exited' && newest.attempt === attempt;
 }
 
 /** 10 s that double to 5 min after each end, counted from the end (specification §1.4). */

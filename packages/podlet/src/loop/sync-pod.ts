@@ -117,5 +117,8 @@ function summarise(step: Step, results: readonly StartResult[]): SyncResult {
     if (result.kind === 'paused') return [result.pause];
     return result.kind === 'failed' ? [jittered(step.settings.retryMs, step.random)] : [];
   });
-  return { again: results.some(({ kind }) => kind === 'started'), pause: Math.min(Infinity, ...pauses) };
+  return {
+    again: results.some(({ kind }) => kind === 'started' || kind === 'ended'),
+    pause: Math.min(Infinity, ...pauses),
+  };
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { describeError } from '@podwire/errors';
 import { podName } from '../pod/pod.js';
 import type { Entry, Pool } from './pool-state.js';
@@ -52,6 +53,7 @@ function isPresent(pool: Pool, entry: Entry): boolean {
 
 async function turn(pool: Pool, entry: Entry): Promise<void> {
   const turnStop = new AbortController();
+  setMaxListeners(0, turnStop.signal);
   entry.turn = turnStop;
   const step = makeStep(pool, entry.state, turnStop.signal);
   try {
