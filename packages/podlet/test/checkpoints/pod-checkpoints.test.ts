@@ -133,7 +133,7 @@ test('what is broken is skipped, told, and left lying', async () => {
   expect(problems.map(({ origin, message }) => `${path.basename(origin)}: ${message}`)).toEqual([
     expect.stringMatching(/^Pod_directory\.yaml: cannot be read: EISDIR/),
     'Pod_empty.yaml: cannot be used: it is empty',
-    'Pod_nothing.yaml: cannot be used: metadata.name: is missing; spec: is missing',
+    'Pod_nothing.yaml: cannot be used: spec: is missing; metadata.name: is missing',
     'Pod_other.yaml: cannot be used: it is of another pod',
   ]);
   expect(await fs.readdir(directory)).toHaveLength(7);
