@@ -15,6 +15,7 @@ import {
   type ReadLogOptions,
   timestampNanoseconds,
 } from '@podwire/cri/logs';
+import { eventually } from '../streaming/eventually.js';
 
 let directory: string;
 let file: string;
@@ -187,7 +188,7 @@ describe('reading', () => {
   test('follows what is written, through a rotation, until the container is over', async () => {
     const over = new AbortController();
     const texts: string[] = [];
-    const until = async (text: string): Promise<void> => expect.poll(() => texts.at(-1)).toBe(text);
+    const until = async (text: string): Promise<void> => eventually(() => texts.at(-1)).toBe(text);
     const reading = (async () => {
       for await (const { content } of readContainerLog(file, { follow: true, finished: over.signal })) {
         texts.push(content.toString());

@@ -16,6 +16,7 @@ import {
   type Transport,
 } from '@podwire/cri/streaming';
 import { createTestHandlers, readAll } from './handlers.js';
+import { eventually } from './eventually.js';
 
 let server: StreamingServer;
 let echo: net.Server;
@@ -133,7 +134,7 @@ describe.each<Transport>(['websocket', 'spdy'])('over %s', (transport) => {
     const going = new AbortController();
     delete seen.call;
     const running = exec(['wait'], { transports, signal: going.signal });
-    await expect.poll(() => seen.call).toBeDefined();
+    await eventually(() => seen.call).toBeDefined();
     const told = once(seen.call!.signal, 'abort');
     going.abort();
     await expect(running).rejects.toSatisfy((error) => isCriError(error, 'CANCELLED'));
@@ -160,7 +161,7 @@ describe.each<Transport>(['websocket', 'spdy'])('over %s', (transport) => {
     const local = Duplex.from({ readable: input, writable: stream });
     const done = openPortForward(url, echoPort(), local, { transports });
     input.write('ping');
-    await expect.poll(read).toBe('ping');
+    await eventually(read).toBe('ping');
     if (transport === 'websocket') local.destroy();
     else input.end();
     await done;

@@ -15,6 +15,7 @@ import {
 import { WebSocket } from 'ws';
 import { createTestHandlers, readAll } from './handlers.js';
 import { connectRaw, readToEnd, splitAnswer, upgradeHeaders } from './raw.js';
+import { eventually } from './eventually.js';
 
 let server: StreamingServer;
 let now = 0;
@@ -188,7 +189,7 @@ describe('a request', () => {
 test('a client that does not open its streams is dropped', async () => {
   const socket = await connectRaw(urlForEcho(), upgradeHeaders());
   await readToEnd(socket);
-  await expect.poll(() => errors).toHaveLength(1);
+  await eventually(() => errors).toHaveLength(1);
   expect(String(errors[0])).toMatch(/in time/);
 });
 
@@ -231,7 +232,7 @@ test('nobody but this machine may see it', async () => {
 test('closing ends the calls', async () => {
   const running = run(server.urlForExec({ ...echo, cmd: ['wait'] }));
   const stopped = expect(running).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  await expect.poll(() => seen.call).toBeDefined();
+  await eventually(() => seen.call).toBeDefined();
   await server.close();
   expect(seen.call!.signal.aborted).toBe(true);
   await stopped;

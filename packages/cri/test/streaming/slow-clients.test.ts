@@ -7,6 +7,7 @@ import { WebSocket } from 'ws';
 import { createHeaderCompressor, encodeFrame, encodeHeaderBlock } from '../../src/streaming/spdy/index.js';
 import { createTestHandlers } from './handlers.js';
 import { connectRaw, upgradeHeaders } from './raw.js';
+import { eventually } from './eventually.js';
 
 let server: StreamingServer;
 const seen: { call?: StreamCall; written: number } = { written: 0 };
@@ -128,7 +129,7 @@ describe('a WebSocket', () => {
     const ws = await openWebSocket(urlFor('wait', true));
     ws.send(Buffer.alloc((4 << 20) + 1));
     expect(((await once(ws, 'close')) as [number])[0]).toBe(1009);
-    await expect.poll(() => seen.call!.signal.aborted).toBe(true);
+    await eventually(() => seen.call!.signal.aborted).toBe(true);
   });
 
   test.each([
@@ -153,7 +154,7 @@ describe('a WebSocket', () => {
   test('that pings and reads no answers is dropped', async () => {
     const ws = await openWebSocket(urlFor('wait', true));
     ws.pause();
-    await expect.poll(() => seen.call).toBeDefined();
+    await eventually(() => seen.call).toBeDefined();
     const ping = Buffer.alloc(125);
     while (!seen.call!.signal.aborted) {
       for (let count = 0; count < 2000; count += 1) ws.ping(ping, true, () => undefined);
