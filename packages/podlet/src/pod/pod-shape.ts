@@ -18,6 +18,7 @@ import {
   listOf,
   mapOf,
   type Maybe,
+  mostInt32,
   name,
   object,
   oneOf,
@@ -127,7 +128,8 @@ const specShape = object(
     runtimeClassName: emptyAsAbsent(name(subdomainRule)),
     securityContext,
     imagePullSecrets: listOf(object({ name: withDefault(text, '') })),
-    setHostnameAsFQDN: onlyFlag(false, 'write the name into hostname'),
+    setHostnameAsFQDN: flag,
+    activeDeadlineSeconds: integer(1, mostInt32),
     hostUsers: onlyFlag(true, 'pods share the users of the node'),
     os,
   },
@@ -138,7 +140,6 @@ const specShape = object(
       'topologySpreadConstraints'
     ).split(' '),
     refused: {
-      activeDeadlineSeconds: 'let the program itself end, for instance with timeout(1)',
       ephemeralContainers: 'they are put into a running pod, never into a manifest',
       resourceClaims: 'there are no devices to claim',
       resources: 'write them to the containers',
