@@ -127,6 +127,24 @@ test('after a reboot all addresses are free, and the sandboxes are not ready', a
   await assertNothingLost('afterwards');
 });
 
+test('a service that starts before its engine recovers as soon as that answers', async () => {
+  const id = await runPod();
+  await machine.service.kill9();
+  await machine.docker.kill9();
+  await machine.service.start();
+  const { status } = await machine.cri.status({ verbose: false });
+  assert.equal(status?.conditions.find(({ type }) => type === 'RuntimeReady')?.status, false);
+  await assert.rejects(machine.cri.runPodSandbox({ config: config('early'), runtimeHandler: '' }), {
+    code: 'UNAVAILABLE',
+  });
+  await machine.docker.start();
+  const next = await runPod();
+  assert.deepEqual(machine.pinned(), [`podwire-${next}`]);
+  const { items } = await machine.cri.listPodSandbox({ filter: undefined });
+  assert.deepEqual(items.map((item) => item.id).sort(), [id, next].sort());
+  await assertNothingLost('afterwards');
+});
+
 test('a container that has vanished with its sandbox is found by its checkpoint', async () => {
   const id = await runPod();
   await machine.docker.call('DELETE', `/containers/${id}?force=1`);

@@ -1,5 +1,6 @@
 /** Programs inside running containers: to their end (ExecSync), or joined to streams of a client (Exec, Attach). */
 import fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplex, Writable } from 'node:stream';
 import { CriError } from '@podwire/cri';
 import type { Docker } from '../docker/index.js';
@@ -91,12 +92,23 @@ async function exitCodeOf(docker: Docker, execId: string, signal: AbortSignal): 
 /** Docker has no call for this; it tells the process' number on the host. That it is still the container's is checked. */
 async function killExec(docker: Docker, containerId: string, execId: string): Promise<void> {
   try {
-    const { Running, Pid } = await docker.inspectExec(execId, { timeoutMs: 10_000 });
-    if (!Running || Pid <= 1) return;
-    if (fs.readFileSync(`/proc/${Pid}/cgroup`, 'utf8').includes(containerId)) process.kill(Pid, 'SIGKILL');
+    const pid = await findExecPid(docker, execId);
+    if (pid === undefined) return;
+    if (fs.readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(containerId)) process.kill(pid, 'SIGKILL');
   } catch {
     // It has ended meanwhile, or the container has; both is what was wanted.
   }
+}
+
+/** A program may have written already when Docker does not know its number yet. Undefined when it has ended. */
+async function findExecPid(docker: Docker, execId: string): Promise<number | undefined> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const { Running, Pid } = await docker.inspectExec(execId, { timeoutMs: 10_000 });
+    if (!Running) return undefined;
+    if (Pid > 1) return Pid;
+    await sleep(20);
+  }
+  return undefined;
 }
 
 /** @returns the exit code. */
@@ -214,7 +226,7 @@ async function resizeSoon(resize: Resize, width: number, height: number, ended: 
     try {
       return await resize(width, height);
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await sleep(25);
     }
   }
 }

@@ -141,7 +141,8 @@ function createService(
       const argv = [process.execPath, program, '--config', file];
       running = host.start(argv, { env: { ...process.env, ...env } });
       await running.waitForOutput(/^ready$/m);
-      connection = await connectCri({ socket });
+      // To choose a version it would ask for the engine's, which need not be there.
+      connection = await connectCri({ socket, apiVersion: 'v1' });
     },
     async kill9() {
       running?.kill('SIGKILL');
