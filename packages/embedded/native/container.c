@@ -210,7 +210,11 @@ static void take_frame(size_t client, struct frame frame) {
   }
 }
 
+/* Then nobody's input is taken until the program has read; other frames of such a client wait too. */
+static int is_full(void) { return shim.input_length + FRAME_BYTES > INPUT_BYTES; }
+
 static void serve(size_t client) {
+  if (is_full() && is_attached(client)) return;
   int was_attached = is_attached(client);
   if (!serve_client(client, take_frame) && was_attached && shim.spec.stdin_once && attached_count() == 0) end_input();
 }
@@ -268,7 +272,6 @@ static void write_end(void) {
 enum { AT_CHILD, AT_MINDER, AT_LISTENER, AT_OUT, AT_ERROR, AT_IN, AT_CLIENTS };
 
 static size_t list_descriptors(struct pollfd *fds) {
-  int full = shim.input_length + FRAME_BYTES > INPUT_BYTES; /* then nobody is listened to until the program has read */
   fds[AT_CHILD] = (struct pollfd){.fd = shim.child_fd, .events = POLLIN};
   fds[AT_MINDER] = (struct pollfd){.fd = shim.minder, .events = POLLIN};
   fds[AT_LISTENER] = (struct pollfd){.fd = shim.listener, .events = POLLIN};
@@ -276,7 +279,7 @@ static size_t list_descriptors(struct pollfd *fds) {
   fds[AT_ERROR] = (struct pollfd){.fd = shim.error, .events = POLLIN};
   fds[AT_IN] = (struct pollfd){.fd = shim.input_length ? *input_fd() : -1, .events = POLLOUT};
   for (size_t i = 0; i < client_count(); i++)
-    fds[AT_CLIENTS + i] = (struct pollfd){.fd = client_fd(i), .events = full && is_attached(i) ? 0 : POLLIN};
+    fds[AT_CLIENTS + i] = (struct pollfd){.fd = is_full() && is_attached(i) ? -1 : client_fd(i), .events = POLLIN};
   return AT_CLIENTS + client_count();
 }
 

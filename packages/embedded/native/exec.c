@@ -67,10 +67,10 @@ static void take_input(struct relay *relay) {
   else end_input(relay);
 }
 
-static void take_size(int terminal, int *runtime) {
+static void take_size(int terminal, int runtime) {
   unsigned char at[4];
-  ssize_t length = read(*runtime, at, sizeof at);
-  if (length <= 0) *runtime = -1;
+  ssize_t length = read(runtime, at, sizeof at);
+  if (length == 0) end_group(0); /* the runtime has died */
   if (length != 4 || terminal < 0) return;
   struct winsize size = {.ws_row = (unsigned short)(at[0] << 8 | at[1]), .ws_col = (unsigned short)(at[2] << 8 | at[3])};
   ioctl(terminal, TIOCSWINSZ, &size);
@@ -91,7 +91,7 @@ static int relay_once(struct relay *relay, int milliseconds) {
   if (poll(fds, SOURCES, milliseconds) <= 0) return 0;
   if (fds[FROM_OUT].revents) carry_output(tty ? &relay->terminal : &relay->out, &relay->client_out);
   if (fds[FROM_ERROR].revents) carry_output(&relay->error, &relay->client_error);
-  if (fds[FROM_RUNTIME].revents) take_size(relay->terminal, &relay->runtime);
+  if (fds[FROM_RUNTIME].revents) take_size(relay->terminal, relay->runtime);
   if (fds[TO_INPUT].revents) pass_input(relay);
   if (fds[FROM_CLIENT].revents) take_input(relay);
   if (fds[FROM_CHILD].revents) relay->child_fd = -1;

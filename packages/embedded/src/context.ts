@@ -71,3 +71,6 @@ export const nowNanoseconds = (clock: Clock): bigint => BigInt(Math.round(clock.
 
 export const newId = (random: (bytes: number) => Uint8Array): string =>
   Buffer.from(random(32)).toString('hex');
+
+/** Seconds as a call has them, as milliseconds that a timer can wait: at most 24 days. */
+export const toMilliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, 2 ** 31 - 1);

@@ -193,6 +193,15 @@ describe('exec', () => {
     assert.deepEqual(processesNaming('mark-gone'), []);
   });
 
+  test('a client that stands still and then goes away does not hold the end up', async () => {
+    const [gone, stdout] = [new AbortController(), new PassThrough()];
+    const call = { ...client(), stdout, signal: gone.signal };
+    const ended = runtime.streamingHandlers.exec(sleeper, ['/bin/busybox', 'yes'], call);
+    while (stdout.writableLength < stdout.writableHighWaterMark) await new Promise(setImmediate);
+    gone.abort();
+    assert.equal(await ended, 137);
+  });
+
   test('a program that leaves one behind which holds the streams has ended all the same', async () => {
     const { exitCode } = await runtime.execSync({
       containerId: sleeper,
@@ -247,6 +256,18 @@ describe('attach', () => {
     await attached;
     assert.match(caller.out(), /got a line\r\n33 77/);
     assert.match(fs.readFileSync(path.join(place.logs, config.logPath), 'utf8'), /stdout F \/dev\/pts\/0/);
+  });
+
+  test('a program that does not read holds its client up, and nothing else', async () => {
+    const config = containerConfig(['/bin/busybox', 'sleep', '1000'], { stdin: true });
+    const id = await runContainer(runtime, sandbox, config);
+    const stdin = new PassThrough();
+    const attached = runtime.streamingHandlers.attach(id, { ...client(), stdin });
+    stdin.write(Buffer.alloc(2_000_000));
+    await runtime.reopenContainerLog({ containerId: id });
+    await runtime.stopContainer({ containerId: id, timeout: 0n });
+    await attached;
+    stdin.destroy();
   });
 
   test('a client that leaves disturbs nobody', async () => {

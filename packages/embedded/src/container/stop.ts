@@ -1,5 +1,5 @@
 import { CriError } from '@podwire/cri';
-import type { Context } from '../context.js';
+import { type Context, toMilliseconds } from '../context.js';
 import { isProcessAlive, killProcess } from '../native/process.js';
 import { containerDirectory } from '../state/directory.js';
 import { untilDead } from '../native/meet.js';
@@ -28,7 +28,7 @@ export async function stopContainer(
   await ignoreFailure(entry.starting);
   if (entry.shim !== undefined && seconds > 0n) {
     await sendSignal(entry, SIGTERM);
-    await endsWithin(context, entry, Number(seconds) * 1000, signal);
+    await endsWithin(context, entry, toMilliseconds(seconds), signal);
   }
   await killContainer(context, entry);
 }

@@ -1,6 +1,6 @@
 import { CriError, ExecSyncResponse, type ExecSyncRequest } from '@podwire/cri';
 import type { Readable } from 'node:stream';
-import type { Context } from '../context.js';
+import { type Context, toMilliseconds } from '../context.js';
 import { startExec } from './exec.js';
 
 /** The most that a message of the interface holds. */
@@ -22,7 +22,7 @@ export async function execSync(
   signal?.addEventListener('abort', kill, { once: true });
   let late = false;
   if (timeout > 0n)
-    void context.clock.sleep(Number(timeout) * 1000, enough.signal).then(
+    void context.clock.sleep(toMilliseconds(timeout), enough.signal).then(
       () => {
         late = true;
         kill();

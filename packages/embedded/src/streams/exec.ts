@@ -118,7 +118,11 @@ export async function execStream(
   const running = startExec(context, containerId, argv, { tty: call.tty, stdin: call.stdin !== undefined });
   const { child, exited } = running;
   exited.catch(() => undefined); // the start says the same
-  const kill = (): void => running.kill();
+  const kill = (): void => {
+    running.kill();
+    // Nobody takes the output any more; unless it is read, the program's end would never be seen.
+    for (const output of [child.stdout, child.stderr]) output?.unpipe().resume();
+  };
   call.signal.addEventListener('abort', kill, { once: true });
   try {
     if (call.stdin !== undefined && child.stdin !== null) call.stdin.pipe(child.stdin);
