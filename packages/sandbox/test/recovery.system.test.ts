@@ -98,6 +98,39 @@ test('between any two steps of RemovePodSandbox', { timeout: 300_000 }, async ()
   await dieAtEach(points, runPod, remove);
 });
 
+test('between any two steps of the recovery itself', { timeout: 300_000 }, async () => {
+  const half = async (): Promise<void> => {
+    await machine.service.stop();
+    await machine.service.start({ FAULT_AT: 'run:resolv.conf:done' });
+    await Promise.all([runPod().catch(() => undefined), machine.service.exited()]);
+  };
+  const log = path.join(machine.host.directory, 'recovery-points');
+  await half();
+  await machine.service.start({ FAULT_LOG: log });
+  const points = [...new Set(fs.readFileSync(log, 'utf8').trim().split('\n'))];
+  assert.ok(points.length >= 5, points.join(' '));
+  await assertNothingLost('before');
+  for (const point of points) {
+    await half();
+    await machine.service.startAndDie({ FAULT_AT: point });
+    await machine.service.start();
+    await assertNothingLost(point);
+  }
+});
+
+test('an engine that dies under the service takes its pods along; a Stop frees what they had', async () => {
+  const podSandboxId = await runPod();
+  await machine.docker.kill9();
+  await machine.docker.start();
+  const { status } = await machine.cri.podSandboxStatus({ podSandboxId, verbose: false });
+  assert.equal(status?.state, PodSandboxState.SANDBOX_NOTREADY);
+  assert.equal(status.network?.ip, '');
+  assert.equal(machine.leases().length, 1);
+  await machine.cri.stopPodSandbox({ podSandboxId });
+  assert.deepEqual(machine.leases(), []);
+  await assertNothingLost('afterwards');
+});
+
 test('a sandbox that is whole lives on, with its address', async () => {
   const podSandboxId = await runPod();
   const { status: before } = await machine.cri.podSandboxStatus({ podSandboxId, verbose: false });

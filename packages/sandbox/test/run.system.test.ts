@@ -99,6 +99,26 @@ test('a container joins its sandbox, writes its log and ends', async () => {
   assert.deepEqual(await machine.docker.containers(), []);
 });
 
+test('a container that takes more memory than it may was killed for that', async () => {
+  const { cri } = machine;
+  const config = podConfig('greedy');
+  const { podSandboxId } = await cri.runPodSandbox({ config, runtimeHandler: '' });
+  const { containerId } = await cri.createContainer({
+    podSandboxId,
+    sandboxConfig: config,
+    config: ContainerConfig.fromPartial({
+      metadata: { name: 'main' },
+      image: { image: busyboxImage },
+      command: ['/bin/busybox', 'dd', 'if=/dev/zero', 'of=/dev/null', 'bs=64M', 'count=4'],
+      linux: { resources: { memoryLimitInBytes: BigInt(16 << 20) } },
+    }),
+  });
+  await cri.startContainer({ containerId });
+  const status = await untilExited(containerId);
+  assert.deepEqual([status.reason, status.exitCode], ['OOMKilled', 137]);
+  await cri.removePodSandbox({ podSandboxId });
+});
+
 async function untilExited(containerId: string): Promise<NonNullable<Awaited<ReturnType<typeof look>>>> {
   for (let attempt = 0; attempt < 300; attempt += 1) {
     const status = await look(containerId);

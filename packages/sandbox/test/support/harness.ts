@@ -27,6 +27,8 @@ export interface SandboxHost {
 export interface Service {
   log(): string;
   start(env?: Readonly<Record<string, string>>): Promise<void>;
+  /** Starts it where it will die before it is ready. */
+  startAndDie(env: Readonly<Record<string, string>>): Promise<void>;
   kill9(): Promise<void>;
   /** @returns what it said of its locks at the end */
   stop(): Promise<string>;
@@ -143,6 +145,14 @@ function createService(
       await running.waitForOutput(/^ready$/m);
       // To choose a version it would ask for the engine's, which need not be there.
       connection = await connectCri({ socket, apiVersion: 'v1' });
+    },
+    async startAndDie(env) {
+      earlier = log();
+      running = host.start([process.execPath, program, '--config', file], {
+        env: { ...process.env, ...env },
+      });
+      const { signal } = await running.exited;
+      if (signal !== 'SIGKILL') throw new Error(`the service did not die:\n${log()}`);
     },
     async kill9() {
       running?.kill('SIGKILL');
