@@ -1,7 +1,7 @@
 /** Rules between the fields of one container, and between it and its pod. */
 import type { Path, Report } from './field.js';
 import type { Container, PodSpec, Probe, ProbeAction } from './pod.js';
-import { reportDoubles } from './check-pod.js';
+import { reportDoubles } from './doubles.js';
 import { parseQuantity } from './quantity.js';
 import { suggest } from './suggest.js';
 

@@ -3,6 +3,7 @@
  * Kubernetes), and those that kubelet adds when it admits one. Values that were refused already are empty here and skipped.
  */
 import { checkContainer, isSidecar } from './check-container.js';
+import { type Entry, reportDoubles } from './doubles.js';
 import type { Path, Report } from './field.js';
 import type { Container, Pod, PodSpec } from './pod.js';
 import { parseQuantity } from './quantity.js';
@@ -39,24 +40,10 @@ function containersOf(spec: PodSpec): PlacedContainer[] {
   return [...place('initContainers'), ...place('containers')];
 }
 
-interface Entry {
-  readonly key: string;
-  readonly path: Path;
-}
-
 const entry = (key: string, path: Path): Entry => ({ key, path });
 
 function nameEntries(spec: PodSpec): Entry[] {
   return containersOf(spec).map(({ container, path }) => entry(container.name, [...path, 'name']));
-}
-
-/** The second of two with the same key is the one to blame. Empty keys are none. */
-export function reportDoubles(entries: readonly Entry[], what: string, report: Report): void {
-  const seen = new Set<string>();
-  for (const { key, path } of entries) {
-    if (key !== '' && seen.has(key)) report(path, `${what} ${JSON.stringify(key)} is there already`);
-    seen.add(key);
-  }
 }
 
 /** The limits of kubelet: 1 kbit/s and 1 Pbit/s (`pkg/util/bandwidth`). */
