@@ -9,19 +9,22 @@ export interface Life {
   wrap(runtime: CriRuntime): CriRuntime;
   wrapPreparation(preparation: PodPreparation): PodPreparation;
   kill(): void;
+  /** It will not end at any step any more. */
+  goOn(): void;
   isOver(): boolean;
 }
 
 /** @param lastStep the number of the step at which it ends; none by default */
 export function createLife(lastStep = Infinity): Life {
   let over = false;
+  let mortal = true;
   const steps: string[] = [];
   return {
     steps,
     faults: {
       at(step) {
         if (!over) steps.push(step);
-        if (steps.length >= lastStep) over = true;
+        if (mortal && steps.length >= lastStep) over = true;
         if (over) throw new Error(`killed ${step}`);
       },
     },
@@ -29,6 +32,9 @@ export function createLife(lastStep = Infinity): Life {
     wrapPreparation: (preparation) => guard(preparation, () => over),
     kill: () => {
       over = true;
+    },
+    goOn: () => {
+      mortal = false;
     },
     isOver: () => over,
   };
