@@ -6,7 +6,7 @@ import path from 'node:path';
 import { PodwireError, describeError } from '@podwire/errors';
 import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
 import { type PodSandboxConfig, Protocol } from '@podwire/cri';
-import type { Log } from '../context.js';
+import type { Log } from '../rim.js';
 import { usesHostNetwork } from '../sandboxes/namespaces.js';
 
 export interface CheckpointPort {

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import type { Clock, Log } from '../context.js';
+import type { Clock, Log } from '../rim.js';
 import { type CredentialEntry, parseDockerConfig, parseDockercfg } from './credentials.js';
 import { createKeyring, type Keyring } from './keyring.js';
 

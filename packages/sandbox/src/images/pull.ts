@@ -2,7 +2,7 @@
 import type { AuthConfig } from '@podwire/cri';
 import { CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { Clock, Log, Work } from '../context.js';
+import type { Clock, Log, Work } from '../rim.js';
 import {
   type Docker,
   DockerError,

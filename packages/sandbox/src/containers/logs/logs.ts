@@ -4,7 +4,7 @@
  */
 import { CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { Clock, FaultPoints, Log } from '../../context.js';
+import type { Clock, FaultPoints, Log } from '../../rim.js';
 import { type Docker, type InspectedContainer, isNotFound } from '../../docker/index.js';
 import { containerType, labelKeys } from '../../labels.js';
 import { type LogFile, openLogFile, readPosition } from './file.js';
