@@ -28,10 +28,11 @@ export interface EmbeddedRuntime extends CriRuntime {
 export async function createEmbeddedRuntime(options: EmbeddedOptions): Promise<EmbeddedRuntime> {
   if (!fs.existsSync(options.holder))
     throw new CriError('FAILED_PRECONDITION', `there is no ${options.holder}; npm run setup builds it`);
-  const unlock = openStateDirectory(options.directory);
+  const settled = settle(options);
+  const unlock = await openStateDirectory(options.directory, settled.clock);
   const closing = new AbortController();
   const context: Context = {
-    ...settle(options),
+    ...settled,
     inventory: createInventory(),
     events: createEventHub(),
     creations: createSharedWork(),

@@ -1,9 +1,11 @@
 /** The process dies between any two steps; whatever is left then is adopted or taken away by the next one. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState, PodSandboxState } from '@podwire/cri';
 import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
 import { createFileNetwork } from './file-network.js';
@@ -109,5 +111,22 @@ test('kill -9 at every point of the recovery itself', async () => {
     fs.rmSync(place.directory, { recursive: true });
     if (reached.length < point) break;
     assert.ok(point < 50);
+  }
+});
+
+test('kill -9 at any moment, also while the kernel is at it', async () => {
+  for (let round = 0; round < 15; round += 1) {
+    const place = makePlace();
+    const entry = path.join(import.meta.dirname, 'faulty-runtime.js');
+    const child = spawn(process.execPath, [entry, JSON.stringify(place), '0', 'life'], { stdio: 'ignore' });
+    const ended = once(child, 'exit');
+    const begun = path.join(place.directory, 'points');
+    while (!fs.existsSync(begun) && child.exitCode === null) await delay(1);
+    // Spread over the first steps, which take some 30 ms altogether.
+    await delay(round * 2);
+    child.kill('SIGKILL');
+    await ended;
+    await settle(place);
+    fs.rmSync(place.directory, { recursive: true });
   }
 });

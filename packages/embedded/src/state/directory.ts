@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { CriError } from '@podwire/cri';
 import { hasCode, lockFile } from '@podwire/linux';
+import type { Clock } from '../options.js';
 import {
   type ContainerRecord,
   formatContainer,
@@ -20,21 +21,38 @@ import {
 export const sandboxDirectory = (root: string, id: string): string => path.join(root, 'sandboxes', id);
 export const containerDirectory = (root: string, id: string): string => path.join(root, 'containers', id);
 
+const LOCK_MILLISECONDS = 2_000;
+const LOCK_STEP_MILLISECONDS = 10;
+
 /**
- * Makes the directory, and locks it for this process.
+ * Makes the directory, and locks it for this process. A process that was killed while it started another one leaves a
+ * child that has not got rid of the lock yet; it is waited for.
  * @returns what gives it free again @throws CriError FAILED_PRECONDITION when another process has it
  */
-export function openStateDirectory(root: string): () => void {
+export async function openStateDirectory(root: string, clock: Clock): Promise<() => void> {
   for (const name of ['sandboxes', 'containers'])
     fs.mkdirSync(path.join(root, name), { recursive: true, mode: 0o700 });
   const fd = fs.openSync(path.join(root, 'lock'), 'a', 0o600);
   try {
-    lockFile(fd);
+    await lockWithin(fd, clock);
   } catch (cause) {
     fs.closeSync(fd);
     throw new CriError('FAILED_PRECONDITION', `another process uses ${root}`, { cause });
   }
   return () => fs.closeSync(fd);
+}
+
+async function lockWithin(fd: number, clock: Clock): Promise<void> {
+  const { signal } = new AbortController();
+  for (const deadline = clock.elapsed() + LOCK_MILLISECONDS; ;) {
+    try {
+      lockFile(fd);
+      return;
+    } catch (error) {
+      if (!hasCode(error, 'EAGAIN') || clock.elapsed() > deadline) throw error;
+      await clock.sleep(LOCK_STEP_MILLISECONDS, signal);
+    }
+  }
 }
 
 /** Temp and rename. No fsync: after a reboot nothing of it exists any more, and what the kernel still has is looked for. */
