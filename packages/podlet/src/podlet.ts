@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { CriRuntime } from '@podwire/cri';
+import { describeError } from '@podwire/errors';
 import { createPreciseClock, createSpanLog, createTracer, type Span, type SpanLog } from '@podwire/tracing';
 import type {
   Clock,
@@ -145,7 +146,7 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
   const view = createRuntimeView({ runtime, node: node.name, ...settings });
   const listeners: Listeners = new Set();
   const tell = (change: PodChange) => {
-    for (const listener of listeners) listener(change);
+    for (const listener of listeners) tellOne(listener, change, dependencies.log);
   };
   const health = createRuntimeHealth({ runtime, clock, settings, onChange: () => loop.resume() });
   const prober = dependencies.createProber({
@@ -178,6 +179,15 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
     ...(dependencies.collectImages === undefined ? {} : { collectImages: dependencies.collectImages }),
   });
   return { pool, loop, view, health, prober, listeners };
+}
+
+/** A listener that fails must not be a worker's trouble. */
+function tellOne(listener: (change: PodChange) => void, change: PodChange, log: PodletLog): void {
+  try {
+    listener(change);
+  } catch (error) {
+    log.error({ error: describeError(error) }, 'a listener to changes of pods has failed');
+  }
 }
 
 interface Verdict {

@@ -26,11 +26,26 @@ export function computeConditions(input: ConditionInput): PodCondition[] {
   const conditions: Record<string, Verdict> = {
     PodReadyToStartContainers: judgeSandboxCondition(input),
     Initialized: judgeInitialized(input),
-    Ready: containersReady,
+    Ready: containersReady.status === 'True' ? judgeGates(input.pod) : containersReady,
     ContainersReady: containersReady,
     PodScheduled: holds,
   };
-  return Object.entries(conditions).map(([type, verdict]) => stamp(type, verdict, input));
+  const own = Object.entries(conditions).map(([type, verdict]) => stamp(type, verdict, input));
+  // What others (controllers of readiness gates, the scheduler) have written there is theirs.
+  return [...own, ...input.pod.status.conditions.filter(({ type }) => conditions[type] === undefined)];
+}
+
+/** `spec.readinessGates`: conditions that somebody else sets and that have to hold as well. */
+function judgeGates(pod: Pod): Verdict {
+  const { readinessGates } = pod.spec;
+  if (!Array.isArray(readinessGates)) return holds;
+  const closed = (readinessGates as readonly { readonly conditionType?: string }[]).flatMap(
+    ({ conditionType }) => {
+      const found = pod.status.conditions.find(({ type }) => type === conditionType);
+      return found?.status === 'True' ? [] : [`${conditionType} is ${found?.status ?? 'not set'}`];
+    },
+  );
+  return closed.length === 0 ? holds : not('ReadinessGatesNotReady', `readiness gates: ${closed.join(', ')}`);
 }
 
 function stamp(type: string, verdict: Verdict, { previous, now }: ConditionInput): PodCondition {

@@ -1,4 +1,5 @@
 import type { CallOptions } from '@podwire/cri';
+import { describeError } from '@podwire/errors';
 import { formatTraceparent, type OpenSpan } from '@podwire/tracing';
 import type { PodEventType } from '../contract.js';
 import type { StepDependencies } from './dependencies.js';
@@ -36,6 +37,21 @@ export async function callRuntime<T>(
 function traceparentOf(span: OpenSpan): { readonly traceparent?: string } {
   const traceparent = formatTraceparent(span.context);
   return traceparent === undefined ? {} : { traceparent };
+}
+
+/** What goes wrong becomes an event as well, unless it was only interrupted. */
+export async function telling<T>(
+  step: Step,
+  reason: string,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!step.signal.aborted) step.tell('Warning', reason, `${what}: ${describeError(error)}`);
+    throw error;
+  }
 }
 
 /** A pause, longer by up to a half, so that pods that failed together do not come back together. */

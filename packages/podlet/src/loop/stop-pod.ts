@@ -3,7 +3,7 @@ import { collectable } from '../lifecycle/garbage.js';
 import { roleOf } from '../lifecycle/container-plan.js';
 import { remainingGrace } from '../lifecycle/grace.js';
 import { ignoreGone, podGrace, stopOne } from './stop-container.js';
-import { callRuntime, type Step } from './step.js';
+import { callRuntime, type Step, telling } from './step.js';
 
 /**
  * All containers in parallel, sidecars after the others and in reverse order, then StopPodSandbox on every sandbox, even
@@ -11,9 +11,11 @@ import { callRuntime, type Step } from './step.js';
  * @throws AggregateError before the next part, so that no network is taken from a container that still runs
  */
 export async function stopPod(step: Step): Promise<void> {
-  await stopContainers(step);
-  const { sandboxes } = step.view.observed(step.worker.uid);
-  await allOf(sandboxes.map(({ id }) => stopSandbox(step, id)));
+  await telling(step, 'FailedKillPod', 'error killing pod', async () => {
+    await stopContainers(step);
+    const { sandboxes } = step.view.observed(step.worker.uid);
+    await allOf(sandboxes.map(({ id }) => stopSandbox(step, id)));
+  });
 }
 
 async function stopContainers(step: Step): Promise<void> {

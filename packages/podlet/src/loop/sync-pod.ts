@@ -4,10 +4,11 @@ import { deadlineExceeded, remainingActivity } from '../lifecycle/deadline.js';
 import { isAlive, type ObservedPod } from '../lifecycle/observed.js';
 import { isTerminal } from '../lifecycle/phase.js';
 import { createSandbox } from './create-sandbox.js';
+import type { PreparedPod } from '../parts.js';
 import { pollPause } from './init-poll.js';
 import { markSandbox } from './marks.js';
 import { type Place, startContainer, type StartResult } from './start-container.js';
-import { jittered, type Step } from './step.js';
+import { jittered, type Step, telling } from './step.js';
 import { stopOne } from './stop-container.js';
 import { allOf, stopPod } from './stop-pod.js';
 import { watchProbes } from './watch-probes.js';
@@ -95,12 +96,9 @@ async function killAll(step: Step, kills: readonly KillAction[]): Promise<void> 
 
 /** The sandbox, made if need be, and everything that containers in it have in common. */
 async function findPlace(step: Step, actions: PodActions): Promise<Place> {
-  const { worker, view, preparation, node, signal } = step;
+  const { worker, view, preparation, node } = step;
   const { pod } = worker;
-  step.faults.at('before prepare');
-  const preparing = worker.trace.child('prepare volumes');
-  const prepared = await preparation.prepare(pod, signal).finally(() => preparing.end());
-  step.faults.at('after prepare');
+  const prepared = await prepare(step);
   const sandboxId = actions.sandboxId ?? (await createSandbox(step, actions.attempt));
   step.show();
   const observed = view.observed(worker.uid).sandboxes.find(({ id }) => id === sandboxId);
@@ -110,6 +108,18 @@ async function findPlace(step: Step, actions: PodActions): Promise<Place> {
   const sandbox = step.buildSandboxConfig(pod, attempt, { ...node, resolvConfText }, step.directories);
   const hostsFile = await preparation.writeHosts(pod, addresses);
   return { sandboxId, addresses, prepared, hostsFile, sandbox: markSandbox(sandbox, pod, node.name) };
+}
+
+async function prepare(step: Step): Promise<PreparedPod> {
+  const { worker, preparation, signal } = step;
+  step.faults.at('before prepare');
+  const span = worker.trace.child('prepare volumes');
+  const work = () => preparation.prepare(worker.pod, signal);
+  const prepared = await telling(step, 'FailedMount', 'volumes are not available', work).finally(() =>
+    span.end(),
+  );
+  step.faults.at('after prepare');
+  return prepared;
 }
 
 function summarise(step: Step, results: readonly StartResult[]): SyncResult {

@@ -2,7 +2,7 @@ import { PodwireError } from '@podwire/errors';
 import { isAlive } from '../lifecycle/observed.js';
 import { podName } from '../pod/pod.js';
 import { readLastWords } from './last-words.js';
-import type { Step } from './step.js';
+import { type Step, telling } from './step.js';
 import { collectGarbage, stopPod } from './stop-pod.js';
 
 /**
@@ -24,7 +24,7 @@ export async function terminatePod(step: Step): Promise<void> {
   worker.ended = true;
   await readLastWords(step);
   step.show();
-  await removeAll(step);
+  await telling(step, 'FailedCleanUp', 'error removing what is left of the pod', () => removeAll(step));
   worker.stage = 'terminated';
   worker.gone = true;
   step.show();

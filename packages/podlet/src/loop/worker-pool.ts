@@ -6,7 +6,7 @@ import type { PodMarks } from './marks.js';
 import { createNameClaims } from './name-claims.js';
 import { type ArrivalTimes, createWorkerState, orphanPod } from './new-worker.js';
 import type { Entry, Pool, WorkerPoolOptions } from './pool-state.js';
-import { publish, tell } from './publish.js';
+import { publish, show, tell } from './publish.js';
 import { updateStatus } from './show.js';
 import { leave, notice, start, wakeEntry } from './worker-runs.js';
 import type { KillRequest, WorkerState } from './worker-state.js';
@@ -80,7 +80,9 @@ function put(pool: Pool, pod: Pod, times: ArrivalTimes, wake: boolean): void {
   }
   const kill = killOf(pod);
   if (kill !== undefined) askToKill(pool, pool.entries.get(uid), kill);
-  if (wake) wakeEntry(pool, pool.entries.get(uid));
+  const latest = pool.entries.get(uid);
+  if (wake) wakeEntry(pool, latest);
+  else if (latest !== undefined) show(pool, latest.state);
 }
 
 /** A pod that is being deleted is to be taken down, whoever hears of it when. */

@@ -184,6 +184,19 @@ describe('conditions', () => {
     ]);
   });
 
+  it('of others stay, and those of readiness gates count', () => {
+    const bare = aPod({ spec: { readinessGates: [{ conditionType: 'example.com/balancer' }] } });
+    const found = observed([sandbox()], [instance('main')]);
+    expect(condition(statusOf(bare, found), 'Ready')).toBe(
+      'False | ReadinessGatesNotReady | readiness gates: example.com/balancer is not set',
+    );
+    expect(condition(statusOf(bare, found), 'ContainersReady')).toBe('True');
+    const gate = { type: 'example.com/balancer', status: 'True' as const };
+    const open = statusOf({ ...bare, status: { ...bare.status, conditions: [gate] } }, found);
+    expect(condition(open, 'Ready')).toBe('True');
+    expect(open.conditions).toContainEqual(gate);
+  });
+
   it('of pods that are over say so', () => {
     const done = statusOf(
       aPod({ spec: { restartPolicy: 'Never' } }),

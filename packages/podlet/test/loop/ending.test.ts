@@ -239,6 +239,8 @@ describe('StopPodSandbox', () => {
     bench.file.say([]);
     await bench.clock.settle();
     expect(changing(recorder.calls)).toEqual(['stopContainer', 'stopPodSandbox']);
+    const failed = podlet.view('uid-web')?.events.find(({ reason }) => reason === 'FailedKillPod');
+    expect(failed?.message).toContain('cni: plugin not found');
     await bench.clock.advance(12 * second);
     expect(await describeRuntime(bench.runtime)).toEqual([]);
     await podlet.stop();

@@ -258,7 +258,7 @@ function restart(lastStep: number): Action {
 async function comeToRest(world: World, anew: boolean): Promise<void> {
   world.faulty.clear();
   world.bench.runtime.setConditions({ networkReady: true });
-  if (anew || world.life.isOver()) restart(Infinity)(world);
+  if (anew || world.life.isOver()) await restart(Infinity)(world);
   world.life.goOn();
   await world.bench.clock.advance(15 * 60_000);
 }

@@ -53,6 +53,28 @@ describe('a pod that is wanted', () => {
     await podlet.stop();
   });
 
+  it('without its volumes is told of, and tried again', async () => {
+    const bench = createBench();
+    let isThere = false;
+    const podlet = bench.start({
+      preparation: {
+        ...bench.preparation,
+        prepare: (pod, signal) =>
+          isThere ? bench.preparation.prepare(pod, signal) : Promise.reject(new Error('/data is not there')),
+      },
+    });
+    bench.file.say([aPod()]);
+    await bench.clock.settle();
+    expect(podlet.view('uid-web')?.events).toMatchObject([
+      { reason: 'FailedMount', message: 'volumes are not available: /data is not there' },
+    ]);
+    expect(bench.runtime.counts.runPodSandbox).toBe(0);
+    isThere = true;
+    await bench.clock.advance(11 * second);
+    expect(podlet.view('uid-web')?.stage).toBe('running');
+    await podlet.stop();
+  });
+
   it('fails when it is active for longer than it may', async () => {
     const bench = createBench();
     const podlet = bench.start();
