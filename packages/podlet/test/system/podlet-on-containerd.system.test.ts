@@ -187,6 +187,16 @@ test('an edited manifest replaces its pod', async () => {
   await until((pods) => pods.length === 1 && isReady(pods[0]) && pods[0]?.uid !== before);
 });
 
+test('containerd is started anew: pods stay, and others come and go', async () => {
+  const before = find(podlet.pods(), 'web')?.containers[0]?.containerID;
+  await containerd.restart();
+  write('later');
+  const pods = await until((all) => isReady(find(all, 'later')));
+  assert.equal(find(pods, 'web')?.containers[0]?.containerID, before);
+  drop('later');
+  await until((all) => find(all, 'later') === undefined);
+});
+
 test('init containers, a sidecar and last words', async () => {
   const busybox = { image: busyboxImage, imagePullPolicy: 'Never' };
   const initContainers = [
