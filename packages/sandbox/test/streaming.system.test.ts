@@ -6,7 +6,7 @@ import { Duplex, PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { ContainerConfig, ContainerEventType, type ContainerEventResponse } from '@podwire/cri';
 import { createSandboxService, type SandboxService } from '@podwire/sandbox';
-import type { StreamCall, TerminalSize } from '@podwire/cri/streaming';
+import { openExec, type StreamCall, type TerminalSize } from '@podwire/cri/streaming';
 import { busyboxImage, pauseImage } from '@podwire/testkit/containerd';
 import { createSandboxHost, podConfig, type SandboxHost } from './support/harness.js';
 
@@ -118,6 +118,20 @@ test('exec has its input, both outputs apart and the exit code', async () => {
   assert.equal(call.text(), 'line one\n');
   assert.equal(call.errors(), 'oops\n');
 });
+
+for (const transport of ['spdy', 'websocket'] as const) {
+  test(`exec by the URL that is answered, over ${transport}`, async () => {
+    const { stdout, stderr, text, errors } = openCall();
+    const script = 'echo out; echo err >&2; exit 9';
+    const { url } = await service.exec({
+      ...{ containerId, cmd: ['/bin/sh', '-c', script], tty: false },
+      ...{ stdin: false, stdout: true, stderr: true },
+    });
+    const streams = { stdout: stdout!, stderr: stderr!, transports: [transport] };
+    assert.equal(await openExec(() => Promise.resolve(url), streams), 9);
+    assert.deepEqual([text(), errors()], ['out\n', 'err\n']);
+  });
+}
 
 test('exec with a terminal has the size that the client’s has', async () => {
   const call = openCall(true, [{ width: 132, height: 43 }]);

@@ -44,8 +44,20 @@ export async function createWorkload(
   });
 }
 
-/** The log is followed from before the start, so that it is there when the container is. */
+/** Under the pod's lock too: one that starts while its sandbox is stopped would live on in a network that is given back. */
 export async function startWorkload(
+  context: SandboxContext,
+  logs: ContainerLogs,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { Name } = await inspectOwn(context.docker, id, signal);
+  const { pod = '', namespace = '' } = parseName(Name) ?? {};
+  await context.locks.hold(podKey(namespace, pod), signal, () => startOnce(context, logs, id, signal));
+}
+
+/** The log is there before the container runs. */
+async function startOnce(
   { docker }: SandboxContext,
   logs: ContainerLogs,
   id: string,
