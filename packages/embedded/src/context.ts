@@ -27,8 +27,10 @@ export interface Context {
   readonly creations: SharedWork<string>;
   /** Stops and removals under way, by id. */
   readonly endings: SharedWork<void>;
-  /** This process lets go of everything; what it holds lives on. */
-  readonly isClosed: () => boolean;
+  /** Aborted: no more calls are taken. Sandboxes that are being made are taken back; all else goes on to its end. */
+  readonly closing: AbortSignal;
+  /** This process has let go of everything: that a connection ends does not mean that its other end does. */
+  readonly hasLetGo: () => boolean;
 }
 
 /** What one call of an operation carries. */
@@ -50,7 +52,7 @@ export const noFaults: FaultPoints = { reach: quiet };
 /** The options with their defaults. */
 export function settle(
   options: EmbeddedOptions,
-): Omit<Context, 'inventory' | 'events' | 'creations' | 'endings' | 'isClosed'> {
+): Omit<Context, 'inventory' | 'events' | 'creations' | 'endings' | 'closing' | 'hasLetGo'> {
   return {
     directory: options.directory,
     network: options.network,

@@ -30,14 +30,15 @@ export async function createEmbeddedRuntime(options: EmbeddedOptions): Promise<E
     throw new CriError('FAILED_PRECONDITION', `there is no ${options.holder}; npm run setup builds it`);
   const settled = settle(options);
   const unlock = await openStateDirectory(options.directory, settled.clock);
-  const closing = new AbortController();
+  const [closing, released] = [new AbortController(), new AbortController()];
   const context: Context = {
     ...settled,
     inventory: createInventory(),
     events: createEventHub(),
     creations: createSharedWork(),
     endings: createSharedWork(),
-    isClosed: () => closing.signal.aborted,
+    closing: closing.signal,
+    hasLetGo: () => released.signal.aborted,
   };
   try {
     await warmThreadPool();
@@ -46,10 +47,14 @@ export async function createEmbeddedRuntime(options: EmbeddedOptions): Promise<E
     unlock();
     throw error;
   }
-  return open(context, closing, unlock);
+  return open(context, closing, () => {
+    released.abort();
+    letGo(context);
+    unlock();
+  });
 }
 
-function open(context: Context, closing: AbortController, unlock: () => void): EmbeddedRuntime {
+function open(context: Context, closing: AbortController, release: () => void): EmbeddedRuntime {
   const streamingHandlers: StreamingHandlers = {
     exec: (id, argv, call) => execStream(context, id, argv, call),
     attach: (id, call) => attachStream(context, id, call),
@@ -63,11 +68,11 @@ function open(context: Context, closing: AbortController, unlock: () => void): E
     close: async () => {
       if (closing.signal.aborted) return;
       closing.abort();
-      await Promise.all([context.creations.idle(), context.endings.idle()]);
+      const starts = [...context.inventory.containers.values()].map(({ starting }) => starting);
+      await Promise.allSettled([...starts, context.creations.idle(), context.endings.idle()]);
       context.events.close();
       await (await server)?.close();
-      letGo(context);
-      unlock();
+      release();
     },
   };
 }

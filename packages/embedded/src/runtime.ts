@@ -45,7 +45,7 @@ type Call = (request: unknown, options?: CallOptions) => Promise<unknown>;
 function guard(context: Context, name: MethodName, call: Call): Call {
   return async (request, options) => {
     try {
-      if (context.isClosed()) throw new CriError('UNAVAILABLE', 'the embedded runtime is closed');
+      if (context.closing.aborted) throw new CriError('UNAVAILABLE', 'the embedded runtime is closed');
       validateRequest(name, request);
       return await call(request, options);
     } catch (error) {

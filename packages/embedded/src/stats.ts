@@ -56,9 +56,19 @@ export function parseStat(text: string): ProcessUse {
 function useOfTree(pid: number): ProcessUse {
   const stat = readProcFile(`/proc/${pid}/stat`);
   if (stat === undefined) return none;
-  const children = readProcFile(`/proc/${pid}/task/${pid}/children`) ?? '';
-  const below = children.split(' ').filter((text) => text !== '');
-  return below.map((child) => useOfTree(Number(child))).reduce(add, parseStat(stat));
+  return childrenOf(pid).map(useOfTree).reduce(add, parseStat(stat));
+}
+
+/** Each thread has its own children. */
+function childrenOf(pid: number): number[] {
+  let threads: string[];
+  try {
+    threads = fs.readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+  const texts = threads.map((thread) => readProcFile(`/proc/${pid}/task/${thread}/children`) ?? '');
+  return texts.flatMap((text) => text.split(' ').filter((word) => word !== '')).map(Number);
 }
 
 function cpuOf(timestamp: bigint, use: ProcessUse): Usage<CpuUsage> {

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { MountPropagation, NamespaceMode } from '@podwire/cri';
 import { createEmbeddedRuntime, type EmbeddedRuntime, rootAnnotation } from '@podwire/embedded';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
+import { run } from '@podwire/testkit';
 import {
   buildHolder,
   containerConfig,
@@ -161,6 +162,31 @@ describe('the file system', () => {
       'mount -t tmpfs none /mnt && test -e /dev/kmsg && test -e /dev/pts/ptmx',
     );
     assert.equal(fs.readdirSync('/dev/pts').length > 0, true);
+  });
+
+  test('mounts that the host makes later are seen where that is asked for, and nowhere else', async () => {
+    const source = fs.mkdtempSync(path.join(place.directory, 'shared-'));
+    fs.mkdirSync(path.join(source, 'later'));
+    await run(['mount', '--bind', source, source]);
+    try {
+      await run(['mount', '--make-shared', source]);
+      const propagation = MountPropagation.PROPAGATION_HOST_TO_CONTAINER;
+      const mounts = [
+        { containerPath: '/slave', hostPath: source, propagation },
+        { containerPath: '/private', hostPath: source },
+      ];
+      const id = await sleeper({ mounts });
+      await run(['mount', '-t', 'tmpfs', 'none', path.join(source, 'later')]);
+      fs.writeFileSync(path.join(source, 'later/file'), '');
+      assert.equal(
+        await inside(runtime, id, 'ls /slave/later /private/later'),
+        '/private/later:\n\n/slave/later:\nfile\n',
+      );
+      await run(['umount', path.join(source, 'later')]);
+      assert.equal(await inside(runtime, id, 'ls /slave/later'), '');
+    } finally {
+      await run(['umount', '-R', source]);
+    }
   });
 
   test('mounts that the runtime cannot make are refused, with what is wrong', async () => {

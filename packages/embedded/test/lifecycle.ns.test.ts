@@ -184,6 +184,18 @@ describe('making a sandbox', () => {
     );
   });
 
+  test('closing takes back what is being made', async () => {
+    const { open, place, network } = makeWorld();
+    const runtime = await open();
+    const release = network.hold('setUp');
+    const refused = assert.rejects(runSandbox(runtime, sandboxConfig(place)));
+    while (network.calls.length < 1) await new Promise(setImmediate);
+    await runtime.close();
+    await refused;
+    release();
+    assert.deepEqual(leftovers(place), []);
+  });
+
   test('one span for it, with its parts, below the caller’s', async () => {
     const { open, place, network } = makeWorld();
     const all: Span[] = [];

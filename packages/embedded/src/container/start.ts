@@ -90,7 +90,7 @@ export function watchShim(context: Context, entry: ContainerEntry, shim: Held): 
   entry.shim = shim;
   entry.state = readStateFile(directory);
   entry.ended = shim.connection.ended.then(() => {
-    if (context.isClosed()) return;
+    if (context.hasLetGo()) return;
     entry.shim = undefined;
     entry.state = readStateFile(directory) ?? entry.state;
     announceContainer(context, entry, 'STOPPED');

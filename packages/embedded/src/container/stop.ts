@@ -39,12 +39,16 @@ export async function killContainer(context: Context, entry: ContainerEntry): Pr
   if (entry.shim === undefined) return killSurvivor(context, entry);
   const { process } = entry.shim;
   await sendSignal(entry, SIGKILL);
-  if (await endsWithin(context, entry, SHIM_MILLISECONDS)) return;
-  // The shim itself may have been stopped by somebody.
-  killProcess(process);
-  if (await endsWithin(context, entry, KILL_MILLISECONDS)) return;
-  throw new CriError('DEADLINE_EXCEEDED', `container ${entry.record.id} does not end`);
+  if (!(await endsWithin(context, entry, SHIM_MILLISECONDS))) {
+    // The shim itself may have been stopped by somebody.
+    killProcess(process);
+    if (!(await endsWithin(context, entry, KILL_MILLISECONDS))) throw notEnding(entry);
+  }
+  if (context.hasLetGo()) throw new CriError('UNAVAILABLE', 'the embedded runtime is closed');
 }
+
+const notEnding = ({ record }: ContainerEntry): CriError =>
+  new CriError('DEADLINE_EXCEEDED', `container ${record.id} does not end`);
 
 /** A program dies with its shim, a moment later; unless it has seen to it that it does not. */
 export async function killSurvivor(context: Context, { record, state }: ContainerEntry): Promise<void> {

@@ -34,7 +34,7 @@ function watchHolder(context: Context, entry: SandboxEntry, holder: Held): void 
   void holder.connection.ended.then(() => {
     if (entry.holder !== holder) return;
     entry.holder = undefined;
-    if (entry.phase === 'ready' && !context.isClosed()) announceSandbox(context, entry, 'STOPPED');
+    if (entry.phase === 'ready' && !context.hasLetGo()) announceSandbox(context, entry, 'STOPPED');
   });
 }
 

@@ -30,7 +30,8 @@ export async function runSandbox(
   const key = metadataKey(config);
   return context.creations.join(`sandbox ${key}`, signal, async (shared) => {
     refuseExisting(context, key);
-    return create(context, config, runtimeHandler, work(shared));
+    const either = AbortSignal.any([shared, context.closing]);
+    return create(context, config, runtimeHandler, work(either));
   });
 }
 
