@@ -78,34 +78,40 @@ function remainingPause(step: Step, { container }: StartAction): number {
 }
 
 async function create(step: Step, place: Place, start: StartAction, imageRef: string): Promise<void> {
-  const { worker, runtime, view } = step;
+  const { worker, view } = step;
   const { container } = start;
   await removeUnstarted(step, container.name);
-  const terminationLog = await step.preparation.createTerminationLog(
-    worker.pod,
-    container.name,
-    start.attempt,
-  );
-  const imageUser = await findImageUser(step, container, imageRef);
-  const config = buildConfig(step, place, start, {
-    imageRef,
-    terminationLog,
-    ...(imageUser === undefined ? {} : { imageUser }),
-  });
-  const request = { podSandboxId: place.sandboxId, config, sandboxConfig: place.sandbox };
-  const id = await relisting(step, async () => {
-    const { containerId } = await callRuntime(step, 'CreateContainer', (options) =>
-      runtime.createContainer(request, options),
-    );
-    step.tell('Normal', 'Created', `Created container ${container.name}`);
-    await callRuntime(step, 'StartContainer', (options) => runtime.startContainer({ containerId }, options));
-    return containerId;
-  });
+  const config = buildConfig(step, place, start, await findFurther(step, start, imageRef));
+  const id = await relisting(step, () => createAndStart(step, place, container.name, config));
   await callRuntime(step, 'ContainerStatus', () => view.refreshContainer(id, place.sandboxId, step.signal));
   worker.waiting.delete(container.name);
   step.tell('Normal', 'Started', `Started container ${container.name}`);
   step.show();
   await runPostStart(step, place, start, id);
+}
+
+async function createAndStart(
+  step: Step,
+  place: Place,
+  name: string,
+  config: ContainerConfig,
+): Promise<string> {
+  const { runtime } = step;
+  const request = { podSandboxId: place.sandboxId, config, sandboxConfig: place.sandbox };
+  const { containerId } = await callRuntime(step, 'CreateContainer', (options) =>
+    runtime.createContainer(request, options),
+  );
+  step.tell('Normal', 'Created', `Created container ${name}`);
+  await callRuntime(step, 'StartContainer', (options) => runtime.startContainer({ containerId }, options));
+  return containerId;
+}
+
+async function findFurther(step: Step, start: StartAction, imageRef: string): Promise<Further> {
+  const { container, attempt } = start;
+  const { pod } = step.worker;
+  const terminationLog = await step.preparation.createTerminationLog(pod, container.name, attempt);
+  const imageUser = await findImageUser(step, container, imageRef);
+  return { imageRef, terminationLog, ...(imageUser === undefined ? {} : { imageUser }) };
 }
 
 interface Further {
