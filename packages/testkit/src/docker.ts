@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { buildBusyboxImage, buildPauseImage } from './containerd/image.js';
 import { unmountBelow } from './mounts.js';
 import type { PrivateHost } from './private-host.js';
@@ -74,6 +75,8 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
   fs.mkdirSync(directory, { mode: 0o700 });
   fs.writeFileSync(at('containerd.toml'), containerdConfiguration(directory));
   const socket = at('docker.sock');
+  started += 1;
+  const cgroup = `podwire-test-${process.pid}-${started}`;
   const call = (method: string, target: string, body?: unknown): Promise<DockerAnswer> =>
     request(socket, method, target, body);
   const earlier = { log: '' };
@@ -84,7 +87,7 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
     for (const left of ['docker.pid', 'docker.sock', 'containerd.sock']) fs.rmSync(at(left), { force: true });
     containerd = host.start(['containerd', '--config', at('containerd.toml')]);
     await containerd.waitForOutput(/containerd successfully booted/);
-    daemon = host.start(daemonCommand(directory));
+    daemon = host.start(daemonCommand(directory, cgroup));
     await daemon.waitForOutput(/API listen on/, { timeout: 60_000 });
   };
   const stop = async (): Promise<void> => {
@@ -128,6 +131,7 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
         await stop();
         await killContainersOf(directory);
         await unmountBelow(directory);
+        await removeCgroups(cgroup);
       }
     },
   };
@@ -140,13 +144,16 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
   return self;
 }
 
+/** Of this process. */
+let started = 0;
+
 interface ListedContainer {
   readonly Id: string;
   readonly Names: readonly string[];
   readonly State: string;
 }
 
-function daemonCommand(directory: string): string[] {
+function daemonCommand(directory: string, cgroup: string): string[] {
   const at = (name: string): string => path.join(directory, name);
   return [
     '/usr/sbin/dockerd',
@@ -156,7 +163,7 @@ function daemonCommand(directory: string): string[] {
     ...['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
     // Without CAP_SYS_RESOURCE nobody may lower it, and -500 is the daemon's default.
     '--oom-score-adjust=0',
-    '--exec-opt=native.cgroupdriver=cgroupfs',
+    ...['--exec-opt=native.cgroupdriver=cgroupfs', `--cgroup-parent=/${cgroup}`],
   ];
 }
 
@@ -183,6 +190,38 @@ async function killContainersOf(directory: string): Promise<void> {
   const children = pids.filter((pid) => shims.includes(parentOf(pid)));
   for (const pid of [...shims, ...children]) killQuietly(Number(pid));
   await untilGone([...shims, ...children]);
+  removeShimSockets(directory);
+}
+
+/** Shims listen in a directory that all containerds of the machine share, and each bundle says where. */
+function removeShimSockets(directory: string): void {
+  const tasks = path.join(directory, 'containerd/state/io.containerd.runtime.v2.task/moby');
+  const bundles = fs.existsSync(tasks) ? fs.readdirSync(tasks) : [];
+  for (const bundle of bundles) {
+    const [, socket] = /^unix:\/\/(.+)$/.exec(readQuietly(path.join(tasks, bundle, 'address')).trim()) ?? [];
+    if (socket !== undefined) fs.rmSync(socket, { force: true });
+  }
+}
+
+/** What dockerd leaves of its containers' control groups, in all hierarchies; inner ones first. */
+async function removeCgroups(name: string): Promise<void> {
+  const root = '/sys/fs/cgroup';
+  for (const hierarchy of ['', ...fs.readdirSync(root)]) await removeCgroup(path.join(root, hierarchy, name));
+}
+
+async function removeCgroup(directory: string): Promise<void> {
+  if (!fs.existsSync(directory)) return;
+  const entries = fs.readdirSync(directory, { withFileTypes: true });
+  for (const entry of entries) if (entry.isDirectory()) await removeCgroup(path.join(directory, entry.name));
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return fs.rmdirSync(directory);
+    } catch (error) {
+      // Whatever was killed in it takes a moment to be gone.
+      if (attempt === 200 || (error as NodeJS.ErrnoException).code !== 'EBUSY') throw error;
+      await setTimeout(10);
+    }
+  }
 }
 
 function commandLine(pid: string): string[] {
@@ -213,7 +252,7 @@ function killQuietly(pid: number): void {
 async function untilGone(pids: readonly string[]): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (pids.every((pid) => readQuietly(`/proc/${pid}/cmdline`) === '')) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await setTimeout(10);
   }
 }
 
