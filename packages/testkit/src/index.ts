@@ -1,5 +1,6 @@
 export { type Agent, type AgentOptions, defaultAgentEntry, startAgent } from './agent.js';
 export { createHostRuntime, networkOf } from './cni.js';
+export { type Mount, mountsBelow, unmountBelow } from './mounts.js';
 export { createTestNamespace, openTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
 export { nativeProgram } from './native.js';
 export { installPlugin, type PluginDirectories, podwirePlugin } from './plugin.js';

@@ -16,5 +16,6 @@ export {
   type ImageSpec,
   pauseImage,
   writeImage,
+  writeTree,
 } from './image.js';
 export { type TarEntry, writeTar } from './tar.js';

@@ -1,0 +1,94 @@
+import { busyboxImage } from '@podwire/testkit/containerd';
+
+/** The parts of a pod of the API that these tests look at. */
+export interface ApiPod {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+  readonly status: {
+    readonly phase: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly podIP?: string;
+    readonly hostIP?: string;
+    readonly podIPs?: readonly { readonly ip: string }[];
+    readonly conditions?: readonly ApiCondition[];
+    readonly containerStatuses?: readonly ApiContainerStatus[];
+  };
+}
+
+export interface ApiCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface ApiContainerStatus {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restartCount: number;
+  readonly containerID?: string;
+  readonly image: string;
+  readonly state: {
+    readonly running?: { readonly startedAt: string };
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly terminated?: { readonly exitCode: number };
+  };
+}
+
+export interface WebPod {
+  readonly name: string;
+  /** What it answers; its name when absent. */
+  readonly text?: string;
+  readonly hostPort?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** seconds */
+  readonly grace?: number;
+}
+
+/** A web server on port 80. It lives in `/tmp`, so that it is the same with an image and with the machine's files. */
+export function webPod({ name, text = name, hostPort, labels = {}, grace = 2 }: WebPod): Manifest {
+  const script = [
+    'trap "exit 0" TERM',
+    'mkdir -p /tmp/www',
+    `echo ${text} > /tmp/www/index.html`,
+    "busybox httpd -f -p 80 -h /tmp/www &",
+    `echo ${text} serves`,
+    'wait',
+  ];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', labels: { app: name, ...labels } },
+    spec: {
+      terminationGracePeriodSeconds: grace,
+      dnsPolicy: 'Default',
+      containers: [
+        {
+          name: 'web',
+          image: busyboxImage,
+          imagePullPolicy: 'Never',
+          command: ['sh', '-c', script.join('; ').replace('&;', '&')],
+          ports: [{ containerPort: 80, ...(hostPort === undefined ? {} : { hostPort }) }],
+          readinessProbe: { tcpSocket: { port: 80 }, periodSeconds: 1 },
+        },
+      ],
+    },
+  };
+}
+
+export interface Manifest {
+  readonly apiVersion: 'v1';
+  readonly kind: 'Pod';
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
