@@ -9,7 +9,7 @@ import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createLog, loadConfig, startNodeAgent } from '@podwire/agent';
 import type { FaultPoints, RecordFiles } from '@podwire/engine';
-import { obeyOrders } from './fault-orders.js';
+import { obeyOrders } from '@podwire/testkit/fault-orders';
 
 /** Also a file is written, renamed and unlinked by steps; a write may stop halfway. */
 function faultyFiles(faults: FaultPoints): RecordFiles {

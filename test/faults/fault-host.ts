@@ -18,7 +18,7 @@ import {
 } from '@podwire/testkit';
 import { type AgentApi, openApi } from './api.js';
 import { callOverSocket, type CniAnswer, type CniCall, type RunningPlugin, startPlugin } from './calls.js';
-import { type FaultDesk, openFaultDesk } from './fault-orders.js';
+import { type FaultDesk, openFaultDesk } from '@podwire/testkit/fault-orders';
 
 export interface FaultHost {
   readonly host: PrivateHost;

@@ -16,7 +16,7 @@ import {
   tinyPoolSize,
   untilDead,
 } from './fault-host.js';
-import type { Place } from './fault-orders.js';
+import type { Place } from '@podwire/testkit/fault-orders';
 
 /** An attachment that the matrix makes again and again, always with the same MAC and addresses. */
 export interface Subject {

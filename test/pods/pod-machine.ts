@@ -1,0 +1,240 @@
+/** A machine of its own with a pod agent on it, whose every process, file and link a test can account for. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoopSettings, PodView } from '@podwire/podlet';
+import {
+  type Agent,
+  createPrivateHost,
+  installPlugin,
+  type PrivateHost,
+  processesIn,
+  run,
+  type Snapshot,
+  startAgent,
+  takeSnapshot,
+  untilSameSnapshot,
+} from '@podwire/testkit';
+import { type FaultDesk, openFaultDesk } from '@podwire/testkit/fault-orders';
+import { addressOf, type Board, isReady, watchUntil } from './board.js';
+import type { PodAgentConfig, RuntimeConfig } from './entry-config.js';
+import { webPod } from './manifests.js';
+import { createPlaces, leasesIn, listPodThings, type Places } from './places.js';
+import { createService, type Service } from './service.js';
+
+export interface MachineOptions {
+  readonly name: string;
+  /** Debian's bridge with host-local, or Podwire's own with its agent. */
+  readonly network?: 'bridge' | 'podwire';
+  readonly settings?: Partial<LoopSettings>;
+  /** `embedded` when absent; else who makes the runtime, and what the pod agent is told of it. */
+  readonly runtime?: (machine: Bare) => Promise<Partial<RuntimeConfig>>;
+  /** Of one ADD or DEL of the network. */
+  readonly networkTimeoutMs?: number;
+  /** The URL of an API server. */
+  readonly server?: string;
+}
+
+/** What is there before there is a pod agent. */
+export interface Bare {
+  readonly host: PrivateHost;
+  readonly places: Places;
+  readonly config: RuntimeConfig;
+  /** Of Podwire's network. */
+  readonly agent: Agent | undefined;
+}
+
+export interface PodMachine extends Bare {
+  readonly podAgent: Service;
+  readonly desk: FaultDesk;
+  /** Puts a manifest into its place as a whole. */
+  write(file: string, manifest: object | string): void;
+  drop(file: string): void;
+  /** @throws Error after a minute, with the pods as they are */
+  until(what: string, isSo: (pods: readonly PodView[], board: Board) => boolean): Promise<readonly PodView[]>;
+  /** Waits until the pod is ready and can be reached. @returns it */
+  untilServing(name: string, text?: string): Promise<PodView>;
+  untilGone(name?: string): Promise<void>;
+  /** What an HTTP server says to this machine; an error is thrown. */
+  fetch(address: string, port?: number): Promise<string>;
+  leases(): string[];
+  /** After all pods are gone: nothing of any of them is there any more. */
+  assertNothingLeft(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Failures are tried again soon; everything else is as always. */
+const hasty: Partial<LoopSettings> = {
+  retryMs: 300,
+  networkRetryMs: 300,
+  restartBackOff: { initial: 500, max: 2_000 },
+};
+
+export async function createPodMachine(options: MachineOptions): Promise<PodMachine> {
+  const host = await createPrivateHost({ name: options.name });
+  try {
+    return await furnish(host, options);
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
+}
+
+async function furnish(host: PrivateHost, options: MachineOptions): Promise<PodMachine> {
+  const bare = await prepare(host, options);
+  const { places } = bare;
+  const config: PodAgentConfig = {
+    ...bare.config,
+    ...(await options.runtime?.(bare)),
+    manifests: [places.manifests],
+    settings: { ...hasty, ...options.settings },
+    ...(options.server === undefined ? {} : { server: options.server }),
+  };
+  const desk = openFaultDesk(places.orders);
+  desk.clear();
+  host.defer(() => takeApart(host, places));
+  const podAgent = startEntry(host, 'pod-agent-entry', config, places.orders);
+  await podAgent.start();
+  const machine = assemble(bare, podAgent, desk);
+  await machine.warmUp();
+  return machine;
+}
+
+async function prepare(host: PrivateHost, options: MachineOptions): Promise<Bare> {
+  const places = createPlaces(host);
+  const agent = options.network === 'podwire' ? await startAgent(host, { config: agentConfig }) : undefined;
+  if (agent === undefined) writeNetwork(places);
+  else await installPlugin(host, agent.socket);
+  const config: RuntimeConfig = {
+    runtime: 'embedded',
+    directory: places.state,
+    bootIdFile: places.bootId,
+    netnsDirectory: places.netns,
+    shmDirectory: places.shm,
+    network: {
+      configDirectory: places.confDir,
+      pluginPath: [places.binDir, '/usr/lib/cni'],
+      stateDirectory: places.network,
+      ...(options.networkTimeoutMs === undefined ? {} : { timeoutMs: options.networkTimeoutMs }),
+    },
+  };
+  return { host, places, config, agent };
+}
+
+/** Nothing happens by itself while a test looks, and what is released can be had again. */
+const agentConfig = { reconcileInterval: '1h', coolDown: '0s' };
+
+/** Debian's bridge with host-local, and further plugins behind it. Put into its place as a whole. */
+export function writeNetwork({ confDir, leases }: Places, after: readonly object[] = []): void {
+  const ipam = { type: 'host-local', ranges: [[{ subnet: '10.88.0.0/24' }]], dataDir: leases };
+  const bridge = { type: 'bridge', bridge: 'cni0', isGateway: true, ipam };
+  const text = JSON.stringify({ cniVersion: '1.0.0', name: 'pods', plugins: [bridge, ...after] });
+  fs.writeFileSync(path.join(confDir, '.10-pods'), text);
+  fs.renameSync(path.join(confDir, '.10-pods'), path.join(confDir, '10-pods.conflist'));
+}
+
+/** One of the entries beside this file, with orders. */
+export function startEntry(host: PrivateHost, entry: string, config: object, orders: string): Service {
+  const file = path.join(host.directory, `${entry}.json`);
+  fs.writeFileSync(file, JSON.stringify(config));
+  const program = path.join(import.meta.dirname, `${entry}.js`);
+  return createService(host, [process.execPath, program, '--config', file], { PODWIRE_FAULTS: orders });
+}
+
+/** After a failed test: the processes of its pods, and its mounts. */
+async function takeApart(host: PrivateHost, places: Places): Promise<void> {
+  const namespaces = fs.readdirSync(places.netns).map((name) => path.join(places.netns, name));
+  for (const pid of processesIn(new Set(namespaces.map((file) => fs.statSync(file).ino)))) {
+    process.kill(pid, 'SIGKILL');
+  }
+  for (const file of [...namespaces, ...mountsOf(host, places)]) {
+    await run(['umount', '--lazy', file]).catch(() => undefined);
+  }
+}
+
+const mountsOf = (host: PrivateHost, places: Places): readonly string[] =>
+  [...(listPodThings(host, places)['mounts'] ?? [])].reverse();
+
+/** The bridge stays after its last pod, as it should; its address is one that the kernel derives from its ports. */
+const ofTheBridge = [/cni0/, /fe80::/, /ff00::/];
+
+function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & { warmUp(): Promise<void> } {
+  const { host, places } = bare;
+  const socket = path.join(places.state, 'podlet.sock');
+  const seen = new Set<number>();
+  let untouched: Snapshot | undefined;
+  const picture = async (): Promise<Snapshot> => ({
+    ...(await takeSnapshot(host.namespace)),
+    things: listPodThings(host, places),
+    programs: { ofPods: processesIn(seen) },
+  });
+  const self = {
+    ...{ ...bare, podAgent, desk },
+    write: (file: string, manifest: object | string): void => {
+      const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest);
+      fs.writeFileSync(path.join(places.manifests, `.${file}`), text);
+      fs.renameSync(path.join(places.manifests, `.${file}`), path.join(places.manifests, file));
+    },
+    drop: (file: string): void => fs.rmSync(path.join(places.manifests, file)),
+    until: async (what: string, isSo: Parameters<PodMachine['until']>[1]) => {
+      const look = (board: Board): boolean => {
+        noteNamespaces(places, seen);
+        return isSo(board.pods, board);
+      };
+      try {
+        return (await watchUntil(socket, what, look)).pods;
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n${podAgent.log()}`, { cause: error });
+      }
+    },
+    untilServing: async (name: string, text = name): Promise<PodView> => {
+      const isIt = (one: PodView): boolean => one.name === name && isReady(one) && one.stage === 'running';
+      const pods = await self.until(`${name} is ready`, (all) => all.some(isIt));
+      const found = pods.find(isIt)!;
+      const answer = await self.fetch(addressOf(found));
+      if (answer !== `${text}\n`) throw new Error(`${name} says ${answer}`);
+      return found;
+    },
+    untilGone: async (name?: string): Promise<void> => {
+      await self.until(`${name ?? 'all'} gone`, (all) =>
+        all.every((one) => name !== undefined && one.name !== name),
+      );
+    },
+    fetch: (address: string, port = 80) =>
+      host.run(['busybox', 'wget', '-qO-', `http://${address}:${port}/`], { timeout: 10_000 }),
+    leases: () => leasesIn(places),
+    assertNothingLeft: async (): Promise<void> => {
+      await untilSameSnapshot(untouched!, picture, { ignore: ofTheBridge, timeout: 10_000 });
+    },
+    warmUp: async (): Promise<void> => {
+      self.write('first.json', webPod('first'));
+      await self.untilServing('first');
+      self.drop('first.json');
+      await self.untilGone();
+      await settled(() => Object.values(listPodThings(host, places)).flat().length);
+      untouched = await picture();
+    },
+    close: () => host.close(),
+  };
+  return self;
+}
+
+function noteNamespaces({ netns }: Places, seen: Set<number>): void {
+  for (const name of fs.readdirSync(netns)) {
+    const file = path.join(netns, name);
+    const { ino, dev } = fs.statSync(file, { throwIfNoEntry: false }) ?? { ino: 0, dev: 0 };
+    // Not one that is being made: an empty file on the disk, whose number may be anything's.
+    if (dev !== fs.statSync(netns).dev) seen.add(ino);
+  }
+}
+
+/** Links that were taken off the network, and a holder's last moments: until a count stays for half a second. */
+async function settled(count: () => number): Promise<void> {
+  let last = -1;
+  for (let same = 0; same < 5;) {
+    const now = count();
+    same = now === last ? same + 1 : 0;
+    last = now;
+    await sleep(100);
+  }
+}
