@@ -38,24 +38,17 @@ afterEach(async () => {
   assert.deepEqual(await machine.links(), []);
 });
 
+/** Writes the network anew, and waits until it was looked at since. */
 async function useNetwork(plugins: readonly object[]): Promise<void> {
   writeNetwork(machine.host, { after: plugins });
-  const wanted = JSON.stringify(plugins);
-  // The network is looked at again when the file changes; which one is in use shows in the verbose status.
+  const written = fs.statSync(path.join(machine.host.directory, 'net.d', '10-test.conflist')).mtimeMs;
   for (let attempt = 0; attempt < 500; attempt += 1) {
-    if (await inUse(wanted)) return;
+    const { info } = await machine.cri.status({ verbose: true });
+    const { lookedAt } = JSON.parse(info['network'] ?? '{}') as { lookedAt: number };
+    if (lookedAt > written) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error('the network is not taken up');
-}
-
-let generation = 0;
-async function inUse(_wanted: string): Promise<boolean> {
-  const { info } = await machine.cri.status({ verbose: true });
-  const { lookedAt } = JSON.parse(info['network'] ?? '{}') as { lookedAt: number };
-  const written = fs.statSync(path.join(machine.host.directory, 'net.d', '10-test.conflist')).mtimeMs;
-  generation = Math.max(generation, lookedAt);
-  return lookedAt > written;
 }
 
 const run = async (name: string, more: Parameters<typeof podConfig>[1] = {}): Promise<string> =>
@@ -194,6 +187,16 @@ test('twenty Stops at once are one DEL, with the namespace still there and the s
   await machine.cri.stopPodSandbox({ podSandboxId });
   const calls = recordedCalls(machine).filter((call) => call.startsWith(`DEL ${podSandboxId}`));
   assert.deepEqual(calls, [`DEL ${podSandboxId} true`]);
+});
+
+test('the beginning of an id is enough to stop and remove', async () => {
+  const id = await run('short');
+  const podSandboxId = id.slice(0, 13);
+  await machine.cri.stopPodSandbox({ podSandboxId });
+  assert.equal((await machine.docker.inspect(id))?.State.Running, false);
+  await machine.cri.removePodSandbox({ podSandboxId });
+  assert.equal(await machine.docker.inspect(id), undefined);
+  await machine.cri.removePodSandbox({ podSandboxId });
 });
 
 test('a Stop while the sandbox is still made ends the making, and takes it back', async () => {

@@ -7,7 +7,7 @@ import { toCriError } from '../errors.js';
 import { makeSandboxName } from '../names.js';
 import { podKey, untilDone } from './locks.js';
 import { runSandbox } from './run.js';
-import { identifySandbox, removeSandbox, stopSandbox } from './stop.js';
+import { identifySandbox, removeSandbox, resolveSandboxId, stopSandbox } from './stop.js';
 
 export interface SandboxCall {
   readonly signal?: AbortSignal | undefined;
@@ -42,7 +42,9 @@ export function createSandboxes(context: SandboxContext): Sandboxes {
     const before = ending.get(key);
     const work =
       before ??
-      endOnce(context, kind, id, parent, () => giveUp(findById(running, id), 'the sandbox is stopped'));
+      endOnce(context, kind, id, parent, (whole) =>
+        giveUp(findById(running, whole), 'the sandbox is stopped'),
+      );
     if (before === undefined) {
       ending.set(key, work);
       work.finally(() => ending.delete(key)).catch(() => undefined);
@@ -119,14 +121,16 @@ function explainAbort({ reason }: AbortSignal, cause: unknown): CriError {
 async function endOnce(
   context: SandboxContext,
   kind: 'Stop' | 'Remove',
-  id: string,
+  given: string,
   parent: SpanContext | undefined,
-  giveUpRun: () => Promise<void>,
+  giveUpRun: (id: string) => Promise<void>,
 ): Promise<void> {
   const signal = AbortSignal.timeout(context.settings.runTimeoutMs);
-  const span = context.tracer.start(`${kind}PodSandbox`, parent, { runtime: 'docker', sandbox: id });
+  const span = context.tracer.start(`${kind}PodSandbox`, parent, { runtime: 'docker', sandbox: given });
   try {
-    await giveUpRun();
+    const id = await resolveSandboxId(context, given, signal);
+    if (id === undefined) return span.end();
+    await giveUpRun(id);
     const { name, namespace } = await identifySandbox(context, id, signal);
     const key = name === '' ? `id/${id}` : podKey(namespace, name);
     await context.locks.hold(key, signal, () =>

@@ -2,7 +2,7 @@
 import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
 import { isNotFound, type ListedContainer } from '../docker/index.js';
-import { labelKeys } from '../labels.js';
+import { labelKeys, sandboxType } from '../labels.js';
 import { parseName } from '../names.js';
 import {
   createErrorList,
@@ -15,15 +15,32 @@ import {
 } from './dismantle.js';
 import { unpinSandbox } from './netns.js';
 
-/** What Docker calls containers. Anything else was never a sandbox, and nothing can have been set up for it. */
 const idPattern = /^[0-9a-f]{64}$/;
+
+/**
+ * The whole id. People type the beginning of one, and Docker knows what they mean; a whole one is taken as it is, since it may be
+ * known from its checkpoint only. Undefined for what was never a sandbox.
+ */
+export async function resolveSandboxId(
+  { docker }: SandboxContext,
+  id: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (idPattern.test(id)) return id;
+  try {
+    const { Id, Config } = await docker.inspectContainer(id, {}, { signal });
+    return Config.Labels?.[labelKeys.type] === sandboxType ? Id : undefined;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
 
 /**
  * Workloads first, then DEL while the namespace is still pinned, then the sandbox: an address must not be handed out again
  * while somebody can still send from it (kubernetes #105225). Goes on after errors. @throws one error, or an AggregateError
  */
 export async function stopSandbox(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
-  if (!idPattern.test(id)) return;
   const identity = await identifySandbox(context, id, signal);
   const errors = createErrorList();
   await errors.collect(() => stopWorkloads(context, id, signal));
@@ -99,7 +116,6 @@ async function stopWorkload({ docker }: SandboxContext, id: string, signal: Abor
 
 /** Stops it first, so that nothing of it is left that could not be found again; then all of it goes, by force. */
 export async function removeSandbox(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
-  if (!idPattern.test(id)) return;
   await stopSandbox(context, id, signal);
   const errors = createErrorList();
   for (const { Id } of await listWorkloads(context, id, signal)) {

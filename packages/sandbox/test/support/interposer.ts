@@ -38,9 +38,8 @@ export async function startInterposer(host: PrivateHost, engine: string): Promis
   server.on('upgrade', (incoming, client: net.Socket, head) => {
     const { method, url, headers } = incoming;
     const outgoing = http.request({ socketPath: engine, method, path: url, headers, agent: false });
-    outgoing.on('upgrade', (response, upstream, rest) => {
+    outgoing.on('upgrade', (_response, upstream, rest) => {
       client.write(`HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n`);
-      void response;
       if (rest.length > 0) client.write(rest);
       upstream.pipe(client).pipe(upstream);
     });
