@@ -1,29 +1,117 @@
 /** A real kube-apiserver 1.20.2 as the source of pods: our pod agent, with the embedded runtime. */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { worldAddresses } from '@podwire/testkit';
+import { type Snapshot, untilSameSnapshot } from '@podwire/testkit';
+import { until } from '@podwire/testkit/kubernetes';
+import { defineCommonCases, deleteAll, identityOf, restartsOf } from './api-cases.js';
 import { type ApiHost, conditionOf, createApiHost } from './api-host.js';
-import { fetchFrom } from './kubelet-host.js';
-import { webPod } from './pods.js';
+import { fetchFrom, serves } from './kubelet-host.js';
+import { type Manifest, webPod } from './pods.js';
 
 let machine: ApiHost;
+let untouched: Snapshot;
 
 before(async () => {
   machine = await createApiHost({ runtime: 'embedded' });
+  untouched = await machine.snapshot();
 });
 after(() => machine?.close());
 
-test('a pod that is bound to the node comes up, and its status is written back', async () => {
-  const created = await machine.createPod(webPod({ name: 'web' }));
-  const { metadata, status } = await machine.untilReady('web');
-  assert.equal(metadata.uid, created.metadata.uid);
-  assert.equal(status.phase, 'Running');
-  assert.equal(status.hostIP, worldAddresses.host.ipv4);
-  const [ipv4 = '', ipv6 = ''] = (status.podIPs ?? []).map(({ ip }) => ip);
-  assert.equal(status.podIP, ipv4);
-  assert.match(ipv4, /^10\.244\./);
-  assert.match(ipv6, /^fd00:244:/);
-  assert.equal(await fetchFrom(machine.host.namespace, `http://${ipv4}/`), 'web\n');
-  console.log(JSON.stringify(status, null, 1), await machine.events('web'));
-  assert.equal(conditionOf({ metadata, status }, 'PodReadyToStartContainers')?.status, 'True');
+defineCommonCases(() => machine, 'podwire-embedded');
+
+/** The whole machine, as seen through the pod agent's own command. */
+const listed = (): Promise<string> => machine.podwire('ps');
+
+test('without the API server pods go on, and pods of files still come and go', async () => {
+  const before = await machine.untilReady('web');
+  await machine.api.kill9();
+  assert.equal(await fetchFrom(machine.host.namespace, `http://${before.status.podIP}/`), 'web\n');
+
+  const file = path.join(machine.manifests, 'static.json');
+  fs.writeFileSync(file, JSON.stringify(webPod({ name: 'static', hostPort: 8088 })));
+  await until('the static pod serves', () => serves(machine.host.namespace, '192.0.2.10', 8088), {
+    describe: () => machine.podlet.log().slice(-3000),
+  });
+  fs.rmSync(file);
+  await until('the static pod is gone', async () => !(await listed()).includes('static'), {
+    describe: listed,
+  });
+  assert.equal(await serves(machine.host.namespace, '192.0.2.10', 8088), false);
+
+  await machine.api.start();
+  await machine.createPod(webPod({ name: 'afterwards' }));
+  await machine.untilReady('afterwards');
+  assert.deepEqual(identityOf(await machine.untilReady('web')), identityOf(before));
+});
+
+test('what happens to a pod while the API server is away is written as soon as it is back', async () => {
+  const before = await machine.untilReady('web');
+  await machine.api.kill9();
+  await machine.podwire('exec', 'web', '--', 'sh', '-c', 'kill -TERM 1');
+  await until('it is restarted', async () => /\bweb\b.*\b2\b/.test(await listed()), { describe: listed });
+  await machine.api.start();
+  const now = await machine.untilReady('web', (pod) => restartsOf(pod) === 2);
+  assert.equal(now.metadata.uid, before.metadata.uid);
+});
+
+test('history that is lost (410) means to list again: what was missed is made up for', async () => {
+  await machine.createPod(webPod({ name: 'missed' }));
+  await machine.untilReady('missed');
+  process.kill(machine.podlet.pid(), 'SIGSTOP');
+  await machine.deletePod('missed', 0);
+  const { metadata } = await machine.createPod(webPod({ name: 'missed', text: 'made anew' }));
+  await machine.createPod(webPod({ name: 'new' }));
+  await machine.api.compact();
+  await machine.api.kill9();
+  // A server that starts knows nothing of before: it answers 410 to a watch from there.
+  await machine.api.start();
+  process.kill(machine.podlet.pid(), 'SIGCONT');
+  await machine.untilReady('new');
+  const now = await machine.untilReady('missed', (pod) => pod.metadata.uid === metadata.uid);
+  assert.equal(await fetchFrom(machine.host.namespace, `http://${now.status.podIP}/`), 'made anew\n');
+});
+
+test('a pod that cannot be carried out says why, in its status and in an event', async () => {
+  const { spec, ...rest } = webPod({ name: 'no-command' });
+  const [container] = spec['containers'] as [Record<string, unknown>];
+  const pod: Manifest = { ...rest, spec: { ...spec, containers: [{ ...container, command: undefined }] } };
+  await machine.createPod(pod);
+  const waiting = await machine.until('no-command', 'says why', ({ status }) => {
+    const message = status.containerStatuses?.[0]?.state.waiting?.message ?? '';
+    return /command/.test(message);
+  });
+  assert.equal(waiting.status.phase, 'Pending');
+  assert.equal(conditionOf(waiting, 'ContainersReady')?.reason, 'ContainersNotReady');
+  await until(
+    'an event',
+    async () => (await machine.events('no-command')).some((each) => /command/.test(each)),
+    {
+      describe: () => machine.events('no-command'),
+    },
+  );
+  await deleteAll(machine, ['no-command']);
+});
+
+test('without a network the condition PodReadyToStartContainers says why, and the pod comes up when there is one', async () => {
+  const conf = path.join(machine.host.directory, 'net.d');
+  fs.renameSync(conf, `${conf}.away`);
+  await machine.podlet.kill9();
+  await machine.podlet.start();
+  await machine.createPod(webPod({ name: 'unconnected' }));
+  const waiting = await machine.until('unconnected', 'says that there is no network', (pod) =>
+    /network/i.test(conditionOf(pod, 'PodReadyToStartContainers')?.message ?? ''),
+  );
+  assert.equal(conditionOf(waiting, 'PodReadyToStartContainers')?.status, 'False');
+  fs.renameSync(`${conf}.away`, conf);
+  await machine.untilReady('unconnected');
+});
+
+test('when all pods are deleted nothing is left', async () => {
+  await deleteAll(machine, ['web', 'after', 'later', 'afterwards', 'missed', 'new', 'unconnected']);
+  await untilSameSnapshot(untouched, () => machine.snapshot(), {
+    ignore: [/^routes\/blackhole /, /podlet\.sock$/, /^processes\//],
+    timeout: 20_000,
+  });
 });

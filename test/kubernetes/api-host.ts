@@ -1,4 +1,5 @@
 /** A machine with a real API server and our pod agent, which takes its pods from there. */
+import fs from 'node:fs';
 import path from 'node:path';
 import {
   type Agent,
@@ -10,7 +11,7 @@ import {
   startAgent,
   takeSnapshot,
 } from '@podwire/testkit';
-import { startContainerd } from '@podwire/testkit/containerd';
+import { busyboxImage, startContainerd } from '@podwire/testkit/containerd';
 import {
   type ApiServer,
   type HostWithFiles,
@@ -18,7 +19,6 @@ import {
   until,
   withPrivateFiles,
 } from '@podwire/testkit/kubernetes';
-import fs from 'node:fs';
 import type { ApiPod, Manifest } from './pods.js';
 import { podwire } from './sandbox-service.js';
 
@@ -34,6 +34,8 @@ export interface ApiHost {
   pod(name: string): Promise<ApiPod | undefined>;
   /** Creates a pod that is bound to this node. */
   createPod(manifest: Manifest): Promise<ApiPod>;
+  /** A strategic merge patch, as `kubectl apply` sends. */
+  patchPod(name: string, patch: object): Promise<void>;
   deletePod(name: string, graceSeconds?: number): Promise<void>;
   until(name: string, what: string, accept: (pod: ApiPod) => boolean): Promise<ApiPod>;
   untilReady(name: string, accept?: (pod: ApiPod) => boolean): Promise<ApiPod>;
@@ -72,7 +74,7 @@ async function furnish(host: HostWithFiles, kind: 'embedded' | 'containerd'): Pr
   const [api, agent] = await Promise.all([startApiServer(host), startAgent(host)]);
   await api.rest.post('/api/v1/nodes', { metadata: { name: nodeName } });
   const network = await installPlugin(host, agent.socket);
-  const runtime = kind === 'embedded' ? 'embedded' : (await startContainerd(host, network)).socket;
+  const runtime = kind === 'embedded' ? 'embedded' : await openContainerd(host, network);
   const directory = path.join(host.directory, 'podlet');
   const manifests = path.join(host.directory, 'manifests');
   fs.mkdirSync(manifests);
@@ -104,6 +106,11 @@ async function furnish(host: HostWithFiles, kind: 'embedded' | 'containerd'): Pr
     manifests,
     pod,
     createPod: (manifest) => rest.post<ApiPod>(pods, { ...manifest, spec: { ...manifest.spec, nodeName } }),
+    patchPod: async (name, patch) => {
+      const type = 'application/strategic-merge-patch+json';
+      const { status, body } = await rest.call('PATCH', `${pods}/${name}`, patch, type);
+      if (status !== 200) throw new Error(`the patch was answered with ${status}: ${JSON.stringify(body)}`);
+    },
     deletePod: async (name, graceSeconds) => {
       await rest.delete(
         `${pods}/${name}`,
@@ -118,10 +125,20 @@ async function furnish(host: HostWithFiles, kind: 'embedded' | 'containerd'): Pr
       await until(`${name} is gone`, async () => (await pod(name)) === undefined, { describe });
     },
     events: (name) => readEvents(rest, name),
-    podwire: (...words) => host.run([process.execPath, podwire, ...words, '--directory', directory]),
+    podwire: (...words) =>
+      host.run([process.execPath, podwire, ...words], {
+        env: { ...process.env, PODWIRE_DIRECTORY: directory },
+      }),
     snapshot: () => snapshotOf(host, agent, directory),
     close: () => host.close(),
   };
+}
+
+async function openContainerd(host: HostWithFiles, network: PluginDirectories): Promise<string> {
+  const { socket } = await startContainerd(host, network);
+  const [one, other] = [busyboxImage, busyboxImage.replace(/1$/, '2')];
+  await host.run(['ctr', '--address', socket, '--namespace', 'k8s.io', 'images', 'tag', one, other]);
+  return socket;
 }
 
 const pods = '/api/v1/namespaces/default/pods';

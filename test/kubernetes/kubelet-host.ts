@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { openExec } from '@podwire/cri/streaming';
 import {
   type Agent,
+  CommandError,
   createPrivateHost,
   installPlugin,
   type PluginDirectories,
@@ -172,4 +173,15 @@ async function execute(
 /** What a web server says to a program in a namespace. */
 export function fetchFrom(namespace: TestNamespace, url: string): Promise<string> {
   return namespace.run(['busybox', 'wget', '-qO-', url]);
+}
+
+/** Whether the web server of a pod can be reached. */
+export async function serves(namespace: TestNamespace, address: string, port = 80): Promise<boolean> {
+  return fetchFrom(namespace, `http://${address}:${port}/`).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof CommandError) return false;
+      throw error;
+    },
+  );
 }

@@ -8,6 +8,7 @@ export interface ApiPod {
     readonly uid: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
+    readonly deletionGracePeriodSeconds?: number;
   };
   readonly status: {
     readonly phase: string;
@@ -49,17 +50,31 @@ export interface WebPod {
   readonly labels?: Readonly<Record<string, string>>;
   /** seconds */
   readonly grace?: number;
+  /** Does nothing on SIGTERM: it lives until its grace period is over. */
+  readonly isStubborn?: boolean;
+  /** A directory of the node in which it leaves a file with its name on SIGTERM. */
+  readonly marks?: string;
 }
 
 /** A web server on port 80. It lives in `/tmp`, so that it is the same with an image and with the machine's files. */
-export function webPod({ name, text = name, hostPort, labels = {}, grace = 2 }: WebPod): Manifest {
+export function webPod({
+  name,
+  text = name,
+  hostPort,
+  labels = {},
+  grace = 2,
+  isStubborn = false,
+  marks,
+}: WebPod): Manifest {
   const script = [
-    'trap "exit 0" TERM',
+    isStubborn
+      ? 'trap "" TERM'
+      : `trap "${marks === undefined ? '' : `echo ${text} > /marks/${name}; `}exit 0" TERM`,
     'mkdir -p /tmp/www',
     `echo ${text} > /tmp/www/index.html`,
-    "busybox httpd -f -p 80 -h /tmp/www &",
+    'busybox httpd -f -p 80 -h /tmp/www &',
     `echo ${text} serves`,
-    'wait',
+    isStubborn ? 'while :; do sleep 1; done' : 'wait',
   ];
   return {
     apiVersion: 'v1',
@@ -68,6 +83,7 @@ export function webPod({ name, text = name, hostPort, labels = {}, grace = 2 }: 
     spec: {
       terminationGracePeriodSeconds: grace,
       dnsPolicy: 'Default',
+      ...(marks === undefined ? {} : { volumes: [{ name: 'marks', hostPath: { path: marks } }] }),
       containers: [
         {
           name: 'web',
@@ -75,6 +91,7 @@ export function webPod({ name, text = name, hostPort, labels = {}, grace = 2 }: 
           imagePullPolicy: 'Never',
           command: ['sh', '-c', script.join('; ').replace('&;', '&')],
           ports: [{ containerPort: 80, ...(hostPort === undefined ? {} : { hostPort }) }],
+          ...(marks === undefined ? {} : { volumeMounts: [{ name: 'marks', mountPath: '/marks' }] }),
           readinessProbe: { tcpSocket: { port: 80 }, periodSeconds: 1 },
         },
       ],

@@ -14,6 +14,7 @@ export async function openKubernetes(
   settings: PodAgentSettings,
   clock: Clock,
   log: RuntimeLog,
+  runtimeName: string,
 ): Promise<KubernetesSide> {
   const kubernetes = await import('@podwire/podlet/kubernetes');
   const access = await kubernetes.loadKubeconfig(settings.kubeconfig ?? '');
@@ -22,6 +23,7 @@ export async function openKubernetes(
   const statuses = kubernetes.createStatusWriter({
     client,
     clock,
+    runtimeName,
     onTrouble: (message) => log.warn({}, message),
   });
   const events = kubernetes.createEventWriter({ client, node });

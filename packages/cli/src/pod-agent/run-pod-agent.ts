@@ -59,15 +59,16 @@ export async function runPodAgent(
     onEnd: (span) => listeners.forEach((tell) => tell(span)),
   });
   const opened = await openRuntime(settings, tracer, log);
+  const { runtimeName, runtimeVersion } = await opened.runtime.version({ version: 'v1' });
   const kubernetes =
-    settings.kubeconfig === undefined ? undefined : await openKubernetes(settings, clock, log);
+    settings.kubeconfig === undefined ? undefined : await openKubernetes(settings, clock, log, runtimeName);
   const sources = createSources(settings);
   const checkpoints = createPodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
   const restored = kubernetes === undefined ? [] : await loadCheckpoints(checkpoints, log);
   const podlet = startParts(settings, { opened, kubernetes, sources, checkpoints, restored, log, onSpan });
   listeners.push((span) => podlet.record(span));
   const server = await startPodletServer(
-    describeApi(settings, podlet, { opened, sources, stopped }, await nameOf(opened.runtime)),
+    describeApi(settings, podlet, { opened, sources, stopped }, `${runtimeName} ${runtimeVersion}`),
     {
       socket: settings.places.podSocket,
       peerCredentials,
@@ -180,11 +181,6 @@ function leastOomScore(): { oomScoreAdjustment?: number } {
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(text)?.[1] ?? '0'}`);
   const capSysResource = 24n;
   return (effective >> capSysResource) % 2n === 1n ? {} : { oomScoreAdjustment: 0 };
-}
-
-async function nameOf(runtime: Parts['opened']['runtime']): Promise<string> {
-  const { runtimeName, runtimeVersion } = await runtime.version({ version: 'v1' });
-  return `${runtimeName} ${runtimeVersion}`;
 }
 
 function describeApi(

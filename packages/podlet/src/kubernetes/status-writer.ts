@@ -1,7 +1,7 @@
 /** Writes what became of pods back to the API server, and deletes the objects of pods that have ended as asked. */
 import { describeError } from '@podwire/errors';
 import type { Clock } from '../contract.js';
-import { type Pod, podName, type PodStatus } from '../pod/pod.js';
+import { type ContainerState, type ContainerStatus, type Pod, podName, type PodStatus } from '../pod/pod.js';
 import { type KubernetesClient, KubernetesError } from './client.js';
 
 export interface StatusWriter {
@@ -16,6 +16,8 @@ export interface StatusWriterOptions {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly onTrouble: (message: string) => void;
+  /** The API has container ids with the runtime's name before them: `containerd://…`. */
+  readonly runtimeName: string;
   /** How many pods are written at once; 4 when absent. */
   readonly width?: number;
 }
@@ -87,7 +89,7 @@ function mergeJobs(older: Pending | undefined, newer: Pending | undefined): Pend
 }
 
 async function carryOut(
-  { client }: StatusWriterOptions,
+  { client, runtimeName }: StatusWriterOptions,
   { pod, status, remove }: Pending,
   signal: AbortSignal,
 ): Promise<void> {
@@ -96,7 +98,7 @@ async function carryOut(
   try {
     if (status !== undefined) {
       // The uid in the patch makes it a conflict when another pod has the name by now.
-      const body = { metadata: { uid }, status: toApi(status) };
+      const body = { metadata: { uid }, status: toApi(status, runtimeName) };
       await client.request('PATCH', `${object}/status`, {
         signal,
         body,
@@ -115,13 +117,33 @@ async function carryOut(
 }
 
 /** A merge patch replaces lists whole and removes what is null. */
-function toApi(status: PodStatus): object {
-  const { reason, message, podIP, hostIP, ...rest } = status;
+function toApi(status: PodStatus, runtimeName: string): object {
+  const { reason, message, podIP, hostIP, initContainerStatuses, containerStatuses, ...rest } = status;
+  const named = (each: ContainerStatus): ContainerStatus => nameIds(each, runtimeName);
   return {
     ...rest,
+    initContainerStatuses: initContainerStatuses.map(named),
+    containerStatuses: containerStatuses.map(named),
     reason: reason ?? null,
     message: message ?? null,
     podIP: podIP ?? null,
     hostIP: hostIP ?? null,
+  };
+}
+
+function nameIds(status: ContainerStatus, runtimeName: string): ContainerStatus {
+  // What was taken over from the API's object has it already.
+  const named = (id: string): string => (id === '' || id.includes('://') ? id : `${runtimeName}://${id}`);
+  const nameState = (state: ContainerState): ContainerState => {
+    const id = state.terminated?.containerID;
+    return id === undefined
+      ? state
+      : { ...state, terminated: { ...state.terminated!, containerID: named(id) } };
+  };
+  return {
+    ...status,
+    containerID: named(status.containerID),
+    state: nameState(status.state),
+    lastState: nameState(status.lastState),
   };
 }

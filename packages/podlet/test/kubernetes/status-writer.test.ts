@@ -4,7 +4,7 @@ import { createKubernetesClient } from '../../src/kubernetes/client.js';
 import { createEventWriter } from '../../src/kubernetes/event-writer.js';
 import { createStatusWriter } from '../../src/kubernetes/status-writer.js';
 import { readApiPod } from '../../src/pod/manifests.js';
-import type { PodStatus } from '../../src/pod/pod.js';
+import type { ContainerStatus, PodStatus } from '../../src/pod/pod.js';
 import { FakeApiServer } from './fake-api-server.js';
 
 const clock = {
@@ -17,7 +17,12 @@ async function open() {
   const server = new FakeApiServer();
   const client = createKubernetesClient({ server: await server.start(), verify: true });
   const troubles: string[] = [];
-  const writer = createStatusWriter({ client, clock, onTrouble: (message) => troubles.push(message) });
+  const writer = createStatusWriter({
+    client,
+    clock,
+    runtimeName: 'containerd',
+    onTrouble: (message) => troubles.push(message),
+  });
   onTestFinished(async () => {
     await writer.close();
     await client.close();
@@ -47,6 +52,31 @@ test('the status goes to the sub-resource with the uid, and what is absent is ta
     path: '/api/v1/namespaces/shop/pods/web/status',
     body: { metadata: { uid: 'uid-web' }, status: { phase: 'Running', podIP: null } },
   });
+});
+
+test('ids of containers have the runtime before them, once', async () => {
+  const { server, writer, pod } = await open();
+  const container = (name: string, containerID: string): ContainerStatus => ({
+    name,
+    state: { terminated: { exitCode: 0, reason: 'Completed', containerID } },
+    lastState: {},
+    ready: false,
+    started: false,
+    restartCount: 0,
+    image: 'busybox',
+    imageID: '',
+    containerID,
+  });
+  const containerStatuses = [container('a', 'abc'), container('b', ''), container('c', 'containerd://def')];
+  writer.statusChanged(pod('web'), { ...status('Running'), containerStatuses });
+  await server.until(isPatch);
+  const written = (server.asked.find(isPatch)?.body as { status: PodStatus }).status.containerStatuses;
+  const ids = written.map(({ containerID, state }) => [containerID, state.terminated?.containerID]);
+  expect(ids).toEqual([
+    ['containerd://abc', 'containerd://abc'],
+    ['', ''],
+    ['containerd://def', 'containerd://def'],
+  ]);
 });
 
 test('of many statuses the latest is written, after a failure too', async () => {

@@ -38,6 +38,7 @@ export async function withPrivateFiles(host: PrivateHost): Promise<HostWithFiles
   host.defer(() => holder.stop());
   const enter = ['nsenter', `--mount=/proc/${holder.pid}/ns/mnt`, '--'];
   const mount = (...words: readonly string[]): Promise<string> => run([...enter, 'mount', ...words]);
+  for (const place of borrowedMounts(holder.pid).reverse()) await run([...enter, 'umount', '--lazy', place]);
   for (const directory of ownDirectories)
     await mount('-t', 'tmpfs', '-o', 'mode=755', 'podwire-test', directory);
   for (const [name, value] of Object.entries(kernelParameters)) {
@@ -51,10 +52,22 @@ export async function withPrivateFiles(host: PrivateHost): Promise<HostWithFiles
     run: (argv, options) => host.run([...enter, ...argv], options),
     start: (argv, options): RunningProcess => host.start([...enter, ...argv], options),
     mountsBelow: (directory) =>
-      fs
-        .readFileSync(`/proc/${holder.pid}/mountinfo`, 'utf8')
-        .split('\n')
-        .map((line) => line.split(' ')[4] ?? '')
-        .filter((place) => place.startsWith(`${directory}/`)),
+      mountsOf(holder.pid).flatMap(({ place }) => (place.startsWith(`${directory}/`) ? [place] : [])),
   };
+}
+
+/** Pinned namespaces and containers' files of others: a copy of their mounts would keep them in being. */
+function borrowedMounts(pid: number): string[] {
+  return mountsOf(pid).flatMap(({ place, type }) =>
+    type === 'nsfs' || (type === 'overlay' && place !== '/') ? [place] : [],
+  );
+}
+
+/** proc(5), mountinfo: field 5, and the type after the lone dash. */
+function mountsOf(pid: number): { place: string; type: string }[] {
+  const lines = fs.readFileSync(`/proc/${pid}/mountinfo`, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => ({
+    place: line.split(' ')[4] ?? '',
+    type: line.split(' - ')[1]?.split(' ')[0] ?? '',
+  }));
 }
