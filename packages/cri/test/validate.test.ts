@@ -34,6 +34,14 @@ const good: readonly (readonly [MethodName, unknown])[] = [
     }),
   ],
   ['createContainer', container({ envs: [{ key: 'A', value: '' }], logPath: 'main/0.log', workingDir: '/' })],
+  [
+    'createContainer',
+    container({ linux: { securityContext: { runAsUsername: 'web', runAsGroup: { value: 3n } } } }),
+  ],
+  ...['', 'unconfined', 'runtime/default', 'docker/default', 'localhost//etc/profile.json'].map(
+    (seccompProfilePath) =>
+      ['createContainer', container({ linux: { securityContext: { seccompProfilePath } } })] as const,
+  ),
   ['stopContainer', StopContainerRequest.fromPartial({ containerId: 'c' })],
   ['exec', ExecRequest.fromPartial({ containerId: 'c', cmd: ['sh'], tty: true, stdin: true, stdout: true })],
   ['portForward', PortForwardRequest.fromPartial({ podSandboxId: 's' })],
@@ -61,6 +69,15 @@ const bad: readonly (readonly [MethodName, unknown, string])[] = [
   ['createContainer', container({ mounts: [{ hostPath: '/a', containerPath: 'b' }] }), 'container_path "b"'],
   ['createContainer', container({ logPath: 'a/../../b' }), 'config.log_path "a/../../b"'],
   ['createContainer', container({ logPath: '/etc/passwd' }), 'config.log_path'],
+  ...[sandbox, container].flatMap((make) => {
+    const method = make === sandbox ? 'runPodSandbox' : 'createContainer';
+    const group = make({ linux: { securityContext: { runAsGroup: { value: 3n } } } });
+    const profile = make({ linux: { securityContext: { seccompProfilePath: '/etc/profile.json' } } });
+    return [
+      [method, group, 'security_context.run_as_group'],
+      [method, profile, 'seccomp_profile_path "/etc/profile.json"'],
+    ] as const;
+  }),
   ['stopContainer', StopContainerRequest.fromPartial({ containerId: 'c', timeout: -1n }), 'timeout -1'],
   ['execSync', ExecSyncRequest.fromPartial({ containerId: 'c' }), 'cmd is empty'],
   ['execSync', ExecSyncRequest.fromPartial({ containerId: 'c', cmd: [''] }), 'cmd is empty'],

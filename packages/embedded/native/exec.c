@@ -17,10 +17,11 @@ enum { RUNTIME_FD = 3, BYTES = 16384, DRAIN_MILLISECONDS = 200 };
 
 static pid_t child;
 
-/* The runtime asks us to end, or has ended: the program and its group go with us. */
+/* The runtime asks us to end, or has ended: the program and its group go before us, since our end says that it is gone. */
 static void end_group(int number) {
   (void)number;
   kill(-child, SIGKILL), kill(child, SIGKILL);
+  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
   _exit(137);
 }
 

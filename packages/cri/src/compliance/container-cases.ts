@@ -142,6 +142,20 @@ export const containerCases: readonly ComplianceCase[] = [
       }),
   },
   {
+    title: 'a group without a user, and a seccomp profile of no known form, are refused',
+    needs: [],
+    run: (context) =>
+      withSandbox(context, {}, async (sandbox) => {
+        const command = context.programs.exits(0);
+        for (const securityContext of [
+          { runAsGroup: { value: 1234n } },
+          { seccompProfilePath: '/etc/profile.json' },
+        ])
+          await assertRefused(createContainer(context, sandbox, { command, linux: { securityContext } }));
+        assert.deepEqual(await list(context, { podSandboxId: sandbox.id }), []);
+      }),
+  },
+  {
     title: 'a second container of one name and attempt is refused, and the next attempt is taken',
     needs: ['unique names'],
     run: (context) =>
