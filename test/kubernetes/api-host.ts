@@ -159,6 +159,7 @@ async function snapshotOf(host: HostWithFiles, agent: Agent, directory: string):
     path.join(agent.stateDirectory, 'endpoints'),
     path.join(directory, 'podlet/pods'),
     path.join(directory, 'embedded'),
+    path.join(host.directory, 'containerd/state/io.containerd.grpc.v1.cri'),
   ];
   return {
     ...(await takeSnapshot(host.namespace, { processes: true, files })),

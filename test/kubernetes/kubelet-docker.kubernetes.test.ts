@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Snapshot, untilSameSnapshot, worldAddresses } from '@podwire/testkit';
+import { type Snapshot, worldAddresses } from '@podwire/testkit';
 import { until } from '@podwire/testkit/kubernetes';
 import { createKubeletHost, fetchFrom, type KubeletHost } from './kubelet-host.js';
 import { webPod } from './pods.js';
@@ -101,12 +101,5 @@ test('where manifests are removed nothing is left: no container, address, namesp
   for (const name of ['web', 'other', 'third'])
     fs.rmSync(path.join(machine.kubelet.manifests, `${name}.json`));
   for (const name of ['web', 'other', 'third']) await machine.untilGone(name);
-  // The kubelet removes what it has stopped once in a minute.
-  await until('no container is left', async () => (await machine.docker!.containers()).length === 0, {
-    timeout: 150_000,
-  });
-  // The node keeps the block of addresses that it claimed for its first pod, and the service its directory.
-  await untilSameSnapshot(untouched, () => machine.snapshot(), {
-    ignore: [/^routes\/blackhole /, /docker\/sandbox$/],
-  });
+  await machine.untilNothingIsLeft(untouched);
 });

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { openExec } from '@podwire/cri/streaming';
 import {
   type Agent,
+  assertSameSnapshot,
   CommandError,
   createPrivateHost,
   installPlugin,
@@ -46,6 +47,8 @@ export interface KubeletHost {
   writeManifest(file: string, pod: object): void;
   /** Network of the node, processes in it, and everything that is kept of pods: by the engine, the service, the network. */
   snapshot(): Promise<Snapshot>;
+  /** Resolves when all is as it was. The kubelet removes what it has stopped once in a minute. */
+  untilNothingIsLeft(before: Snapshot): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -93,8 +96,17 @@ async function furnish(host: HostWithFiles, options: KubeletHostOptions): Promis
   const places = [
     path.join(kubelet.directory, 'root/pods'),
     path.join(service.directory, 'docker/sandbox'),
+    path.join(service.directory, 'embedded'),
     ...records,
   ];
+  const snapshot = async (): Promise<Snapshot> => {
+    const listed = (await docker?.containers()) ?? [];
+    return {
+      ...(await takeSnapshot(host.namespace, { processes: true, files: places })),
+      containers: Object.fromEntries(listed.map(({ name, state }) => [name, state])),
+      mounts: Object.fromEntries(host.mountsBelow('/run/netns').map((place) => [place, true])),
+    };
+  };
   return {
     host,
     world: host.world!,
@@ -114,16 +126,20 @@ async function furnish(host: HostWithFiles, options: KubeletHostOptions): Promis
       fs.writeFileSync(path.join(kubelet.manifests, `.${file}`), JSON.stringify(manifest));
       fs.renameSync(path.join(kubelet.manifests, `.${file}`), target);
     },
-    snapshot: async () => ({
-      ...(await takeSnapshot(host.namespace, { processes: true, files: places })),
-      containers: Object.fromEntries(
-        ((await docker?.containers()) ?? []).map(({ name, state }) => [name, state]),
-      ),
-      mounts: Object.fromEntries(host.mountsBelow('/run/netns').map((place) => [place, true])),
-    }),
+    snapshot,
+    untilNothingIsLeft: async (before) => {
+      const look = async (): Promise<true> => {
+        assertSameSnapshot(before, await snapshot(), { ignore: leftOnPurpose });
+        return true;
+      };
+      await until('all is as it was', look, { timeout: 150_000, interval: 500 });
+    },
     close: () => host.close(),
   };
 }
+
+/** The node keeps the block of addresses that it claimed for its first pod, and services their directories. */
+const leftOnPurpose = [/^routes\/blackhole /, /docker\/sandbox$/];
 
 async function openNetwork(
   host: HostWithFiles,

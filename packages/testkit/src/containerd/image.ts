@@ -10,19 +10,21 @@ export interface ImageSpec {
   readonly name: string;
   readonly files: readonly TarEntry[];
   readonly command: readonly string[];
+  /** `USER` or `USER:GROUP`, by number or name; root when absent. */
+  readonly user?: string;
 }
 
 export const pauseImage = 'podwire.test/pause:1';
 export const busyboxImage = 'podwire.test/busybox:1';
 
 /** Writes an image in Docker's archive format, which containerd, Docker and Podman import. */
-export function writeImage({ name, files, command }: ImageSpec): Buffer {
+export function writeImage({ name, files, command, user = '' }: ImageSpec): Buffer {
   const layer = writeTar(files);
   const config = Buffer.from(
     JSON.stringify({
       architecture: process.arch === 'x64' ? 'amd64' : process.arch,
       os: 'linux',
-      config: { Cmd: command, Env: ['PATH=/bin'] },
+      config: { Cmd: command, Env: ['PATH=/bin'], User: user },
       rootfs: { type: 'layers', diff_ids: [`sha256:${sha256(layer)}`] },
     }),
   );

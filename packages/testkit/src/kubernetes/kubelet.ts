@@ -47,7 +47,10 @@ export async function startKubelet(host: HostWithFiles, options: KubeletOptions)
   const at = (name: string): string => path.join(directory, name);
   for (const name of ['', 'manifests', 'root', 'certificates', 'volume-plugins'])
     fs.mkdirSync(at(name), { mode: 0o700 });
-  fs.writeFileSync(at('config.json'), JSON.stringify({ ...configuration(directory), ...options.config }));
+  fs.writeFileSync(
+    at('config.json'),
+    JSON.stringify({ ...configuration(directory, host.controlGroup), ...options.config }),
+  );
   const door = await openDoor(host, port, 'tls');
   const rest = createRestClient(door.url);
   let current: RunningProcess | undefined;
@@ -96,7 +99,7 @@ function commandLine(directory: string, { runtime, nodeName, nodeAddress }: Kube
   ];
 }
 
-function configuration(directory: string): Record<string, unknown> {
+function configuration(directory: string, controlGroup: string): Record<string, unknown> {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -110,7 +113,8 @@ function configuration(directory: string): Record<string, unknown> {
     authorization: { mode: 'AlwaysAllow' },
     cgroupDriver: 'cgroupfs',
     // Else it makes /kubepods in the control groups of the whole machine.
-    cgroupsPerQOS: false,
+    cgroupRoot: controlGroup,
+    cgroupsPerQOS: true,
     enforceNodeAllocatable: [],
     failSwapOn: false,
     evictionHard: {},

@@ -1,6 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { PrivateHost } from '../private-host.js';
+import { createControlGroup, removeControlGroup } from './cgroup.js';
+import { until } from './until.js';
+import { processesIn } from '../namespaces.js';
 import { run, type RunningProcess } from '../processes.js';
 
 /** Paths that Kubernetes has built in, and where its neighbours keep state. */
@@ -21,6 +24,8 @@ const kernelParameters: Readonly<Record<string, string>> = {
 
 /** A private host that has files of its own, too, in some places. */
 export interface HostWithFiles extends PrivateHost {
+  /** A control group in every hierarchy, for what a kubelet makes below it. */
+  readonly controlGroup: string;
   /** Mount points below a directory, as the host's programs see them. */
   mountsBelow(directory: string): string[];
 }
@@ -31,14 +36,27 @@ export interface HostWithFiles extends PrivateHost {
  * that its programs make are visible in it only; a namespace of a pod is opened over `/proc/PID/ns/net`.
  */
 export async function withPrivateFiles(host: PrivateHost): Promise<HostWithFiles> {
+  const controlGroup = `/podwire-test-${path.basename(host.directory)}`;
+  createControlGroup(controlGroup);
   // cat lives until its input ends, and answers when the namespace is there.
   const holder = host.start(['unshare', '--mount', 'cat']);
   holder.child.stdin?.write('held\n');
   await holder.waitForOutput(/^held$/m);
-  host.defer(() => holder.stop());
+  host.defer(async () => {
+    // What a runtime that has failed left in the namespaces that it pinned here.
+    for (const pid of processesIn(pinnedNamespaces(holder.pid))) killQuietly(pid);
+    await holder.stop();
+    // Processes that were killed a moment ago leave it a moment later.
+    await until('the control group is removed', () => (removeControlGroup(controlGroup), true));
+  });
   const enter = ['nsenter', `--mount=/proc/${holder.pid}/ns/mnt`, '--'];
   const mount = (...words: readonly string[]): Promise<string> => run([...enter, 'mount', ...words]);
-  for (const place of borrowedMounts(holder.pid).reverse()) await run([...enter, 'umount', '--lazy', place]);
+  for (const place of borrowedMounts(holder.pid).reverse()) {
+    await run([...enter, 'umount', '--lazy', place]).catch((error: unknown) => {
+      // Its owner has deleted the file by now, which takes our copy of the mount away.
+      if (borrowedMounts(holder.pid).includes(place)) throw error;
+    });
+  }
   for (const directory of ownDirectories)
     await mount('-t', 'tmpfs', '-o', 'mode=755', 'podwire-test', directory);
   for (const [name, value] of Object.entries(kernelParameters)) {
@@ -49,6 +67,7 @@ export async function withPrivateFiles(host: PrivateHost): Promise<HostWithFiles
   }
   return {
     ...host,
+    controlGroup,
     run: (argv, options) => host.run([...enter, ...argv], options),
     start: (argv, options): RunningProcess => host.start([...enter, ...argv], options),
     mountsBelow: (directory) =>
@@ -63,10 +82,29 @@ function borrowedMounts(pid: number): string[] {
   );
 }
 
-/** proc(5), mountinfo: field 5, and the type after the lone dash. */
-function mountsOf(pid: number): { place: string; type: string }[] {
+/** A namespace that is mounted has its kind and inode as the root of the mount: `net:[4026532001]`. */
+function pinnedNamespaces(pid: number): Set<number> {
+  return new Set(
+    mountsOf(pid).flatMap(({ root }) => {
+      const inode = /^net:\[(\d+)\]$/.exec(root)?.[1];
+      return inode === undefined ? [] : [Number(inode)];
+    }),
+  );
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** proc(5), mountinfo: field 4 and 5, and the type after the lone dash. */
+function mountsOf(pid: number): { root: string; place: string; type: string }[] {
   const lines = fs.readFileSync(`/proc/${pid}/mountinfo`, 'utf8').trimEnd().split('\n');
   return lines.map((line) => ({
+    root: line.split(' ')[3] ?? '',
     place: line.split(' ')[4] ?? '',
     type: line.split(' - ')[1]?.split(' ')[0] ?? '',
   }));

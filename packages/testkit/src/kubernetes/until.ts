@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Asks again and again, for what has no event: until `look` returns something. An error counts as nothing yet.
- * @throws Error with the last error, or with what `describe` says, after `timeout` milliseconds (60 s)
+ * @throws Error with the last error, or with what `describe` says, after `timeout` milliseconds (60 s); it looks every `interval`
+ * (50 ms)
  */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  options: { readonly timeout?: number; readonly describe?: () => unknown } = {},
+  options: { readonly timeout?: number; readonly interval?: number; readonly describe?: () => unknown } = {},
 ): Promise<T> {
   const end = Date.now() + (options.timeout ?? 60_000);
   let last: unknown;
@@ -21,7 +22,7 @@ export async function until<T>(
     }
     if (Date.now() > end)
       throw new Error(`not yet ${what}: ${String(last ?? '')}\n${await explain(options.describe)}`);
-    await sleep(50);
+    await sleep(options.interval ?? 50);
   }
 }
 
