@@ -1,0 +1,4 @@
+#include <stdio.h>
+#include <unistd.h>
+
+int main(void) { return printf("Effective uid: %d\n", (int)geteuid()) < 0; }
