@@ -37,7 +37,7 @@ export default tseslint.config(
   },
   {
     // node:test returns a promise from `test()` that its runner awaits by itself.
-    files: ['**/*.ns.test.ts', '**/*.system.test.ts'],
+    files: ['**/*.ns.test.ts', '**/*.system.test.ts', '**/*.kubernetes.test.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
         'error',

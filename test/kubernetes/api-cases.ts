@@ -11,7 +11,7 @@ import { type ApiPod, webPod } from './pods.js';
 
 /** @param scheme of container ids: `containerd://…` */
 export function defineCommonCases(open: () => ApiHost, scheme: string): void {
-  test('a pod that is bound to the node comes up, and its status is written back', async () => {
+  void test('a pod that is bound to the node comes up, and its status is written back', async () => {
     const machine = open();
     const created = await machine.createPod(webPod({ name: 'web' }));
     const pod = await machine.untilReady('web');
@@ -35,7 +35,7 @@ export function defineCommonCases(open: () => ApiHost, scheme: string): void {
     assert.ok(events.includes('Started: Started container web'), events.join('\n'));
   });
 
-  test('a new label is an update: nothing is restarted', async () => {
+  void test('a new label is an update: nothing is restarted', async () => {
     const machine = open();
     const before = await machine.untilReady('web');
     await machine.patchPod('web', { metadata: { labels: { colour: 'red' } } });
@@ -46,7 +46,7 @@ export function defineCommonCases(open: () => ApiHost, scheme: string): void {
     assert.deepEqual(identityOf(now), identityOf(before));
   });
 
-  test('another image is a new container in the same sandbox', async () => {
+  void test('another image is a new container in the same sandbox', async () => {
     const machine = open();
     const before = await machine.untilReady('web');
     await machine.patchPod('web', { spec: { containers: [{ name: 'web', image: otherImage(scheme) }] } });
@@ -56,7 +56,7 @@ export function defineCommonCases(open: () => ApiHost, scheme: string): void {
     assert.equal(await fetchFrom(machine.host.namespace, `http://${now.status.podIP}/`), 'web\n');
   });
 
-  test('a graceful delete: SIGTERM, the object stays until all has ended, then it disappears', async () => {
+  void test('a graceful delete: SIGTERM, the object stays until all has ended, then it disappears', async () => {
     const machine = open();
     const marks = path.join(machine.host.directory, 'marks');
     fs.mkdirSync(marks, { recursive: true });
@@ -74,7 +74,7 @@ export function defineCommonCases(open: () => ApiHost, scheme: string): void {
     assert.ok(Date.now() >= Date.parse(ending.metadata.deletionTimestamp!), 'SIGKILL came before its time');
   });
 
-  test('a forced delete: the object is gone at once, and then all of it on the node', async () => {
+  void test('a forced delete: the object is gone at once, and then all of it on the node', async () => {
     const machine = open();
     await machine.createPod(webPod({ name: 'forced', isStubborn: true, grace: 300 }));
     const { status } = await machine.untilReady('forced');
@@ -86,7 +86,7 @@ export function defineCommonCases(open: () => ApiHost, scheme: string): void {
     assert.equal(await serves(machine.host.namespace, status.podIP!), false);
   });
 
-  test('the same name is created again while the old one still terminates', async () => {
+  void test('the same name is created again while the old one still terminates', async () => {
     const machine = open();
     await machine.createPod(webPod({ name: 'twin', text: 'old', isStubborn: true, grace: 4 }));
     const old = await machine.untilReady('twin');
@@ -105,7 +105,7 @@ export function defineCommonCases(open: () => ApiHost, scheme: string): void {
     await machine.untilGone('twin');
   });
 
-  test('the pod agent is killed and started again: pods are found, none is restarted', async () => {
+  void test('the pod agent is killed and started again: pods are found, none is restarted', async () => {
     const machine = open();
     const before = await machine.untilReady('web');
     await machine.podlet.kill9();

@@ -94,6 +94,38 @@ test('a pod that cannot be carried out says why, in its status and in an event',
   await deleteAll(machine, ['no-command']);
 });
 
+test('a host port that another pod has is a clear status, and free again it is taken', async () => {
+  await machine.createPod(webPod({ name: 'holds-port', hostPort: 8099 }));
+  await machine.untilReady('holds-port');
+  await machine.createPod(webPod({ name: 'wants-port', hostPort: 8099 }));
+  const waiting = await machine.until('wants-port', 'says why', (pod) =>
+    /8099/.test(conditionOf(pod, 'PodReadyToStartContainers')?.message ?? ''),
+  );
+  assert.equal(conditionOf(waiting, 'PodReadyToStartContainers')?.status, 'False');
+  assert.equal(waiting.status.phase, 'Pending');
+  await deleteAll(machine, ['holds-port']);
+  await machine.untilReady('wants-port');
+  await deleteAll(machine, ['wants-port']);
+});
+
+test('a ConfigMap of the API server: its pod waits for it, says so, and finds it as a file', async () => {
+  const { spec, ...rest } = webPod({ name: 'configured' });
+  const [container] = spec['containers'] as [Record<string, unknown>];
+  const volumes = [{ name: 'settings', configMap: { name: 'settings' } }];
+  const mounted = { ...container, volumeMounts: [{ name: 'settings', mountPath: '/settings' }] };
+  await machine.createPod({ ...rest, spec: { ...spec, volumes, containers: [mounted] } });
+  await until(
+    'an event says what is missing',
+    async () => (await machine.events('configured')).some((each) => /FailedMount.*settings/.test(each)),
+    { describe: () => machine.events('configured') },
+  );
+  const settings = { metadata: { name: 'settings' }, data: { colour: 'red' } };
+  await machine.api.rest.post('/api/v1/namespaces/default/configmaps', settings);
+  await machine.untilReady('configured');
+  assert.equal(await machine.podwire('exec', 'configured', '--', 'cat', '/settings/colour'), 'red');
+  await deleteAll(machine, ['configured']);
+});
+
 test('without a network the condition PodReadyToStartContainers says why, and the pod comes up when there is one', async () => {
   const conf = path.join(machine.host.directory, 'net.d');
   fs.renameSync(conf, `${conf}.away`);

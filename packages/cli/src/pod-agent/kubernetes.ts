@@ -1,11 +1,13 @@
 /** The side towards an API server: pods come from it, status and events go to it. Loaded only when it is asked for. */
 import type { Clock, PodSource, StatusSink } from '@podwire/podlet';
+import type { createConfigMapFinder } from '@podwire/podlet/kubernetes';
 import type { RuntimeLog } from './open-runtime.js';
 import type { PodAgentSettings } from './settings.js';
 
 export interface KubernetesSide {
   readonly source: PodSource;
   readonly sink: StatusSink;
+  readonly findConfigMap: ReturnType<typeof createConfigMapFinder>;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function openKubernetes(
       },
       event: (pod, event) => isOfApi(pod) && events.event(pod, event),
     },
+    findConfigMap: kubernetes.createConfigMapFinder(client),
     close: async () => {
       await Promise.all([statuses.close(), events.close()]);
       await client.close();
