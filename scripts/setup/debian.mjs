@@ -5,13 +5,13 @@ import { SetupError } from './show.mjs';
 
 /** To build the plugin and to run the agent. musl-tools: a static program with musl starts three times faster. */
 const RUN = ['gcc', 'libc6-dev', 'musl-tools', 'iproute2', 'nftables'];
-/** To measure what pods reach. */
-const DEMO = [...RUN, 'iputils-ping'];
+/** What the containers of examples/ are made of. */
+const DEMO = [...RUN, 'busybox-static'];
 /** The real runtimes and plugins that Podwire is tested with and compared to. */
 const TEST = [
   ...DEMO,
-  ...['busybox-static', 'conntrack', 'containerd', 'containernetworking-plugins', 'docker.io'],
-  ...['iptables', 'podman', 'protobuf-compiler', 'runc', 'tcpdump'],
+  ...['conntrack', 'containerd', 'containernetworking-plugins', 'docker.io'],
+  ...['iptables', 'iputils-ping', 'podman', 'protobuf-compiler', 'runc', 'tcpdump'],
   ...['etcd-server'],
 ];
 /** To build the real Kubernetes from its source package. */

@@ -33,10 +33,10 @@ function readStartTime(pid: number): string | undefined {
 const grace = 5_000;
 const pause = 10;
 
-/** SIGTERM, then SIGKILL; resolves when all have ended. */
-export async function endProcesses(processes: readonly ProcessMark[]): Promise<void> {
-  const end = performance.now() + grace;
-  for (const each of processes) sendSignal(each, 'SIGTERM');
+/** SIGTERM, then SIGKILL (`now`: at once); resolves when all have ended. */
+export async function endProcesses(processes: readonly ProcessMark[], { now = false } = {}): Promise<void> {
+  const end = performance.now() + (now ? 0 : grace);
+  for (const each of processes) sendSignal(each, now ? 'SIGKILL' : 'SIGTERM');
   while (processes.some(isAlive)) {
     if (performance.now() > end) for (const each of processes) sendSignal(each, 'SIGKILL');
     await sleep(pause);

@@ -52,13 +52,26 @@ function leftOf(pid: number): string[] {
   return [...fs.readdirSync('/run/netns').filter(own), ...fs.readdirSync('/run').filter(own)];
 }
 
+/** From the manifest over the sandbox and the plugin to single resources of the engine. */
+function assertWholeTrace({ trace }: DemoReport): void {
+  const names = trace.spans.map(({ name }) => name);
+  for (const name of ['merge', 'RunPodSandbox', 'agent ADD', 'apply', 'StartContainer'])
+    assert.ok(names.includes(name), `${name} in ${names.join(', ')}`);
+  assert.equal(new Set(trace.spans.map(({ traceId }) => traceId)).size, 1);
+  assert.ok(trace.spans.some(({ attributes }) => attributes['podwire.resource'] === 'veth'));
+}
+
 test('shows that everything works, in JSON, and leaves nothing', async () => {
   const { pid, code, stdout, stderr } = await start(['demo', '-o', 'json']).ended;
   assert.equal(code, 0, stdout + stderr);
   const report = JSON.parse(stdout) as DemoReport;
   assert.deepEqual(
-    report.pods.map(({ endpoint }) => endpoint.pod.name),
-    ['web', 'client', 'limited'],
+    report.pods.map(({ view }) => [view.name, view.status.phase]),
+    [
+      ['web', 'Running'],
+      ['client', 'Running'],
+      ['limited', 'Running'],
+    ],
   );
   assert.deepEqual(
     report.checks.filter(({ ok }) => !ok),
@@ -72,8 +85,8 @@ test('shows that everything works, in JSON, and leaves nothing', async () => {
   assert.deepEqual([into?.limit, outOf?.limit, free?.limit], [10_000_000, 5_000_000, undefined]);
   for (const { measured } of [into!, outOf!])
     assert.ok(measured * 5 < free!.measured, JSON.stringify(report.rates));
-  assert.equal(report.trace.command, 'ADD');
-  assert.deepEqual(report.ending?.left, { namespaces: 0, processes: 0, files: 0 });
+  assertWholeTrace(report);
+  assert.deepEqual(report.ending?.left, { namespaces: 0, processes: 0, mounts: 0, files: 0 });
   assert.equal(report.ending.before.namespaces, 5);
   assert.deepEqual(leftOf(pid), []);
 });
@@ -81,18 +94,25 @@ test('shows that everything works, in JSON, and leaves nothing', async () => {
 test('tells people what it does: tables on standard output, progress beside it', async () => {
   const { code, stdout, stderr } = await start(['demo']).ended;
   assert.equal(code, 0, stdout + stderr);
-  for (const title of ['Pods', 'Who reaches whom', 'Host ports', 'Rates', 'Where the time of one ADD goes']) {
+  for (const title of [
+    'Pods',
+    'Who reaches whom',
+    'Host ports',
+    'Rates',
+    'From the manifest to the first packet',
+  ]) {
     assert.match(stdout, new RegExp(`^${title}$`, 'm'));
   }
   assert.match(stdout, /^80 of 80 as it should be/m);
-  assert.match(stdout, /^Nothing is left of 5 namespaces, 6 processes, \d+ files\.$/m);
+  assert.match(stdout, /^Nothing is left of 5 namespaces, \d+ processes, 0 mounts, \d+ files\.$/m);
   assert.doesNotMatch(stdout, /✗/);
-  assert.match(stderr, /^✓ 3 pods of examples\/ attached by podwire-cni/m);
+  assert.match(stderr, /^✓ pod\/shop\/web ready 10\.244\.0\.\d+ fd00:244::/m);
 });
 
 for (const [when, pattern] of [
   ['while the agent starts', /private host/],
-  ['while packets travel', /a process in every pod/],
+  ['while pods come up', /pod agent started/],
+  ['while packets travel', /an observer in every pod/],
   ['while bytes are poured', /packets sent/],
 ] as const) {
   test(`Ctrl-C ${when}: everything is put away`, async () => {
@@ -107,20 +127,35 @@ for (const [when, pattern] of [
   });
 }
 
+/** A pod's own program reaches another one through the node's port. */
+async function untilClientWasAnswered(directory: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const { stdout } = await start(['logs', 'client', '--directory', directory]).ended;
+    if (stdout.includes('Hello from pod web.')) return;
+  }
+  throw new Error('the client had no answer');
+}
+
 test('what kill -9 leaves behind, and what --keep keeps, demo --end takes away', async () => {
   const killed = start(['demo']);
-  await killed.says(/attached by podwire-cni/);
+  await killed.says(/pod\/shop\/web ready/);
   killed.kill('SIGKILL');
   await killed.ended;
   assert.notDeepEqual(leftOf(killed.pid), []);
 
   const kept = await start(['demo', '--keep']).ended;
   assert.equal(kept.code, 0, kept.stdout + kept.stderr);
-  const socket = /PODWIRE_SOCKET=(\S+)/.exec(kept.stdout)?.[1] ?? '';
-  const pods = await start(['pods', '--socket', socket, '-o', 'name']).ended;
-  assert.equal(pods.stdout, 'pod/shop/client\npod/shop/limited\npod/shop/web\n');
-  const explained = await start(['explain', 'pod/shop/limited', '--socket', socket]).ended;
+  const directory = /PODWIRE_DIRECTORY=(\S+)/.exec(kept.stdout)?.[1] ?? '';
+  assert.equal(directory, `/run/podwire-demo-${kept.pid}`);
+  const pods = await start(['ps', '--directory', directory, '-o', 'name']).ended;
+  assert.deepEqual(pods.stdout.trim().split('\n').sort(), [
+    'pod/shop/client',
+    'pod/shop/limited',
+    'pod/shop/web',
+  ]);
+  const explained = await start(['explain', 'pod/shop/limited', '--socket', `${directory}/api.sock`]).ended;
   assert.equal(explained.code, 0, explained.stdout);
+  await untilClientWasAnswered(directory);
 
   for (const { pid } of [killed, kept]) {
     const end = await start(['demo', '--end', `podwire-demo-${pid}`]).ended;
@@ -140,3 +175,16 @@ test('a demo that runs is not ended by others', async () => {
   assert.equal((await running.ended).code, 143);
   assert.deepEqual(leftOf(running.pid), []);
 });
+
+for (const runtime of ['containerd', 'docker']) {
+  test(`the same pods with the same results on ${runtime}`, async () => {
+    const { pid, code, stdout, stderr } = await start(['demo', '--runtime', runtime, '-o', 'json']).ended;
+    assert.equal(code, 0, stdout + stderr);
+    const report = JSON.parse(stdout) as DemoReport;
+    assert.equal(report.checks.length, 80);
+    assert.ok(report.checks.every(({ ok }) => ok));
+    assertWholeTrace(report);
+    assert.deepEqual(report.ending?.left, { namespaces: 0, processes: 0, mounts: 0, files: 0 });
+    assert.deepEqual(leftOf(pid), []);
+  });
+}

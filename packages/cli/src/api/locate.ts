@@ -1,8 +1,9 @@
-/** Where the agent listens for people: `--socket`, `--config`, `PODWIRE_SOCKET`, or the place of the defaults. */
+/** Where the agent listens for people: `--socket`, `--config`, `PODWIRE_SOCKET`, in `PODWIRE_DIRECTORY`, or the place of the defaults. */
 import { type ApiPeer, type LocalApi, openLocalApi } from '@podwire/local-api';
 import type { Command } from 'commander';
 import { optionsOf } from '../command.js';
 import type { Io } from '../io.js';
+import { placesIn } from '../pods/locate.js';
 
 /** The node agent, as a server to ask. */
 const agentPeer: ApiPeer = { name: 'agent', unreachable: 'AGENT_UNREACHABLE' };
@@ -21,7 +22,8 @@ export async function locateAgent(command: Command, io: Io): Promise<string> {
     const { loadConfig } = await import('@podwire/agent');
     return loadConfig(config).apiSocket;
   }
-  return io.env['PODWIRE_SOCKET'] || defaultApiSocket;
+  const directory = io.env['PODWIRE_DIRECTORY'];
+  return io.env['PODWIRE_SOCKET'] || (directory ? placesIn(directory).agentApi : defaultApiSocket);
 }
 
 export async function openLocatedApi(

@@ -1,14 +1,16 @@
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import type { Inventory } from '../demo/end.js';
+import { type RuntimeName, runtimeNames } from '../demo/engines/engine.js';
 import type { DemoObserver, DemoReport } from '../demo/run-demo.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
 
 interface DemoOptions {
+  readonly runtime: RuntimeName;
   readonly keep?: boolean;
   readonly end?: string | true;
 }
@@ -16,7 +18,15 @@ interface DemoOptions {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Shows Podwire on a private host: a network namespace with an uplink to a world, a real agent in it, the three pods of examples/ attached through the real plugin, and real packets between all of them. Then everything is taken away. The network of this machine is not touched. Needs root, iproute2 and nftables; takes some seconds.',
+      'Shows Podwire on a private host: a network namespace with an uplink to a world. In it the three pods of examples/ come up as `podwire up` does it, packets travel between all of them, and a trace shows the way from a manifest to its network. Then everything is taken away. The network of this machine is not touched. Needs root, iproute2, nftables and busybox-static; takes some seconds.',
+    )
+    .addOption(
+      new Option(
+        '--runtime <name>',
+        'what runs the containers: processes of this machine, or an own instance of a real engine',
+      )
+        .choices(runtimeNames)
+        .default('embedded'),
     )
     .option('--keep', 'let it go on afterwards, and say how to look at it')
     .option('--end [name]', 'end a demo that goes on or was killed; without a name, all of them')
@@ -24,6 +34,7 @@ export function define(command: Command, io: Io): void {
   addOutput(command);
   addExamples(command, [
     ['podwire demo', ''],
+    ['podwire demo --runtime containerd', ''],
     ['podwire demo --keep', ''],
     ['podwire demo --end', 'after --keep'],
     ['podwire demo -o json', '{"pods":[…],"checks":[…],"rates":[…],"trace":…,"ending":…}'],
@@ -31,14 +42,14 @@ export function define(command: Command, io: Io): void {
 }
 
 async function run(command: Command, io: Io): Promise<void> {
-  const { keep, end } = optionsOf(command) as DemoOptions;
+  const { runtime, keep, end } = optionsOf(command) as unknown as DemoOptions;
   const json = outputOf(command) === 'json';
   if (end !== undefined) return endDemos(command, io, end === true ? undefined : end);
   const { runDemo } = await import('../demo/run-demo.js');
   const progress = startProgress(io);
   const observer = json ? silent : await createWriter(io);
   const report = await withInterrupt((signal) =>
-    runDemo({ keep: keep === true, signal, progress, observer }),
+    runDemo({ runtime, keep: keep === true, io, signal, progress, observer }),
   );
   if (!(await isAllWell(report))) io.exitCode = exitCodes.notAsItShould;
   if (json) return writeJson(io, report);
@@ -46,7 +57,7 @@ async function run(command: Command, io: Io): Promise<void> {
 }
 
 const silent: DemoObserver = {
-  attached: () => undefined,
+  up: () => undefined,
   measured: () => undefined,
   rated: () => undefined,
   traced: () => undefined,
@@ -58,7 +69,7 @@ async function createWriter(io: Io): Promise<DemoObserver> {
   const render = await import('../demo/render.js');
   const paint = colorsFor(io, io.stdout);
   return {
-    attached: (pods) => writeLines(io, [...render.renderPods(pods, paint), '']),
+    up: (pods) => writeLines(io, render.renderPods(pods, paint)),
     measured: (checks) =>
       writeLines(io, [
         ...render.renderMatrix(checks, paint),
@@ -94,11 +105,13 @@ async function isAllWell({ checks, ending }: DemoReport): Promise<boolean> {
 }
 
 async function endDemos(command: Command, io: Io, name: string | undefined): Promise<void> {
-  const [{ findLedgers }, { isAlive }, { countLeft, endDemo, inodesOf, isNothing }] = await Promise.all([
-    import('../demo/ledger.js'),
-    import('../process-mark.js'),
-    import('../demo/end.js'),
-  ]);
+  const [{ findLedgers }, { isAlive }, { countLeft, endDemo, inodesOf, isNothing }, { endExamples }] =
+    await Promise.all([
+      import('../demo/ledger.js'),
+      import('../process-mark.js'),
+      import('../demo/end.js'),
+      import('../demo/pods.js'),
+    ]);
   if (process.getuid?.() !== 0) throw new PodwireError('PRIVILEGE_MISSING', 'only root can end a demo');
   // One that runs at this moment ends itself.
   const endable = findLedgers().filter((ledger) => ledger.kept || !isAlive(ledger.owner));
@@ -107,9 +120,11 @@ async function endDemos(command: Command, io: Io, name: string | undefined): Pro
     const others = describeOthers(endable.map((each) => each.name));
     command.error(`error: there is no demo ${name} that goes on or was killed; ${others}`, { exitCode: 2 });
   }
+  const progress = startProgress(io);
   const ended: { name: string; left: Inventory }[] = [];
   for (const ledger of chosen) {
     const inodes = inodesOf(ledger);
+    await endExamples(ledger.directory, io, progress);
     await endDemo(ledger);
     const left = countLeft(ledger, inodes);
     if (!isNothing(left)) io.exitCode = exitCodes.notAsItShould;

@@ -1,10 +1,10 @@
 import path from 'node:path';
-import type { PodView } from '@podwire/podlet';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { bringUp } from '../pods/bring-up.js';
+import { waitForPods } from '../pods/follow.js';
 import { judgePod } from '../pods/judge.js';
 import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import type { PodsView } from '../pods/names.js';
@@ -62,11 +62,14 @@ async function run(command: Command, io: Io, what: readonly string[]): Promise<v
     const api = openPodApi(places.podSocket, { signal, timeout: 30_000 });
     await api.post('/v1/sources', { files, urls });
     if (options.detach === true) return api.get<PodsView>('/v1/pods');
-    const { followPods } = await import('../pods/follow.js');
-    const either = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
-    const concerns = isOf([...files, ...urls]);
-    const board = await followPods({ api, io, progress, concerns, signal: either }, isSettled);
-    return { pods: [...board.pods.values()].filter(concerns), problems: board.problems };
+    return waitForPods({
+      api,
+      io,
+      progress,
+      places: [...files, ...urls],
+      milliseconds: seconds * 1000,
+      signal,
+    });
   });
   await report(command, io, outcome);
 }
@@ -84,18 +87,6 @@ function networkOf({ cniConfDir, cniBinDir }: UpOptions) {
   if (cniConfDir === undefined) return {};
   const pluginDirectories = (cniBinDir ?? ['/opt/cni/bin']).map((each) => path.resolve(each));
   return { network: { configDirectory: path.resolve(cniConfDir), pluginDirectories } };
-}
-
-/** Pods whose manifest stands in one of the places. */
-export function isOf(places: readonly string[]): (pod: Pick<PodView, 'origin'>) => boolean {
-  return ({ origin }) =>
-    origin !== undefined &&
-    places.some((place) => origin === place || origin.startsWith(`${place.replace(/\/$/, '')}/`));
-}
-
-/** A pod that will never be ready has been said to have failed. */
-function isSettled(pods: readonly PodView[]): boolean {
-  return pods.every((pod) => judgePod(pod).state !== 'waiting');
 }
 
 async function report(command: Command, io: Io, { pods, problems }: PodsView): Promise<void> {

@@ -2,69 +2,74 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { deleteNamespace } from '@podwire/linux';
-import { endProcesses, isAlive } from '../process-mark.js';
+import { endProcesses, isAlive, markProcess } from '../process-mark.js';
 import type { Ledger } from './ledger.js';
+import { mountsBelow, unmountBelow } from './mounts.js';
 import { namespacePath } from './namespaces.js';
+import { processesOf } from './processes.js';
 
 /** How many things there are of a demo. */
 export interface Inventory {
   readonly namespaces: number;
-  /** Those that the demo started, and whatever else lives in its namespaces. */
+  /** Those that the demo started, and whatever else lives in its namespaces or descends from there. */
   readonly processes: number;
+  readonly mounts: number;
   readonly files: number;
 }
 
 /** Ends processes (SIGTERM, then SIGKILL), unpins namespaces and removes the directory. */
 export async function endDemo(ledger: Ledger): Promise<void> {
   await endProcesses(ledger.processes);
+  // What a killed demo had no time to write down, and what its agents and engines have started.
+  const others = processesOf(inodesOf(ledger), ledger.directory);
+  await endProcesses(
+    others.map(({ pid }) => markProcess('other', pid)),
+    { now: true },
+  );
   for (const name of ledger.namespaces) deleteNamespace(namespacePath(name));
+  unmountBelow(ledger.directory);
   fs.rmSync(ledger.directory, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Counts what is there of a demo. After {@link endDemo} it must be nothing. */
 export function countLeft(ledger: Ledger, namespaceInodes: ReadonlySet<number>): Inventory {
-  const started = new Set(ledger.processes.filter(isAlive).map(({ pid }) => pid));
-  for (const pid of processesIn(namespaceInodes)) started.add(pid);
+  const running = processesOf(namespaceInodes, ledger.directory);
+  const started = ledger.processes.filter(isAlive).map(({ pid }) => pid);
+  const inodes = [...inodesOf(ledger), ...running.map(({ inode }) => inode)];
+  const mounts = mountsBelow(ledger.directory).filter(({ type }) => type !== 'nsfs');
   return {
-    namespaces: ledger.namespaces.filter((name) => fs.existsSync(namespacePath(name))).length,
-    processes: started.size,
+    namespaces: new Set(inodes).size,
+    processes: new Set([...started, ...running.map(({ pid }) => pid)]).size,
+    mounts: mounts.length,
     files: countFiles(ledger.directory),
   };
 }
 
-export const isNothing = ({ namespaces, processes, files }: Inventory): boolean =>
-  namespaces + processes + files === 0;
+export const isNothing = ({ namespaces, processes, mounts, files }: Inventory): boolean =>
+  namespaces + processes + mounts + files === 0;
 
-/** Inodes of namespaces that still have a name. */
+/** Inodes of the network namespaces of a demo: those with a name, and those that a runtime has pinned in its directory. */
 export function inodesOf(ledger: Ledger): Set<number> {
-  return new Set(
-    ledger.namespaces.flatMap((name) => {
-      const stat = fs.statSync(namespacePath(name), { throwIfNoEntry: false });
-      return stat === undefined ? [] : [stat.ino];
-    }),
-  );
+  const pinned = mountsBelow(ledger.directory).filter(({ type }) => type === 'nsfs');
+  const files = [...ledger.namespaces.map(namespacePath), ...pinned.map((mount) => mount.path)];
+  return new Set(files.map(inodeOf).filter((inode) => inode !== undefined));
 }
 
-function processesIn(inodes: ReadonlySet<number>): number[] {
-  return fs
-    .readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry) && inodes.has(namespaceInodeOf(entry)))
-    .map(Number);
-}
-
-function namespaceInodeOf(pid: string): number {
-  try {
-    return Number(/\d+/.exec(fs.readlinkSync(`/proc/${pid}/ns/net`))?.[0] ?? -1);
-  } catch {
-    return -1; // it ended meanwhile
-  }
+function inodeOf(file: string): number | undefined {
+  return fs.statSync(file, { throwIfNoEntry: false })?.ino;
 }
 
 function countFiles(directory: string): number {
   if (!fs.existsSync(directory)) return 0;
-  const entries = fs.readdirSync(directory, { withFileTypes: true });
-  return entries.reduce(
-    (sum, entry) => sum + (entry.isDirectory() ? countFiles(path.join(directory, entry.name)) : 1),
-    0,
-  );
+  // What is mounted there is somebody's files, counted by the mount.
+  const mounted = new Set(mountsBelow(directory).map((mount) => mount.path));
+  return countIn(directory, mounted);
+}
+
+function countIn(directory: string, mounted: ReadonlySet<string>): number {
+  return fs.readdirSync(directory, { withFileTypes: true }).reduce((sum, entry) => {
+    const file = path.join(directory, entry.name);
+    if (mounted.has(file)) return sum;
+    return sum + (entry.isDirectory() ? countIn(file, mounted) : 1);
+  }, 0);
 }

@@ -1,7 +1,7 @@
 /** A machine for the demo: a network namespace with an uplink, and a world at the other end of it. */
 import fs from 'node:fs';
 import type { OpenLedger } from './ledger.js';
-import { createDemoNamespace, type DemoNamespace, runIp } from './namespaces.js';
+import { createDemoNamespace, type OwnNamespace, runIp } from './namespaces.js';
 
 /** Of the prefixes that are for documentation alone (RFC 5737, RFC 3849). */
 export const addresses = {
@@ -10,12 +10,11 @@ export const addresses = {
 } as const;
 
 export interface DemoHost {
-  readonly node: DemoNamespace;
-  readonly world: DemoNamespace;
+  readonly node: OwnNamespace;
+  readonly world: OwnNamespace;
   readonly families: readonly (4 | 6)[];
-  addPod(name: string): DemoNamespace;
   /** Everything that was made. */
-  readonly namespaces: readonly DemoNamespace[];
+  readonly namespaces: readonly OwnNamespace[];
 }
 
 /**
@@ -23,9 +22,9 @@ export interface DemoHost {
  * node's NAT.
  */
 export async function createDemoHost(ip: string, ledger: OpenLedger, signal: AbortSignal): Promise<DemoHost> {
-  const namespaces: DemoNamespace[] = [];
+  const namespaces: OwnNamespace[] = [];
   const families = hasIpv6() ? ([4, 6] as const) : ([4] as const);
-  const add = (suffix: string): DemoNamespace => {
+  const add = (suffix: string): OwnNamespace => {
     const name = `${ledger.current.name}${suffix}`;
     ledger.note({ namespace: name });
     const namespace = createDemoNamespace(name);
@@ -37,7 +36,6 @@ export async function createDemoHost(ip: string, ledger: OpenLedger, signal: Abo
     world: add('-world'),
     families,
     namespaces,
-    addPod: (name) => add(`-${name}`),
   };
   await runIp(
     ip,

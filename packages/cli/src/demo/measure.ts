@@ -1,10 +1,13 @@
 /** Who reaches whom, and how fast: asked and answered by the processes in the namespaces. */
-import type { PodManifest } from '../manifest.js';
 import { type Cast, type CheckResult, commonPort, judge, type Party, planChecks } from './checks.js';
 import { addresses, type DemoHost } from './host.js';
-import type { PeerProtocol } from './peer-messages.js';
+import type { PeerPort, PeerProtocol } from './peer-messages.js';
+import { openDemoNamespace } from './namespaces.js';
 import { startPeer } from './peers.js';
-import type { DemoPod, Scene } from './scene.js';
+import type { DemoPod, Standing } from './scene.js';
+
+/** With a host. */
+type Scene = Standing & { readonly host: DemoHost };
 
 export interface RateResult {
   readonly from: string;
@@ -43,18 +46,19 @@ export function makeCast({ families }: DemoHost, pods: readonly DemoPod[]): Cast
 
 /** All at once: each takes as long as Node takes to start. */
 export async function startPeers(
-  { host, attached, peers, ledger }: Scene,
+  { host, peers, ledger, namespaces }: Scene,
   { node, world }: Cast,
+  pods: readonly DemoPod[],
 ): Promise<void> {
   const common = (['tcp', 'udp'] as const).map((protocol) => ({ protocol, port: commonPort }));
   const wanted = [
     { name: node.name, namespace: host.node, ports: common },
     { name: world.name, namespace: host.world, ports: common },
-    ...attached.map(({ pod, namespace }) => ({
-      name: pod.name,
-      namespace,
-      ports: [...common, ...ownPorts(pod)],
-    })),
+    ...pods.map(({ view, endpoint }) => {
+      const namespace = openDemoNamespace(view.name, endpoint.netns);
+      namespaces.push(namespace);
+      return { name: view.name, namespace, ports: [...common, ...ownPorts(endpoint)] };
+    }),
   ];
   const started = await Promise.allSettled(
     wanted.map(async ({ namespace, ...settings }) => {
@@ -65,10 +69,15 @@ export async function startPeers(
   if (failed !== undefined) throw failed.reason;
 }
 
-function ownPorts({ portMappings }: PodManifest): { protocol: PeerProtocol; port: number }[] {
+/** The pod's own program answers where it listens. */
+function ownPorts({ portMappings }: DemoPod['endpoint']): PeerPort[] {
   return portMappings
     .filter(({ protocol }) => protocol !== 'sctp')
-    .map(({ containerPort, protocol }) => ({ protocol: protocol as PeerProtocol, port: containerPort }));
+    .map(({ containerPort, protocol }) => ({
+      protocol: protocol as PeerProtocol,
+      port: containerPort,
+      unlessTaken: true,
+    }));
 }
 
 /** Questions that are under way at once: more would only measure the queue. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createNamespace, deleteNamespace, inNamespace, openNamespace } from '@podwire/linux';
 import { PodwireError } from '@podwire/errors';
+import { withDeadline } from '../interrupt.js';
 
 const directory = '/run/netns';
 
@@ -14,24 +15,39 @@ export interface DemoNamespace {
   /** As `/proc/PID/ns/net` shows it. */
   readonly inode: number;
   /** Runs synchronous work inside. */
-  inside<T>(work: () => T): T;
+  readonly inside: <T>(work: () => T) => T;
+  /** Lets go of it; it stays. */
+  close(): void;
+}
+
+/** One that the demo has made. */
+export interface OwnNamespace extends DemoNamespace {
   delete(): void;
 }
 
 /** Makes a namespace; its `lo` is down, as a container runtime leaves it. */
-export function createDemoNamespace(name: string): DemoNamespace {
+export function createDemoNamespace(name: string): OwnNamespace {
   const path = namespacePath(name);
   createNamespace(path);
+  const namespace = openDemoNamespace(name, path);
+  return {
+    ...namespace,
+    delete() {
+      namespace.close();
+      deleteNamespace(path);
+    },
+  };
+}
+
+/** One that is there already. */
+export function openDemoNamespace(name: string, path: string): DemoNamespace {
   const handle = openNamespace(path);
   return {
     name,
     path,
     inode: handle.inode,
     inside: (work) => inNamespace(handle, work),
-    delete() {
-      handle.close();
-      deleteNamespace(path);
-    },
+    close: () => handle.close(),
   };
 }
 
@@ -48,13 +64,14 @@ export async function runIp(
   commands: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(commandDeadline)]);
-  deadline.throwIfAborted();
-  // A fork inherits the namespace of the thread that calls it.
-  const child = namespace.inside(() => spawn(ip, ['-batch', '-'], { stdio: 'pipe', signal: deadline }));
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(`${commands.join('\n')}\n`);
-  const { code, stderr } = await outcomeOf(child);
+  signal.throwIfAborted();
+  const { code, stderr } = await withDeadline(signal, commandDeadline, (deadline) => {
+    // A fork inherits the namespace of the thread that calls it.
+    const child = namespace.inside(() => spawn(ip, ['-batch', '-'], { stdio: 'pipe', signal: deadline }));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(`${commands.join('\n')}\n`);
+    return outcomeOf(child);
+  });
   signal.throwIfAborted();
   if (code === 0) return;
   throw new PodwireError(

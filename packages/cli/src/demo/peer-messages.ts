@@ -5,7 +5,14 @@ export type PeerProtocol = 'tcp' | 'udp';
 /** The argument of `peer.js`, as JSON. */
 export interface PeerSettings {
   readonly name: string;
-  readonly ports: readonly { readonly protocol: PeerProtocol; readonly port: number }[];
+  readonly ports: readonly PeerPort[];
+}
+
+export interface PeerPort {
+  readonly protocol: PeerProtocol;
+  readonly port: number;
+  /** When something in the pod listens there already, that answers. */
+  readonly unlessTaken?: boolean;
 }
 
 /** What a peer answers to who asks it. */

@@ -4,7 +4,7 @@
  */
 import dgram from 'node:dgram';
 import net from 'node:net';
-import type { PeerAnswer, PeerMessage, PeerOrder, PeerSettings } from './peer-messages.js';
+import type { PeerAnswer, PeerMessage, PeerOrder, PeerPort, PeerSettings } from './peer-messages.js';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as PeerSettings;
 const deadlineMilliseconds = 2_000;
@@ -13,19 +13,24 @@ const swallow = 'swallow\n';
 
 const describePeer = (address = '', port = 0): PeerAnswer => ({
   name: settings.name,
-  seen: { address: address.replace(/^::ffff:/, ''), port },
+  seen: { address, port },
 });
 
-/** One word asks, `swallow` lets it count what follows; a browser or curl is served too. */
+/** `[::ffff:192.0.2.1]`, which some servers write, is 192.0.2.1. */
+function readAnswer(text: string): PeerAnswer {
+  const { name, seen } = JSON.parse(text) as PeerAnswer;
+  const address = seen.address.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/, '');
+  return { name, seen: { ...seen, address } };
+}
+
+/** HTTP is answered, `swallow` lets it count what follows. */
 function serveConnection(socket: net.Socket): void {
   const answer = `${JSON.stringify(describePeer(socket.remoteAddress, socket.remotePort))}\n`;
   socket.on('error', () => undefined);
   socket.once('data', (first) => {
     const text = first.toString('latin1');
     if (text.startsWith(swallow)) countUntilEnd(socket, first.length);
-    else if (text.startsWith('GET '))
-      socket.end(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${answer}`);
-    else socket.end(answer);
+    else socket.end(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${answer}`);
   });
 }
 
@@ -59,11 +64,21 @@ function listenUdp(port: number, type: 'udp6' | 'udp4' = 'udp6'): Promise<void> 
       );
     });
     socket.once('error', (error) => {
-      if (type === 'udp6') listenUdp(port, 'udp4').then(resolve, reject);
+      if (type === 'udp6' && !isTaken(error)) listenUdp(port, 'udp4').then(resolve, reject);
       else reject(error);
     });
     socket.bind(port, () => resolve());
   });
+}
+
+const isTaken = (error: NodeJS.ErrnoException): boolean => error.code === 'EADDRINUSE';
+
+async function listen({ protocol, port, unlessTaken = false }: PeerPort): Promise<void> {
+  try {
+    await (protocol === 'tcp' ? listenTcp(port) : listenUdp(port));
+  } catch (error) {
+    if (!unlessTaken || !isTaken(error as NodeJS.ErrnoException)) throw error;
+  }
 }
 
 function connect(address: string, port: number): net.Socket {
@@ -86,10 +101,12 @@ function readAll(socket: net.Socket): Promise<string> {
   });
 }
 
+/** Of another peer, or of the pod's own web server: examples/web.yaml has this page. */
 async function askTcp(address: string, port: number): Promise<PeerAnswer> {
   const socket = connect(address, port);
-  socket.write('who\n');
-  return JSON.parse(await readAll(socket)) as PeerAnswer;
+  socket.write('GET /cgi-bin/who HTTP/1.0\r\n\r\n');
+  const text = await readAll(socket);
+  return readAnswer(text.slice(text.indexOf('\r\n\r\n')));
 }
 
 /** A connected socket, so that an answer from any other address than the one that was asked does not count. */
@@ -110,7 +127,7 @@ function askUdp(address: string, port: number): Promise<PeerAnswer> {
       socket.send('who', () => undefined);
     };
     socket.once('error', (error) => finish(() => reject(error)));
-    socket.once('message', (data) => finish(() => resolve(JSON.parse(data.toString('utf8')) as PeerAnswer)));
+    socket.once('message', (data) => finish(() => resolve(readAnswer(data.toString('utf8')))));
     socket.connect(port, address, attempt);
   });
 }
@@ -155,7 +172,5 @@ process.on('disconnect', () => {
   if (!mayStay) process.exit(0);
 });
 
-await Promise.all(
-  settings.ports.map(({ protocol, port }) => (protocol === 'tcp' ? listenTcp(port) : listenUdp(port))),
-);
+await Promise.all(settings.ports.map(listen));
 tell('ready');

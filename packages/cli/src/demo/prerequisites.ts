@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
 import { checkoutFile } from '../checkout.js';
+import { defaultPluginPath } from '../pod-agent/options.js';
 
 /** Programs that the demo starts, by absolute path. */
 export interface Programs {
@@ -39,6 +40,7 @@ export function findPrograms(surroundings: Surroundings = ownSurroundings()): Pr
   }
   const ip = requireProgram('ip', 'iproute2', directories);
   requireProgram('nft', 'nftables', directories);
+  requireProgram('busybox', 'busybox-static', directories);
   const plugin = path.join(binDirectory, 'podwire-cni');
   if (!isExecutable(plugin)) {
     throw new PodwireError(
@@ -49,8 +51,31 @@ export function findPrograms(surroundings: Surroundings = ownSurroundings()): Pr
   return { ip, podwire: path.join(binDirectory, 'podwire'), pluginDirectory: binDirectory };
 }
 
+/**
+ * Programs of a container engine, each with Debian's package of it.
+ * @returns their paths
+ * @throws PodwireError PREREQUISITE_MISSING naming all packages that are missing
+ */
+export function requireEngine<Name extends string>(
+  engine: string,
+  packageOf: Readonly<Record<Name, string>>,
+  directories: readonly string[] = [...ownSurroundings().directories, ...defaultPluginPath],
+): Record<Name, string> {
+  const names = Object.keys(packageOf) as Name[];
+  const found = names.map((name) => [name, findProgram(name, directories)] as const);
+  const missing = found.filter(([, file]) => file === undefined).map(([name]) => packageOf[name]);
+  if (missing.length > 0) {
+    const message = `the demo on ${engine} needs more programs: apt-get install ${[...new Set(missing)].join(' ')}`;
+    throw new PodwireError('PREREQUISITE_MISSING', message);
+  }
+  return Object.fromEntries(found) as Record<Name, string>;
+}
+
+const findProgram = (name: string, directories: readonly string[]): string | undefined =>
+  directories.map((directory) => path.join(directory, name)).find(isExecutable);
+
 function requireProgram(name: string, debianPackage: string, directories: readonly string[]): string {
-  const found = directories.map((directory) => path.join(directory, name)).find(isExecutable);
+  const found = findProgram(name, directories);
   if (found !== undefined) return found;
   const message = `the program ${name} is not installed: apt-get install ${debianPackage}`;
   throw new PodwireError('PREREQUISITE_MISSING', message);

@@ -3,7 +3,8 @@ import { describePorts, describeRates, formatRate, nameOf } from '../commands/po
 import type { Colors } from '../io.js';
 import { renderTable } from '../render/table.js';
 import { formatMilliseconds } from '../render/times.js';
-import { renderTrace } from '../render/trace.js';
+import { countReady } from '../pods/table.js';
+import { renderPodTrace } from '../render/pod-trace.js';
 import type { CheckResult } from './checks.js';
 import { addresses } from './host.js';
 import { isNothing } from './end.js';
@@ -12,20 +13,18 @@ import type { DemoReport, Ending } from './run-demo.js';
 import type { DemoPod } from './scene.js';
 
 export function renderPods(pods: readonly DemoPod[], paint: Colors): string[] {
-  const head = ['POD', 'ADDRESSES', 'INTERFACE', 'HOST PORTS', 'RATES', 'ADD'];
-  const rows = pods.map(({ endpoint, add }) => [
+  const head = ['POD', 'READY', 'RESTARTS', 'ADDRESSES', 'HOST PORTS', 'RATES', 'STARTED'];
+  const rows = pods.map(({ view, endpoint, started }) => [
     nameOf(endpoint),
+    countReady(view),
+    String(view.status.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0)),
     endpoint.addresses.join('\n'),
-    endpoint.hostInterface,
     describePorts(endpoint.portMappings),
     describeRates(endpoint.bandwidth).replace(', ', '\n'),
-    formatMilliseconds(add),
+    formatMilliseconds(started),
   ]);
-  const notes = [
-    'ADD: from before the start of the plugin until it has ended.',
-    'The first ones are slower, as the agent has just started.',
-  ];
-  return [...title('Pods', paint), ...renderTable({ head, rows }, paint), ...notes.map(paint.dim)];
+  const note = 'STARTED: from the manifest until the last container runs; all three at once.';
+  return [...title('Pods', paint), ...renderTable({ head, rows, right: [2, 6] }, paint), paint.dim(note)];
 }
 
 const mark = (ok: boolean, paint: Colors): string => (ok ? paint.green('✓') : paint.red('✗'));
@@ -130,17 +129,17 @@ function formatBits(rate: number): string {
   return `${formatRate(rate).replace(/(?=[A-Za-z]?$)/, ' ')}bit/s`;
 }
 
-export function renderDemoTrace(trace: DemoReport['trace'], width: number, paint: Colors): string[] {
+export function renderDemoTrace({ pod, spans }: DemoReport['trace'], width: number, paint: Colors): string[] {
+  const name = `${pod.namespace}/${pod.name}`;
   return [
-    ...title('Where the time of one ADD goes', paint),
-    ...renderTrace(trace, { width, full: false }, paint),
+    ...title('From the manifest to the first packet', paint),
+    ...renderPodTrace(spans, { name, width, full: false }, paint),
   ];
 }
 
-export function renderEnding({ dels, before, left, machineChanges }: Ending, paint: Colors): string[] {
-  const count = ({ namespaces, processes, files }: Ending['before']): string =>
-    `${namespaces} namespaces, ${processes} processes, ${files} files`;
-  const times = dels.map(formatMilliseconds).join(', ');
+export function renderEnding({ down, before, left, machineChanges }: Ending, paint: Colors): string[] {
+  const count = ({ namespaces, processes, mounts, files }: Ending['before']): string =>
+    `${namespaces} namespaces, ${processes} processes, ${mounts} mounts, ${files} files`;
   const outcome = isNothing(left)
     ? paint.green(`Nothing is left of ${count(before)}.`)
     : paint.red(`Left behind: ${count(left)}.`);
@@ -149,7 +148,7 @@ export function renderEnding({ dels, before, left, machineChanges }: Ending, pai
       ? 'Links, addresses, routes and rules of this machine are as they were before.'
       : paint.yellow('Meanwhile this changed on the machine itself, which the demo does not touch:');
   return [
-    ...(dels.length === 0 ? [] : [`DEL took ${times}.`]),
+    ...(down === undefined ? [] : [`The pods were down after ${formatMilliseconds(down)}.`]),
     outcome,
     machine,
     ...machineChanges.map((line) => `  ${line}`),
@@ -158,21 +157,24 @@ export function renderEnding({ dels, before, left, machineChanges }: Ending, pai
 
 /** What can be done with a demo that goes on. */
 export function renderKept({ name, kept }: DemoReport, podwire: string, paint: Colors): string[] {
-  const { socket, namespaces } = kept!;
+  const { directory, namespaces } = kept!;
   const [node = name, world = ''] = namespaces;
-  const pod = namespaces.find((each) => each.endsWith('-client')) ?? node;
   const commands = [
-    `export PODWIRE_SOCKET=${socket}`,
-    `${podwire} pods -o wide`,
+    `${podwire} ps`,
+    `${podwire} logs client`,
+    `${podwire} exec web -- /bin/busybox ip addr`,
+    `${podwire} trace pod/limited --full`,
     `${podwire} explain pod/shop/web`,
-    `${podwire} trace last`,
-    `ip netns exec ${pod} ip addr`,
-    `ip netns exec ${node} ip route`,
-    `ip netns exec ${node} nft list table inet podwire`,
-    `ip netns exec ${world} curl -s http://${addresses.node[4]}:8080`,
+    `${podwire} net explain`,
+    `${podwire} port-forward web 8000:80`,
+    'ip route',
+    'nft list table inet podwire',
+    `ip netns exec ${world} busybox wget -q -O - http://${addresses.node[4]}:8080`,
   ];
   return [
-    ...title('It goes on. To look at it', paint),
+    ...title('It goes on. A shell on the private host', paint),
+    `  ip netns exec ${node} env PODWIRE_DIRECTORY=${directory} bash`,
+    ...title('In it, for example', paint),
     ...commands.map((line) => `  ${line}`),
     '',
     `To end it: ${paint.bold(`${podwire} demo --end ${name}`)}`,

@@ -1,34 +1,26 @@
 /** What stands while the demo runs. */
+import type { PodView } from '@podwire/podlet';
 import type { EndpointView } from '../api/shapes.js';
-import type { PodManifest } from '../manifest.js';
-import type { DemoAgent } from './agent.js';
-import type { DemoRuntime } from './attach.js';
 import type { DemoHost } from './host.js';
 import type { OpenLedger } from './ledger.js';
 import type { DemoNamespace } from './namespaces.js';
 import type { Peer } from './peers.js';
 
-/** A pod of the demo, attached. */
+/** A pod of the demo, as the pod agent and as the node agent see it. */
 export interface DemoPod {
+  readonly view: PodView;
   readonly endpoint: EndpointView;
-  /** Milliseconds from before the plugin's start until it had ended. */
-  readonly add: number;
+  /** Milliseconds from its manifest until all of its containers were started. */
+  readonly started: number;
 }
 
-export interface Scene {
+/** What there is so far. */
+export interface Standing {
   readonly ledger: OpenLedger;
-  readonly host: DemoHost;
-  readonly agent: DemoAgent;
-  readonly runtime: DemoRuntime;
-  readonly attached: Attached[];
+  host?: DemoHost;
+  /** Whether pods may be up. */
+  up?: boolean;
   readonly peers: Map<string, Peer>;
+  /** Of pods, opened for the peers. */
+  readonly namespaces: DemoNamespace[];
 }
-
-export interface Attached {
-  readonly pod: PodManifest;
-  readonly namespace: DemoNamespace;
-  readonly add: number;
-}
-
-/** A scene that may not be complete. */
-export type Standing = Partial<Scene> & Pick<Scene, 'ledger' | 'attached' | 'peers'>;

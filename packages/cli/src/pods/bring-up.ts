@@ -8,7 +8,7 @@ import { checkoutFile } from '../checkout.js';
 import { renderConflist } from '../commands/install-conflist.js';
 import type { Progress } from '../render/progress.js';
 import { defaultDirectory, openPodApi, type Places } from './locate.js';
-import { startDaemon } from './processes.js';
+import { type Inside, startDaemon } from './processes.js';
 import { noteStarted } from './started.js';
 
 export interface BringUp {
@@ -18,6 +18,10 @@ export interface BringUp {
   readonly runtime: string;
   /** Somebody else's CNI network, instead of Podwire's own. */
   readonly network?: { readonly configDirectory: string; readonly pluginDirectories: readonly string[] };
+  /** Whose CNI configuration leads to Podwire anyway, though it is not one of ours. */
+  readonly knowsPodwire?: boolean;
+  /** Where both agents are started; here when absent. */
+  readonly inside?: Inside;
   /** Further words for `podwire podlet`. */
   readonly more: readonly string[];
   readonly progress: Progress;
@@ -32,16 +36,18 @@ export async function bringUp(call: BringUp): Promise<void> {
   const { places, progress } = call;
   if (await podAgentAnswers(places)) return;
   fs.mkdirSync(call.directory, { recursive: true, mode: 0o700 });
-  const needsAgent = withOwnNetwork.includes(call.runtime) && call.network === undefined;
+  const needsAgent =
+    call.network === undefined && (withOwnNetwork.includes(call.runtime) || call.knowsPodwire === true);
   if (needsAgent && !(await agentIsReady(places))) {
     await progress.step('node agent started', () => startAgent(call));
   }
-  await progress.step(`pod agent started (runtime ${call.runtime})`, () => startPodAgent(call));
+  const name = path.basename(call.runtime, '.sock');
+  await progress.step(`pod agent started (runtime ${name})`, () => startPodAgent(call));
 }
 
 const podwire = (): string => checkoutFile('bin/podwire');
 
-async function startAgent({ directory, places, signal }: BringUp): Promise<void> {
+async function startAgent({ directory, places, inside, signal }: BringUp): Promise<void> {
   const files = { socket: places.agentSocket, apiSocket: places.agentApi, stateDir: directory };
   const isDefault = directory === defaultDirectory;
   const lines = Object.entries(files).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
@@ -56,6 +62,7 @@ async function startAgent({ directory, places, signal }: BringUp): Promise<void>
       logFile: places.agentLog,
       failure: 'AGENT_NOT_READY',
       answers: () => agentIsReady(places),
+      ...(inside === undefined ? {} : { inside }),
     },
     signal,
   );
@@ -63,7 +70,7 @@ async function startAgent({ directory, places, signal }: BringUp): Promise<void>
 }
 
 async function startPodAgent(call: BringUp): Promise<void> {
-  const { directory, places, runtime, more, signal } = call;
+  const { directory, places, runtime, more, inside, signal } = call;
   const argv = [
     podwire(),
     'podlet',
@@ -81,6 +88,7 @@ async function startPodAgent(call: BringUp): Promise<void> {
       logFile: places.podletLog,
       failure: 'PODLET_UNREACHABLE',
       answers: () => podAgentAnswers(places),
+      ...(inside === undefined ? {} : { inside }),
     },
     signal,
   );
@@ -95,7 +103,8 @@ function networkWords({ places, runtime, network }: BringUp): string[] {
   return ['--cni-conf-dir', directory, ...plugins.flatMap((each) => ['--cni-bin-dir', each])];
 }
 
-function writeOwnNetwork({ networkConfig, agentSocket }: Places): void {
+/** The CNI network that leads to the node agent of the directory. */
+export function writeOwnNetwork({ networkConfig, agentSocket }: Places): void {
   fs.mkdirSync(networkConfig, { recursive: true, mode: 0o755 });
   const file = path.join(networkConfig, '10-podwire.conflist');
   fs.writeFileSync(`${file}.new`, renderConflist({ name: 'podwire', socket: agentSocket }));

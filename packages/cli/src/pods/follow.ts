@@ -1,6 +1,7 @@
 /** Watching pods come up or go, and saying so line by line. */
 import type { LocalApi } from '@podwire/local-api';
 import type { PodChange, PodView, SourceProblem } from '@podwire/podlet';
+import { withDeadline } from '../interrupt.js';
 import { colorsFor, type Io, printable } from '../io.js';
 import type { Progress } from '../render/progress.js';
 import { formatMilliseconds } from '../render/times.js';
@@ -69,6 +70,38 @@ export async function followPods(
     progress.end();
   }
   return board;
+}
+
+export interface Wait extends Omit<Follow, 'concerns'> {
+  /** Manifests, directories of them or URLs: whose pods are waited for. */
+  readonly places: readonly string[];
+  readonly milliseconds: number;
+}
+
+export interface WaitResult {
+  readonly pods: readonly PodView[];
+  readonly problems: readonly SourceProblem[];
+}
+
+/** Until each pod is ready or has ended, or time is up. */
+export async function waitForPods({ places, milliseconds, signal, ...rest }: Wait): Promise<WaitResult> {
+  const concerns = isOf(places);
+  const board = await withDeadline(signal, milliseconds, (either) =>
+    followPods({ ...rest, concerns, signal: either }, isSettled),
+  );
+  return { pods: [...board.pods.values()].filter(concerns), problems: board.problems };
+}
+
+/** A pod that will never be ready has been said to have failed. */
+function isSettled(pods: readonly PodView[]): boolean {
+  return pods.every((pod) => judgePod(pod).state !== 'waiting');
+}
+
+/** Pods whose manifest stands in one of the places. */
+export function isOf(places: readonly string[]): (pod: Pick<PodView, 'origin'>) => boolean {
+  return ({ origin }) =>
+    origin !== undefined &&
+    places.some((place) => origin === place || origin.startsWith(`${place.replace(/\/$/, '')}/`));
 }
 
 const marks: Readonly<Record<Verdict['state'], string>> = {

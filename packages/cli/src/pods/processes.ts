@@ -14,7 +14,11 @@ export interface Daemon {
   readonly failure: ErrorCode;
   /** Whether it answers yet. */
   readonly answers: () => Promise<boolean>;
+  readonly inside?: Inside;
 }
+
+/** Runs synchronous work in some network namespace: a child that is started there lives there. */
+export type Inside = <T>(work: () => T) => T;
 
 /** Milliseconds. */
 const readyDeadline = 20_000;
@@ -28,7 +32,8 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   fs.mkdirSync(path.dirname(daemon.logFile), { recursive: true, mode: 0o700 });
   const output = fs.openSync(daemon.logFile, 'a', 0o600);
   const [file = '', ...args] = daemon.argv;
-  const child = spawn(file, args, { detached: true, stdio: ['ignore', output, output] });
+  const start = () => spawn(file, args, { detached: true, stdio: ['ignore', output, output] });
+  const child = daemon.inside === undefined ? start() : daemon.inside(start);
   fs.closeSync(output);
   await untilAnswers(daemon, child, signal);
   child.unref();

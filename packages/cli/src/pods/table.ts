@@ -21,7 +21,8 @@ export function renderPodTable(pods: readonly PodView[], now: number, paint: Col
   return renderTable({ head, rows, right: [3] }, paint);
 }
 
-function countReady({ status: { containerStatuses } }: PodView): string {
+/** `1/1` */
+export function countReady({ status: { containerStatuses } }: PodView): string {
   return `${containerStatuses.filter(({ ready }) => ready).length}/${containerStatuses.length}`;
 }
 

@@ -102,15 +102,15 @@ describe('what the demo shows', () => {
   });
 
   test('what is left is not passed over', () => {
-    const before = { namespaces: 5, processes: 6, files: 17 };
-    const none = { namespaces: 0, processes: 0, files: 0 };
-    const good = renderEnding({ dels: [1, 2], before, left: none, machineChanges: [] }, plain);
-    expect(good[1]).toBe('Nothing is left of 5 namespaces, 6 processes, 17 files.');
+    const before = { namespaces: 5, processes: 6, mounts: 1, files: 17 };
+    const none = { namespaces: 0, processes: 0, mounts: 0, files: 0 };
+    const good = renderEnding({ down: 12, before, left: none, machineChanges: [] }, plain);
+    expect(good[1]).toBe('Nothing is left of 5 namespaces, 6 processes, 1 mounts, 17 files.');
     const bad = renderEnding(
-      { dels: [], before, left: { ...none, processes: 1 }, machineChanges: ['+ link x'] },
+      { before, left: { ...none, processes: 1 }, machineChanges: ['+ link x'] },
       plain,
     );
-    expect(bad[0]).toBe('Left behind: 0 namespaces, 1 processes, 0 files.');
+    expect(bad[0]).toBe('Left behind: 0 namespaces, 1 processes, 0 mounts, 0 files.');
     expect(bad.at(-1)).toBe('  + link x');
   });
 

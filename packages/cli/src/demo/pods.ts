@@ -1,0 +1,113 @@
+/** The pods of examples/ on the private host: brought up as `podwire up` does it, and taken down as `podwire down` does. */
+import type { PodView } from '@podwire/podlet';
+import { PodwireError } from '@podwire/errors';
+import { openAgentApi } from '../api/locate.js';
+import type { EndpointView } from '../api/shapes.js';
+import { checkoutFile } from '../checkout.js';
+import { nameOf } from '../commands/pods.js';
+import type { Io } from '../io.js';
+import { bringUp, podAgentAnswers } from '../pods/bring-up.js';
+import { waitForPods } from '../pods/follow.js';
+import { judgePod } from '../pods/judge.js';
+import { openPodApi, placesIn } from '../pods/locate.js';
+import { fullName } from '../pods/names.js';
+import { takeDown } from '../pods/take-down.js';
+import { type PodTrace, readPodTrace } from '../pods/trace.js';
+import type { Progress } from '../render/progress.js';
+import type { Engine } from './engines/engine.js';
+import type { OpenLedger } from './ledger.js';
+import type { DemoNamespace } from './namespaces.js';
+import type { DemoPod } from './scene.js';
+
+const examples = ['web', 'client', 'limited'].map((name) => checkoutFile(`examples/${name}.yaml`));
+
+export interface PodsCall {
+  readonly node: DemoNamespace;
+  readonly ledger: OpenLedger;
+  readonly engine?: Engine;
+  readonly io: Io;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds. */
+const readyDeadline = 60_000;
+
+/** @throws PodwireError DEADLINE_EXCEEDED when a pod is not ready in time, and whatever kept the agents from starting */
+export async function runExamples(call: PodsCall): Promise<{ pods: DemoPod[]; trace: PodTrace }> {
+  const { node, ledger, engine, io, progress, signal } = call;
+  const { directory } = ledger.current;
+  const places = placesIn(directory);
+  await bringUp({
+    ...{ directory, places, progress, signal, inside: node.inside, knowsPodwire: true },
+    runtime: engine?.runtime ?? 'embedded',
+    more: ['--node-name', 'demo', ...(engine?.more ?? [])],
+  });
+  const api = openPodApi(places.podSocket, { signal, timeout: 30_000 });
+  await api.post('/v1/sources', { files: examples, urls: [] });
+  const { pods } = await waitForPods({
+    ...{ api, io, progress, signal },
+    places: examples,
+    milliseconds: readyDeadline,
+  });
+  signal.throwIfAborted();
+  const unready = pods.filter((pod) => judgePod(pod).state !== 'ready');
+  if (unready.length > 0 || pods.length === 0) throw notReady(unready);
+  return describe(call, pods);
+}
+
+function notReady(pods: readonly PodView[]): PodwireError {
+  const words = pods.map((pod) => `pod ${fullName(pod)} is not ready: ${judgePod(pod).why}`);
+  return new PodwireError('DEADLINE_EXCEEDED', words.join('\n') || 'there are no pods');
+}
+
+/** In the order of the examples. */
+async function describe(
+  { ledger, signal }: PodsCall,
+  views: readonly PodView[],
+): Promise<{ pods: DemoPod[]; trace: PodTrace }> {
+  const places = placesIn(ledger.current.directory);
+  const agent = openAgentApi({ socket: places.agentApi, signal });
+  const api = openPodApi(places.podSocket, { signal });
+  const { endpoints } = await agent.get<{ endpoints: readonly EndpointView[] }>('/v1/endpoints');
+  const ordered = views.toSorted((a, b) => placeOf(a) - placeOf(b));
+  const traces = await Promise.all(ordered.map((view) => readPodTrace(api, view, agent)));
+  const pods = ordered.map((view, index) => {
+    const endpoint = endpoints.find((each) => nameOf(each) === fullName(view));
+    if (endpoint === undefined) throw new Error(`the node agent does not know the pod ${fullName(view)}`);
+    return { view, endpoint, started: durationOf(traces[index]!) };
+  });
+  // Of the pod with the most to do.
+  const [trace] = traces.toSorted((a, b) => b.spans.length - a.spans.length);
+  return { pods, trace: trace! };
+}
+
+const placeOf = ({ origin = '' }: PodView): number => examples.indexOf(origin);
+
+/** From the manifest until the last container was started. */
+function durationOf({ spans }: PodTrace): number {
+  const root = spans.find(({ parentId }) => parentId === undefined) ?? spans[0];
+  const starts = spans.filter(({ name }) => name === 'StartContainer');
+  const end = Math.max(...starts.map(({ startedAt, duration }) => startedAt + duration));
+  return end - (root?.startedAt ?? end);
+}
+
+/** Milliseconds. */
+const downDeadline = 30_000;
+
+/**
+ * Not with the demo's signal: what was brought up is taken down also after Ctrl-C. What it cannot do, the end of the demo does.
+ * @returns milliseconds; undefined when there was no pod agent
+ */
+export async function endExamples(
+  directory: string,
+  io: Io,
+  progress: Progress,
+): Promise<number | undefined> {
+  const places = placesIn(directory);
+  if (!(await podAgentAnswers(places))) return undefined;
+  const begin = performance.now();
+  const { signal } = new AbortController();
+  await takeDown({ places, io, progress, signal, milliseconds: downDeadline });
+  return performance.now() - begin;
+}

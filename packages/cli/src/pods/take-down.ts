@@ -1,0 +1,81 @@
+/** The other way round than bringing up: no manifests, no pods, no agents that were started for them. */
+import type { LocalApi } from '@podwire/local-api';
+import { withDeadline } from '../interrupt.js';
+import type { Io } from '../io.js';
+import { endProcesses } from '../process-mark.js';
+import type { Progress } from '../render/progress.js';
+import { followPods, isOf } from './follow.js';
+import { openPodApi, type Places } from './locate.js';
+import { fullName } from './names.js';
+import { forgetStarted, readStarted } from './started.js';
+
+export interface Sources {
+  readonly files: readonly string[];
+  readonly urls: readonly string[];
+}
+
+export interface TakeDown {
+  readonly places: Places;
+  readonly io: Io;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** How long to wait for pods to end. */
+  readonly milliseconds: number;
+}
+
+export interface TakenDown {
+  /** Manifests that are not watched any more. */
+  readonly removed: readonly string[];
+  /** Pods that had not ended in time. */
+  readonly remaining: readonly string[];
+  /** Agents that were ended: those that `podwire up` had started, once no pod is left. */
+  readonly ended: readonly string[];
+}
+
+/** @param sources all when absent */
+export async function takeDown(call: TakeDown, sources?: Sources): Promise<TakenDown> {
+  const api = openPodApi(call.places.podSocket, { signal: call.signal });
+  const { changed, left } = await dropSources(api, sources);
+  const remaining = await waitUntilGone(api, call, changed);
+  const ended = left === 0 && remaining.length === 0 ? await endStarted(call.places, call.progress) : [];
+  return { removed: changed, remaining, ended };
+}
+
+async function dropSources(
+  api: LocalApi,
+  chosen: Sources | undefined,
+): Promise<{ changed: string[]; left: number }> {
+  const { files, urls } = chosen ?? (await api.get<Sources>('/v1/sources'));
+  const answer = await api.delete<Sources & { changed: string[] }>('/v1/sources', { files, urls });
+  return { changed: answer.changed, left: answer.files.length + answer.urls.length };
+}
+
+/** @returns the names of pods that are still there */
+async function waitUntilGone(
+  api: LocalApi,
+  { io, progress, signal, milliseconds }: TakeDown,
+  removed: readonly string[],
+): Promise<string[]> {
+  const concerns = isOf(removed);
+  const silent = { ...io, stderr: { write: () => undefined } };
+  const board = await progress.step('pods ended', () =>
+    withDeadline(signal, milliseconds, (either) =>
+      followPods({ api, io: silent, progress: quiet, concerns, signal: either }, (pods) => pods.length === 0),
+    ),
+  );
+  return [...board.pods.values()].filter(concerns).map(fullName);
+}
+
+const quiet: Progress = { show: () => undefined, step: (_what, work) => work(), end: () => undefined };
+
+/** The pod agent first: it has nothing left that needs the node agent. */
+async function endStarted(places: Places, progress: Progress): Promise<string[]> {
+  const { podlet, agent } = readStarted(places);
+  const marks = [podlet, agent].filter((mark) => mark !== undefined);
+  if (marks.length === 0) return [];
+  await progress.step('agents ended', async () => {
+    for (const mark of marks) await endProcesses([mark]);
+  });
+  forgetStarted(places);
+  return marks.map(({ what }) => what);
+}
