@@ -53,7 +53,7 @@ const below = {
     'agent',
   ],
   testkit: ['errors', 'addresses', 'linux', 'netlink', 'nftables', 'cni', 'cri'],
-  bench: ['testkit', 'cni', 'linux', 'addresses', 'errors'],
+  bench: ['testkit', 'cni', 'cri', 'linux', 'local-api', 'podlet', 'tracing', 'addresses', 'errors'],
 };
 const escape = (name) => name.replace('/', '\\/');
 const arrows = Object.entries(below).map(([name, allowed]) => ({

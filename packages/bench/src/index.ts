@@ -13,3 +13,10 @@ export {
   runBench,
 } from './run-bench.js';
 export { quantile, summarize, type Summary } from './statistics.js';
+export { formatPodPath } from './pod-path/report.js';
+export {
+  defaultPodPathOptions,
+  type PodPathOptions,
+  type PodPathResult,
+  runPodPath,
+} from './pod-path/run-pod-path.js';

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
@@ -14,14 +15,16 @@ import { withInterrupt } from '../interrupt.js';
  */
 interface Benchmark {
   readonly defaultOptions: Readonly<Record<string, unknown>>;
-  runBench(
-    options: Readonly<Record<string, unknown>>,
-    call: {
-      readonly signal: AbortSignal;
-      readonly progress: (progress: { phase: string; done: number; total: number }) => void;
-    },
-  ): Promise<BenchResult>;
+  runBench(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<BenchResult>;
   formatReport(result: BenchResult): string;
+  readonly defaultPodPathOptions: Readonly<Record<string, unknown>>;
+  runPodPath(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
+  formatPodPath(result: object): string;
+}
+
+interface BenchCall {
+  readonly signal: AbortSignal;
+  readonly progress: (progress: { phase: string; done: number; total: number }) => void;
 }
 
 interface BenchResult {
@@ -36,15 +39,23 @@ interface Choices {
   readonly idleSeconds?: number;
   readonly peerBinDir?: string;
   readonly podwire: boolean;
+  readonly part: Part;
   readonly save?: string;
 }
+
+type Part = 'cni' | 'pods' | 'all';
 
 const checkout = checkoutFile('.');
 
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints. Needs root, a checkout and Debian’s containernetworking-plugins. Takes some minutes.',
+      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`). Needs root, a checkout, and Debian’s containernetworking-plugins and containerd. Takes some minutes.',
+    )
+    .addOption(
+      new Option('--part <part>', 'cni: plugins; pods: from a manifest to a pod that takes connections')
+        .choices(['cni', 'pods', 'all'])
+        .default('all'),
     )
     .option('--pods <count>', 'pods of each plugin', readCount)
     .option('--workers <count>', 'calls at once in the second part', readCount)
@@ -70,28 +81,37 @@ function readCount(text: string): number {
 }
 
 async function run(command: Command, io: Io): Promise<void> {
-  const { podwire, save, ...chosen } = optionsOf(command) as unknown as Choices;
+  const { podwire, save, part, ...chosen } = optionsOf(command) as unknown as Choices;
   const benchmark = await loadBenchmark();
-  const options = {
-    ...benchmark.defaultOptions,
-    ...pickChoices(chosen),
-    ...(podwire ? { podwire: ownPrograms() } : {}),
-  };
   const progress = startProgress(io);
-  const result = await withInterrupt((signal) =>
-    benchmark.runBench(options, {
+  const startedAt = new Date(io.now()).toISOString();
+  const parts = await withInterrupt(async (signal) => {
+    const call: BenchCall = {
       signal,
       progress: ({ phase, done, total }) => progress.show(phase, `${done}/${total}`),
-    }),
-  ).finally(() => progress.end());
-  const file = save ?? path.join(checkout, 'bench/results', `${result.startedAt.replaceAll(':', '')}.json`);
+    };
+    const programs = podwire ? { podwire: ownPrograms() } : {};
+    const options = { ...benchmark.defaultOptions, ...pickChoices(chosen), ...programs };
+    const cni = part === 'pods' ? undefined : await benchmark.runBench(options, call);
+    const pods =
+      part === 'cni' || !podwire
+        ? undefined
+        : await benchmark.runPodPath({ ...benchmark.defaultPodPathOptions, ...podPathPrograms() }, call);
+    return { cni, pods };
+  }).finally(() => progress.end());
+  const result = { startedAt, ...parts.cni, ...(parts.pods === undefined ? {} : { podPath: parts.pods }) };
+  const file = save ?? path.join(checkout, 'bench/results', `${startedAt.replaceAll(':', '')}.json`);
   fs.mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
   fs.writeFileSync(file, `${JSON.stringify(result)}\n`);
   if (outputOf(command) === 'json') return writeJson(io, result);
-  return writeLines(io, [benchmark.formatReport(result), '', file]);
+  const reports = [
+    ...(parts.cni === undefined ? [] : [benchmark.formatReport(parts.cni)]),
+    ...(parts.pods === undefined ? [] : [benchmark.formatPodPath(parts.pods)]),
+  ];
+  return writeLines(io, [reports.join('\n\n'), '', file]);
 }
 
-function pickChoices(chosen: Omit<Choices, 'podwire' | 'save'>): Record<string, unknown> {
+function pickChoices(chosen: Omit<Choices, 'podwire' | 'save' | 'part'>): Record<string, unknown> {
   const { pods, workers, rounds, endpoints, idleSeconds, peerBinDir } = chosen;
   const all = { pods, workers, rounds, endpoints, idleSeconds, peerBinDir };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
@@ -100,6 +120,12 @@ function pickChoices(chosen: Omit<Choices, 'podwire' | 'save'>): Record<string, 
 function ownPrograms(): { binDir: string; agent: string[] } {
   const binDir = path.join(checkout, 'bin');
   return { binDir, agent: [process.execPath, path.join(binDir, 'podwire'), 'agent'] };
+}
+
+function podPathPrograms(): Record<string, unknown> {
+  const podwire = [process.execPath, path.join(checkout, 'bin/podwire')];
+  const kubelet = path.join(os.homedir(), '.cache/podwire/kubernetes-1.20.2/kubelet');
+  return { podlet: [...podwire, 'podlet'], agent: [...podwire, 'agent'], kubelet: fs.existsSync(kubelet) };
 }
 
 async function loadBenchmark(): Promise<Benchmark> {

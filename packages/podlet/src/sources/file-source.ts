@@ -16,6 +16,7 @@ import {
   patienceWithGone,
   problemOf,
   type ReadFiles,
+  stampGrain,
 } from './file-state.js';
 import { isSameSnapshot, uniteContents } from './unite-contents.js';
 import { createDirectoryWatcher, type DirectoryWatcher, type WatchFiles } from './watcher.js';
@@ -173,7 +174,10 @@ function watchProblems(watcher: DirectoryWatcher): SourceProblem[] {
     );
 }
 
-/** The time of the change itself where the file has it, else when it was heard of. */
+/**
+ * When it was heard of, which inotify does at once; the file's own time only where that is much earlier (found by polling),
+ * since file systems stamp with a clock that stands still for up to 10 ms.
+ */
 function causeOf(
   before: ReadonlyMap<string, FileState>,
   after: ReadonlyMap<string, FileState>,
@@ -182,5 +186,7 @@ function causeOf(
   const times = [...after.values()].flatMap(({ file, content, changedAt }) =>
     content !== before.get(file)?.content && changedAt !== undefined ? [changedAt] : [],
   );
-  return times.length === 0 ? heardAt : Math.max(...times);
+  if (times.length === 0) return heardAt;
+  const changedAt = Math.max(...times);
+  return heardAt !== undefined && heardAt - changedAt < stampGrain ? heardAt : changedAt;
 }

@@ -16,7 +16,7 @@ export const patienceWithBad = 100;
 /** For how long a file may be away, as it is while it is replaced, before its pods go. Milliseconds. */
 export const patienceWithGone = 50;
 /** Changes closer together than this may have the same time stamp: the kernel counts in ticks of up to 10 ms. */
-const stampGrain = 20;
+export const stampGrain = 20;
 
 export interface FileState {
   readonly file: string;
