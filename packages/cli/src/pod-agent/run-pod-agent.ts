@@ -20,6 +20,7 @@ import {
   createSourceSet,
   type Pod,
   type PodCheckpoints,
+  type FindConfigMap,
   type Podlet,
   type PodletApi,
   readLogTail,
@@ -134,8 +135,10 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
   const merger = withCheckpoints(createMerger(clock), checkpoints, (problem) =>
     log.warn({ problem }, 'a checkpoint cannot be written'),
   );
-  const findConfigMap = (namespace: string, name: string) =>
-    Promise.resolve(merger.configMaps().find((each) => each.namespace === namespace && each.name === name));
+  // What stands beside manifests on this machine is found without asking anybody.
+  const findConfigMap: FindConfigMap = async (namespace, name, signal) =>
+    merger.configMaps().find((each) => each.namespace === namespace && each.name === name) ??
+    (await kubernetes?.findConfigMap(namespace, name, signal));
   const collector = createImageCollector({ runtime, clock, keep: () => imagesOf(merger.pods(), settings) });
   return startPodlet(
     { restored },
