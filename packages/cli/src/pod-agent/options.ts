@@ -30,6 +30,12 @@ export function addPodOptions(command: Command): Command {
     .option('--kubeconfig <file>', 'also the pods that an API server has bound to this node')
     .option('--logs <dir>', 'where containers’ logs go')
     .option('--cluster-dns <address>', 'the cluster’s DNS server; several times for several', collect, [])
+    .option(
+      '--credentials <file>',
+      'registry credentials as `docker login` writes them; several times for several',
+      collect,
+      [],
+    )
     .option('--cluster-domain <name>', 'the cluster’s domain', 'cluster.local');
 }
 

@@ -30,6 +30,8 @@ export interface PodAgentSettings extends RuntimeSettings {
   readonly logs: string;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
+  /** Files as `docker login` writes them, for pulls. */
+  readonly credentials: readonly string[];
 }
 
 /** As commander gives them. */
@@ -52,6 +54,7 @@ export interface PodAgentWords extends RuntimeWords {
   readonly logs?: string;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
+  readonly credentials: readonly string[];
 }
 
 /** Sockets of runtimes that people call by name. */
@@ -94,6 +97,7 @@ export function readPodAgentSettings(
     logs: words.logs ?? (directory === defaultDirectory ? '/var/log/pods' : path.join(directory, 'logs')),
     clusterDns: words.clusterDns,
     clusterDomain: words.clusterDomain,
+    credentials: words.credentials.map((each) => path.resolve(each)),
   };
 }
 

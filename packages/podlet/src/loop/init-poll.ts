@@ -6,12 +6,6 @@ import type { Step } from './step.js';
  * Init containers are mostly over in a moment, and the pod cannot be reached before. Without events of the runtime their
  * end would be found by the next listing only, so a running one is looked at after 50 ms, 100 ms … until listings are as often.
  */
-export interface InitPoll {
-  /** The container that is looked at. */
-  readonly id: string;
-  /** Milliseconds before the next look. */
-  readonly pause: number;
-}
 
 /** Half of the first pause: the turn that follows the start at once doubles it. */
 const firstPause = 25;

@@ -2,7 +2,6 @@ import type { PodStage, SourceName } from '../contract.js';
 import type { BackOff } from '../lifecycle/back-off.js';
 import type { Waiting } from '../lifecycle/container-status.js';
 import type { Pod, PodStatus } from '../pod/pod.js';
-import type { InitPoll } from './init-poll.js';
 import type { PodEvents } from './pod-events.js';
 import type { PodTrace } from './pod-trace.js';
 
@@ -11,6 +10,14 @@ export interface KillRequest {
   readonly why: string;
   /** Overrides what the pod says. */
   readonly graceSeconds?: number;
+}
+
+/** How a running init container is looked at; see `init-poll.ts`. */
+export interface InitPoll {
+  /** The container that is looked at. */
+  readonly id: string;
+  /** Milliseconds before the next look. */
+  readonly pause: number;
 }
 
 /** Everything one worker knows. Only its own steps change it, but for what comes in from outside: see Inbox. */

@@ -21,7 +21,9 @@ export async function until<T>(
       last = error;
     }
     if (Date.now() > end)
-      throw new Error(`not yet ${what}: ${last instanceof Error ? last.message : ''}\n${await explain(options.describe)}`);
+      throw new Error(
+        `not yet ${what}: ${last instanceof Error ? last.message : ''}\n${await explain(options.describe)}`,
+      );
     await sleep(options.interval ?? 50);
   }
 }
