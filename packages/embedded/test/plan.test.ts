@@ -197,6 +197,10 @@ describe('images', () => {
   });
 
   test('any name is the host', () => {
+    expect(findImage('localhost:5000/busybox')).toMatchObject({
+      repoTags: ['localhost:5000/busybox:latest'],
+    });
+    expect(findImage('/usr')).toMatchObject({ id: 'dir:///usr', repoTags: ['dir:///usr'] });
     expect(findImage('busybox:1')).toMatchObject({ id: 'host', repoTags: ['busybox:1'], pinned: true });
     expect(findImage('host')).toMatchObject({ id: 'host' });
     const config = ContainerConfig.fromPartial({ image: { image: 'host' } });

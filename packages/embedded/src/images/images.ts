@@ -30,14 +30,18 @@ function usedBytes(directory: string): bigint {
   return (blocks - bfree) * bsize;
 }
 
+/** Clients take tags apart at the last colon: `crictl images` says "errorRepoTag" where there is none. */
+const withTag = (name: string): string => (/:[^/]*$/.test(name) ? name : `${name}:latest`);
+
 /** What is known by the name; undefined for a directory that is not there. */
 export function findImage(reference: string): Image | undefined {
   if (reference === '') return undefined;
   const directory = directoryOf(reference);
   if (directory !== undefined && !isDirectory(directory)) return undefined;
+  const id = directory === undefined ? hostImage : `dir://${directory}`;
   return Image.fromPartial({
-    id: directory === undefined ? hostImage : `dir://${directory}`,
-    repoTags: [reference],
+    id,
+    repoTags: [directory === undefined ? withTag(reference) : id],
     size: usedBytes(directory ?? '/'),
     // There is nothing that garbage collection could win.
     pinned: true,
