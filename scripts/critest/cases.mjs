@@ -1,5 +1,5 @@
 /** Cases that are left out and cases that fail on the server's own account, with the reasons. */
-import fs from 'node:fs';
+import { missingCapabilities } from './lesser-runtime.mjs';
 
 const all = ['docker', 'embedded', 'containerd'];
 const engines = ['docker', 'containerd'];
@@ -16,11 +16,11 @@ const left = () => [
     'no seccomp',
   ],
   [['embedded'], /'rshared'/, 'no bidirectional mounts'],
-  ...(hasAllCapabilities()
+  ...(missingCapabilities().length === 0
     ? []
     : [
         [
-          engines,
+          ['containerd'],
           /Privileged is true|adding ALL capabilities|when privileged|Mount Propagation/,
           'wants every capability of the kernel, and this machine has not got them',
         ],
@@ -35,9 +35,3 @@ const chosen = (rows, runtime) =>
 
 export const leftOut = (runtime) => chosen(left(), runtime);
 export const knownFailures = (runtime) => chosen(failures, runtime);
-
-function hasAllCapabilities() {
-  const bounding = BigInt(`0x${/^CapBnd:\s*(\S+)$/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1]}`);
-  const last = BigInt(fs.readFileSync('/proc/sys/kernel/cap_last_cap', 'utf8'));
-  return bounding === 2n ** (last + 1n) - 1n;
-}

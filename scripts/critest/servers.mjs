@@ -6,6 +6,7 @@ import { pauseImage, startContainerd } from '@podwire/testkit/containerd';
 import { startDocker } from '@podwire/testkit/docker';
 import { buildImages } from './images.mjs';
 import { giveImages } from './give-images.mjs';
+import { useLesserRuntime } from './lesser-runtime.mjs';
 import { pullByLoading } from './pull-by-loading.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -47,6 +48,7 @@ export const networks = {
 export const servers = {
   docker: async (host, plugins) => {
     const docker = await startDocker(host);
+    await useLesserRuntime(docker);
     const load = async (image) => {
       const { status, body } = await docker.call('POST', '/images/load?quiet=1', image);
       if (status !== 200) throw new Error(`docker load: ${status} ${body}`);
