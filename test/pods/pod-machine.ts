@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openLocalApi } from '@podwire/local-api';
 import type { LoopSettings, PodView } from '@podwire/podlet';
 import {
   type Agent,
@@ -31,6 +32,8 @@ export interface MachineOptions {
   readonly runtime?: (machine: Bare) => Promise<Partial<RuntimeConfig>>;
   /** Of one ADD or DEL of the network. */
   readonly networkTimeoutMs?: number;
+  /** Installs plugins of the test. @returns what stands behind the bridge in the network's chain */
+  readonly chain?: (host: PrivateHost, places: Places) => readonly object[];
   /** The URL of an API server. */
   readonly server?: string;
 }
@@ -57,9 +60,12 @@ export interface PodMachine extends Bare {
   untilGone(name?: string): Promise<void>;
   /** What an HTTP server says to this machine; an error is thrown. */
   fetch(address: string, port?: number): Promise<string>;
-  leases(): string[];
+  /** IPv4 addresses that are given away now. */
+  addresses(): Promise<readonly string[]>;
   /** After all pods are gone: nothing of any of them is there any more. */
   assertNothingLeft(): Promise<void>;
+  /** Lets namespaces end that were kept for the next look: part of what a reboot ends. */
+  letNamespacesGo(): void;
   close(): Promise<void>;
 }
 
@@ -68,6 +74,12 @@ const hasty: Partial<LoopSettings> = {
   retryMs: 300,
   networkRetryMs: 300,
   restartBackOff: { initial: 500, max: 2_000 },
+  garbageMs: 500,
+  housekeepingMs: 300,
+  relistMs: 500,
+  relistWithEventsMs: 1_000,
+  syncMs: 200,
+  statusMs: 300,
 };
 
 export async function createPodMachine(options: MachineOptions): Promise<PodMachine> {
@@ -103,7 +115,7 @@ async function furnish(host: PrivateHost, options: MachineOptions): Promise<PodM
 async function prepare(host: PrivateHost, options: MachineOptions): Promise<Bare> {
   const places = createPlaces(host);
   const agent = options.network === 'podwire' ? await startAgent(host, { config: agentConfig }) : undefined;
-  if (agent === undefined) writeNetwork(places);
+  if (agent === undefined) writeNetwork(places, options.chain?.(host, places));
   else await installPlugin(host, agent.socket);
   const config: RuntimeConfig = {
     runtime: 'embedded',
@@ -125,7 +137,7 @@ async function prepare(host: PrivateHost, options: MachineOptions): Promise<Bare
 const agentConfig = { reconcileInterval: '1h', coolDown: '0s' };
 
 /** Debian's bridge with host-local, and further plugins behind it. Put into its place as a whole. */
-export function writeNetwork({ confDir, leases }: Places, after: readonly object[] = []): void {
+function writeNetwork({ confDir, leases }: Places, after: readonly object[] = []): void {
   const ipam = { type: 'host-local', ranges: [[{ subnet: '10.88.0.0/24' }]], dataDir: leases };
   const bridge = { type: 'bridge', bridge: 'cni0', isGateway: true, ipam };
   const text = JSON.stringify({ cniVersion: '1.0.0', name: 'pods', plugins: [bridge, ...after] });
@@ -155,18 +167,30 @@ async function takeApart(host: PrivateHost, places: Places): Promise<void> {
 const mountsOf = (host: PrivateHost, places: Places): readonly string[] =>
   [...(listPodThings(host, places)['mounts'] ?? [])].reverse();
 
+async function listAddresses({ agent, places }: Bare): Promise<readonly string[]> {
+  if (agent === undefined) return leasesIn(places);
+  const api = openLocalApi({
+    socket: agent.apiSocket,
+    peer: { name: 'agent', unreachable: 'AGENT_UNREACHABLE' },
+  });
+  const { networks } = await api.get<{ networks: { leases: { address: string }[] }[] }>('/v1/ipam');
+  const all = networks.flatMap(({ leases }) => leases.map(({ address }) => address));
+  return all.filter((address) => !address.includes(':'));
+}
+
 /** The bridge stays after its last pod, as it should; its address is one that the kernel derives from its ports. */
 const ofTheBridge = [/cni0/, /fe80::/, /ff00::/];
 
 function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & { warmUp(): Promise<void> } {
   const { host, places } = bare;
   const socket = path.join(places.state, 'podlet.sock');
-  const seen = new Set<number>();
+  const seen = new Map<number, number>();
   let untouched: Snapshot | undefined;
   const picture = async (): Promise<Snapshot> => ({
     ...(await takeSnapshot(host.namespace)),
     things: listPodThings(host, places),
-    programs: { ofPods: processesIn(seen) },
+    programs: { ofPods: processesIn(new Set(seen.keys())) },
+    ipam: { given: await listAddresses(bare) },
   });
   const self = {
     ...{ ...bare, podAgent, desk },
@@ -202,9 +226,10 @@ function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & 
     },
     fetch: (address: string, port = 80) =>
       host.run(['busybox', 'wget', '-qO-', `http://${address}:${port}/`], { timeout: 10_000 }),
-    leases: () => leasesIn(places),
+    addresses: () => listAddresses(bare),
     assertNothingLeft: async (): Promise<void> => {
       await untilSameSnapshot(untouched!, picture, { ignore: ofTheBridge, timeout: 10_000 });
+      letGo(seen);
     },
     warmUp: async (): Promise<void> => {
       self.write('first.json', webPod('first'));
@@ -213,19 +238,31 @@ function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & 
       await self.untilGone();
       await settled(() => Object.values(listPodThings(host, places)).flat().length);
       untouched = await picture();
+      letGo(seen);
     },
-    close: () => host.close(),
+    letNamespacesGo: () => letGo(seen),
+    close: async () => {
+      letGo(seen);
+      await host.close();
+    },
   };
   return self;
 }
 
-function noteNamespaces({ netns }: Places, seen: Set<number>): void {
+/** Held open, so that the kernel does not give an inode's number to somebody else's namespace meanwhile. */
+function noteNamespaces({ netns }: Places, seen: Map<number, number>): void {
   for (const name of fs.readdirSync(netns)) {
     const file = path.join(netns, name);
     const { ino, dev } = fs.statSync(file, { throwIfNoEntry: false }) ?? { ino: 0, dev: 0 };
     // Not one that is being made: an empty file on the disk, whose number may be anything's.
-    if (dev !== fs.statSync(netns).dev) seen.add(ino);
+    if (ino === 0 || dev === fs.statSync(netns).dev || seen.has(ino)) continue;
+    seen.set(ino, fs.openSync(file, 'r'));
   }
+}
+
+function letGo(seen: Map<number, number>): void {
+  for (const descriptor of seen.values()) fs.closeSync(descriptor);
+  seen.clear();
 }
 
 /** Links that were taken off the network, and a holder's last moments: until a count stays for half a second. */

@@ -90,6 +90,13 @@ async function picture(setup: Setup, pins: readonly Pin[] = []): Promise<Snapsho
   };
 }
 
+/** While it is open, the kernel does not give its number to somebody else's namespace. */
+function hold(pin: Pin): Pin {
+  held.push(fs.openSync(pin.file, 'r'));
+  return pin;
+}
+const held: number[] = [];
+
 /** Where the pods' network namespaces are pinned: by us in the directory of `ip netns`, by engines in their own places. */
 function pinsOf({ host }: Setup, pods: readonly PodView[]): Pin[] {
   const own = pods
@@ -98,7 +105,8 @@ function pinsOf({ host }: Setup, pods: readonly PodView[]): Pin[] {
   const ofEngine = mountsBelow(host.directory).filter(({ type }) => type === 'nsfs');
   return [...own, ...ofEngine.map((mount) => mount.path)]
     .map((file) => ({ file, inode: fs.statSync(file).ino }))
-    .filter(({ inode }) => inode !== host.namespace.inode);
+    .filter(({ inode }) => inode !== host.namespace.inode)
+    .map(hold);
 }
 
 /** What stays is the node's own: Debian's bridge and chains, the claim of a block, directories of the engine. */
@@ -106,6 +114,7 @@ const ofTheNode = [/cni0/, /fe80::/, /ff00::/, /^nftables\//];
 
 /** Also after a failure nothing may be left: pods of the embedded runtime outlive everything. */
 async function close(setup: Setup): Promise<void> {
+  held.splice(0).forEach((descriptor) => fs.closeSync(descriptor));
   dropAll(setup);
   await until(setup, 'nothing', (pods) => pods.length === 0).finally(() => setup.host.close());
 }

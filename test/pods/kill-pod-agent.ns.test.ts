@@ -1,0 +1,83 @@
+/**
+ * `kill -9` of the pod agent, with the runtime in it, between any two steps of a pod's life. The next one finds the pod and goes on
+ * with it, or takes away what is left.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { type FaultOrder, type Place } from '@podwire/testkit/fault-orders';
+import { webPod } from './manifests.js';
+import { createPodMachine, type MachineOptions, type PodMachine } from './pod-machine.js';
+
+/** Comes up, is reached, and goes. */
+async function live(machine: PodMachine): Promise<void> {
+  machine.write('web.json', webPod('web'));
+  await machine.untilServing('web');
+  machine.drop('web.json');
+  await machine.untilGone();
+}
+
+async function record(machine: PodMachine): Promise<Place[]> {
+  machine.desk.clear();
+  await live(machine);
+  await machine.assertNothingLeft();
+  return machine.desk.places();
+}
+
+/** Whether the pod was still wanted when the pod agent died. */
+async function killDuring(machine: PodMachine, place: Place): Promise<boolean> {
+  const { desk, podAgent, places } = machine;
+  desk.clear();
+  desk.order({ ...place, signal: 'SIGKILL' } satisfies FaultOrder);
+  const died = podAgent.exited().then(() => 'died');
+  const lived = live(machine).then(
+    () => 'lived',
+    () => died,
+  );
+  assert.equal(await Promise.race([died, lived]), 'died');
+  assert.equal(desk.isPending(), false, 'it died elsewhere');
+  await lived;
+  return fs.existsSync(`${places.manifests}/web.json`);
+}
+
+async function killAt(machine: PodMachine, place: Place): Promise<void> {
+  const isWanted = await killDuring(machine, place);
+  await machine.podAgent.start();
+  if (isWanted) {
+    const { status } = await machine.untilServing('web');
+    await machine.until('only one', (pods) => pods.length === 1);
+    assert.deepEqual(await machine.addresses(), [status.podIP]);
+    machine.drop('web.json');
+    await machine.untilGone();
+  }
+  await machine.assertNothingLeft();
+}
+
+const passes: readonly (readonly [string, MachineOptions, number])[] = [
+  ['with bridge and host-local', { name: 'ka', network: 'bridge' }, 1],
+  // Its own steps are killed at in the tests of the agent.
+  ['with podwire-cni, at every fourth step', { name: 'kp', network: 'podwire' }, 4],
+];
+
+for (const [name, options, stride] of passes) {
+  describe(name, () => {
+    let machine: PodMachine;
+    before(async () => {
+      machine = await createPodMachine(options);
+    });
+    after(() => machine.close());
+
+    test('every step of a life', { timeout: 280_000 }, async (context) => {
+      const places = await record(machine);
+      const points = places.map(({ point }) => point);
+      for (const wanted of ['podlet:before RunPodSandbox', 'run:attached', 'podlet:after RemovePodSandbox']) {
+        assert.ok(points.includes(wanted), `${wanted} is not among ${points.join(', ')}`);
+      }
+      for (const place of places.filter((_, index) => index % stride === 0)) {
+        await context.test(`${place.point} ${place.skip === 0 ? '' : `(${place.skip + 1})`}`, () =>
+          killAt(machine, place),
+        );
+      }
+    });
+  });
+}
