@@ -5,4 +5,3 @@ export {
   readPodManifests,
   toCniInputs,
 } from './manifest.js';
-export { parseQuantity } from '@podwire/pod-network/inputs';

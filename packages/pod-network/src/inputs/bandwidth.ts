@@ -1,5 +1,5 @@
+import { parseQuantity } from '@podwire/quantity';
 import type { Bandwidth } from '@podwire/cni';
-import { parseQuantity } from './quantity.js';
 
 /** "Ingress" is what comes to the pod. */
 export const bandwidthAnnotations = {

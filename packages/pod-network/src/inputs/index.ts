@@ -1,3 +1,2 @@
 export { bandwidthAnnotations, type BandwidthReading, type RateProblem, readBandwidth } from './bandwidth.js';
 export { type CniInputs, type CniPod, toCniInputs } from './cni-inputs.js';
-export { parseQuantity } from './quantity.js';

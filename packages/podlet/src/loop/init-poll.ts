@@ -1,11 +1,10 @@
-import { roleOf } from '../lifecycle/container-plan.js';
-import { newestInstance, type ObservedContainer } from '../lifecycle/observed.js';
-import type { Step } from './step.js';
-
 /**
  * Init containers are mostly over in a moment, and the pod cannot be reached before. Without events of the runtime their
  * end would be found by the next listing only, so a running one is looked at after 50 ms, 100 ms … until listings are as often.
  */
+import { roleOf } from '../lifecycle/container-plan.js';
+import { newestInstance, type ObservedContainer } from '../lifecycle/observed.js';
+import type { Step } from './step.js';
 
 /** Half of the first pause: the turn that follows the start at once doubles it. */
 const firstPause = 25;

@@ -1,8 +1,8 @@
 /** Rules between the fields of one container, and between it and its pod. */
+import { parseQuantity } from '@podwire/quantity';
 import type { Path, Report } from './field.js';
 import type { Container, PodSpec, Probe, ProbeAction } from './pod.js';
 import { reportDoubles } from './doubles.js';
-import { parseQuantity } from './quantity.js';
 import { suggest } from './suggest.js';
 
 /** An init container that goes on running beside the others. */

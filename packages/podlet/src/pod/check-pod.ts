@@ -2,11 +2,11 @@
  * Rules between the fields of a pod, as the API server has them when a pod is created (`pkg/apis/core/validation` of
  * Kubernetes), and those that kubelet adds when it admits one. Values that were refused already are empty here and skipped.
  */
+import { parseQuantity } from '@podwire/quantity';
 import { checkContainer, isSidecar } from './check-container.js';
 import { type Entry, reportDoubles } from './doubles.js';
 import type { Path, Report } from './field.js';
 import type { Container, Pod, PodSpec } from './pod.js';
-import { parseQuantity } from './quantity.js';
 
 /** Complains about everything that does not fit together. Paths begin at the pod. */
 export function checkPod({ metadata, spec }: Pod, report: Report): void {

@@ -2,10 +2,10 @@
  * The building blocks of shapes: a reader takes a field to a typed value, complains about what is wrong, and puts the
  * default in. What a reader returns after a complaint is only there to go on reading; the manifest is refused anyway.
  */
+import { parseQuantity } from '@podwire/quantity';
 import type { Field } from './field.js';
 import { show } from './field.js';
 import type { NameRule } from './names.js';
-import { parseQuantity } from './quantity.js';
 import { suggest } from './suggest.js';
 
 export type Reader<T> = (field: Field) => T;

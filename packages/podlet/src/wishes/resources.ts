@@ -1,5 +1,5 @@
+import { parseQuantity } from '@podwire/quantity';
 import type { Container, Pod } from '../pod/pod.js';
-import { parseQuantity } from '../pod/quantity.js';
 
 /** What a container's processes may have of the machine, in the kernel's units (cgroups v1, Documentation/scheduler). */
 export interface ContainerLimits {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseQuantity } from '@podwire/pod-network/inputs';
+import { parseQuantity } from '../src/index.js';
 
 describe('quantities of Kubernetes', () => {
   test.each([
