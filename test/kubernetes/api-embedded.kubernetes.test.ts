@@ -60,6 +60,7 @@ test('history that is lost (410) means to list again: what was missed is made up
   await machine.createPod(webPod({ name: 'missed' }));
   await machine.untilReady('missed');
   process.kill(machine.podlet.pid(), 'SIGSTOP');
+  const known = await machine.api.rest.get<{ metadata: { resourceVersion: string } }>('/api/v1/pods');
   await machine.deletePod('missed', 0);
   const { metadata } = await machine.createPod(webPod({ name: 'missed', text: 'made anew' }));
   await machine.createPod(webPod({ name: 'new' }));
@@ -67,6 +68,9 @@ test('history that is lost (410) means to list again: what was missed is made up
   await machine.api.kill9();
   // A server that starts knows nothing of before: it answers 410 to a watch from there.
   await machine.api.start();
+  const watch = `watch=1&timeoutSeconds=1&resourceVersion=${known.metadata.resourceVersion}`;
+  const refused = await machine.api.rest.get(`/api/v1/pods?${watch}`);
+  assert.equal((refused as { object?: { code: number } }).object?.code, 410, 'the server still knows');
   process.kill(machine.podlet.pid(), 'SIGCONT');
   await machine.untilReady('new');
   const now = await machine.untilReady('missed', (pod) => pod.metadata.uid === metadata.uid);
@@ -122,6 +126,8 @@ test('a ConfigMap of the API server: its pod waits for it, says so, and finds it
   const settings = { metadata: { name: 'settings' }, data: { colour: 'red' } };
   await machine.api.rest.post('/api/v1/namespaces/default/configmaps', settings);
   await machine.untilReady('configured');
+  const told = await machine.events('configured');
+  assert.equal(new Set(told).size, told.length, `the same is told more than once: ${told.join('\n')}`);
   assert.equal(await machine.podwire('exec', 'configured', '--', 'cat', '/settings/colour'), 'red');
   await deleteAll(machine, ['configured']);
 });

@@ -48,6 +48,11 @@ test('the kubelet passes exec on to our streaming server, over SPDY and over Web
   assert.deepEqual(echoed, { code: 0, output: 'through three programs' });
 });
 
+test('the kubelet passes a port on, through our streaming server into the pod', async () => {
+  const asked = 'GET / HTTP/1.0\r\n\r\n';
+  assert.match(await machine.forward('web', 80, asked), /^HTTP\/1\.[01] 200 OK\r\n[^]*\r\n\r\nweb\n$/);
+});
+
 test('a second pod is added, and the two reach each other', async () => {
   machine.writeManifest('other.json', webPod({ name: 'other' }));
   const { status } = await machine.untilReady('other');

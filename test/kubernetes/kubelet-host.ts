@@ -1,9 +1,9 @@
 /** A machine with Docker Engine, our sandbox service, a network, and a real kubelet that uses them. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { Duplex, PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { openExec } from '@podwire/cri/streaming';
+import { openExec, openPortForward } from '@podwire/cri/streaming';
 import {
   type Agent,
   assertSameSnapshot,
@@ -44,6 +44,8 @@ export interface KubeletHost {
   /** A container's log, as the kubelet gives it. */
   readLog(name: string): Promise<string>;
   exec(name: string, command: readonly string[], options?: ExecWish): Promise<Executed>;
+  /** Says something to a port of a pod over the kubelet’s port-forward, and resolves with the whole answer. */
+  forward(name: string, port: number, words: string): Promise<string>;
   writeManifest(file: string, pod: object): void;
   /** Network of the node, processes in it, and everything that is kept of pods: by the engine, the service, the network. */
   snapshot(): Promise<Snapshot>;
@@ -120,6 +122,7 @@ async function furnish(host: HostWithFiles, options: KubeletHostOptions): Promis
       void (await until(`${name} is gone`, async () => !(await pod(name)), { describe })),
     readLog: (name) => kubelet.rest.get(`/containerLogs/default/${name}-node1/web`),
     exec: (name, command, wish) => execute(`${kubelet.url}/exec/default/${name}-node1/web`, command, wish),
+    forward: (name, port, words) => forward(`${kubelet.url}/portForward/default/${name}-node1`, port, words),
     writeManifest: (file, manifest) => {
       const target = path.join(kubelet.manifests, file);
       // The kubelet reads what it sees, so that a half-written file is an error that it shows.
@@ -184,6 +187,15 @@ async function execute(
   stdout.end();
   stderr.end();
   return { code, output: (await output).join('') };
+}
+
+async function forward(url: string, port: number, words: string): Promise<string> {
+  const answer = new PassThrough();
+  const heard = text(answer);
+  await openPortForward(url, port, Duplex.from({ readable: Readable.from([words]), writable: answer }), {
+    transports: ['spdy'],
+  });
+  return heard;
 }
 
 /** What a web server says to a program in a namespace. */

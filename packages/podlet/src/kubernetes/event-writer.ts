@@ -1,8 +1,9 @@
 /** Tells the API server what happened to pods, so that `kubectl describe` shows it. Events are a courtesy: none is worth waiting. */
 import { randomUUID } from 'node:crypto';
 import type { PodEvent } from '../contract.js';
+import { formatTime } from '../lifecycle/container-status.js';
 import type { Pod } from '../pod/pod.js';
-import type { KubernetesClient } from './client.js';
+import { type KubernetesClient, KubernetesError } from './client.js';
 
 export interface EventWriter {
   event(pod: Pod, event: PodEvent): void;
@@ -16,6 +17,14 @@ export interface EventWriterOptions {
   readonly uniqueName?: () => string;
 }
 
+interface Job {
+  readonly pod: Pod;
+  readonly event: PodEvent;
+}
+
+/** So many events are counted up instead of being written anew; older ones are forgotten. */
+const mostKnown = 1000;
+
 /** More than this waiting and new ones are dropped: the server has other things to do. */
 const longestQueue = 200;
 
@@ -25,20 +34,39 @@ export function createEventWriter({
   uniqueName = randomUUID,
 }: EventWriterOptions): EventWriter {
   const stop = new AbortController();
-  const queue: object[] = [];
+  const queue: Job[] = [];
+  /** What an event is about → the path of its object. */
+  const known = new Map<string, string>();
   let working: Promise<void> | undefined;
+  const write = async ({ pod, event }: Job): Promise<void> => {
+    const key = JSON.stringify([pod.metadata.uid, event.type, event.reason, event.message]);
+    const object = known.get(key);
+    known.delete(key);
+    if (object === undefined || !(await countUp(client, object, event, stop.signal))) {
+      remember(key, await create(pod, event));
+    } else remember(key, object);
+  };
+  const create = async (pod: Pod, event: PodEvent): Promise<string> => {
+    const path = `/api/v1/namespaces/${encodeURIComponent(pod.metadata.namespace)}/events`;
+    const body = describeEvent(pod, event, node, uniqueName());
+    await client.request('POST', path, { signal: stop.signal, body });
+    return `${path}/${encodeURIComponent(body.metadata.name)}`;
+  };
+  const remember = (key: string, object: string): void => {
+    known.set(key, object);
+    const [oldest] = known.keys();
+    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+  };
   const drain = async (): Promise<void> => {
-    for (let body = queue.shift(); body !== undefined && !stop.signal.aborted; body = queue.shift()) {
-      const { namespace } = (body as { metadata: { namespace: string } }).metadata;
-      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
-      await client.request('POST', path, { signal: stop.signal, body }).catch(() => undefined);
+    for (let job = queue.shift(); job !== undefined && !stop.signal.aborted; job = queue.shift()) {
+      await write(job).catch(() => undefined);
     }
     working = undefined;
   };
   return {
     event: (pod, event) => {
       if (queue.length >= longestQueue || stop.signal.aborted) return;
-      queue.push(describeEvent(pod, event, node, uniqueName()));
+      queue.push({ pod, event });
       working ??= drain();
     },
     close: async () => {
@@ -48,9 +76,25 @@ export function createEventWriter({
   };
 }
 
-function describeEvent({ metadata }: Pod, event: PodEvent, node: string, unique: string): object {
+/** The same thing once more. @returns false when its object is gone: the server drops events after an hour */
+async function countUp(
+  client: KubernetesClient,
+  object: string,
+  { lastAt, count }: PodEvent,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const body = { lastTimestamp: formatTime(lastAt), count };
+  try {
+    await client.request('PATCH', object, { signal, body, contentType: 'application/merge-patch+json' });
+    return true;
+  } catch (error) {
+    if (error instanceof KubernetesError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+function describeEvent({ metadata }: Pod, event: PodEvent, node: string, unique: string) {
   const { namespace, name, uid } = metadata;
-  const time = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
   return {
     apiVersion: 'v1',
     kind: 'Event',
@@ -60,8 +104,8 @@ function describeEvent({ metadata }: Pod, event: PodEvent, node: string, unique:
     reason: event.reason,
     message: event.message.slice(0, 1024),
     source: { component: 'podwire', host: node },
-    firstTimestamp: time(event.at),
-    lastTimestamp: time(event.lastAt),
+    firstTimestamp: formatTime(event.at),
+    lastTimestamp: formatTime(event.lastAt),
     count: event.count,
   };
 }

@@ -137,3 +137,26 @@ test('events are told, and a server that refuses them disturbs nobody', async ()
   });
   await events.close();
 });
+
+test('the same event again is counted up, until the server has forgotten it', async () => {
+  const { server, pod } = await open();
+  const client = createKubernetesClient({ server: await server.start(), verify: true });
+  let names = 0;
+  const events = createEventWriter({ client, node: 'n1', uniqueName: () => String((names += 1)) });
+  onTestFinished(() => client.close());
+  const web = pod('web');
+  const event = { type: 'Warning' as const, reason: 'BackOff', message: 'm', at: 0, lastAt: 0, count: 1 };
+  events.event(web, event);
+  await server.until(({ method }) => method === 'POST');
+  events.event(web, { ...event, lastAt: 5000, count: 2 });
+  await server.until(isPatch);
+  expect(server.asked.find(isPatch)).toMatchObject({
+    path: '/api/v1/namespaces/shop/events/web.1',
+    body: { lastTimestamp: '1970-01-01T00:00:05Z', count: 2 },
+  });
+  server.failures.push(404);
+  events.event(web, { ...event, lastAt: 6000, count: 3 });
+  await server.until(({ method }) => method === 'POST', 2);
+  expect(server.asked.at(-1)?.body).toMatchObject({ metadata: { name: 'web.2' }, count: 3 });
+  await events.close();
+});
