@@ -99,6 +99,18 @@ export const programCases: readonly ComplianceCase[] = [
       }),
   },
   {
+    title: 'masked paths are empty and read-only paths cannot be written to',
+    needs: ['programs'],
+    run: (context) =>
+      withSandbox(context, {}, async (sandbox) => {
+        const securityContext = { maskedPaths: ['/proc/version'], readonlyPaths: ['/tmp'] };
+        const id = await runner(context, sandbox, { linux: { securityContext } });
+        const { busybox } = context;
+        const script = `${busybox} wc -c < /proc/version; ${busybox} touch /tmp/file 2> /dev/null || echo refused`;
+        assert.deepEqual((await runInside(context, id, script)).split('\n'), ['0', 'refused']);
+      }),
+  },
+  {
     title: 'ExecSync runs with the variables and in the working directory of its container',
     needs: ['programs'],
     run: (context) =>
