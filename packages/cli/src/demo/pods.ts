@@ -78,7 +78,8 @@ async function describe(
     return { view, endpoint, started: durationOf(traces[index]!) };
   });
   // Of the pod with the most to do.
-  const [trace] = traces.toSorted((a, b) => b.spans.length - a.spans.length);
+  const effort = ({ pod, spans }: PodTrace): number => pod.containers.length * 1_000 + spans.length;
+  const [trace] = traces.toSorted((a, b) => effort(b) - effort(a));
   return { pods, trace: trace! };
 }
 
