@@ -94,6 +94,19 @@ test('a killed sandbox is made again, with its network', async () => {
   assert.equal(await fetchFrom(machine.host.namespace, `http://${status.podIP}/`), 'third\n');
 });
 
+test('a pod with guaranteed resources runs in the control group that the kubelet made, with its limits', async () => {
+  const limits = { cpu: '100m', memory: '32Mi' };
+  machine.writeManifest('limited.json', webPod({ name: 'limited', limits }));
+  const { metadata } = await machine.untilReady('limited');
+  const containers = await machine.docker!.containers();
+  const { id } =
+    containers.find(({ name }) => name.startsWith('k8s_web_limited-')) ?? assert.fail('a container');
+  const { HostConfig } = (await machine.docker!.inspect(id))!;
+  assert.equal(HostConfig['CgroupParent'], `${machine.host.controlGroup}/kubepods/pod${metadata.uid}`);
+  assert.equal(HostConfig['Memory'], 32 * 1024 * 1024);
+  assert.equal(HostConfig['CpuQuota'], 10_000);
+});
+
 test('an edited manifest replaces its pod, also where it keeps the host port', async () => {
   const before = await machine.untilReady('web');
   machine.writeManifest('web.json', webPod({ name: 'web', text: 'edited', hostPort: 8080 }));
@@ -103,8 +116,8 @@ test('an edited manifest replaces its pod, also where it keeps the host port', a
 });
 
 test('where manifests are removed nothing is left: no container, address, namespace, record', async () => {
-  for (const name of ['web', 'other', 'third'])
-    fs.rmSync(path.join(machine.kubelet.manifests, `${name}.json`));
-  for (const name of ['web', 'other', 'third']) await machine.untilGone(name);
+  const names = ['web', 'other', 'third', 'limited'];
+  for (const name of names) fs.rmSync(path.join(machine.kubelet.manifests, `${name}.json`));
+  for (const name of names) await machine.untilGone(name);
   await machine.untilNothingIsLeft(untouched);
 });

@@ -50,6 +50,8 @@ export interface WebPod {
   readonly labels?: Readonly<Record<string, string>>;
   /** seconds */
   readonly grace?: number;
+  /** The same requests and limits: `{ cpu: '100m', memory: '32Mi' }`. */
+  readonly limits?: Readonly<Record<string, string>>;
   /** Does nothing on SIGTERM: it lives until its grace period is over. */
   readonly isStubborn?: boolean;
   /** A directory of the node in which it leaves a file with its name on SIGTERM. */
@@ -64,6 +66,7 @@ export function webPod({
   labels = {},
   grace = 2,
   isStubborn = false,
+  limits,
   marks,
 }: WebPod): Manifest {
   const script = [
@@ -92,6 +95,7 @@ export function webPod({
           command: ['sh', '-c', script.join('; ').replace('&;', '&')],
           ports: [{ containerPort: 80, ...(hostPort === undefined ? {} : { hostPort }) }],
           ...(marks === undefined ? {} : { volumeMounts: [{ name: 'marks', mountPath: '/marks' }] }),
+          ...(limits === undefined ? {} : { resources: { requests: limits, limits } }),
           readinessProbe: { tcpSocket: { port: 80 }, periodSeconds: 1 },
         },
       ],
