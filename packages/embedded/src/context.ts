@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { noTracer, type OpenSpan, type Tracer } from '@podwire/tracing';
 import type { PodNetwork } from '@podwire/pod-network';
+import { noFaults, silentLog, systemClock } from '@podwire/rim';
 import type { EventHub } from './events.js';
 import { readBootId } from './state/boot.js';
 import type { Clock, EmbeddedOptions, FaultPoints, Log } from './options.js';
@@ -39,15 +39,7 @@ export interface Work {
   readonly span: OpenSpan;
 }
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  elapsed: () => performance.now(),
-  sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
-};
-
-const quiet = (): void => undefined;
-export const silentLog: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
-export const noFaults: FaultPoints = { reach: quiet };
+export { noFaults, silentLog, systemClock };
 
 /** The options with their defaults. */
 export function settle(

@@ -1,4 +1,4 @@
-export { type Clock, systemClock } from './clock.js';
+export { type Clock, systemClock } from '@podwire/rim';
 export type {
   AttachedPod,
   FileVerdict,
@@ -12,5 +12,5 @@ export type {
 export { explainDirectory, type ExplainOptions } from './explain.js';
 export * from './inputs/index.js';
 export type { CallCounter } from './observe/calls.js';
-export type { LoopbackMode, PodNetworkLog, PodNetworkOptions, PodNetworkSystem } from './options.js';
+export type { LoopbackMode, PodNetworkOptions, PodNetworkSystem } from './options.js';
 export { createPodNetwork, type RunningPodNetwork } from './pod-network.js';

@@ -1,14 +1,7 @@
 import type { Exec } from '@podwire/cni';
+import type { Clock, Log } from '@podwire/rim';
 import type { Tracer } from '@podwire/tracing';
-import type { Clock } from './clock.js';
 import type { StartWatching } from './config/watch.js';
-
-/** Where messages go; fits pino. */
-export interface PodNetworkLog {
-  debug(facts: object, message: string): void;
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-}
 
 /** Where runtimes and Debian have their plugins. */
 export const defaultPluginPath: readonly string[] = ['/opt/cni/bin', '/usr/lib/cni'];
@@ -42,7 +35,7 @@ export interface PodNetworkOptions {
   /** Wait for the disk when something is recorded; default true. */
   readonly durable?: boolean;
   readonly tracer?: Tracer;
-  readonly log?: PodNetworkLog;
+  readonly log?: Log;
   /** What plugins inherit; default this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly system?: Partial<PodNetworkSystem>;
@@ -60,9 +53,3 @@ export interface PodNetworkSystem {
   /** Brings `lo` up inside. */
   readonly bringLoopbackUp: (path: string) => void;
 }
-
-export const silentLog: PodNetworkLog = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-};

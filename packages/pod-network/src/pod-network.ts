@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { CniError, createGate, createRuntime, errorCodes, type Runtime } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
+import { silentLog } from '@podwire/rim';
 import { noTracer } from '@podwire/tracing';
 import type { PodNetwork } from './contract.js';
 import { explainWatched } from './explain.js';
@@ -12,7 +13,7 @@ import { setUpPod } from './lifecycle/set-up.js';
 import { tearDownPod } from './lifecycle/tear-down.js';
 import { type CallCounter, createCallLog, traceCalls } from './observe/calls.js';
 import { describeFailures } from './observe/failure-text.js';
-import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem, silentLog } from './options.js';
+import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';
 import { poll } from './poll.js';
 import { readBootId } from './state/boot.js';
 import { createSandboxRecords } from './state/records.js';

@@ -1,8 +1,9 @@
 import { defaultConfigDirectory, type NetworkConfig, type Runtime } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
+import { silentLog } from '@podwire/rim';
 import { createNetworkChooser, type NetworkChooser } from './config/network-choice.js';
 import type { NetworkStatus } from './contract.js';
-import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem, silentLog } from './options.js';
+import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';
 import { findUnusable, judgeReadiness, type Probe, probeStatus } from './readiness.js';
 
 /** Milliseconds. STATUS is asked for only while somebody wants to know. */

@@ -2,6 +2,7 @@
  * What the parts of the pod agent are to each other. Arrows: sources → merge → sync loop → worker → lifecycle → CRI.
  * Sources and the merge know nothing of runtimes; lifecycle decisions are pure functions; only workers act.
  */
+import type { Clock } from '@podwire/rim';
 import type { SpanContext } from '@podwire/tracing';
 import type { ConfigMap } from './pod/config-map.js';
 import type { ContainerStatus, Pod, PodStatus } from './pod/pod.js';
@@ -68,15 +69,7 @@ export interface Merger {
   problems(): readonly SourceProblem[];
 }
 
-/** Milliseconds; passed in so that tests have their own. */
-export interface Clock {
-  /** Since the epoch. */
-  now(): number;
-  /** Of a clock that only goes forward. */
-  elapsed(): number;
-  /** @throws the signal's reason */
-  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-}
+export type { Clock };
 
 /** Facts of the node that pods are told of. */
 export interface PodletNode {

@@ -1,7 +1,6 @@
 /** Puts the sandbox service together. */
 import crypto from 'node:crypto';
 import fs from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CriRuntime } from '@podwire/cri';
 import {
   createStreamingServer,
@@ -19,7 +18,7 @@ import { attachStreaming, execStreaming } from './containers/exec.js';
 import { createContainerLogs, type ContainerLogs } from './containers/logs/logs.js';
 import { createContainerService } from './containers/service.js';
 import type { SandboxContext } from './context.js';
-import { type Clock, type FaultPoints, type Log, noFaults } from './rim.js';
+import { type Clock, type FaultPoints, type Log, noFaults, silentLog, systemClock } from '@podwire/rim';
 import { createCreationTimes } from './creation-times.js';
 import { createDocker, type Docker } from './docker/index.js';
 import { withCriErrors } from './errors.js';
@@ -72,19 +71,6 @@ export interface SandboxService extends CriRuntime {
   /** Gives up what is being started, and ends. Sandboxes go on. */
   close(): Promise<void>;
 }
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  elapsed: () => performance.now(),
-  sleep: async (milliseconds, signal) => void (await sleep(milliseconds, undefined, { signal })),
-};
-
-const silentLog: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 /**
  * Starts the service. What was cut off by the end of an earlier one is taken down before this resolves; where the engine is

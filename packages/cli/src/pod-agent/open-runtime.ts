@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { CriRuntime } from '@podwire/cri';
 import type { PodNetwork } from '@podwire/pod-network';
+import type { Log } from '@podwire/rim';
 import type { Tracer } from '@podwire/tracing';
 import { checkoutFile } from '../checkout.js';
 import type { RuntimeSettings } from './settings.js';
@@ -13,20 +14,10 @@ export interface OpenRuntime {
   close(): Promise<void>;
 }
 
-/** As pino's. */
-export interface RuntimeLog {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type { Log as RuntimeLog };
 
 /** @throws CriError when nobody answers on the socket; PodwireError of what could not be started */
-export async function openRuntime(
-  settings: RuntimeSettings,
-  tracer: Tracer,
-  log: RuntimeLog,
-): Promise<OpenRuntime> {
+export async function openRuntime(settings: RuntimeSettings, tracer: Tracer, log: Log): Promise<OpenRuntime> {
   if (settings.runtime !== 'embedded' && settings.runtime !== 'docker') return connect(settings);
   const { createPodNetwork } = await import('@podwire/pod-network');
   const { configDirectory, pluginPath, name, stateDirectory } = settings.network;
@@ -60,7 +51,7 @@ async function openDocker(
   { directory, dockerSocket, sandboxImage }: RuntimeSettings,
   network: PodNetwork,
   tracer: Tracer,
-  log: RuntimeLog,
+  log: Log,
 ): Promise<Opened> {
   const { createSandboxService } = await import('@podwire/sandbox');
   const service = await createSandboxService({
@@ -78,7 +69,7 @@ async function openEmbedded(
   { directory }: RuntimeSettings,
   network: PodNetwork,
   tracer: Tracer,
-  log: RuntimeLog,
+  log: Log,
 ): Promise<Opened> {
   const { createEmbeddedRuntime } = await import('@podwire/embedded');
   const runtime = await createEmbeddedRuntime({

@@ -2,12 +2,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { peerCredentials } from '@podwire/linux';
 import {
   buildContainerConfig,
   buildSandboxConfig,
-  type Clock,
   createCredentials,
   createEnsureImage,
   createFileSource,
@@ -31,6 +29,7 @@ import {
   startPodletServer,
   withCheckpoints,
 } from '@podwire/podlet';
+import { systemClock as clock } from '@podwire/rim';
 import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
 import { openExporter } from './export-spans.js';
@@ -38,12 +37,6 @@ import { type KubernetesSide, openKubernetes } from './kubernetes.js';
 import { openRuntime, type RuntimeLog } from './open-runtime.js';
 import type { PodAgentSettings } from './settings.js';
 import { loadSources, saveSources } from './source-file.js';
-
-const clock: Clock = {
-  now: Date.now,
-  elapsed: () => performance.now(),
-  sleep: async (milliseconds, signal) => void (await sleep(milliseconds, undefined, { signal })),
-};
 
 /** Runs until `stopped`; pods go on. @throws PodwireError, CriError: what could not be started */
 export async function runPodAgent(

@@ -1,7 +1,7 @@
 /** Which network is used now: looks, watches, polls, and never forgets the last good one. */
 import type { NetworkConfig } from '@podwire/cni';
-import type { Clock } from '../clock.js';
-import type { PodNetworkLog } from '../options.js';
+import type { Clock } from '@podwire/rim';
+import type { Log } from '@podwire/rim';
 import { type FileFinding, type Finding, lookAtDirectory } from './look.js';
 import { takeSignature } from './signature.js';
 import { type StartWatching, watchDirectory } from './watch.js';
@@ -18,7 +18,7 @@ export interface ChoiceOptions {
   readonly pluginPath: readonly string[];
   readonly validate: (network: NetworkConfig) => Promise<unknown>;
   readonly clock: Clock;
-  readonly log: PodNetworkLog;
+  readonly log: Log;
   readonly startWatching?: StartWatching;
   /** Milliseconds from the first event to the look: files come in several steps. */
   readonly debounceMs: number;
@@ -101,7 +101,7 @@ function hasChanged(before: ChosenNetwork | undefined, after: ChosenNetwork | un
   );
 }
 
-function tellOfChange(log: PodNetworkLog, chosen: ChosenNetwork | undefined, { problem }: Finding): void {
+function tellOfChange(log: Log, chosen: ChosenNetwork | undefined, { problem }: Finding): void {
   if (chosen === undefined) return log.warn({ problem }, 'no network for pods');
   const { name, file } = chosen.network;
   if (chosen.kept)

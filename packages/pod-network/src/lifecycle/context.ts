@@ -1,7 +1,8 @@
 import type { Gate, NetworkConfig, Runtime } from '@podwire/cni';
 import type { SpanContext, Tracer } from '@podwire/tracing';
 import { formatTraceparent } from '@podwire/tracing';
-import type { LoopbackMode, PodNetworkLog, PodNetworkSystem } from '../options.js';
+import type { Log } from '@podwire/rim';
+import type { LoopbackMode, PodNetworkSystem } from '../options.js';
 import type { SandboxRecords } from '../state/records.js';
 
 /** What all operations share. */
@@ -13,7 +14,7 @@ export interface Scope {
   readonly loopback: LoopbackMode;
   readonly timeoutMs: number;
   readonly bootId: string;
-  readonly log: PodNetworkLog;
+  readonly log: Log;
   readonly tracer: Tracer;
   readonly system: PodNetworkSystem;
   /** The network to attach to. @throws PodwireError NETWORK_NOT_READY */

@@ -1,7 +1,7 @@
 /** What is told of plugin calls: spans, lines in the log, counters. */
 import { CniError, type Exec, type PluginFinish, type RuntimeObserver } from '@podwire/cni';
 import { type Attributes, formatTraceparent, parseTraceparent, type Tracer } from '@podwire/tracing';
-import type { PodNetworkLog } from '../options.js';
+import type { Log } from '@podwire/rim';
 
 /** Calls of one plugin with one command and one outcome. */
 export interface CallCounter {
@@ -66,7 +66,7 @@ export interface CallLog {
   readonly counters: () => readonly CallCounter[];
 }
 
-export function createCallLog(log: PodNetworkLog): CallLog {
+export function createCallLog(log: Log): CallLog {
   const counters = new Map<string, CallCounter>();
   return {
     observer: {
@@ -98,7 +98,7 @@ function count(counters: Map<string, CallCounter>, call: PluginFinish): void {
 }
 
 /** VERSION and STATUS come every few seconds: they are noise unless they fail. */
-function write(log: PodNetworkLog, call: PluginFinish): void {
+function write(log: Log, call: PluginFinish): void {
   const { plugin, command, network, containerId, exitCode, exitSignal, error, rollback } = call;
   const stderr = call.stderr.trim();
   const facts = {

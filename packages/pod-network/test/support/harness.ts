@@ -103,7 +103,7 @@ export function createHarness(options: HarnessOptions = {}): Harness {
         stateDirectory: state,
         durable: false,
         env: { PATH: '/bin', TRACEPARENT: 'of nobody' },
-        log: { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn') },
+        log: { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') },
         ...rest,
         system: {
           exec,

@@ -1,4 +1,5 @@
 import type { CriRuntime } from '@podwire/cri';
+import type { Log as PodletLog } from '@podwire/rim';
 import type { Span, Tracer } from '@podwire/tracing';
 import type { Clock, PodEvent, PodletDirectories, PodletNode } from '../contract.js';
 import type { RunHook } from '../hooks/index.js';
@@ -14,13 +15,7 @@ import type { RuntimeView } from './runtime-view.js';
 import type { Semaphore } from './semaphore.js';
 import type { LoopSettings } from './settings.js';
 
-/** As of pino, so much as is needed. */
-export interface PodletLog {
-  debug(facts: object, message: string): void;
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
+export type { PodletLog };
 
 /** Between any two steps; a test ends the process there. Names are the same in every run of the same pod. */
 export interface PodletFaults {

@@ -1,0 +1,41 @@
+/** What a program has of the outside and is handed in: time, logs, and the points at which a test may end it. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Milliseconds; passed in so that tests have their own. */
+export interface Clock {
+  /** Since the epoch. */
+  now(): number;
+  /** Of a clock that only goes forward. */
+  elapsed(): number;
+  /** @throws the signal's reason */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The machine's. Sleeping is no reason for a process to stay. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  sleep: async (milliseconds, signal) => void (await delay(milliseconds, undefined, { signal, ref: false })),
+};
+
+/** What pino's loggers are, as far as it is used here. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+const quiet = (): void => undefined;
+
+export const silentLog: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+/**
+ * Points at which a test may end the process. They are reached between all steps, before and after every outside effect;
+ * names are stable.
+ */
+export interface FaultPoints {
+  reach(point: string): void;
+}
+
+export const noFaults: FaultPoints = { reach: quiet };

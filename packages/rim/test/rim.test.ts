@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { noFaults, silentLog, systemClock } from '../src/index.js';
+
+test('sleep ends with the signal and its reason', async () => {
+  const stop = new AbortController();
+  const sleeping = systemClock.sleep(60_000, stop.signal);
+  stop.abort(new Error('enough'));
+  await expect(sleeping).rejects.toMatchObject({ name: 'AbortError', cause: { message: 'enough' } });
+});
+
+test('the clock that only goes forward does', async () => {
+  const before = systemClock.elapsed();
+  await systemClock.sleep(1, new AbortController().signal);
+  expect(systemClock.elapsed()).toBeGreaterThan(before);
+});
+
+test('silence', () => {
+  expect(silentLog.warn({}, 'x')).toBeUndefined();
+  expect(noFaults.reach('x')).toBeUndefined();
+});
