@@ -31,13 +31,18 @@ for (const area of [...areas, 'others']) {
 }
 row('all', ...reports.map((report) => showCell(casesOf(report))));
 
+/** Why something did not pass, where, and which cases. */
 const reasons = new Map();
 for (const report of reports)
-  for (const { name, state, why } of casesOf(report).filter((each) => each.state !== 'passed')) {
-    const key = `${name.replace(' [Conformance]', '')} | ${state === 'failed' ? 'failed' : 'left out'}: ${why ?? 'by critest itself'}`;
-    reasons.set(key, new Set([...(reasons.get(key) ?? []), report.runtime]));
+  for (const { name, state, why = 'critest says so' } of casesOf(report)) {
+    if (state === 'passed') continue;
+    const key = state === 'failed' ? `fails: ${why}` : why;
+    const { runtimes, names } = reasons.get(key) ?? { runtimes: new Set(), names: new Set() };
+    runtimes.add(report.runtime);
+    names.add(name.replace(' [Conformance]', '').replaceAll('|', '\\|'));
+    reasons.set(key, { runtimes, names });
   }
 console.log('');
-row('case', 'why', 'where');
+row('why', 'where', 'cases');
 row('---', '---', '---');
-for (const [key, runtimes] of reasons) row(key, [...runtimes].join(', '));
+for (const [why, { runtimes, names }] of reasons) row(why, [...runtimes].join(', '), [...names].join('<br>'));

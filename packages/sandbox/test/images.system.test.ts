@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const image = (name: string) => ({
-  image: `${registry.address}/${name}:1`,
+  image: `${registry.address}/${name}${name.includes('@') ? '' : ':1'}`,
   annotations: {},
   userSpecifiedImage: '',
   runtimeHandler: '',
@@ -71,6 +71,19 @@ test('the wrong credentials first, then the right ones', async () => {
     (await machine.cri.imageStatus({ image: image('team/app'), verbose: false })).image,
     undefined,
   );
+});
+
+test('an image by its digest has that name and no tag', async () => {
+  writeCredentials({ '': 'right:s3cret:word' });
+  const [, byDigest = ''] = /^[^/]+\/(.*)$/.exec(await pull('team/app')) ?? [];
+  await machine.cri.removeImage({ image: image('team/app') });
+  const ref = await pull(byDigest);
+  assert.equal(ref, image(byDigest).image);
+  const { image: found } = await machine.cri.imageStatus({ image: image(byDigest), verbose: false });
+  assert.deepEqual(found?.repoTags, []);
+  assert.deepEqual(found.repoDigests, [ref]);
+  await machine.cri.removeImage({ image: image(byDigest) });
+  assert.equal((await machine.cri.imageStatus({ image: image(byDigest), verbose: false })).image, undefined);
 });
 
 test('all wrong: every attempt is told, in its order, and no secret', async () => {
