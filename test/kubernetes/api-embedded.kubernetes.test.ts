@@ -98,6 +98,37 @@ test('a pod that cannot be carried out says why, in its status and in an event',
   await deleteAll(machine, ['no-command']);
 });
 
+test('a pod that has done its work is Succeeded', async () => {
+  const { spec, ...rest } = webPod({ name: 'job' });
+  const [{ readinessProbe: _, ...container }] = spec['containers'] as [Record<string, unknown>];
+  const containers = [{ ...container, command: ['sh', '-c', 'echo done'] }];
+  await machine.createPod({ ...rest, spec: { ...spec, restartPolicy: 'Never', containers } });
+  const { status } = await machine.until('job', 'has ended', (pod) => pod.status.phase === 'Succeeded');
+  assert.deepEqual(
+    status.containerStatuses?.map(({ state }) => [state.terminated?.exitCode, state.terminated?.reason]),
+    [[0, 'Completed']],
+  );
+  await deleteAll(machine, ['job']);
+});
+
+test('where a finalizer keeps the object, the last status is in it, and it goes with the finalizer', async () => {
+  const { metadata, ...rest } = webPod({ name: 'finalized' });
+  const finalizers = ['podwire.io/test'];
+  await machine.createPod({ ...rest, metadata: { ...metadata, finalizers } });
+  await machine.untilReady('finalized');
+  await machine.deletePod('finalized', 2);
+  const last = await machine.until(
+    'finalized',
+    'is over on the node',
+    (pod) => pod.metadata.deletionGracePeriodSeconds === 0,
+  );
+  assert.equal(last.status.containerStatuses?.[0]?.state.terminated?.exitCode, 0);
+  assert.equal(last.status.phase, 'Succeeded');
+  assert.equal(conditionOf(last, 'Ready')?.status, 'False');
+  await machine.patchPod('finalized', { metadata: { finalizers: null } });
+  await machine.untilGone('finalized');
+});
+
 test('a host port that another pod has is a clear status, and free again it is taken', async () => {
   await machine.createPod(webPod({ name: 'holds-port', hostPort: 8099 }));
   await machine.untilReady('holds-port');

@@ -38,7 +38,7 @@ export interface ApiContainerStatus {
   readonly state: {
     readonly running?: { readonly startedAt: string };
     readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly terminated?: { readonly exitCode: number };
+    readonly terminated?: { readonly exitCode: number; readonly reason?: string };
   };
 }
 
@@ -110,6 +110,7 @@ export interface Manifest {
     readonly name: string;
     readonly namespace: string;
     readonly labels: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
   };
   readonly spec: Readonly<Record<string, unknown>>;
 }
