@@ -19,6 +19,7 @@ import {
 import { type FaultDesk, openFaultDesk } from '@podwire/testkit/fault-orders';
 import { addressOf, type Board, isReady, watchUntil } from './board.js';
 import type { PodAgentConfig, RuntimeConfig } from './entry-config.js';
+import { killQuietly } from './end-processes.js';
 import { webPod } from './manifests.js';
 import { createPlaces, leasesIn, listPodThings, type Places } from './places.js';
 import { createService, type Service } from './service.js';
@@ -34,8 +35,8 @@ export interface MachineOptions {
   readonly networkTimeoutMs?: number;
   /** Installs plugins of the test. @returns what stands behind the bridge in the network's chain */
   readonly chain?: (host: PrivateHost, places: Places) => readonly object[];
-  /** The URL of an API server. */
-  readonly server?: string;
+  /** Starts an API server. @returns its URL */
+  readonly server?: (host: PrivateHost) => Promise<string>;
 }
 
 /** What is there before there is a pod agent. */
@@ -100,7 +101,7 @@ async function furnish(host: PrivateHost, options: MachineOptions): Promise<PodM
     ...(await options.runtime?.(bare)),
     manifests: [places.manifests],
     settings: { ...hasty, ...options.settings },
-    ...(options.server === undefined ? {} : { server: options.server }),
+    ...(options.server === undefined ? {} : { server: await options.server(host) }),
   };
   const desk = openFaultDesk(places.orders);
   desk.clear();
@@ -114,6 +115,8 @@ async function furnish(host: PrivateHost, options: MachineOptions): Promise<PodM
 
 async function prepare(host: PrivateHost, options: MachineOptions): Promise<Bare> {
   const places = createPlaces(host);
+  // A machine without any address reaches no pod whose route has none of its own.
+  await host.namespace.ip('addr add 192.0.2.10/32 dev lo');
   const agent = options.network === 'podwire' ? await startAgent(host, { config: agentConfig }) : undefined;
   if (agent === undefined) writeNetwork(places, options.chain?.(host, places));
   else await installPlugin(host, agent.socket);
@@ -156,9 +159,7 @@ export function startEntry(host: PrivateHost, entry: string, config: object, ord
 /** After a failed test: the processes of its pods, and its mounts. */
 async function takeApart(host: PrivateHost, places: Places): Promise<void> {
   const namespaces = fs.readdirSync(places.netns).map((name) => path.join(places.netns, name));
-  for (const pid of processesIn(new Set(namespaces.map((file) => fs.statSync(file).ino)))) {
-    process.kill(pid, 'SIGKILL');
-  }
+  processesIn(new Set(namespaces.map((file) => fs.statSync(file).ino))).forEach(killQuietly);
   for (const file of [...namespaces, ...mountsOf(host, places)]) {
     await run(['umount', '--lazy', file]).catch(() => undefined);
   }

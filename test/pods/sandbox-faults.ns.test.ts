@@ -6,6 +6,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { connectCri, PodSandboxConfig, PodSandboxState } from '@podwire/cri';
 import type { PodView } from '@podwire/podlet';
 import { mountsBelow, type PrivateHost, processesIn, run } from '@podwire/testkit';
+import { killQuietly, processesWith } from './end-processes.js';
 import { webPod } from './manifests.js';
 import type { Places } from './places.js';
 import { createPodMachine, type PodMachine, startEntry } from './pod-machine.js';
@@ -36,17 +37,9 @@ describe('with the runtime in the pod agent', () => {
   after(() => machine.close());
 
   const holderOf = ({ sandboxId = '' }: PodView): number => {
-    const isIt = (pid: string): boolean => {
-      try {
-        const argv = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return argv.includes('podwire-hold\0sandbox') && argv.includes(sandboxId);
-      } catch {
-        return false; // it ended meanwhile
-      }
-    };
-    const pids = fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && isIt(entry));
+    const pids = processesWith('podwire-hold\0sandbox', sandboxId);
     assert.equal(pids.length, 1, sandboxId);
-    return Number(pids[0]);
+    return pids[0]!;
   };
 
   test('a sandbox is killed: another one comes, can be reached, and the old one’s address is free', async () => {
@@ -100,19 +93,8 @@ describe('with the runtime in the pod agent', () => {
 async function endPods(machine: PodMachine): Promise<void> {
   const { places, host } = machine;
   const files = fs.readdirSync(places.netns).map((name) => path.join(places.netns, name));
-  for (const pid of processesIn(new Set(files.map((file) => fs.statSync(file).ino)))) {
-    process.kill(pid, 'SIGKILL');
-  }
-  for (const line of fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const argv = fs.readFileSync(`/proc/${line}/cmdline`, 'utf8');
-      if (argv.includes('podwire-hold') && argv.includes(`${host.directory}/`)) {
-        process.kill(Number(line), 'SIGKILL');
-      }
-    } catch {
-      continue; // it ended meanwhile
-    }
-  }
+  const inside = processesIn(new Set(files.map((file) => fs.statSync(file).ino)));
+  [...inside, ...processesWith('podwire-hold', `${host.directory}/`)].forEach(killQuietly);
   const mounts = mountsBelow(places.state).map((mount) => mount.path);
   for (const file of [...files, ...mounts.reverse()]) await run(['umount', '--lazy', file]);
   machine.letNamespacesGo();

@@ -1,0 +1,76 @@
+/**
+ * `kill -9` of the sandbox service on Docker Engine between any two of its steps, while the pod agent brings a pod up or takes it
+ * down. The pod agent lives on, and finds out.
+ */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { pauseImage } from '@podwire/testkit/containerd';
+import { type Docker, startDocker } from '@podwire/testkit/docker';
+import { type FaultDesk, openFaultDesk, type Place } from '@podwire/testkit/fault-orders';
+import { webPod } from './manifests.js';
+import { createPodMachine, type PodMachine, startEntry } from './pod-machine.js';
+import type { Service } from './service.js';
+
+let machine: PodMachine;
+let docker: Docker;
+let service: Service;
+let desk: FaultDesk;
+
+before(async () => {
+  machine = await createPodMachine({
+    name: 'ks',
+    runtime: async ({ host, config }) => {
+      docker = await startDocker(host);
+      const orders = path.join(host.directory, 'service-orders');
+      desk = openFaultDesk(orders);
+      desk.clear();
+      const socket = path.join(host.directory, 'cri.sock');
+      const engine = { runtime: 'docker', dockerSocket: docker.socket, sandboxImage: pauseImage };
+      service = startEntry(host, 'cri-service-entry', { ...config, ...engine, socket }, orders);
+      await service.start();
+      return { runtime: socket };
+    },
+  });
+});
+after(() => machine.close());
+
+async function assertNothingLeft(): Promise<void> {
+  await machine.assertNothingLeft();
+  assert.deepEqual(await docker.containers(), []);
+}
+
+async function record(): Promise<Place[]> {
+  desk.clear();
+  machine.write('web.json', webPod('web'));
+  await machine.untilServing('web');
+  machine.drop('web.json');
+  await machine.untilGone();
+  await assertNothingLeft();
+  return desk.places();
+}
+
+/** The whole life, whatever happens in it; the service starts again when it has died. */
+async function liveThrough(place: Place): Promise<void> {
+  desk.clear();
+  desk.order({ ...place, signal: 'SIGKILL' });
+  const restarted = service.exited().then(() => service.start());
+  machine.write('web.json', webPod('web'));
+  const { status } = await machine.untilServing('web');
+  assert.deepEqual(await machine.addresses(), [status.podIP]);
+  machine.drop('web.json');
+  await machine.untilGone();
+  assert.equal(desk.isPending(), false, 'it was not killed');
+  await restarted;
+  await assertNothingLeft();
+}
+
+test('every step of a life', { timeout: 400_000 }, async (context) => {
+  const places = await record();
+  const points = places.map(({ point }) => point);
+  assert.ok(places.length >= 20, points.join(', '));
+  for (const place of places) {
+    const name = `${place.point} ${place.skip === 0 ? '' : `(${place.skip + 1})`}`;
+    await context.test(name, () => liveThrough(place));
+  }
+});
