@@ -13,6 +13,7 @@ const below = {
   'networks/routed': ['networks/contract', 'networks/traffic', 'engine', 'addresses', 'errors'],
   'local-api': ['errors', 'linux'],
   agent: [
+    'tracing',
     'local-api',
     'errors',
     'addresses',

@@ -17,7 +17,7 @@ import type { HostView } from './node/host-view.js';
 import type { Namespaces } from './node/namespaces.js';
 import { createNodeState } from './node/node.js';
 import { createReconcileLoop, type ReconcileLoop } from './reconcile-loop.js';
-import { createTraceLog } from './trace.js';
+import { createTraceLog, type Trace } from './trace.js';
 
 export interface AgentDependencies {
   readonly version: string;
@@ -35,6 +35,8 @@ export interface AgentDependencies {
   readonly random: (bytes: number) => Uint8Array;
   readonly faults: FaultPoints;
   readonly log: Log;
+  /** Gets every finished trace, for export. */
+  readonly onTrace?: (trace: Trace) => void;
 }
 
 /** The parts of an agent, without its sockets. */
@@ -52,7 +54,7 @@ export function assembleAgent(config: AgentConfig, dependencies: AgentDependenci
   const service: Service = {
     context,
     metrics,
-    traces: createTraceLog(config.limits.traces),
+    traces: createTraceLog(config.limits.traces, dependencies.onTrace),
     clocks: { now: clock, elapsed },
     deadline: config.deadlines.request,
   };

@@ -21,6 +21,8 @@ import { createLog, type Log } from './log.js';
 import { readKernelHost } from './node/kernel-host-view.js';
 import { createNamespaces } from './node/namespaces.js';
 import { claimNetworkNamespace, lockStateDirectory } from './own-node.js';
+import type { Trace } from './trace.js';
+import { openTraceExport } from './trace-export.js';
 
 /** What tests may replace in a real agent. */
 export interface NodeAgentOptions {
@@ -44,8 +46,14 @@ export async function startNodeAgent(config: AgentConfig, options: NodeAgentOpti
     const log = options.log ?? createLog({ level: config.log.level, nodeName: config.nodeName });
     const { dependencies, close } = openDependencies(config, log, options);
     releases.push(close);
-    const agent = await startAgent(config, dependencies);
-    return { ...agent, stop: () => agent.stop().finally(() => releaseAll(releases)) };
+    const traces = await openTraceExport(process.env, log);
+    const onTrace = traces === undefined ? {} : { onTrace: (trace: Trace) => traces.add(trace) };
+    const agent = await startAgent(config, { ...dependencies, ...onTrace });
+    const stop = async (): Promise<void> => {
+      await agent.stop();
+      await traces?.close();
+    };
+    return { ...agent, stop: () => stop().finally(() => releaseAll(releases)) };
   } catch (error) {
     releaseAll(releases);
     throw error;

@@ -96,12 +96,14 @@ export interface TraceLog {
   find(id: number): Trace | undefined;
 }
 
-export function createTraceLog(capacity: number): TraceLog {
+/** @param onAdd gets each one too, for export */
+export function createTraceLog(capacity: number, onAdd?: (trace: Trace) => void): TraceLog {
   let ring: Trace[] = [];
   let lastId = 0;
   return {
     nextId: () => ++lastId,
     add(trace) {
+      onAdd?.(trace);
       ring.push(trace);
       // Cut in slices, not one by one: shifting an array is linear.
       if (ring.length >= capacity * 2) ring = ring.slice(ring.length - capacity);
