@@ -11,11 +11,14 @@ export interface Clock {
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The machine's. Sleeping is no reason for a process to stay. */
+/**
+ * The machine's. A sleeper keeps its process: somebody who waits for a holder to die must not find that the program has ended
+ * instead (Node then exits with code 13). What sleeps in the background ends with its signal.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  sleep: async (milliseconds, signal) => void (await delay(milliseconds, undefined, { signal, ref: false })),
+  sleep: async (milliseconds, signal) => void (await delay(milliseconds, undefined, { signal })),
 };
 
 /** What pino's loggers are, as far as it is used here. */

@@ -18,3 +18,13 @@ test('silence', () => {
   expect(silentLog.warn({}, 'x')).toBeUndefined();
   expect(noFaults.reach('x')).toBeUndefined();
 });
+
+test('a sleeper keeps its process, so that what waits for it is not cut off', async () => {
+  const count = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = count();
+  const stop = new AbortController();
+  const sleeping = systemClock.sleep(60_000, stop.signal).catch(() => undefined);
+  expect(count()).toBe(before + 1);
+  stop.abort();
+  await sleeping;
+});
