@@ -25,7 +25,12 @@ function complaintsAbout(place: string, field: string): string[] {
   for (const [index, step] of steps.entries())
     at = (at[step] ??= /^\d+$/.test(steps[index + 1] ?? '') ? [] : {}) as Record<string, unknown>;
   at[field] ??= {};
-  const read = readManifests(JSON.stringify(pod), { source: 'file', origin: 'pod.json', node: 'node' });
+  const read = readManifests(JSON.stringify(pod), {
+    source: 'file',
+    origin: 'pod.json',
+    node: 'node',
+    nameSuffix: 'none',
+  });
   return read.problems.filter((each) => each.field === `${place}.${field}`).map(({ message }) => message);
 }
 
