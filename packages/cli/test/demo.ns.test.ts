@@ -127,6 +127,19 @@ for (const [when, pattern] of [
   });
 }
 
+/** The namespaces of its pods, in the place that the whole machine has. */
+function pinsOf(pid: number): string[] {
+  const sandboxes = fs.readdirSync(`/run/podwire-demo-${pid}/embedded/sandboxes`);
+  return sandboxes.map((id) => `/run/netns/podwire-${id}`).filter((pin) => fs.existsSync(pin));
+}
+
+/** Nobody is left who could take pods down in order. */
+function killAgents(pid: number): void {
+  const text = fs.readFileSync(`/run/podwire-demo-${pid}/started.json`, 'utf8');
+  const started = JSON.parse(text) as Record<string, { readonly pid: number }>;
+  for (const agent of Object.values(started)) process.kill(agent.pid, 'SIGKILL');
+}
+
 /** A pod's own program reaches another one through the node's port. */
 async function untilClientWasAnswered(directory: string): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -142,6 +155,9 @@ test('what kill -9 leaves behind, and what --keep keeps, demo --end takes away',
   killed.kill('SIGKILL');
   await killed.ended;
   assert.notDeepEqual(leftOf(killed.pid), []);
+  const pins = pinsOf(killed.pid);
+  assert.equal(pins.length, 3);
+  killAgents(killed.pid);
 
   const kept = await start(['demo', '--keep']).ended;
   assert.equal(kept.code, 0, kept.stdout + kept.stderr);
@@ -163,6 +179,10 @@ test('what kill -9 leaves behind, and what --keep keeps, demo --end takes away',
     assert.equal(end.stdout, `ended podwire-demo-${pid}: nothing is left\n`);
     assert.deepEqual(leftOf(pid), []);
   }
+  assert.deepEqual(
+    pins.filter((pin) => fs.existsSync(pin)),
+    [],
+  );
 });
 
 test('a demo that runs is not ended by others', async () => {

@@ -105,7 +105,7 @@ async function isAllWell({ checks, ending }: DemoReport): Promise<boolean> {
 }
 
 async function endDemos(command: Command, io: Io, name: string | undefined): Promise<void> {
-  const [{ findLedgers }, { isAlive }, { countLeft, endDemo, inodesOf, isNothing }, { endExamples }] =
+  const [{ findLedgers }, { isAlive }, { countLeft, endDemo, belongingsOf, isNothing }, { endExamples }] =
     await Promise.all([
       import('../demo/ledger.js'),
       import('../process-mark.js'),
@@ -123,10 +123,10 @@ async function endDemos(command: Command, io: Io, name: string | undefined): Pro
   const progress = startProgress(io);
   const ended: { name: string; left: Inventory }[] = [];
   for (const ledger of chosen) {
-    const inodes = inodesOf(ledger);
+    const known = belongingsOf(ledger);
     await endExamples(ledger.directory, io, progress);
     await endDemo(ledger);
-    const left = countLeft(ledger, inodes);
+    const left = countLeft(ledger, known);
     if (!isNothing(left)) io.exitCode = exitCodes.notAsItShould;
     ended.push({ name: ledger.name, left });
   }

@@ -17,25 +17,35 @@ export interface Inventory {
   readonly files: number;
 }
 
+/** By what something is known to be of a demo, also when its directory is gone. */
+export interface Belongings {
+  /** Inodes of network namespaces: those with a name, and those that a runtime has pinned. */
+  readonly inodes: Set<number>;
+  /** Files that pin the namespaces of sandboxes. */
+  readonly pins: readonly string[];
+}
+
 /** Ends processes (SIGTERM, then SIGKILL), unpins namespaces and removes the directory. */
 export async function endDemo(ledger: Ledger): Promise<void> {
   await endProcesses(ledger.processes);
   // What a killed demo had no time to write down, and what its agents and engines have started.
-  const others = processesOf(inodesOf(ledger), ledger.directory);
+  const { inodes, pins } = belongingsOf(ledger);
+  const others = processesOf(inodes, ledger.directory);
   await endProcesses(
     others.map(({ pid }) => markProcess('other', pid)),
     { now: true },
   );
-  for (const name of ledger.namespaces) deleteNamespace(namespacePath(name));
+  for (const file of [...ledger.namespaces.map(namespacePath), ...pins]) deleteNamespace(file);
   unmountBelow(ledger.directory);
   fs.rmSync(ledger.directory, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Counts what is there of a demo. After {@link endDemo} it must be nothing. */
-export function countLeft(ledger: Ledger, namespaceInodes: ReadonlySet<number>): Inventory {
-  const running = processesOf(namespaceInodes, ledger.directory);
+export function countLeft(ledger: Ledger, known: Belongings): Inventory {
+  const running = processesOf(known.inodes, ledger.directory);
   const started = ledger.processes.filter(isAlive).map(({ pid }) => pid);
-  const inodes = [...inodesOf(ledger), ...running.map(({ inode }) => inode)];
+  const pinned = known.pins.map(inodeOf).filter((inode) => inode !== undefined);
+  const inodes = [...belongingsOf(ledger).inodes, ...pinned, ...running.map(({ inode }) => inode)];
   const mounts = mountsBelow(ledger.directory).filter(({ type }) => type !== 'nsfs');
   return {
     namespaces: new Set(inodes).size,
@@ -48,11 +58,23 @@ export function countLeft(ledger: Ledger, namespaceInodes: ReadonlySet<number>):
 export const isNothing = ({ namespaces, processes, mounts, files }: Inventory): boolean =>
   namespaces + processes + mounts + files === 0;
 
-/** Inodes of the network namespaces of a demo: those with a name, and those that a runtime has pinned in its directory. */
-export function inodesOf(ledger: Ledger): Set<number> {
-  const pinned = mountsBelow(ledger.directory).filter(({ type }) => type === 'nsfs');
-  const files = [...ledger.namespaces.map(namespacePath), ...pinned.map((mount) => mount.path)];
-  return new Set(files.map(inodeOf).filter((inode) => inode !== undefined));
+export function belongingsOf({ directory, namespaces }: Ledger): Belongings {
+  const below = mountsBelow(directory).filter(({ type }) => type === 'nsfs');
+  const pins = pinsOf(directory);
+  const files = [...namespaces.map(namespacePath), ...pins, ...below.map((mount) => mount.path)];
+  return { inodes: new Set(files.map(inodeOf).filter((inode) => inode !== undefined)), pins };
+}
+
+/** Where the embedded runtime and the sandbox service keep a file or directory for each sandbox, named by its id. */
+const sandboxDirectories = ['embedded/sandboxes', 'docker/sandbox'];
+
+/** They pin namespaces where the whole machine has them (`/run/netns/podwire-ID`). */
+function pinsOf(directory: string): string[] {
+  return sandboxDirectories
+    .map((name) => path.join(directory, name))
+    .flatMap((each) => (fs.existsSync(each) ? fs.readdirSync(each) : []))
+    .map((id) => namespacePath(`podwire-${id}`))
+    .filter((file) => fs.existsSync(file));
 }
 
 function inodeOf(file: string): number | undefined {
