@@ -49,7 +49,15 @@ test('without the API server pods go on, and pods of files still come and go', a
 test('what happens to a pod while the API server is away is written as soon as it is back', async () => {
   const before = await machine.untilReady('web');
   await machine.api.kill9();
-  await machine.podwire('exec', 'web', '--', 'sh', '-c', 'kill -TERM 1');
+  // A moment later, since all that runs in a container ends with its first process.
+  await machine.podwire(
+    'exec',
+    'web',
+    '--',
+    'sh',
+    '-c',
+    '(sleep 1; kill -TERM 1) > /dev/null 2>&1 < /dev/null &',
+  );
   await until('it is restarted', async () => /\bweb\b.*\b2\b/.test(await listed()), { describe: listed });
   await machine.api.start();
   const now = await machine.untilReady('web', (pod) => restartsOf(pod) === 2);

@@ -60,8 +60,11 @@ export async function reflect<T extends ApiObject>(
       await follow(options, copy, signal);
     } catch (error) {
       if (signal.aborted) return;
-      if (isGone(error)) {
-        copy.version = undefined;
+      const isWatchGone = isGone(error) && copy.version !== undefined;
+      copy.version = isGone(error) ? undefined : copy.version;
+      if (isWatchGone) {
+        // A server that has just started tells all nodes at once, and each will ask for a list.
+        await options.clock.sleep(firstPause * options.random(), signal).catch(() => undefined);
         continue;
       }
       options.onTrouble(error);

@@ -132,3 +132,13 @@ test('what a newer server knows is passed by', async () => {
     pods: [{ metadata: { name: 'a' }, spec: { restartPolicy: 'Always' } }],
   });
 });
+
+test('a list that is refused as too old is told, and asked for again after a pause', async () => {
+  const server = new FakeApiServer();
+  server.put('web');
+  server.failures.push(410);
+  const { seen, names, until } = await follow(server);
+  await until(() => names().length === 1);
+  expect(seen[0]).toMatchObject({ incomplete: true, problems: [{ message: 'no 410' }] });
+  expect(seen.at(-1)?.problems).toEqual([]);
+});
