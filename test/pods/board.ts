@@ -1,6 +1,7 @@
 /** Waiting for pods to be as a test wants them, by what the pod agent tells. */
 import { openLocalApi } from '@podwire/local-api';
 import type { PodChange, PodView, SourceProblem } from '@podwire/podlet';
+import { deadlineSignal } from '@podwire/rim';
 
 export interface Board {
   readonly pods: readonly PodView[];
@@ -21,7 +22,7 @@ export async function watchUntil(
 ): Promise<Board> {
   const api = openLocalApi({ socket, peer: { name: 'pod agent', unreachable: 'PODLET_UNREACHABLE' } });
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(patience)]);
+  const signal = deadlineSignal(patience, stop.signal);
   let board: Board = { pods: [], problems: [] };
   try {
     for await (const change of api.lines<PodChange>('/v1/watch', signal)) {

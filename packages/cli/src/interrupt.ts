@@ -26,28 +26,6 @@ export async function withInterrupt<T>(work: (signal: AbortSignal) => Promise<T>
   }
 }
 
-/**
- * Runs work with a signal that also aborts after so long. Not AbortSignal.timeout in AbortSignal.any: nobody else holds that
- * timeout there, and Node takes it away with the next garbage (nodejs/node#57736), so that it never comes.
- */
-export async function withDeadline<T>(
-  signal: AbortSignal,
-  milliseconds: number,
-  work: (either: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const over = new AbortController();
-  const stop = (): void => over.abort(signal.reason);
-  const timer = setTimeout(() => over.abort(new DOMException('time is up', 'TimeoutError')), milliseconds);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    return await work(over.signal);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
-  }
-}
-
 /** For work that goes on until somebody ends it: a signal is its normal end, and says nothing but its exit code. */
 export async function untilInterrupted(io: Io, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   try {

@@ -42,3 +42,5 @@ export interface FaultPoints {
 }
 
 export const noFaults: FaultPoints = { reach: quiet };
+
+export { deadlineSignal, withDeadline } from './deadline.js';

@@ -18,7 +18,15 @@ import { attachStreaming, execStreaming } from './containers/exec.js';
 import { createContainerLogs, type ContainerLogs } from './containers/logs/logs.js';
 import { createContainerService } from './containers/service.js';
 import type { SandboxContext } from './context.js';
-import { type Clock, type FaultPoints, type Log, noFaults, silentLog, systemClock } from '@podwire/rim';
+import {
+  type Clock,
+  type FaultPoints,
+  type Log,
+  deadlineSignal,
+  noFaults,
+  silentLog,
+  systemClock,
+} from '@podwire/rim';
 import { createCreationTimes } from './creation-times.js';
 import { createDocker, type Docker } from './docker/index.js';
 import { withCriErrors } from './errors.js';
@@ -179,7 +187,7 @@ function createRecovery(context: SandboxContext, logs: ContainerLogs): Recovery 
   let under: Promise<void> | undefined;
   let background = Promise.resolve();
   const recover = async (): Promise<void> => {
-    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(context.settings.cleanupTimeoutMs)]);
+    const signal = deadlineSignal(context.settings.cleanupTimeoutMs, over.signal);
     const alive = await recoverSandboxes(context, signal);
     await logs.resume(signal);
     context.log.info({ alive }, 'the sandboxes are recovered');

@@ -138,8 +138,10 @@ async function waitUntil<T>(
   look: () => T | undefined | null,
   { signal, timeout = 30_000 }: WaitOptions,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(timeout);
-  const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+  // A timer, held here: AbortSignal.timeout within AbortSignal.any may never come (nodejs/node#57736).
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), timeout);
+  const either = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
   let watcher = (): void => undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
@@ -158,6 +160,7 @@ async function waitUntil<T>(
       watcher();
     });
   } finally {
+    clearTimeout(timer);
     watchers.delete(watcher);
   }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createNamespace, deleteNamespace, inNamespace, openNamespace } from '@podwire/linux';
 import { PodwireError } from '@podwire/errors';
-import { withDeadline } from '../interrupt.js';
+import { withDeadline } from '@podwire/rim';
 
 const directory = '/run/netns';
 

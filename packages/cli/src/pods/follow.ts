@@ -1,7 +1,7 @@
 /** Watching pods come up or go, and saying so line by line. */
 import type { LocalApi } from '@podwire/local-api';
 import type { PodChange, PodView, SourceProblem } from '@podwire/podlet';
-import { withDeadline } from '../interrupt.js';
+import { withDeadline } from '@podwire/rim';
 import { colorsFor, type Io, printable } from '../io.js';
 import type { Progress } from '../render/progress.js';
 import { formatMilliseconds } from '../render/times.js';

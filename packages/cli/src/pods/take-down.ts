@@ -1,6 +1,6 @@
 /** The other way round than bringing up: no manifests, no pods, no agents that were started for them. */
 import type { LocalApi } from '@podwire/local-api';
-import { withDeadline } from '../interrupt.js';
+import { withDeadline } from '@podwire/rim';
 import type { Io } from '../io.js';
 import { endProcesses } from '../process-mark.js';
 import type { Progress } from '../render/progress.js';

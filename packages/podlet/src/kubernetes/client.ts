@@ -1,5 +1,6 @@
 /** The few verbs of the Kubernetes API that a pod agent needs, as JSON over one connection pool. */
 import { splitLines } from '@podwire/local-api';
+import { deadlineSignal } from '@podwire/rim';
 import { Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.js';
 
@@ -75,7 +76,7 @@ export function createKubernetesClient(access: ClusterAccess): KubernetesClient 
   };
   return {
     async request<T>(verb: Verb, path: string, options: RequestOptions): Promise<T> {
-      const signal = AbortSignal.any([options.signal, AbortSignal.timeout(requestDeadline)]);
+      const signal = deadlineSignal(requestDeadline, options.signal);
       return JSON.parse(await readAll(await send(verb, path, { ...options, signal }), longestAnswer)) as T;
     },
     async *watch<T>(path: string, options: RequestOptions): AsyncIterable<T> {

@@ -1,4 +1,5 @@
 /** The sandbox calls as callers see them: the same call twice is one piece of work, and different calls for a pod are serial. */
+import { deadlineSignal } from '@podwire/rim';
 import { CriError, type PodSandboxConfig } from '@podwire/cri';
 import type { SpanContext } from '@podwire/tracing';
 import { describeError } from '@podwire/errors';
@@ -89,7 +90,7 @@ function startRun(
   parent: SpanContext | undefined,
 ): Running {
   const giveUp = new AbortController();
-  const signal = AbortSignal.any([giveUp.signal, AbortSignal.timeout(context.settings.runTimeoutMs)]);
+  const signal = deadlineSignal(context.settings.runTimeoutMs, giveUp.signal);
   const { name: pod = '', namespace = '' } = config.metadata ?? {};
   const span = context.tracer.start('RunPodSandbox', parent, {
     runtime: 'docker',

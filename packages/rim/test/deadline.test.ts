@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { deadlineSignal, withDeadline } from '../src/index.js';
+
+const ended = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason), { once: true }));
+
+test('it comes', async () => {
+  expect(await ended(deadlineSignal(5, new AbortController().signal))).toMatchObject({
+    name: 'TimeoutError',
+  });
+  expect(await ended(deadlineSignal(5))).toMatchObject({ name: 'TimeoutError' });
+});
+
+test('the signal comes first, with its own reason; one that has come already too', async () => {
+  const stop = new AbortController();
+  const waiting = ended(deadlineSignal(60_000, stop.signal));
+  stop.abort(new Error('enough'));
+  expect(await waiting).toMatchObject({ message: 'enough' });
+  expect(deadlineSignal(60_000, stop.signal).reason).toMatchObject({ message: 'enough' });
+});
+
+test('work that ends in time leaves nothing behind', async () => {
+  const stop = new AbortController();
+  let seen: AbortSignal | undefined;
+  expect(await withDeadline(stop.signal, 5, (signal) => Promise.resolve((seen = signal)))).toBe(seen);
+  stop.abort();
+  expect(seen!.aborted).toBe(false);
+});
+
+test('it comes although nobody holds it, and garbage is collected meanwhile (nodejs/node#57736)', () => {
+  const module = path.resolve(import.meta.dirname, '../dist/src/index.js');
+  const program = `
+    const { deadlineSignal } = await import(${JSON.stringify(module)});
+    const stop = new AbortController();
+    deadlineSignal(100, stop.signal).addEventListener('abort', () => { console.log('came'); process.exit(0); });
+    for (let i = 0; i < 30; i += 1) { globalThis.gc(); await new Promise((r) => setTimeout(r, 10)); }
+    process.exit(stop.signal.aborted ? 2 : 1);`;
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    ['--expose-gc', '--input-type=module', '-e', program],
+    {
+      encoding: 'utf8',
+      timeout: 20_000,
+    },
+  );
+  expect({ stdout, status }).toEqual({ stdout: 'came\n', status: 0 });
+});
