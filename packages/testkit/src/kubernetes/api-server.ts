@@ -18,7 +18,7 @@ export interface ApiServer {
   readonly directory: string;
   /** As a cluster administrator, for this process. */
   readonly rest: RestClient;
-  /** For programs inside the host. */
+  /** For the pod agent inside the host, with the rights that it needs and no others. */
   readonly kubeconfig: string;
   log(): string;
   /** Drops etcd's history up to now, so that no watch can go on from before: the server answers 410. */
@@ -29,6 +29,26 @@ export interface ApiServer {
 
 const ports = { etcd: 2379, peer: 2380, api: 6443 };
 const token = 'podwire-test-administrator';
+const nodeToken = 'podwire-test-node';
+
+/** All that the pod agent may do: what its documentation says that it needs. */
+const nodeRules = [
+  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'delete'] },
+  { apiGroups: [''], resources: ['pods/status'], verbs: ['patch'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
+];
+
+async function grantNodeRights(rest: RestClient): Promise<void> {
+  const roles = '/apis/rbac.authorization.k8s.io/v1';
+  const metadata = { name: 'podwire-node' };
+  await rest.post(`${roles}/clusterroles`, { metadata, rules: nodeRules });
+  await rest.post(`${roles}/clusterrolebindings`, {
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'node' }],
+  });
+}
 
 /** Starts etcd and kube-apiserver 1.20.2 inside the host. Needs Debian's etcd-server. */
 export async function startApiServer(host: PrivateHost, options: ApiServerOptions = {}): Promise<ApiServer> {
@@ -61,6 +81,7 @@ export async function startApiServer(host: PrivateHost, options: ApiServerOption
   };
   host.defer(() => current?.stop());
   await start();
+  await grantNodeRights(rest);
   return {
     directory,
     rest,
@@ -79,9 +100,13 @@ const defaultNamespace = '/api/v1/namespaces/default';
 
 function writeCredentials(directory: string): void {
   const at = (name: string): string => path.join(directory, name);
-  fs.writeFileSync(at('tokens.csv'), `${token},administrator,administrator,system:masters\n`, {
-    mode: 0o600,
-  });
+  fs.writeFileSync(
+    at('tokens.csv'),
+    `${token},administrator,administrator,system:masters\n${nodeToken},node,node\n`,
+    {
+      mode: 0o600,
+    },
+  );
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   fs.writeFileSync(at('accounts.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
   const kubeconfig = {
@@ -95,7 +120,7 @@ function writeCredentials(directory: string): void {
         cluster: { server: `https://127.0.0.1:${ports.api}`, 'insecure-skip-tls-verify': true },
       },
     ],
-    users: [{ name: 'node', user: { token } }],
+    users: [{ name: 'node', user: { token: nodeToken } }],
   };
   fs.writeFileSync(at('kubeconfig'), JSON.stringify(kubeconfig), { mode: 0o600 });
 }
