@@ -1,4 +1,5 @@
 /** A machine of its own with a pod agent on it, whose every process, file and link a test can account for. */
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,9 +9,9 @@ import {
   type Agent,
   createPrivateHost,
   installPlugin,
+  mountsBelow,
   type PrivateHost,
   processesIn,
-  run,
   type Snapshot,
   startAgent,
   takeSnapshot,
@@ -19,7 +20,7 @@ import {
 import { type FaultDesk, openFaultDesk } from '@podwire/testkit/fault-orders';
 import { addressOf, type Board, isReady, watchUntil } from './board.js';
 import type { PodAgentConfig, RuntimeConfig } from './entry-config.js';
-import { killQuietly } from './end-processes.js';
+import { killQuietly, processesWith } from './end-processes.js';
 import { webPod } from './manifests.js';
 import { createPlaces, leasesIn, listPodThings, type Places } from './places.js';
 import { createService, type Service } from './service.js';
@@ -105,7 +106,13 @@ async function furnish(host: PrivateHost, options: MachineOptions): Promise<PodM
   };
   const desk = openFaultDesk(places.orders);
   desk.clear();
-  host.defer(() => takeApart(host, places));
+  const onExit = (): void => takeApart(host, places);
+  // Before the directory is removed, which is what a private host does then.
+  process.prependListener('exit', onExit);
+  host.defer(() => {
+    process.off('exit', onExit);
+    takeApart(host, places);
+  });
   const podAgent = startEntry(host, 'pod-agent-entry', config, places.orders);
   await podAgent.start();
   const machine = assemble(bare, podAgent, desk);
@@ -156,17 +163,15 @@ export function startEntry(host: PrivateHost, entry: string, config: object, ord
   return createService(host, [process.execPath, program, '--config', file], { PODWIRE_FAULTS: orders });
 }
 
-/** After a failed test: the processes of its pods, and its mounts. */
-async function takeApart(host: PrivateHost, places: Places): Promise<void> {
-  const namespaces = fs.readdirSync(places.netns).map((name) => path.join(places.netns, name));
-  processesIn(new Set(namespaces.map((file) => fs.statSync(file).ino))).forEach(killQuietly);
-  for (const file of [...namespaces, ...mountsOf(host, places)]) {
-    await run(['umount', '--lazy', file]).catch(() => undefined);
-  }
+/** What a failed test, or one that is ended by a signal, has left of its pods: they outlive everything else. Not to be waited for. */
+function takeApart(host: PrivateHost, places: Places): void {
+  const pins = fs.readdirSync(places.netns).map((name) => path.join(places.netns, name));
+  const inside = processesIn(new Set(pins.map((file) => fs.statSync(file).ino)));
+  [...inside, ...processesWith('podwire-hold', `${host.directory}/`)].forEach(killQuietly);
+  const mounts = mountsBelow(places.state).map((mount) => mount.path);
+  const pinned = pins.filter((pin) => mountsBelow(places.netns).some((mount) => mount.path === pin));
+  for (const file of [...pinned, ...mounts.reverse()]) execFileSync('umount', ['--lazy', file]);
 }
-
-const mountsOf = (host: PrivateHost, places: Places): readonly string[] =>
-  [...(listPodThings(host, places)['mounts'] ?? [])].reverse();
 
 async function listAddresses({ agent, places }: Bare): Promise<readonly string[]> {
   if (agent === undefined) return leasesIn(places);
