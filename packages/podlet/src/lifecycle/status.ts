@@ -45,7 +45,7 @@ export function computeStatus(pod: Pod, observed: ObservedPod, facts: PodFacts):
     ...(facts.nodeAddresses[0] === undefined ? {} : { hostIP: facts.nodeAddresses[0] }),
     ...(addresses[0] === undefined ? {} : { podIP: addresses[0] }),
     podIPs: addresses.map((ip) => ({ ip })),
-    startTime: facts.previous?.startTime ?? formatTime(firstSeen(observed, facts.now)),
+    startTime: formatTime(firstSeen(observed, facts)),
     initContainerStatuses: init,
     containerStatuses: normal,
   };
@@ -75,10 +75,12 @@ function podAddresses(pod: Pod, observed: ObservedPod, facts: PodFacts): readonl
   return ready?.addresses ?? (facts.previous?.podIPs ?? []).map(({ ip }) => ip);
 }
 
-/** An adopted pod has begun when its first sandbox was created. */
-function firstSeen(observed: ObservedPod, now: number): number {
-  return observed.sandboxes.reduce(
-    (earliest, { createdAt }) => (createdAt > 0 ? Math.min(earliest, createdAt) : earliest),
-    now,
-  );
+/**
+ * An adopted pod has begun when its first sandbox was created, also where it was shown before that was seen: a pod agent
+ * that has just started knows the manifest first.
+ */
+function firstSeen(observed: ObservedPod, { previous, now }: Pick<PodFacts, 'previous' | 'now'>): number {
+  const shown = previous?.startTime === undefined ? now : Date.parse(previous.startTime);
+  const created = observed.sandboxes.map(({ createdAt }) => createdAt).filter((createdAt) => createdAt > 0);
+  return Math.min(shown, ...created);
 }

@@ -301,3 +301,22 @@ describe('a container', () => {
     });
   });
 });
+
+describe('the start', () => {
+  const created = now - 60_000;
+
+  it('of an adopted pod is that of its first sandbox, also where it was shown before that was seen', () => {
+    const pod = aPod();
+    const before = statusOf(pod, observed([]));
+    expect(before.startTime).toBe('2026-01-01T12:00:00Z');
+    const after = statusOf(pod, observed([sandbox({ createdAt: created })]), { previous: before });
+    expect(after.startTime).toBe('2026-01-01T11:59:00Z');
+  });
+
+  it('stays when a new sandbox is made', () => {
+    const pod = aPod();
+    const before = statusOf(pod, observed([sandbox({ createdAt: created })]));
+    const after = statusOf(pod, observed([sandbox({ createdAt: now })]), { previous: before });
+    expect(after.startTime).toBe(before.startTime);
+  });
+});
