@@ -139,8 +139,24 @@ async function importImages(directory: string, socket: string): Promise<void> {
 /** Removing stops it and its containers first (CRI: RemovePodSandbox must force). */
 async function removeSandboxes(cri: CriClient): Promise<void> {
   for (const { id } of await cri.listSandboxes()) {
-    await cri.stopSandbox(id);
+    await stopSurely(cri, id);
     await cri.removeSandbox(id);
+  }
+}
+
+/**
+ * containerd 1.6 fails to stop a container that ends by itself at that very moment (its shim closes the connection:
+ * "ttrpc: closed"); every client asks again, so this one does too.
+ */
+async function stopSurely(cri: CriClient, id: string): Promise<void> {
+  const mostAttempts = 5;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await cri.stopSandbox(id);
+    } catch (error) {
+      if (attempt === mostAttempts || !String(error).includes('ttrpc: closed')) throw error;
+      await setTimeout(100);
+    }
   }
 }
 
