@@ -40,7 +40,7 @@ export const defaultSettings: LoopSettings = {
   networkRetryMs: 1_000,
   restartBackOff: { initial: 10_000, max: 300_000 },
   imageBackOff: { initial: 10_000, max: 300_000 },
-  concurrentSandboxes: 16,
+  concurrentSandboxes: 64,
   concurrentStatus: 16,
   runSandboxTimeoutMs: 240_000,
   callTimeoutMs: 120_000,

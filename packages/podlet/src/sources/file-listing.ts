@@ -3,6 +3,7 @@ import type nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
+import { isManifestName } from './manifest-name.js';
 import type { WatchedDirectory } from './watcher.js';
 
 export type ListingFiles = Pick<typeof nodeFs, 'lstatSync' | 'readdirSync' | 'realpathSync' | 'statSync'>;
@@ -33,9 +34,7 @@ export function listManifests(target: string, fs: ListingFiles): FileListing {
 }
 
 function listDirectory(target: string, fs: ListingFiles, watched: readonly WatchedDirectory[]): FileListing {
-  const entries = fs
-    .readdirSync(target, { withFileTypes: true })
-    .filter(({ name }) => !name.startsWith('.') && !name.endsWith('~'));
+  const entries = fs.readdirSync(target, { withFileTypes: true }).filter(({ name }) => isManifestName(name));
   const links = entries.filter((entry) => entry.isSymbolicLink());
   const files = entries.map(({ name }) => path.join(target, name)).sort();
   return {

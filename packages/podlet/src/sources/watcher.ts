@@ -6,6 +6,7 @@
 import type nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
+import { isManifestName } from './manifest-name.js';
 
 export type WatchFiles = Pick<typeof nodeFs, 'statSync' | 'watch'>;
 
@@ -70,6 +71,15 @@ function identityOf(fs: WatchFiles, directory: string): string | undefined {
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
 }
 
+/**
+ * A draft that is going to be renamed says nothing yet; heard of, it would only delay the rename's news. `..data` and its like
+ * are what the kubelet swaps to change all files of a volume at once.
+ */
+function concerns(name: string, only: string | undefined): boolean {
+  if (only !== undefined) return name === only;
+  return isManifestName(name) || name.startsWith('..');
+}
+
 function openWatch(
   fs: WatchFiles,
   { directory, only }: WatchedDirectory,
@@ -83,7 +93,7 @@ function openWatch(
       // libuv gives what happens to the directory itself the directory's own name.
       const isItself = event === 'rename' && name === own;
       if (isItself) watch.identity = '';
-      if (isItself || only === undefined || name === null || name === only) onEvent();
+      if (isItself || name === null || concerns(name, only)) onEvent();
     });
     watcher.on('error', () => {
       watch.identity = '';
