@@ -119,11 +119,12 @@ function pickChoices(chosen: Omit<Choices, 'podwire' | 'save' | 'part'>): Record
 
 function ownPrograms(): { binDir: string; agent: string[] } {
   const binDir = path.join(checkout, 'bin');
-  return { binDir, agent: [process.execPath, path.join(binDir, 'podwire'), 'agent'] };
+  // Started as people start it: its first line says how Node has to be run.
+  return { binDir, agent: [path.join(binDir, 'podwire'), 'agent'] };
 }
 
 function podPathPrograms(): Record<string, unknown> {
-  const podwire = [process.execPath, path.join(checkout, 'bin/podwire')];
+  const podwire = [path.join(checkout, 'bin/podwire')];
   const kubelet = path.join(os.homedir(), '.cache/podwire/kubernetes-1.20.2/kubelet');
   return { podlet: [...podwire, 'podlet'], agent: [...podwire, 'agent'], kubelet: fs.existsSync(kubelet) };
 }
