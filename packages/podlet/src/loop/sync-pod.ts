@@ -82,7 +82,7 @@ async function act(step: Step, actions: PodActions): Promise<SyncResult> {
 }
 
 function tellRecreation(step: Step, why: string): void {
-  step.tell('Normal', 'SandboxChanged', `Pod sandbox changed, it will be killed and re-created: ${why}.`);
+  step.tell('Normal', 'SandboxChanged', `The sandbox is taken down and another one made: ${why}.`);
 }
 
 async function killAll(step: Step, kills: readonly KillAction[]): Promise<void> {
