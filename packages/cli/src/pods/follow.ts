@@ -52,7 +52,7 @@ export async function followPods(
 ): Promise<PodBoard> {
   const begin = performance.now();
   const board: PodBoard = { pods: new Map(), problems: [] };
-  const told = new Map<string, string>();
+  const told = new Map<string, Said>();
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   try {
@@ -111,14 +111,23 @@ const marks: Readonly<Record<Verdict['state'], string>> = {
   failed: '✗',
 };
 
-/** One line whenever a pod gets somewhere, or waits for something else that is worth saying. */
-function tell(io: Io, progress: Progress, told: Map<string, string>, pod: PodView, after: number): void {
+/** What has been said of a pod: the latest, and everything that it waited for. */
+interface Said {
+  latest: string;
+  readonly waits: Set<string>;
+}
+
+/** One line whenever a pod gets somewhere, or waits for something that has not been said yet: retries say the same again. */
+function tell(io: Io, progress: Progress, told: Map<string, Said>, pod: PodView, after: number): void {
   const verdict = judgePod(pod);
   const isWarning = verdict.state === 'waiting' && pod.events.some(({ type }) => type === 'Warning');
   if (verdict.state === 'waiting' && !isWarning) return;
   const key = `${verdict.state} ${verdict.why}`;
-  if (told.get(pod.uid) === key) return;
-  told.set(pod.uid, key);
+  const said = told.get(pod.uid) ?? { latest: '', waits: new Set() };
+  if (said.latest === key || said.waits.has(key)) return;
+  said.latest = key;
+  if (verdict.state === 'waiting') said.waits.add(key);
+  told.set(pod.uid, said);
   progress.end();
   const paint = colorsFor(io, io.stderr);
   const mark = { waiting: paint.yellow, ready: paint.green, succeeded: paint.green, failed: paint.red }[

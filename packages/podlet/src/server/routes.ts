@@ -1,6 +1,7 @@
 /** What the pod agent offers to `podwire`: its pods, their changes, streams into them, and its sources. */
 import { PodwireError } from '@podwire/errors';
-import type { ApiRoutes } from '@podwire/local-api';
+import type { ApiAnswer, ApiRoutes } from '@podwire/local-api';
+import { withDeadline } from '@podwire/rim';
 import type { PodView } from '../contract.js';
 import type { PodletApi } from './api.js';
 import {
@@ -25,7 +26,7 @@ export const podletRoutes: ApiRoutes<PodletApi> = {
   },
   'GET /v1/network': async (api) => ({ json: await explainNetwork(api) }),
   'GET /v1/sources': (api) => ({ json: viewSources(api) }),
-  'POST /v1/sources': (api, { body }) => changeSources(api, readBody(sourcesBody, body), 'add'),
+  'POST /v1/sources': (api, { body, signal }) => addSources(api, readBody(sourcesBody, body), signal),
   'DELETE /v1/sources': (api, { body }) => changeSources(api, readBody(sourcesBody, body), 'remove'),
   'POST /v1/exec': async (api, { body, signal }) => {
     const { argv, tty, stdin, stdout, stderr, ...target } = readBody(execBody, body);
@@ -78,7 +79,29 @@ function viewSources({ sources }: PodletApi): { files: readonly string[]; urls: 
   return { files: sources.file?.origins() ?? [], urls: sources.http?.origins() ?? [] };
 }
 
-function changeSources(api: PodletApi, { files, urls }: SourcesBody, change: 'add' | 'remove') {
+/** Milliseconds that the answer waits for what new places have to say: longer than a web server is given. */
+const firstWordMs = 12_000;
+
+/** Who adds a place finds its pods, or what is wrong with it, when this is answered. */
+async function addSources(api: PodletApi, body: SourcesBody, signal: AbortSignal): Promise<ApiAnswer> {
+  const answer = changeSources(api, body, 'add');
+  const { file, http } = api.sources;
+  const words = [
+    ...(file === undefined ? [] : body.files.map((each) => file.known(each))),
+    ...(http === undefined ? [] : body.urls.map((each) => http.known(each))),
+  ];
+  await withDeadline(signal, firstWordMs, (over) => Promise.race([Promise.all(words), untilAborted(over)]));
+  return answer;
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function changeSources(api: PodletApi, { files, urls }: SourcesBody, change: 'add' | 'remove'): ApiAnswer {
   const { file, http } = api.sources;
   if ((files.length > 0 && file === undefined) || (urls.length > 0 && http === undefined)) {
     throw new PodwireError('REQUEST_INVALID', 'this pod agent takes its pods from the Kubernetes API only');

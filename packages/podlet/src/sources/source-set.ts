@@ -7,12 +7,16 @@ export interface SourceSet extends PodSource {
   add(origin: string): boolean;
   /** Its pods go. @returns false when there was none */
   remove(origin: string): boolean;
+  /** Resolves when the place has spoken for the first time, or is none of the set (any more). */
+  known(origin: string): Promise<void>;
 }
 
 interface Place {
   readonly source: PodSource;
   readonly stop: AbortController;
   latest?: Snapshot;
+  /** Those who wait for the first word. */
+  readonly waiting: (() => void)[];
 }
 
 /** @param open makes the source of one place; it is run for as long as the place belongs to the set */
@@ -24,7 +28,7 @@ export function createSourceSet(
   const places = new Map<string, Place>();
   let running: Running | undefined;
   const admit = (origin: string): void => {
-    const place: Place = { source: open(origin), stop: new AbortController() };
+    const place: Place = { source: open(origin), stop: new AbortController(), waiting: [] };
     places.set(origin, place);
     if (running !== undefined) runPlace(place, running);
   };
@@ -40,10 +44,17 @@ export function createSourceSet(
     remove: (origin) => {
       const place = places.get(origin);
       place?.stop.abort();
+      place?.waiting.splice(0).forEach((tell) => tell());
       if (!places.delete(origin)) return false;
       running?.emit();
       return true;
     },
+    known: (origin) =>
+      new Promise((resolve) => {
+        const place = places.get(origin);
+        if (place === undefined || place.latest !== undefined) resolve();
+        else place.waiting.push(resolve);
+      }),
     run: (emit, signal) =>
       new Promise((resolve, reject) => {
         running = { emit: () => emit(unite([...places.values()])), signal, fail: reject };
@@ -67,6 +78,8 @@ function runPlace(place: Place, { emit, signal, fail }: Running): void {
     if (place.stop.signal.aborted) return;
     place.latest = snapshot;
     emit();
+    // Afterwards: who waited finds what has been made of it.
+    place.waiting.splice(0).forEach((tell) => tell());
   };
   place.source.run(store, either).catch((error: unknown) => {
     if (!either.aborted) fail(error);

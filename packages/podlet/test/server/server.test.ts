@@ -49,18 +49,21 @@ async function serve(pods: PodView[] = [view('web')]) {
   };
   const problems: SourceProblem[] = [];
   const opened: string[] = [];
+  const file = createSourceSet('file', [], (origin) => {
+    opened.push(origin);
+    const say = (emit: (snapshot: Snapshot) => void): void =>
+      void setTimeout(() => emit({ pods: [], problems: [] }), 5);
+    return { name: 'file', run: (emit) => Promise.resolve(say(emit)) };
+  });
+  const stop = new AbortController();
+  const reading = file.run(() => undefined, stop.signal);
   const api: PodletApi = {
     node: 'n1',
     version: '0',
     startedAt: 0,
     runtimeName: 'fake 1',
     runtime: { exec: answer('exec'), attach: answer('attach'), portForward: answer('portforward') },
-    sources: {
-      file: createSourceSet('file', [], (origin) => {
-        opened.push(origin);
-        return { name: 'file', run: () => Promise.resolve() };
-      }),
-    },
+    sources: { file },
     pods: () => pods,
     problems: () => problems,
     subscribe: (listener) => {
@@ -79,6 +82,8 @@ async function serve(pods: PodView[] = [view('web')]) {
   });
   onTestFinished(async () => {
     await server.stop();
+    stop.abort();
+    await reading;
     fs.rmSync(directory, { recursive: true });
   });
   const client = openLocalApi({ socket, peer: { name: 'pod agent', unreachable: 'PODLET_UNREACHABLE' } });
@@ -145,6 +150,31 @@ test('a watcher gets everything, then each change, and is forgotten when it leav
   await expect(watching).rejects.toMatchObject({ name: 'AbortError' });
   expect(kinds).toEqual(['all', 'pod']);
   await expect.poll(() => listeners.size).toBe(0);
+});
+
+test('who adds a place is answered when it has spoken', async () => {
+  const spoken: string[] = [];
+  let speak = (): void => undefined;
+  const set = createSourceSet('file', [], () => ({
+    name: 'file',
+    run: (emit) => Promise.resolve((speak = () => emit({ pods: [], problems: [] }))).then(() => undefined),
+  }));
+  const stop = new AbortController();
+  const done = set.run(() => spoken.push('emitted'), stop.signal);
+  set.add('/a');
+  const known = set.known('/a').then(() => spoken.push('known'));
+  expect(spoken).toEqual(['emitted']);
+  speak();
+  await known;
+  expect(spoken).toEqual(['emitted', 'emitted', 'known']);
+  await set.known('/a');
+  await set.known('/nowhere');
+  set.add('/b');
+  const removed = set.known('/b');
+  set.remove('/b');
+  await removed;
+  stop.abort();
+  await done;
 });
 
 test('places are one source: all that is known, and incomplete until each has spoken', async () => {
