@@ -1,6 +1,7 @@
 /** Between a pod agent and its runtime: a CRI server that passes everything on, and whose connections can be cut at any call. */
 import fs from 'node:fs';
 import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CriError, connectCri, type CriRuntime, type MethodName, serveCri } from '@podwire/cri';
 
 export interface Interposer {
@@ -8,7 +9,10 @@ export interface Interposer {
   readonly socket: string;
   /** All connections end at the next call of the method: before the runtime hears of it, or when it has done its work. */
   cut(method: MethodName, when: 'before' | 'after'): void;
-  isPending(): boolean;
+  /** Resolves when the connections have been cut: some calls are made on their own schedule. @throws Error after 30 s */
+  untilCut(): Promise<void>;
+  /** Resolves when somebody follows the runtime's events: after a cut that takes a moment. */
+  untilFollowed(): Promise<void>;
   /** The runtime itself, past all faults. */
   readonly runtime: CriRuntime;
   close(): Promise<void>;
@@ -24,6 +28,7 @@ export async function startInterposer(upstream: string): Promise<Interposer> {
   const connection = await connectCri({ socket: upstream });
   const front = `${upstream}.front`;
   const clients = new Set<net.Socket>();
+  const following: Following = { count: 0, waiting: [] };
   let plan: Plan | undefined;
   const fires = (method: string, when: Plan['when']): boolean => {
     if (plan?.method !== method || plan.when !== when) return false;
@@ -31,7 +36,7 @@ export async function startInterposer(upstream: string): Promise<Interposer> {
     for (const client of clients) client.destroy();
     return true;
   };
-  const server = await serveCri(withCuts(connection, fires), { socket: `${upstream}.inner` });
+  const server = await serveCri(withCuts(connection, fires, following), { socket: `${upstream}.inner` });
   const door = net.createServer((client) => {
     const inner = net.connect(server.socket);
     clients.add(client);
@@ -48,7 +53,15 @@ export async function startInterposer(upstream: string): Promise<Interposer> {
   return {
     socket: front,
     cut: (method, when) => void (plan = { method, when }),
-    isPending: () => plan !== undefined,
+    untilCut: async () => {
+      for (const end = performance.now() + 30_000; plan !== undefined; await sleep(20))
+        if (performance.now() > end) throw new Error(`${plan.method} is not called`);
+    },
+    untilFollowed: () =>
+      new Promise((resolve) => {
+        if (following.count > 0) resolve();
+        else following.waiting.push(resolve);
+      }),
     runtime: connection,
     close: async () => {
       for (const client of clients) client.destroy();
@@ -59,10 +72,16 @@ export async function startInterposer(upstream: string): Promise<Interposer> {
   };
 }
 
+/** Who follows events now, and who waits for that. */
+interface Following {
+  count: number;
+  readonly waiting: (() => void)[];
+}
+
 type Fires = (method: string, when: Plan['when']) => boolean;
 const lost = new CriError('UNAVAILABLE', 'the connection was cut, as the test asked for');
 
-function withCuts(runtime: CriRuntime, fires: Fires): CriRuntime {
+function withCuts(runtime: CriRuntime, fires: Fires, following: Following): CriRuntime {
   return new Proxy(runtime, {
     get: (inner, name) => {
       const member: unknown = Reflect.get(inner, name);
@@ -70,7 +89,8 @@ function withCuts(runtime: CriRuntime, fires: Fires): CriRuntime {
       const method = String(name);
       return (...args: unknown[]) => {
         const call = () => Reflect.apply(member, inner, args) as unknown;
-        if (method === 'getContainerEvents') return cutStream(call() as AsyncIterable<unknown>, fires);
+        if (method === 'getContainerEvents')
+          return cutStream(call() as AsyncIterable<unknown>, fires, following);
         return cutCall(call as () => Promise<unknown>, method, fires);
       };
     },
@@ -85,10 +105,20 @@ async function cutCall(call: () => Promise<unknown>, method: string, fires: Fire
 }
 
 /** Before and after an event goes through. */
-async function* cutStream(events: AsyncIterable<unknown>, fires: Fires): AsyncIterable<unknown> {
-  for await (const event of events) {
-    if (fires('getContainerEvents', 'before')) throw lost;
-    yield event;
-    if (fires('getContainerEvents', 'after')) throw lost;
+async function* cutStream(
+  events: AsyncIterable<unknown>,
+  fires: Fires,
+  following: Following,
+): AsyncIterable<unknown> {
+  following.count += 1;
+  for (const tell of following.waiting.splice(0)) tell();
+  try {
+    for await (const event of events) {
+      if (fires('getContainerEvents', 'before')) throw lost;
+      yield event;
+      if (fires('getContainerEvents', 'after')) throw lost;
+    }
+  } finally {
+    following.count -= 1;
   }
 }
