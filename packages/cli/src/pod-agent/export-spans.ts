@@ -1,10 +1,10 @@
 /** Traces to an OpenTelemetry collector, where the environment names one. */
 import { createOtlpExporter, type OtlpExporter, readOtlpSettings } from '@podwire/tracing';
-import type { RuntimeLog } from './open-runtime.js';
+import type { Log } from '@podwire/rim';
 
 export async function openExporter(
   env: Readonly<Record<string, string | undefined>>,
-  log: RuntimeLog,
+  log: Log,
 ): Promise<OtlpExporter | undefined> {
   const settings = readOtlpSettings(env);
   if (settings === undefined) return undefined;

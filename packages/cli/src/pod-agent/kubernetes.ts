@@ -1,7 +1,7 @@
 /** The side towards an API server: pods come from it, status and events go to it. Loaded only when it is asked for. */
 import type { Clock, PodSource, StatusSink } from '@podwire/podlet';
 import type { createConfigMapFinder } from '@podwire/podlet/kubernetes';
-import type { RuntimeLog } from './open-runtime.js';
+import type { Log } from '@podwire/rim';
 import type { PodAgentSettings } from './settings.js';
 
 export interface KubernetesSide {
@@ -15,7 +15,7 @@ export interface KubernetesSide {
 export async function openKubernetes(
   settings: PodAgentSettings,
   clock: Clock,
-  log: RuntimeLog,
+  log: Log,
   runtimeName: string,
 ): Promise<KubernetesSide> {
   const kubernetes = await import('@podwire/podlet/kubernetes');

@@ -14,8 +14,6 @@ export interface OpenRuntime {
   close(): Promise<void>;
 }
 
-export type { Log as RuntimeLog };
-
 /** @throws CriError when nobody answers on the socket; PodwireError of what could not be started */
 export async function openRuntime(settings: RuntimeSettings, tracer: Tracer, log: Log): Promise<OpenRuntime> {
   if (settings.runtime !== 'embedded' && settings.runtime !== 'docker') return connect(settings);

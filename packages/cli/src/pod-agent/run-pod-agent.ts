@@ -29,19 +29,19 @@ import {
   startPodletServer,
   withCheckpoints,
 } from '@podwire/podlet';
-import { systemClock as clock } from '@podwire/rim';
+import { type Log, systemClock as clock } from '@podwire/rim';
 import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
 import { openExporter } from './export-spans.js';
 import { type KubernetesSide, openKubernetes } from './kubernetes.js';
-import { openRuntime, type RuntimeLog } from './open-runtime.js';
+import { openRuntime } from './open-runtime.js';
 import type { PodAgentSettings } from './settings.js';
 import { loadSources, saveSources } from './source-file.js';
 
 /** Runs until `stopped`; pods go on. @throws PodwireError, CriError: what could not be started */
 export async function runPodAgent(
   settings: PodAgentSettings,
-  log: RuntimeLog,
+  log: Log,
   stopped: AbortController,
 ): Promise<void> {
   fs.mkdirSync(settings.places.podletState, { recursive: true, mode: 0o700 });
@@ -104,7 +104,7 @@ function createSources(settings: PodAgentSettings): Sources {
 }
 
 /** Pods of the API that come up also while it cannot be reached. Without an API nobody would ever take them back. */
-async function loadCheckpoints(checkpoints: PodCheckpoints, log: RuntimeLog): Promise<readonly Pod[]> {
+async function loadCheckpoints(checkpoints: PodCheckpoints, log: Log): Promise<readonly Pod[]> {
   const { pods, problems } = await checkpoints.load();
   for (const problem of problems) log.warn({ problem }, 'a checkpoint cannot be used');
   return pods;
@@ -116,7 +116,7 @@ interface Parts {
   readonly sources: Sources;
   readonly checkpoints: PodCheckpoints;
   readonly restored: readonly Pod[];
-  readonly log: RuntimeLog;
+  readonly log: Log;
   readonly onSpan: (span: Span) => void;
 }
 

@@ -3,7 +3,9 @@
  * line that goes on in the next one. Pure.
  */
 
-export type LogStream = 'stdout' | 'stderr';
+import { formatLogEntry, type LogStream } from '@podwire/cri/logs';
+
+export type { LogStream };
 
 /** One message of Docker's log: a line with its end, or a part of a long one without. */
 export interface LogMessage {
@@ -27,7 +29,7 @@ export function parseMessage(stream: LogStream, payload: Buffer): LogMessage | u
 }
 
 export function renderLine({ time, stream, text, isPartial }: LogMessage): Buffer {
-  return Buffer.concat([Buffer.from(`${time} ${stream} ${isPartial ? 'P' : 'F'} `), text, Buffer.from('\n')]);
+  return formatLogEntry({ timestamp: time, stream, partial: isPartial, content: text });
 }
 
 /** Where a log ends: the last time in it, and how many lines of each stream have that time. */
