@@ -50,8 +50,8 @@ export interface EndpointRecord {
   readonly createdAt: number;
 }
 
-/** The owner of a list of resources: the node itself or one endpoint. */
-export type OwnerId = 'node' | `endpoint:${string}`;
+/** The owner of a list of resources: the node itself, one endpoint, or what leads to one peer. */
+export type OwnerId = 'node' | `endpoint:${string}` | `peer:${string}`;
 
 /** The key of an endpoint, also its owner id and record name: `network,containerId,ifName` (none may hold a comma). */
 export function endpointKey(id: EndpointId): string {

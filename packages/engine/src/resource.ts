@@ -32,6 +32,35 @@ export interface Ifb {
   readonly mtu: number;
 }
 
+/**
+ * The node's end of VXLAN tunnels to all its peers: no learning, what is where is said by {@link ForwardingEntry}. Created up.
+ * Addresses, neighbours and forwarding entries on it are all Podwire's: reconcile takes away what nobody wants.
+ */
+export interface Vxlan {
+  readonly kind: 'vxlan';
+  readonly name: string;
+  readonly mac: string;
+  /** VXLAN network identifier */
+  readonly id: number;
+  /** UDP */
+  readonly port: number;
+  /** Address of the node that tunnels begin at. */
+  readonly local: string;
+  /** The link that has this address; packets leave through it. */
+  readonly underlay?: string;
+  readonly mtu: number;
+}
+
+/** Frames for this MAC leave the tunnel towards that address (`bridge fdb`). */
+export interface ForwardingEntry {
+  readonly kind: 'forwarding-entry';
+  readonly in: Side;
+  readonly link: string;
+  readonly mac: string;
+  /** Address of the peer's node. */
+  readonly remote: string;
+}
+
 /** The link is administratively up. Removing it does nothing: the link itself is removed by its own resource. */
 export interface LinkUp {
   readonly kind: 'link-up';

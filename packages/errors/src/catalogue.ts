@@ -187,6 +187,102 @@ export const errorCatalogue = {
       'The message names the file and the reason: not built, no permission, no space, not executable there.',
     cni: 5,
   },
+  STORE_UNAVAILABLE: {
+    meaning:
+      'The store did not answer in time, or could not be reached. A write may or may not have been done.',
+    action:
+      'Pods keep working and nodes go on with the blocks they own; see that the endpoints in the message are up.',
+    cni: 11,
+  },
+  STORE_DENIED: {
+    meaning: 'The store refused the credentials, or they may not do what was asked.',
+    action: 'Check user, password or token file, certificate and the rights below the configured root.',
+    cni: 5,
+  },
+  STORE_FULL: {
+    meaning: 'The store takes no more data.',
+    action:
+      'For etcd: compact, defragment and disarm the alarm, or raise its quota. Nodes go on with the blocks they own.',
+    cni: 11,
+  },
+  STORE_CONFLICT: {
+    meaning: 'Somebody else has changed the object meanwhile.',
+    action: 'Read it again and decide anew; commands do that by themselves a few times.',
+    cni: 11,
+  },
+  STORE_LEASE_LOST: {
+    meaning: 'A lease has ended, and what was bound to it is gone.',
+    action:
+      'The holder begins anew; when it happens often, the machine or the store is too slow for the lease’s length.',
+    cni: 11,
+  },
+  OBJECT_INVALID: {
+    meaning: 'An object in the store cannot be read.',
+    action:
+      'The message names its key and field; correct or delete it. Until then the version before it stays in force.',
+    cni: 7,
+  },
+  OBJECT_TOO_NEW: {
+    meaning: 'An object in the store was written by a newer Podwire.',
+    action: 'Bring this node up to the version of the others.',
+    cni: 7,
+  },
+  NODE_NAME_TAKEN: {
+    meaning: 'Another agent is registered under this node’s name and is alive.',
+    action: 'Give each node a `nodeName` of its own, or stop the other agent that the message names.',
+    cni: 11,
+  },
+  NODE_FENCED: {
+    meaning: 'The node was cut off from the store for so long that its blocks may be another’s by now.',
+    action: 'Pods keep working, but no address is handed out until the store answers again.',
+    cni: 11,
+  },
+  NODE_STATE_STALE: {
+    meaning: 'The node’s state is older than the cluster’s: blocks that it believes to own belong to others.',
+    action:
+      'It hands out nothing from them. Re-create the pods that the message names: their addresses may be used elsewhere.',
+    cni: 11,
+  },
+  NODE_UNKNOWN: {
+    meaning: 'No node of that name is registered.',
+    action: '`podwire nodes` lists them.',
+    cni: 3,
+  },
+  POOL_UNKNOWN: {
+    meaning: 'There is no pool of that name.',
+    action: '`podwire pool list` lists them.',
+    cni: 3,
+  },
+  POOL_IN_USE: {
+    meaning: 'The pool cannot be deleted or changed so: addresses or blocks of it are in use.',
+    action: 'Disable it, wait until its pods are gone (`podwire ipam migrate` helps) and try again.',
+    cni: 7,
+  },
+  POOL_INVALID: {
+    meaning: 'A pool cannot be as it was asked for.',
+    action: 'The message names the field and the rule.',
+    cni: 7,
+  },
+  MTU_MISMATCH: {
+    meaning: 'A link between nodes does not carry what pods may send.',
+    action: 'Give the network a smaller `mtu`, or the underlay a larger one; the message has the numbers.',
+    cni: 999,
+  },
+  BGP_REFUSED: {
+    meaning: 'The BGP daemon did not take its configuration or does not answer.',
+    action: 'The message has its answer; routes that were exchanged before stay until it ends.',
+    cni: 999,
+  },
+  IMPORT_INVALID: {
+    meaning: 'A dump of another system’s datastore cannot be read or taken over.',
+    action: 'The message names the object and the field. Nothing was written.',
+    cni: 999,
+  },
+  TESTBED_FAILED: {
+    meaning: 'A testbed did not come up, or is not as it should be.',
+    action: 'The message names the node; `podwire testbed down` takes everything away.',
+    cni: 999,
+  },
   MANIFEST_INVALID: {
     meaning: 'A pod manifest has a field that cannot be used.',
     action: 'Correct the field that the message names, with its file and line.',

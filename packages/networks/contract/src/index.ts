@@ -27,6 +27,41 @@ export interface PoolView {
   /** ADDRESS/LENGTH */
   readonly cidr: string;
   readonly natOutgoing: boolean;
+  /**
+   * How packets reach blocks of other nodes. `direct` (when absent): their own addresses as next hops, where the nodes share a
+   * segment; `vxlan`: through a tunnel; `vxlan-cross-subnet`: through a tunnel where they do not share one.
+   */
+  readonly encapsulation?: 'direct' | 'vxlan' | 'vxlan-cross-subnet';
+}
+
+/** Where the node is attached, in a cluster. */
+export interface UnderlayView {
+  /** Name of the link. */
+  readonly link: string;
+  /** bytes */
+  readonly mtu: number;
+  /** ADDRESS/LENGTH; the length says who shares the segment. */
+  readonly ipv4?: string;
+  readonly ipv6?: string;
+}
+
+/** A node's end of tunnels. */
+export interface TunnelView {
+  readonly mac: string;
+  /** Addresses of the node's own blocks: what it sends from when it speaks to pods elsewhere, and the next hop to its blocks. */
+  readonly ipv4?: string;
+  readonly ipv6?: string;
+}
+
+/** Another node, as this one must know it to reach its pods. */
+export interface PeerView {
+  readonly name: string;
+  /** ADDRESS/LENGTH */
+  readonly ipv4?: string;
+  readonly ipv6?: string;
+  readonly tunnel?: TunnelView;
+  /** Its blocks of the node's networks, and single addresses that it has borrowed. */
+  readonly blocks: readonly string[];
 }
 
 /** What a network is, from the agent's configuration. */
@@ -46,6 +81,9 @@ export interface NodeView {
   /** Whether the node speaks the family at all. */
   readonly ipv4: boolean;
   readonly ipv6: boolean;
+  /** Both only in a cluster. */
+  readonly underlay?: UnderlayView;
+  readonly tunnel?: TunnelView;
 }
 
 /** One attachment of one pod to one network, with everything a plan needs. */
@@ -80,6 +118,8 @@ export interface NetworkModel {
   readonly name: string;
   /** Bridges, tunnels, tables, sysctls: what the node needs before the first pod. */
   planNode(node: NodeView): Resource[];
+  /** What the node needs to reach the pods of another node. */
+  planPeer(node: NodeView, peer: PeerView): Resource[];
   /** Everything one pod needs. */
   planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoint;
 }

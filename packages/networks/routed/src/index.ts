@@ -7,5 +7,5 @@ export { hostLinkName } from './names.js';
 
 /** The routed model: a veth pair and kernel routes for each pod, no bridge and no subnet (the behaviour of Calico). */
 export function createRoutedModel(): NetworkModel {
-  return { name: 'routed', planNode, planEndpoint };
+  return { name: 'routed', planNode, planPeer: () => [], planEndpoint };
 }

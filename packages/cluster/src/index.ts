@@ -1,0 +1,3 @@
+export type { ClusterCopy, CopyChange, Stored } from './copy.js';
+export { folders, type Keys, keysBelow } from './keys.js';
+export * from './kinds.js';

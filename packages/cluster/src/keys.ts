@@ -1,0 +1,48 @@
+/** Where each object is. `root` ends without a slash: `/podwire`. */
+
+/** A prefix as part of a key: `10.244.0.0/26` is `10.244.0.0-26`. */
+const slug = (cidr: string): string => cidr.replace('/', '-');
+
+export interface Keys {
+  readonly root: string;
+  pool(name: string): string;
+  block(cidr: string): string;
+  /** One for each node that has addresses of the block: its owner and those it has lent to. */
+  ledger(cidr: string, node: string): string;
+  node(name: string): string;
+  presence(node: string): string;
+  absence(node: string): string;
+  workload(network: string, namespace: string, name: string): string;
+  loanRequest(block: string, node: string, id: string): string;
+  /** Who leads the controllers. */
+  readonly leader: string;
+}
+
+/** The folders that watches and lists are about. `shared` is what every node follows. */
+export const folders = {
+  pools: 'shared/pools/',
+  blocks: 'shared/blocks/',
+  nodes: 'shared/nodes/',
+  workloads: 'shared/workloads/',
+  loanRequests: 'shared/loan-requests/',
+  ledgers: 'ledgers/',
+  presences: 'presences/',
+  absences: 'absences/',
+} as const;
+
+export function keysBelow(root: string): Keys {
+  const at = (folder: keyof typeof folders, ...parts: readonly string[]): string =>
+    `${root}/${folders[folder]}${parts.join('/')}`;
+  return {
+    root,
+    pool: (name) => at('pools', name),
+    block: (cidr) => at('blocks', slug(cidr)),
+    ledger: (cidr, node) => at('ledgers', slug(cidr), node),
+    node: (name) => at('nodes', name),
+    presence: (node) => at('presences', node),
+    absence: (node) => at('absences', node),
+    workload: (network, namespace, name) => at('workloads', network, namespace, name),
+    loanRequest: (block, node, id) => at('loanRequests', slug(block), node, id),
+    leader: `${root}/leader`,
+  };
+}
