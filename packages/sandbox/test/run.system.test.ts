@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import http, { type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { ContainerConfig, ContainerState, PodSandboxState } from '@podwire/cri';
@@ -99,8 +101,17 @@ test('a container joins its sandbox, writes its log and ends', async () => {
   assert.deepEqual(await machine.docker.containers(), []);
 });
 
+/**
+ * Docker says so only where containerd has told it, and containerd does not where the container runs out of memory before it
+ * watches, or ends before it looks (containerd #8180, #8893). So a child goes first, once the start has been answered, and the
+ * container itself when Docker knows.
+ */
 test('a container that takes more memory than it may was killed for that', async () => {
-  const { cri } = machine;
+  const { cri, host } = machine;
+  const gate = path.join(host.directory, 'gate');
+  await host.run(['mkfifo', gate]);
+  const opener = fs.openSync(gate, 'r+');
+  const greed = '/bin/busybox dd if=/dev/zero of=/dev/null bs=64M count=4';
   const config = podConfig('greedy');
   const { podSandboxId } = await cri.runPodSandbox({ config, runtimeHandler: '' });
   const { containerId } = await cri.createContainer({
@@ -109,15 +120,38 @@ test('a container that takes more memory than it may was killed for that', async
     config: ContainerConfig.fromPartial({
       metadata: { name: 'main' },
       image: { image: busyboxImage },
-      command: ['/bin/busybox', 'dd', 'if=/dev/zero', 'of=/dev/null', 'bs=64M', 'count=4'],
+      command: ['/bin/sh', '-c', `exec 3</gate; read -r _ <&3; ${greed}; read -r _ <&3; exec ${greed}`],
+      mounts: [{ hostPath: gate, containerPath: '/gate' }],
       linux: { resources: { memoryLimitInBytes: BigInt(16 << 20) } },
     }),
   });
   await cri.startContainer({ containerId });
+  fs.writeSync(opener, 'the child\n');
+  await untilOutOfMemory(containerId);
+  assert.equal((await look(containerId))?.state, ContainerState.CONTAINER_RUNNING);
+  fs.writeSync(opener, 'the container\n');
   const status = await untilExited(containerId);
   assert.deepEqual([status.reason, status.exitCode], ['OOMKilled', 137]);
+  fs.closeSync(opener);
   await cri.removePodSandbox({ podSandboxId });
 });
+
+/** Docker's own event; `since` has it tell those that came before the question too. */
+async function untilOutOfMemory(containerId: string): Promise<void> {
+  const filters = JSON.stringify({ container: [containerId], event: ['oom'] });
+  const request = http.get({
+    socketPath: machine.docker.socket,
+    path: `/events?${new URLSearchParams({ since: '0', filters }).toString()}`,
+    signal: AbortSignal.timeout(30_000),
+  });
+  try {
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await once(response, 'data');
+    response.destroy();
+  } catch (cause) {
+    throw new Error('Docker does not say that memory ran out', { cause });
+  }
+}
 
 async function untilExited(containerId: string): Promise<NonNullable<Awaited<ReturnType<typeof look>>>> {
   for (let attempt = 0; attempt < 300; attempt += 1) {
