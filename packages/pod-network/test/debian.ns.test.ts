@@ -120,6 +120,7 @@ describe('bridge, portmap', () => {
     await network.setUp(pod);
     on.host.removePod(pod.at);
     await network.tearDown(pod);
+    await on.untilLinksGone();
     await assertNothingLeft();
   });
 
@@ -132,6 +133,7 @@ describe('bridge, portmap', () => {
     on.reboot();
     network = await on.start();
     assert.deepEqual(on.leases('pods'), []);
+    await on.untilLinksGone();
     assert.deepEqual([on.cached(), on.records()], [[], []]);
   });
 

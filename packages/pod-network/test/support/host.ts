@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createProcessExec } from '@podwire/cni';
 import {
   createPodNetwork,
@@ -37,6 +38,11 @@ export interface PodHost {
   readonly leases: (network: string) => string[];
   /** Links of the host's own side but `lo` and bridges. */
   readonly links: () => Promise<string[]>;
+  /**
+   * For pods whose namespace died first: plugins leave the host's ends of their links to the kernel then, which takes them away
+   * in the background, all dead namespaces of the machine one after the other.
+   */
+  readonly untilLinksGone: () => Promise<void>;
   readonly reboot: () => void;
   readonly cached: () => string[];
   readonly records: () => string[];
@@ -92,6 +98,11 @@ export async function createPodHost(name: string, options: HostOptions = {}): Pr
     links: async () => {
       const rows = JSON.parse(await host.run(['ip', '-j', 'link'])) as { ifname: string }[];
       return rows.map(({ ifname }) => ifname).filter((link) => !/^(lo|cni\d)$/.test(link));
+    },
+    untilLinksGone: async () => {
+      const end = performance.now() + 10_000;
+      while ((await self.links()).length > 0 && performance.now() < end) await setTimeout(20);
+      assert.deepEqual(await self.links(), []);
     },
     reboot: () => fs.writeFileSync(bootIdFile, 'boot-2\n'),
     cached: () => list(path.join(state, 'cache/results')),
