@@ -1,3 +1,4 @@
+export type { ClusterConfig } from './cluster.js';
 export { checkConfig, type ConfigCheck, loadConfig, parseConfig } from './load.js';
 export { type ConfigProblem, formatProblem } from './problems.js';
 export { renderConfigReference } from './reference.js';

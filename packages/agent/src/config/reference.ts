@@ -23,6 +23,16 @@ networks:
     pools: [{ cidr: 10.244.0.0/16, blockSize: 26 }, { cidr: fd00:244::/48, blockSize: 122 }]
     natOutgoing: true
 \`\`\`
+
+A node of a cluster has no pools of its own ([cluster.md](cluster.md)):
+
+\`\`\`yaml
+nodeName: node1
+networks: [{ name: default }]
+cluster:
+  store: { kind: etcd, endpoints: [http://192.0.2.5:2379] }
+  labels: { zone: a }
+\`\`\`
 `;
 
 const pluginPart = `## Keys of the plugin configuration
@@ -72,6 +82,7 @@ function renderRow(key: string, field: ShapeNode, required: boolean): string {
 }
 
 function renderType(field: ShapeNode): string {
+  if (field.typeText !== undefined) return field.typeText;
   if (field.enum !== undefined) return field.enum.map((value) => `\`${value}\``).join(', ');
   if (field.type === 'array') {
     return `list of ${field.items?.properties === undefined ? `${field.items?.type}s` : 'objects'}`;

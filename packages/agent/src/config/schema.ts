@@ -4,6 +4,7 @@
  */
 import os from 'node:os';
 import { z } from 'zod';
+import { cluster } from './cluster.js';
 import { absolutePath, duration, loopbackListener, name, socketPath } from './fields.js';
 import { pool, poolProblems } from './pool.js';
 
@@ -16,10 +17,11 @@ const network = z.strictObject({
     description:
       'How pods are wired. `routed`: a veth pair and a host route for each address, as Calico does it.',
   }),
-  pools: z
-    .array(pool)
-    .min(1)
-    .meta({ description: 'Where addresses come from; a pod gets one of each family that a pool offers.' }),
+  pools: z.array(pool).min(1).optional().meta({
+    description:
+      'Where addresses come from; a pod gets one of each family that a pool offers. Not with `cluster`: there the pools are in the store.',
+    defaultText: '**required** without `cluster`',
+  }),
   natOutgoing: z.boolean().default(true).meta({
     description: "Traffic that leaves the pools carries the node's address.",
   }),
@@ -30,15 +32,13 @@ const network = z.strictObject({
   }),
 });
 
-const defaultNetworks: z.input<typeof network>[] = [
-  { name: 'default', pools: [{ cidr: '10.244.0.0/16' }, { cidr: 'fd00:244::/48' }] },
-];
+const defaultPools = [{ cidr: '10.244.0.0/16' }, { cidr: 'fd00:244::/48' }];
 
 const networks = z
   .array(network)
   .min(1)
   .superRefine((list, context) => {
-    for (const { path, message } of [...nameProblems(list), ...poolProblems(list)]) {
+    for (const { path, message } of [...nameProblems(list), ...poolProblems(list.map(({ pools = [] }) => ({ pools })))]) {
       context.addIssue({ code: 'custom', path, message });
     }
   });
@@ -89,7 +89,7 @@ const limits = z.strictObject({
   }),
 });
 
-export const configSchema = z.strictObject({
+const fields = z.strictObject({
   nodeName: name
     .default(() => os.hostname())
     .meta({ description: 'Name of this node.', defaultText: 'the host name', example: 'node1' }),
@@ -103,9 +103,12 @@ export const configSchema = z.strictObject({
     description:
       'Endpoint records, in `endpoints/`. Must be emptied by a reboot, as /run is: the network of a pod does not survive it either.',
   }),
-  networks: networks.prefault(defaultNetworks).meta({
+  networks: networks.optional().meta({
     description: 'The networks that pods can have.',
-    defaultText: 'one network `default` with the pools 10.244.0.0/16 and fd00:244::/48',
+    defaultText: 'one network `default` with the pools 10.244.0.0/16 and fd00:244::/48 (with `cluster`: its own)',
+  }),
+  cluster: cluster.optional().meta({
+    description: 'Makes this node one of a cluster, which shares pools and whose pods reach each other.',
   }),
   coolDown: duration('0s', '24h').prefault('1m').meta({
     description:
@@ -119,6 +122,36 @@ export const configSchema = z.strictObject({
   deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),
   limits: limits.prefault({}).meta({ description: 'How much there may be of something.' }),
 });
+
+type Problem = { readonly path: (string | number)[]; readonly message: string };
+
+/** Also for a value that has other faults: all problems of a file are said at once. */
+function placeOfPools(value: unknown): Problem[] {
+  const { cluster: shared, networks: list } = (value ?? {}) as { cluster?: unknown; networks?: unknown };
+  return (Array.isArray(list) ? list : []).flatMap((each: unknown, index) => {
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) return [];
+    const hasPools = (each as { pools?: unknown }).pools !== undefined;
+    if (hasPools === (shared === undefined)) return [];
+    const message = hasPools
+      ? 'with `cluster` the pools of a network are in the store (`podwire pool`); they cannot stand here too'
+      : 'missing; without `cluster` a network needs pools';
+    return [{ path: ['networks', index, 'pools'], message }];
+  });
+}
+
+/** Looks in any case; by itself zod calls a check only when nothing else is wrong. */
+const poolsInOnePlace = z.check<unknown>(({ value, issues }) => {
+  for (const problem of placeOfPools(value)) issues.push({ code: 'custom', input: value, ...problem });
+});
+poolsInOnePlace._zod.def.when = () => true;
+
+function fillNetworks({ networks: list, ...value }: z.output<typeof fields>) {
+  const ownPools = value.cluster === undefined ? { pools: defaultPools } : {};
+  const chosen = list ?? [network.parse({ name: 'default', ...ownPools })];
+  return { ...value, networks: chosen.map((each) => ({ ...each, pools: each.pools ?? [] })) };
+}
+
+export const configSchema = fields.check(poolsInOnePlace).transform(fillNetworks);
 
 /** The configuration with all defaults filled in. Durations are in milliseconds. */
 export type AgentConfig = z.output<typeof configSchema>;

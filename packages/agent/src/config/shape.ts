@@ -8,6 +8,8 @@ export interface ShapeNode {
   readonly default?: unknown;
   /** In words, where the default is no constant. */
   readonly defaultText?: string;
+  /** In words, where the type is a choice. */
+  readonly typeText?: string;
   readonly example?: string | number;
   readonly pattern?: string;
   readonly enum?: readonly string[];

@@ -211,3 +211,52 @@ describe('files', () => {
     expect(() => loadConfig(file)).toThrow(/cannot read the configuration: .*ENOENT/);
   });
 });
+
+describe('a node of a cluster', () => {
+  const etcd = 'store: { kind: etcd, endpoints: [http://127.0.0.1:2379] }';
+
+  test('has a network without pools, and defaults', () => {
+    const { networks, cluster } = parseConfig(`cluster: { ${etcd} }`, 'f');
+    expect(networks).toMatchObject([{ name: 'default', pools: [] }]);
+    expect(cluster).toEqual({
+      store: { kind: 'etcd', endpoints: ['http://127.0.0.1:2379'] },
+      root: '/podwire',
+      labels: {},
+      lease: 30_000,
+      vanishAfter: 86_400_000,
+      reportInterval: 1_000,
+      controller: true,
+    });
+  });
+
+  test('alone, a node has the default pools', () => {
+    expect(parseConfig('', 'f').networks[0]?.pools).toHaveLength(2);
+    expect(parseConfig('', 'f').cluster).toBeUndefined();
+  });
+
+  test('pools in two places are refused, with whatever else is wrong', () => {
+    const text = `networks: [{ name: a, pools: [{ cidr: 10.0.0.0/8 }] }]\nsocket: x\ncluster: { ${etcd} }`;
+    expect(problemsOf(text)).toEqual([
+      containing('f:1:23: networks[0].pools: with `cluster` the pools'),
+      containing('f:2:1: socket: must be an absolute path'),
+    ]);
+  });
+
+  test.each([
+    ['store: { kind: etcd }', 'cluster.store.endpoints: a store of kind etcd needs them'],
+    ['store: { kind: embedded, endpoints: [http://a:1] }', 'a store of kind embedded has no endpoints'],
+    ['store: { kind: consul, endpoints: [ftp://a] }', 'cluster.store.endpoints[0]: must be a URL'],
+    ['store: { kind: etcd, endpoints: [http://u:p@a:1] }', 'cluster.store.endpoints[0]: must be a URL'],
+    [`store: { kind: etcd, endpoints: [http://a:1], username: u }`, 'username and passwordFile go together'],
+    [`${etcd}, root: podwire`, 'cluster.root: must be a path'],
+    [`${etcd}, address: "a b"`, 'cluster.address: '],
+    [`${etcd}, labels: { "-": x }`, 'cluster.labels'],
+    [`${etcd}, vanishAfter: 1 day`, 'cluster.vanishAfter: must be a duration'],
+  ])('refuses %s', (text, problem) => {
+    expect(problemsOf(`cluster: { ${text} }`)).toEqual([containing(problem)]);
+  });
+
+  test.each(['192.0.2.1', '192.0.2.1/24', 'fd00::1/64', 'eth0'])('takes %s as its address', (address) => {
+    expect(parseConfig(`cluster: { ${etcd}, address: "${address}" }`, 'f').cluster?.address).toBe(address);
+  });
+});
