@@ -3,9 +3,9 @@
  * was there. Back ends: `memory` (tests, simulation), `embedded` (one machine), `etcd`, `consul`. All pass the same
  * suite (`@podwire/store/compliance`).
  *
- * Every call takes a signal; a call without an answer in time is cut by the back end's own deadline as well
- * ({@link PodwireError} STORE_UNAVAILABLE). After that nobody knows whether a write was done: `details.uncertain` is true,
- * and the caller reads before it decides.
+ * Every call takes a signal; when it aborts, the call rejects with its reason. A call without an answer in time is cut by
+ * the back end's own deadline as well ({@link PodwireError} STORE_UNAVAILABLE). After that nobody knows whether a write was
+ * done: `details.uncertain` is true, and the caller reads before it decides. After an abort it is the same, without details.
  */
 
 /**
@@ -108,8 +108,10 @@ export interface StoreLimits {
 }
 
 /**
- * Keys are printable ASCII without spaces, at most 512 characters, parts divided by `/`.
- * @throws (all calls) PodwireError STORE_UNAVAILABLE, STORE_DENIED, STORE_FULL; REQUEST_INVALID for a key that cannot be
+ * Keys are printable ASCII without spaces, at most 512 characters, parts divided by `/`; none is empty, `.` or `..`. A
+ * prefix is text that keys begin with: `a/b` finds `a/bc` too, `a/b/` what is in that folder.
+ * @throws (all calls) PodwireError STORE_UNAVAILABLE, STORE_DENIED, STORE_FULL; REQUEST_INVALID for a key or value that
+ * cannot be; STORE_LEASE_LOST for a write with a lease that has ended
  */
 export interface Store {
   readonly kind: string;
@@ -123,7 +125,7 @@ export interface Store {
    */
   delete(key: string, options?: CallOptions & { readonly expect?: Revision }): Promise<boolean>;
   transact(transaction: Transaction, options?: CallOptions): Promise<TransactionOutcome>;
-  /** Everything below `prefix`, consistent at one revision, however much it is. */
+  /** Everything that begins with `prefix`, consistent at one revision, however much it is. */
   list(prefix: string, options?: CallOptions): Promise<Listing>;
   watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch>;
   /** @param ttl milliseconds; a back end may grant more (etcd: whole seconds; Consul: 10 s at least) */

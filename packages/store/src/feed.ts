@@ -1,0 +1,77 @@
+/** What comes by itself, for somebody who takes it when he can: the queue behind a watch. */
+
+export class Feed<T> implements AsyncIterableIterator<T> {
+  readonly #onEnd: () => void;
+  #queue: T[] = [];
+  #waiting: { resolve(result: IteratorResult<T>): void; reject(error: unknown): void }[] = [];
+  #end: { readonly error?: unknown } | undefined;
+
+  /** @param onEnd called once, when nothing more is wanted or comes */
+  constructor(onEnd: () => void = () => undefined) {
+    this.#onEnd = onEnd;
+  }
+
+  get length(): number {
+    return this.#queue.length;
+  }
+
+  get ended(): boolean {
+    return this.#end !== undefined;
+  }
+
+  push(value: T): void {
+    if (this.#end !== undefined) return;
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) this.#queue.push(value);
+    else waiting.resolve({ done: false, value });
+  }
+
+  /** Drops what nobody has taken yet. */
+  clear(): void {
+    this.#queue = [];
+  }
+
+  /** What is in the queue is given no more. */
+  end(): void {
+    this.#finish({});
+  }
+
+  /** The taker's next call throws this, once; then it is over. */
+  fail(error: unknown): void {
+    this.#finish({ error });
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    const value = this.#queue.shift();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    const end = this.#end;
+    if (end === undefined)
+      return new Promise((resolve, reject) => void this.#waiting.push({ resolve, reject }));
+    this.#end = {};
+    return 'error' in end ? rejection(end.error) : Promise.resolve({ done: true, value: undefined });
+  }
+
+  return(): Promise<IteratorResult<T>> {
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #finish(end: { readonly error?: unknown }): void {
+    if (this.#end !== undefined) return;
+    const [first, ...others] = this.#waiting;
+    this.#end = first === undefined ? end : {};
+    this.#queue = [];
+    this.#waiting = [];
+    if (first !== undefined && 'error' in end) first.reject(end.error);
+    else first?.resolve({ done: true, value: undefined });
+    for (const { resolve } of others) resolve({ done: true, value: undefined });
+    this.#onEnd();
+  }
+}
+
+const rejection = (error: unknown): Promise<never> =>
+  Promise.reject(error instanceof Error ? error : new Error(String(error)));

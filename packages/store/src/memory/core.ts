@@ -1,0 +1,198 @@
+/** The store that clients share: plain functions on data in memory, each of them whole before the next. */
+import type { Clock } from '@podwire/rim';
+import type {
+  Change,
+  Condition,
+  Item,
+  LeaseId,
+  Listing,
+  Revision,
+  Transaction,
+  TransactionOutcome,
+  WatchBatch,
+  Write,
+} from '../contract.js';
+import { leaseLost } from '../failures.js';
+import { History, keyOf } from './history.js';
+import { type HeldLease, Leases } from './leases.js';
+import { Tree } from './tree.js';
+import { type Watcher, Watchers } from './watchers.js';
+
+export class MemoryCore {
+  readonly #clock: Clock;
+  readonly #history: History;
+  readonly #tree = new Tree();
+  readonly #leases = new Leases();
+  readonly #watchers = new Watchers();
+  #revision: Revision = 0;
+  #awake = false;
+  /** Rings at the end of the next lease. */
+  #alarm: { readonly at: number; readonly off: AbortController } | undefined;
+
+  constructor(clock: Clock, history: number) {
+    this.#clock = clock;
+    this.#history = new History(history);
+  }
+
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  /** Ends the leases whose time is over. Every call does; a clock that is moved by hand has nobody else who would. */
+  tick(): void {
+    const now = this.#clock.elapsed();
+    for (let lease = this.#leases.takeDue(now); lease !== undefined; lease = this.#leases.takeDue(now))
+      this.#end(lease);
+    this.#arm();
+  }
+
+  get(key: string): Item | undefined {
+    this.tick();
+    return this.#tree.get(key);
+  }
+
+  list(prefix: string): Listing {
+    this.tick();
+    return { items: this.#tree.list(prefix), revision: this.#revision };
+  }
+
+  transact({ conditions, writes }: Transaction): TransactionOutcome {
+    this.tick();
+    const found = conditions.map(({ key }) => this.#tree.get(key));
+    if (!conditions.every((condition, index) => holds(condition, found[index])))
+      return { committed: false, found };
+    this.#checkLeases(writes);
+    return { committed: true, revision: this.#write(writes) };
+  }
+
+  grant(ttl: number): HeldLease {
+    this.tick();
+    const lease = this.#leases.grant(ttl, this.#clock.elapsed());
+    this.#arm();
+    return lease;
+  }
+
+  /** @throws PodwireError STORE_LEASE_LOST */
+  prolong(id: LeaseId): void {
+    this.tick();
+    const lease = this.#leases.get(id);
+    if (lease === undefined) throw leaseLost(id);
+    lease.deadline = this.#clock.elapsed() + lease.ttl;
+  }
+
+  revoke(id: LeaseId): void {
+    this.tick();
+    const lease = this.#leases.get(id);
+    if (lease !== undefined) this.#end(lease);
+  }
+
+  /**
+   * Tells the watcher of everything after `from`, now and from now on: with a snapshot where there is no `from` or what
+   * came after it is forgotten.
+   */
+  watch(watcher: Watcher, from: Revision | undefined): void {
+    this.tick();
+    const missed = this.#catchUp(watcher.prefix, from);
+    // First: one that is cut off while it is told takes itself out again.
+    this.#watchers.add(watcher);
+    for (const batch of missed) watcher.tell(batch);
+  }
+
+  unwatch(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+  }
+
+  compact(): void {
+    this.#history.forget();
+  }
+
+  /** Ends leases in time by itself from now on. */
+  wake(): void {
+    this.#awake = true;
+    this.tick();
+  }
+
+  /** Leaves no timer behind; leases end with the next call. */
+  rest(): void {
+    this.#awake = false;
+    this.#alarm?.off.abort();
+    this.#alarm = undefined;
+  }
+
+  /** Somebody writes the item anew as it is: whoever expects its revision meets a conflict. */
+  touch(key: string): void {
+    const item = this.#tree.get(key);
+    if (item !== undefined) this.#write([{ op: 'put', ...item }]);
+  }
+
+  #catchUp(prefix: string, from: Revision | undefined): readonly WatchBatch[] {
+    // Later than anything here: this store is an older copy of the one that said so.
+    const known = from === undefined || from > this.#revision ? undefined : this.#history.after(from);
+    if (known === undefined)
+      return [{ type: 'snapshot', items: this.#tree.list(prefix), revision: this.#revision }];
+    return known.flatMap(({ revision, changes }) => {
+      const those = changes.filter((change) => keyOf(change).startsWith(prefix));
+      return those.length === 0 ? [] : [{ type: 'changes', changes: those, revision }];
+    });
+  }
+
+  #checkLeases(writes: readonly Write[]): void {
+    for (const write of writes)
+      if (write.op === 'put' && write.lease !== undefined && this.#leases.get(write.lease) === undefined)
+        throw leaseLost(write.lease);
+  }
+
+  #write(writes: readonly Write[]): Revision {
+    const revision = this.#revision + 1;
+    const changes = writes.flatMap((write) => this.#apply(write, revision) ?? []);
+    if (changes.length === 0) return this.#revision;
+    this.#revision = revision;
+    this.#history.add({ revision, changes });
+    this.#watchers.tell(changes, revision);
+    return revision;
+  }
+
+  #apply(write: Write, revision: Revision): Change | undefined {
+    const { key } = write;
+    const before = this.#tree.get(key);
+    if (write.op === 'delete' && before === undefined) return undefined;
+    if (before?.lease !== undefined) this.#leases.get(before.lease)?.keys.delete(key);
+    if (write.op === 'delete') {
+      this.#tree.delete(key);
+      return { type: 'delete', key, revision };
+    }
+    const { value, lease } = write;
+    const item: Item = lease === undefined ? { key, value, revision } : { key, value, revision, lease };
+    if (lease !== undefined) this.#leases.get(lease)?.keys.add(key);
+    this.#tree.set(item);
+    return { type: 'put', item };
+  }
+
+  #end({ id, keys }: HeldLease): void {
+    const writes = Array.from(keys, (key): Write => ({ op: 'delete', key }));
+    this.#leases.end(id);
+    this.#write(writes);
+  }
+
+  #arm(): void {
+    const at = this.#leases.next;
+    if (at === undefined || !this.#awake || (this.#alarm?.at ?? Infinity) <= at) return;
+    this.#alarm?.off.abort();
+    const alarm = { at, off: new AbortController() };
+    this.#alarm = alarm;
+    this.#clock.sleep(Math.max(0, at - this.#clock.elapsed()), alarm.off.signal).then(
+      () => {
+        if (this.#alarm === alarm) this.#alarm = undefined;
+        this.tick();
+      },
+      () => undefined,
+    );
+  }
+}
+
+const holds = ({ expect }: Condition, found: Item | undefined): boolean =>
+  expect === 'absent' ? found === undefined : found?.revision === expect;
