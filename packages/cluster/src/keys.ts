@@ -16,6 +16,8 @@ export interface Keys {
   loanRequest(block: string, node: string, id: string): string;
   /** Who leads the controllers. */
   readonly leader: string;
+  /** Written with every change of the set of pools, so that two that would overlap cannot be made at the same time. */
+  readonly poolsGeneration: string;
 }
 
 /** The folders that watches and lists are about. `shared` is what every node follows. */
@@ -44,5 +46,6 @@ export function keysBelow(root: string): Keys {
     workload: (network, namespace, name) => at('workloads', network, namespace, name),
     loanRequest: (block, node, id) => at('loanRequests', slug(block), node, id),
     leader: `${root}/leader`,
+    poolsGeneration: `${root}/pools-generation`,
   };
 }

@@ -116,7 +116,10 @@ const node = z.strictObject({
   registeredAt: milliseconds,
 });
 
-/** There while the node's agent is in touch with the store: bound to a lease. */
+/**
+ * There while the node's agent is in touch with the store: bound to a lease. Whoever writes it writes the {@link nodeKind} object
+ * too (in the same transaction, also unchanged): by its revision the controller sees that a node was back between two looks.
+ */
 const presence = z.strictObject({
   node: objectName,
   instance: z.string().min(1).max(64),
@@ -127,7 +130,13 @@ const presence = z.strictObject({
 const absence = z.strictObject({
   node: objectName,
   instance: z.string().min(1).max(64),
+  /** By the wall clock of the controller that saw it first. */
   since: milliseconds,
+  /**
+   * Milliseconds of absence that controllers have counted on their monotonic clocks, noted now and then. A wall clock that jumps
+   * makes nobody vanish, and a controller that takes over does not begin anew.
+   */
+  observed: milliseconds.optional(),
 });
 
 /** Addresses or pools for the pods of one workload, kept over their re-creation. */
