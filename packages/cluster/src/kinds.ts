@@ -117,8 +117,8 @@ const node = z.strictObject({
 });
 
 /**
- * There while the node's agent is in touch with the store: bound to a lease. Whoever writes it writes the {@link nodeKind} object
- * too (in the same transaction, also unchanged): by its revision the controller sees that a node was back between two looks.
+ * There while the node's agent is in touch with the store: bound to a lease. The transaction that writes it deletes the node's
+ * {@link absenceKind} object: a node that was back between two looks of a controller begins to be absent anew.
  */
 const presence = z.strictObject({
   node: objectName,
