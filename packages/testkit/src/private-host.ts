@@ -180,7 +180,7 @@ const leftOnExit = new Set<string>();
 let signalsHandled = false;
 
 /** A test runner ends a test file with SIGTERM; `exit` hooks run only if somebody turns that into an exit. */
-function exitOnSignals(): void {
+export function exitOnSignals(): void {
   if (signalsHandled) return;
   signalsHandled = true;
   process.on('exit', () => leftOnExit.forEach((left) => fs.rmSync(left, { recursive: true, force: true })));
