@@ -1,6 +1,7 @@
 import { hasCode } from '@podwire/linux';
 import {
   decodeLink,
+  deleteLink,
   getLink,
   type Link,
   NetlinkBatchError,
@@ -10,13 +11,12 @@ import {
 } from '@podwire/netlink';
 import type { EngineContext } from './context.js';
 import type { KernelNamespace } from './kernel.js';
+import { hostEndOf } from './link-resource.js';
 import { doomedName, isDoomed, LIVE_GROUP } from './marks.js';
 import type { LinkReaper } from './reaper.js';
-import type { Ifb, Veth } from './resource.js';
+import type { LinkResource, Vxlan } from './resource.js';
 import type { Failure } from './failure.js';
 import type { Session } from './session.js';
-
-type LinkResource = Veth | Ifb;
 
 /**
  * Takes links off the network without waiting for the kernel to bury them: down, which takes their routes, neighbours and
@@ -30,7 +30,7 @@ export function doomLinks(
   session: Session,
   links: readonly LinkResource[],
 ): Failure[] {
-  const living = new Map(links.map((link) => [link, findOwn(session, hostName(link))]));
+  const living = new Map(links.map((link) => [link, findOwn(session, hostEndOf(link))]));
   context.faults.reach('doom:pod');
   const failures = links.flatMap((link) =>
     attempt([link], () => retirePodEnd(session, link, living.get(link))),
@@ -40,14 +40,18 @@ export function doomLinks(
   return [...failures, ...attempt(links, () => buryLinks(reaper, session.namespace('host'), doomed))];
 }
 
-/** Takes host links off the network and hands them to the reaper. */
+/**
+ * Takes host links off the network and hands them to the reaper. A VXLAN device dies at once: as long as it exists, even down,
+ * the kernel refuses another of its port and identifier. There is one of a node, and it goes when tunnels are given up.
+ */
 export function buryLinks(reaper: LinkReaper, host: KernelNamespace, links: readonly Link[]): void {
-  if (links.length === 0) return;
-  const group = reaper.doom(links.length);
-  send(
-    host,
-    links.map((link) => setLink(link.index, { up: false, group })),
-  );
+  const tunnels = links.filter(({ kind }) => kind === 'vxlan');
+  const others = links.filter(({ kind }) => kind !== 'vxlan');
+  const group = others.length === 0 ? 0 : reaper.doom(others.length);
+  send(host, [
+    ...others.map((link) => setLink(link.index, { up: false, group })),
+    ...tunnels.map(({ index }) => deleteLink(index)),
+  ]);
 }
 
 /** Hands the reaper what an earlier life of the agent had doomed and not yet deleted. */
@@ -55,12 +59,19 @@ export function adoptDoomed(reaper: LinkReaper, links: readonly Link[]): void {
   for (const link of links.filter(isDoomed)) reaper.adopt(link.group!);
 }
 
-const hostName = (link: LinkResource): string => (link.kind === 'veth' ? link.host.name : link.name);
-
 /** A link of that name that is not in our group is somebody else's. */
 function findOwn(session: Session, name: string): Link | undefined {
   const link = findLink(session.namespace('host'), name);
   return link?.group === LIVE_GROUP ? link : undefined;
+}
+
+export const isOwnLink = (session: Session, link: LinkResource): boolean =>
+  findOwn(session, hostEndOf(link)) !== undefined;
+
+/** Makes room for another tunnel of the same name; see {@link buryLinks} for why at once. */
+export function deleteOwnTunnel(session: Session, { name }: Vxlan): void {
+  const link = findOwn(session, name);
+  if (link !== undefined) send(session.namespace('host'), [deleteLink(link.index)]);
 }
 
 /** The pod may have a link of that name that is not the other end of ours. */
@@ -100,7 +111,7 @@ function retirement(link: Link): NetlinkRequest[] {
 /** Takes its name from a doomed link. Says whether the name is free now; the reaper may have been faster. */
 export function clearDoomedName(session: Session, wanted: LinkResource): boolean {
   const host = session.namespace('host');
-  const link = findLink(host, hostName(wanted));
+  const link = findLink(host, hostEndOf(wanted));
   if (link === undefined) return true;
   if (!isDoomed(link)) return false;
   send(host, [renameLink(link.index, doomedName(link.index))]);

@@ -1,4 +1,13 @@
-import type { InterfaceAddressEntry, Link, Filter, Neighbour, Qdisc, Route, Rule } from '@podwire/netlink';
+import type {
+  Filter,
+  ForwardingEntry,
+  InterfaceAddressEntry,
+  Link,
+  Neighbour,
+  Qdisc,
+  Route,
+  Rule,
+} from '@podwire/netlink';
 import type { Element } from '@podwire/nftables';
 import type { NftElement, NftTable, Side } from './resource.js';
 
@@ -9,7 +18,9 @@ export interface ObservedNamespace {
   /** Routes to a destination, at least those through `link` if one is given. */
   routesTo(destination: string, link: Link | undefined): readonly Route[];
   rules(): readonly Rule[];
-  neighbours(link: Link): readonly Neighbour[];
+  neighbour(link: Link, address: string): Neighbour | undefined;
+  /** Of the link's own forwarding table. */
+  forwardingEntry(link: Link, mac: string): ForwardingEntry | undefined;
   rootQdisc(link: Link): Qdisc | undefined;
   /** Filters of the link's ingress qdisc. */
   ingressFilters(link: Link): readonly Filter[];
@@ -32,9 +43,16 @@ export interface View {
   readonly filter: ObservedFilter;
 }
 
+/** The same, read whole. */
+export interface SurveyedNamespace extends ObservedNamespace {
+  routes(): readonly Route[];
+  neighbours(link: Link): readonly Neighbour[];
+  forwarding(link: Link): readonly ForwardingEntry[];
+}
+
 /** What many owners share when they are looked at in one go. */
 export interface Survey {
-  readonly host: ObservedNamespace;
+  readonly host: SurveyedNamespace;
   readonly filter: ObservedFilter;
 }
 

@@ -7,6 +7,7 @@ import {
   type Link,
   listAddresses,
   listFilters,
+  listForwardingEntries,
   listNeighbours,
   listRoutes,
   listRules,
@@ -25,6 +26,8 @@ export function probeNamespace({ route, parameters }: KernelNamespace): Observed
   const routes = remember((link: number | undefined) =>
     listRoutes(route, link === undefined ? {} : { link }),
   );
+  const neighbours = remember((link: number) => listNeighbours(route, { link }));
+  const forwarding = remember((link: number) => listForwardingEntries(route, { link }));
   return {
     link: remember((name: string) => {
       const reply = askOrAbsent(route, getLink(name));
@@ -35,7 +38,8 @@ export function probeNamespace({ route, parameters }: KernelNamespace): Observed
     routesTo: (destination, link) =>
       routes(link?.index).filter((candidate) => candidate.destination === destination),
     rules: () => listRules(route),
-    neighbours: remember((link: Link) => listNeighbours(route, ofLink(link))),
+    neighbour: (link, address) => neighbours(link.index).find((entry) => entry.address === address),
+    forwardingEntry: (link, mac) => forwarding(link.index).find((entry) => entry.mac === mac),
     rootQdisc(link) {
       const reply = askOrAbsent(route, getQdisc(ofLink(link)));
       return reply === undefined ? undefined : decodeQdisc(reply);

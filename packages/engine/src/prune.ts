@@ -1,51 +1,41 @@
 import { hasCode } from '@podwire/linux';
-import { deleteRoute, listLinks, listRoutes, type NewRoute, type Route } from '@podwire/netlink';
+import { listLinks } from '@podwire/netlink';
 import { parseBody, type TableReference } from '@podwire/nftables';
 import type { EngineContext } from './context.js';
 import { adoptDoomed, buryLinks } from './doom.js';
 import type { Owned } from './engine.js';
-import { LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
+import { hostEndOf, isLink } from './link-resource.js';
+import { LIVE_GROUP, TABLE_PREFIX } from './marks.js';
+import { elementKey, type Survey } from './observe.js';
+import { pruneRoutes } from './prune-routes.js';
+import { pruneTunnels } from './prune-tunnels.js';
+import { attempt, type Pruned } from './pruned.js';
 import type { LinkReaper } from './reaper.js';
-import { elementKey } from './observe.js';
 import type { NftElement, NftTable, Resource } from './resource.js';
-
-/** Something of Podwire's that belonged to no record and was taken away, in words: `link cali0123`. */
-export interface Pruned {
-  readonly what: string;
-  readonly error?: unknown;
-}
 
 /**
  * Takes away what carries Podwire's mark on the host and is in nobody's list: the leftovers of a life that lost its
  * records. Never looks at anything without the mark.
+ * @param survey what the host had before anything was repaired: what was made since is wanted
  */
-export function prune(context: EngineContext, reaper: LinkReaper, desired: readonly Owned[]): Pruned[] {
+export async function prune(
+  context: EngineContext,
+  reaper: LinkReaper,
+  desired: readonly Owned[],
+  survey: Survey,
+): Promise<Pruned[]> {
   const resources = desired.flatMap((owned) => owned.resources);
   return [
     ...pruneElements(context, resources),
     ...pruneTables(context, resources),
-    ...pruneRoutes(context, resources),
+    ...(await pruneTunnels(context, resources, survey)),
+    ...(await pruneRoutes(context, resources, survey)),
     ...pruneLinks(context, reaper, resources),
   ];
 }
 
-function attempt(context: EngineContext, what: string, work: () => void): Pruned[] {
-  context.faults.reach(`prune:${what.split(' ', 1)[0]}`);
-  try {
-    work();
-    return [{ what }];
-  } catch (error) {
-    return hasCode(error, 'ENOENT', 'ESRCH', 'ENODEV') ? [] : [{ what, error }];
-  }
-}
-
 function pruneLinks(context: EngineContext, reaper: LinkReaper, resources: readonly Resource[]): Pruned[] {
-  const wanted = new Set(
-    resources.flatMap((resource) => {
-      if (resource.kind === 'veth') return [resource.host.name];
-      return resource.kind === 'ifb' ? [resource.name] : [];
-    }),
-  );
+  const wanted = new Set(resources.filter(isLink).map(hostEndOf));
   const { host } = context.kernel;
   const links = listLinks(host.route);
   adoptDoomed(reaper, links);
@@ -53,35 +43,6 @@ function pruneLinks(context: EngineContext, reaper: LinkReaper, resources: reado
   return orphans.flatMap((link) =>
     attempt(context, `link ${link.name}`, () => buryLinks(reaper, host, [link])),
   );
-}
-
-function pruneRoutes(context: EngineContext, resources: readonly Resource[]): Pruned[] {
-  const { route: connection } = context.kernel.host;
-  const wanted = new Set(
-    resources.flatMap((resource) =>
-      resource.kind === 'route' && resource.in === 'host' ? [resource.destination] : [],
-    ),
-  );
-  return listRoutes(connection, { protocol: ROUTE_PROTOCOL })
-    .filter((found) => !wanted.has(found.destination))
-    .flatMap((found) =>
-      attempt(
-        context,
-        `route ${found.destination}`,
-        () => void connection.request([deleteRoute(exactly(found))]),
-      ),
-    );
-}
-
-function exactly(route: Route): NewRoute {
-  const { destination, table, protocol, link, metric } = route;
-  return {
-    destination,
-    table,
-    protocol,
-    ...(link === undefined ? {} : { link }),
-    ...(metric === undefined ? {} : { metric }),
-  };
 }
 
 function pruneTables(context: EngineContext, resources: readonly Resource[]): Pruned[] {

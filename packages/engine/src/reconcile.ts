@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { EngineContext } from './context.js';
 import { clearDoomedName } from './doom.js';
 import type { CallOptions, Change, Drift, Owned } from './engine.js';
-import { prune, type Pruned } from './prune.js';
+import { prune } from './prune.js';
+import type { Pruned } from './pruned.js';
 import type { LinkReaper } from './reaper.js';
 import { describeResource } from './providers/index.js';
 import { removeResources } from './remove.js';
@@ -32,7 +33,7 @@ export async function reconcileHost(
     if (suspected) changes.push(...(await repair(context, reaper, owned, options)));
     await setImmediate();
   }
-  changes.push(...prune(context, reaper, desired).map(removal));
+  changes.push(...(await prune(context, reaper, desired, survey)).map(removal));
   context.faults.reach('reconcile:end');
   return changes;
 }
@@ -78,7 +79,7 @@ async function mend(
     context.single,
   );
   for (const step of steps) {
-    for (const mode of ['replace', 'create'] as const) {
+    for (const mode of ['replace', 'add'] as const) {
       const resources = step.resources.filter((resource) => changed.has(resource) === (mode === 'replace'));
       if (resources.length === 0) continue;
       context.faults.reach(`mend:${mode}:${resources[0]!.kind}`);
@@ -89,8 +90,9 @@ async function mend(
 }
 
 /**
- * A veth whose other end has left the pod or is no longer ours cannot be mended: it goes, and is made anew. It gives
- * its name up at once, or the parameters under the name would still be taken for those of the new one.
+ * A veth whose other end has left the pod or is no longer ours cannot be mended, nor can a tunnel of another kind than wanted:
+ * it goes, and is made anew. A veth gives its name up at once, or the parameters under the name would still be taken for those
+ * of the new one.
  */
 async function clearHalfLinks(
   context: EngineContext,
@@ -100,7 +102,7 @@ async function clearHalfLinks(
 ): Promise<Failure[]> {
   const halves = findDrift(context, owned)
     .filter(({ state }) => state === 'missing')
-    .flatMap(({ resource }) => (resource.kind === 'veth' ? [resource] : []));
+    .flatMap(({ resource }) => (resource.kind === 'veth' || resource.kind === 'vxlan' ? [resource] : []));
   if (halves.length === 0) return [];
   const session = openSession(context.kernel, owned);
   try {

@@ -33,8 +33,9 @@ export interface Ifb {
 }
 
 /**
- * The node's end of VXLAN tunnels to all its peers: no learning, what is where is said by {@link ForwardingEntry}. Created up.
- * Addresses, neighbours and forwarding entries on it are all Podwire's: reconcile takes away what nobody wants.
+ * The node's end of VXLAN tunnels to all its peers: no learning, what is where is said by {@link ForwardingEntry}. It starts
+ * down; see {@link LinkUp}. Addresses, permanent neighbours and forwarding entries on it are all Podwire's: reconcile takes away
+ * what nobody wants. One that is there with another id, port, address or underlay is made anew; MAC and MTU are set.
  */
 export interface Vxlan {
   readonly kind: 'vxlan';
@@ -209,6 +210,7 @@ export interface ConntrackReset {
 export type Resource =
   | Veth
   | Ifb
+  | Vxlan
   | LinkUp
   | LinkReady
   | LinkLocalMode
@@ -216,11 +218,15 @@ export type Resource =
   | IpRoute
   | IpRule
   | Neighbour
+  | ForwardingEntry
   | Sysctl
   | TokenBucket
   | IngressRedirect
   | NftTable
   | NftElement
   | ConntrackReset;
+
+/** Resources that are links of the node, with what the kernel takes away with them. */
+export type LinkResource = Veth | Ifb | Vxlan;
 
 export type ResourceKind = Resource['kind'];

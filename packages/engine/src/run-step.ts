@@ -1,15 +1,19 @@
 import { hasCode } from '@podwire/linux';
 import { NetlinkBatchError, type NetlinkRequest } from '@podwire/netlink';
 import { type ElementChange, NftablesError } from '@podwire/nftables';
-import { encodeCreation, encodeRemoval, encodeReplacement } from './providers/index.js';
-import { clearDoomedName } from './doom.js';
+import { compareResource, encodeCreation, encodeRemoval, encodeReplacement } from './providers/index.js';
+import { clearDoomedName, deleteOwnTunnel, isOwnLink } from './doom.js';
 import type { Failure } from './failure.js';
-import type { ConntrackReset, Ifb, NftElement, NftTable, Resource, Sysctl, Veth } from './resource.js';
+import type { ConntrackReset, LinkResource, NftElement, NftTable, Resource, Sysctl } from './resource.js';
 import type { Session } from './session.js';
 import type { Step } from './steps.js';
+import { openView } from './view.js';
 
-/** `create`: it must not be there. `replace`: what is there gives way. */
-export type Mode = 'create' | 'replace';
+/**
+ * `create`: it must not be there, and all of the step or nothing is worth having. `add`, `replace`: of each what can be had; in
+ * the place of what is there, for `replace`.
+ */
+export type Mode = 'create' | 'add' | 'replace';
 
 /** Makes everything a step lists and says what failed. The channel decides how resources of a kind travel. */
 export async function runStep(
@@ -21,13 +25,15 @@ export async function runStep(
   const { nftables } = session.kernel;
   switch (step.channel) {
     case 'link':
-      return mode === 'create' ? createLinks(step, session) : sendTogether(step, session, encodeReplacement);
+      return mode === 'replace' ? sendEach(step, session, encodeReplacement) : createLinks(step, session);
     case 'route':
-      return sendTogether(step, session, mode === 'create' ? encodeCreation : encodeReplacement);
+      if (mode === 'create') return sendTogether(step, session, encodeCreation);
+      return sendEach(step, session, mode === 'add' ? encodeCreation : encodeReplacement);
     case 'parameter':
       return each(step, (resource) => setParameter(resource as Sysctl, session));
     case 'elements':
-      return changeElements(step, session, mode === 'create' ? 'add' : 'replace');
+      if (mode === 'create') return changeElements(step, session, 'add');
+      return changeEachElement(step, session, mode);
     case 'ruleset':
       return await eachAsync(step, async (table) => nftables.applyTable(table as NftTable, { signal }));
     case 'conntrack':
@@ -43,7 +49,7 @@ export async function undoStep(step: Step, session: Session, signal: AbortSignal
     case 'parameter': // parameters are never set back: nobody knows who else has come to rely on them
       return [];
     case 'route':
-      return sendTogether(step, session, encodeRemoval);
+      return sendEach(step, session, encodeRemoval);
     case 'elements':
       return changeElements(step, session, 'destroy');
     case 'ruleset':
@@ -69,6 +75,15 @@ function changeElements(step: Step, session: Session, op: ElementChange['op']): 
   }
 }
 
+/** All in one transaction if they will have it, otherwise each in its own. */
+function changeEachElement(step: Step, session: Session, op: ElementChange['op']): Failure[] {
+  const failures = changeElements(step, session, op);
+  if (failures.length === 0 || step.resources.length === 1) return failures;
+  return step.resources.flatMap((resource) =>
+    changeElements({ ...step, resources: [resource] }, session, op),
+  );
+}
+
 function failuresByIndex({ failures }: NftablesError): Map<number, NftablesError> {
   return new Map(
     failures.flatMap((failure) =>
@@ -87,41 +102,78 @@ async function resetConntrack(step: Step, session: Session, signal: AbortSignal)
   }
 }
 
-/** A name may still be held by a doomed link: the same pod's last one, which then gives it up. */
+/**
+ * A name may still be held by a doomed link: the same pod's last one, which then gives it up. A tunnel of ours that is another
+ * than wanted gives way too, or is changed if that is enough.
+ */
 function createLinks(step: Step, session: Session): Failure[] {
   const failures = sendTogether(step, session, encodeCreation);
   const inTheWay = failures.filter(({ error }) => hasCode(error, 'EEXIST')).map(({ resource }) => resource);
-  const cleared = inTheWay.filter((resource) => clearDoomedName(session, resource as Veth | Ifb));
-  if (cleared.length === 0) return failures;
-  const others = failures.filter(({ resource }) => !cleared.includes(resource));
-  return [...others, ...sendTogether({ ...step, resources: cleared }, session, encodeCreation)];
+  const ways = new Map(inTheWay.map((resource) => [resource, clearWay(session, resource as LinkResource)]));
+  const again = (way: Way, encode: Encode): Failure[] => {
+    const resources = inTheWay.filter((resource) => ways.get(resource) === way);
+    return resources.length === 0 ? [] : sendTogether({ ...step, resources }, session, encode);
+  };
+  const others = failures.filter(({ resource }) => (ways.get(resource) ?? 'taken') === 'taken');
+  return [...others, ...again('free', encodeCreation), ...again('changeable', encodeReplacement)];
+}
+
+/** What can be done about a name that is taken: nothing, make the link now, or change the one that is there. */
+type Way = 'taken' | 'free' | 'changeable';
+
+function clearWay(session: Session, wanted: LinkResource): Way {
+  if (clearDoomedName(session, wanted)) return 'free';
+  if (wanted.kind !== 'vxlan' || !isOwnLink(session, wanted)) return 'taken';
+  const difference = compareResource(wanted, openView(session));
+  if (difference === undefined) return 'taken';
+  if (typeof difference === 'string') return 'changeable';
+  deleteOwnTunnel(session, wanted);
+  return 'free';
 }
 
 type Encode = (resource: Resource, session: Session) => readonly NetlinkRequest[];
 
 /**
  * One `sendmsg` for the whole step; every request knows the resource it came from. When one cannot even be put into
- * words (its link is not there, its namespace is gone) the others are still sent for a removal, but nothing is made.
+ * words (its link is not there, its namespace is gone) nothing is sent.
  */
 function sendTogether(step: Step, session: Session, encode: Encode): Failure[] {
-  const failures: Failure[] = [];
-  const requests: NetlinkRequest[] = [];
-  const origins: Resource[] = [];
+  const { failures, requests, origins } = encodeStep(step, session, encode);
+  const [first] = failures;
+  if (first !== undefined) return step.resources.map((resource) => ({ resource, error: first.error }));
+  return send(step, session, requests, origins);
+}
+
+/** The same, but what can be put into words is sent in any case. */
+function sendEach(step: Step, session: Session, encode: Encode): Failure[] {
+  const { failures, requests, origins } = encodeStep(step, session, encode);
+  return [...failures, ...send(step, session, requests, origins)];
+}
+
+interface EncodedStep {
+  readonly requests: NetlinkRequest[];
+  /** The resource that the request of the same index comes from. */
+  readonly origins: Resource[];
+  readonly failures: Failure[];
+}
+
+function encodeStep(step: Step, session: Session, encode: Encode): EncodedStep {
+  const encoded: EncodedStep = { requests: [], origins: [], failures: [] };
   for (const resource of step.resources) {
     try {
       for (const request of encode(resource, session)) {
-        requests.push(request);
-        origins.push(resource);
+        encoded.requests.push(request);
+        encoded.origins.push(resource);
       }
     } catch (error) {
-      if (encode !== encodeRemoval) return step.resources.map((other) => ({ resource: other, error }));
-      failures.push({ resource, error });
+      encoded.failures.push({ resource, error });
     }
   }
-  return requests.length === 0 ? failures : [...failures, ...send(step, session, requests, origins)];
+  return encoded;
 }
 
 function send(step: Step, session: Session, requests: NetlinkRequest[], origins: Resource[]): Failure[] {
+  if (requests.length === 0) return [];
   try {
     const replies = session.namespace(step.side).route.request(requests);
     replies.forEach((messages, index) => session.learn(origins[index]!, messages));

@@ -3,6 +3,7 @@ import { hasCode } from '@podwire/linux';
 import { decodeLink, getLink, type NetlinkMessage } from '@podwire/netlink';
 import type { Owned } from './engine.js';
 import type { Kernel, KernelNamespace } from './kernel.js';
+import { isLink } from './link-resource.js';
 import type { Resource, Side } from './resource.js';
 
 /**
@@ -65,9 +66,9 @@ export function openSession(kernel: Kernel, owned: Pick<Owned, 'owner' | 'namesp
 
 /** Linux 6.2 and newer echo a new link; of a veth they also tell the index of its other end, wherever that is. */
 function indexesIn(resource: Resource, reply: NetlinkMessage): [string, number][] {
-  if (resource.kind !== 'veth' && resource.kind !== 'ifb') return [];
+  if (!isLink(resource)) return [];
   const link = decodeLink(reply);
-  if (resource.kind === 'ifb') return [[`host/${link.name}`, link.index]];
+  if (resource.kind !== 'veth') return [[`host/${link.name}`, link.index]];
   const near: [string, number] = [`host/${link.name}`, link.index];
   return link.parent === undefined ? [near] : [near, [`pod/${resource.pod.name}`, link.parent]];
 }

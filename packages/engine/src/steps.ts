@@ -1,5 +1,6 @@
 import { linkSettingOf } from './link-setting.js';
-import type { Ifb, Resource, Side, Veth } from './resource.js';
+import { hostEndOf, isLink } from './link-resource.js';
+import type { LinkResource, Resource, Side } from './resource.js';
 
 /**
  * The kernel interfaces that resources travel through. `link` stands apart from `route` although both are rtnetlink:
@@ -17,6 +18,7 @@ export interface Step {
 const channels = {
   veth: 'link',
   ifb: 'link',
+  vxlan: 'link',
   'link-up': 'route',
   'link-ready': 'route',
   'link-local-mode': 'route',
@@ -24,6 +26,7 @@ const channels = {
   route: 'route',
   rule: 'route',
   neighbour: 'route',
+  'forwarding-entry': 'route',
   'token-bucket': 'route',
   'ingress-redirect': 'route',
   sysctl: 'parameter',
@@ -59,7 +62,7 @@ export function planSteps(resources: readonly Resource[], single = false): Step[
 export interface Removal {
   /** In order of removal. */
   readonly explicit: readonly Resource[];
-  readonly links: readonly (Veth | Ifb)[];
+  readonly links: readonly LinkResource[];
 }
 
 /**
@@ -67,18 +70,16 @@ export interface Removal {
  * parameters) goes with the link. Connection tracking is reset last, when nothing can make new entries any more.
  */
 export function planRemoval(resources: readonly Resource[]): Removal {
-  const links = resources.filter((resource) => resource.kind === 'veth' || resource.kind === 'ifb');
+  const links = resources.filter(isLink);
   const ends = new Set(links.flatMap(linkEnds));
   const rest = resources.filter((resource) => !isLink(resource) && !goesWithLink(resource, ends)).reverse();
   const resets = rest.filter((resource) => resource.kind === 'conntrack-reset');
   return { explicit: [...rest.filter((resource) => resource.kind !== 'conntrack-reset'), ...resets], links };
 }
 
-const isLink = (resource: Resource): boolean => resource.kind === 'veth' || resource.kind === 'ifb';
-
-function linkEnds(resource: Resource): string[] {
-  if (resource.kind === 'veth') return [`host/${resource.host.name}`, `pod/${resource.pod.name}`];
-  return resource.kind === 'ifb' ? [`host/${resource.name}`] : [];
+function linkEnds(link: LinkResource): string[] {
+  const near = `host/${hostEndOf(link)}`;
+  return link.kind === 'veth' ? [near, `pod/${link.pod.name}`] : [near];
 }
 
 function goesWithLink(resource: Resource, ends: ReadonlySet<string>): boolean {

@@ -2,6 +2,7 @@ import { hasCode } from '@podwire/linux';
 import {
   listAddresses,
   listFilters,
+  listForwardingEntries,
   listLinks,
   listNeighbours,
   listQdiscs,
@@ -12,7 +13,7 @@ import {
 import type { Element, Nftables } from '@podwire/nftables';
 import type { Kernel, KernelNamespace } from './kernel.js';
 import { isDoomed } from './marks.js';
-import { elementKey, type ObservedFilter, type ObservedNamespace, type Survey } from './observe.js';
+import { elementKey, type ObservedFilter, type Survey, type SurveyedNamespace } from './observe.js';
 import type { NftElement } from './resource.js';
 
 /** Reads the host once for all owners; each kind of thing when first asked for. */
@@ -20,7 +21,7 @@ export function surveyHost(kernel: Kernel): Survey {
   return { host: surveyNamespace(kernel.host), filter: surveyFilter(kernel.nftables) };
 }
 
-function surveyNamespace({ route, parameters }: KernelNamespace): ObservedNamespace {
+function surveyNamespace({ route, parameters }: KernelNamespace): SurveyedNamespace {
   const links = once(
     () =>
       new Map(
@@ -30,17 +31,27 @@ function surveyNamespace({ route, parameters }: KernelNamespace): ObservedNamesp
       ),
   );
   const addresses = once(() => groupBy(listAddresses(route), (entry) => entry.link));
-  const routes = once(() => groupBy(listRoutes(route), (entry) => entry.destination));
+  const routes = once(() => listRoutes(route));
+  const routesByDestination = once(() => groupBy(routes(), (entry) => entry.destination));
   const rules = once(() => listRules(route));
   const neighbours = once(() => groupBy(listNeighbours(route), (entry) => entry.link));
+  const neighboursByAddress = perLink((link) =>
+    indexBy(neighbours().get(link) ?? [], ({ address }) => address),
+  );
+  const forwarding = perLink((link) => listForwardingEntries(route, { link }));
+  const forwardingByMac = perLink((link) => indexBy(forwarding(link), ({ mac }) => mac));
   const roots = once(() => listQdiscs(route).filter(({ parent }) => parent === TC_ROOT));
   const rootsByLink = once(() => new Map(roots().map((qdisc) => [qdisc.link, qdisc])));
   return {
     link: (name) => links().get(name),
     addresses: (link) => addresses().get(link.index) ?? [],
-    routesTo: (destination) => routes().get(destination) ?? [],
+    routes,
+    routesTo: (destination) => routesByDestination().get(destination) ?? [],
     rules,
     neighbours: (link) => neighbours().get(link.index) ?? [],
+    neighbour: (link, address) => neighboursByAddress(link.index).get(address),
+    forwarding: (link) => forwarding(link.index),
+    forwardingEntry: (link, mac) => forwardingByMac(link.index).get(mac),
     rootQdisc: (link) => rootsByLink().get(link.index),
     ingressFilters: (link) => listFilters(route, { link: link.index }),
     parameter: (key) => parameters.read(key),
@@ -75,6 +86,18 @@ function once<T>(read: () => T): () => T {
   let value: { known: T } | undefined;
   return () => (value ??= { known: read() }).known;
 }
+
+function perLink<T>(read: (link: number) => T): (link: number) => T {
+  const known = new Map<number, { readonly value: T }>();
+  return (link) => {
+    const one = known.get(link) ?? { value: read(link) };
+    known.set(link, one);
+    return one.value;
+  };
+}
+
+const indexBy = <T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T> =>
+  new Map(items.map((item) => [keyOf(item), item]));
 
 function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();

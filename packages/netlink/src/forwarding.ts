@@ -46,7 +46,7 @@ export function appendForwardingEntry(entry: NewForwardingEntry): NetlinkRequest
   return newEntry(entry, NLM_F_CREATE | NLM_F_APPEND, 'append');
 }
 
-/** Deletes an entry, or one remote of it. ENOENT when there is none. */
+/** Deletes an entry, or one remote of it. ENOENT when there is no entry; a VXLAN device says nothing to a remote it does not have. */
 export function deleteForwardingEntry(entry: NewForwardingEntry): NetlinkRequest {
   const payload = encodeEntry(entry, 0);
   return { type: rt.RTM_DELNEIGH, flags: 0, payload, label: `delete forwarding entry ${entry.mac}` };

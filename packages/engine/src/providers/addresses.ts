@@ -1,5 +1,13 @@
-import { addAddress, deleteAddress, deleteNeighbour, replaceNeighbour } from '@podwire/netlink';
-import type { IpAddress, Neighbour } from '../resource.js';
+import {
+  addAddress,
+  deleteAddress,
+  deleteForwardingEntry,
+  deleteNeighbour,
+  replaceForwardingEntry,
+  replaceNeighbour,
+} from '@podwire/netlink';
+import type { ForwardingEntry, IpAddress, Neighbour } from '../resource.js';
+import type { Session } from '../session.js';
 import { missing } from './links.js';
 import type { Provider } from './provider.js';
 
@@ -40,9 +48,31 @@ export const neighbour: Provider<Neighbour> = {
     const side = view.side(resource.in);
     const link = side.link(resource.link);
     if (link === undefined) return missing(resource.link);
-    const found = side.neighbours(link).find((entry) => entry.address === resource.address);
+    const found = side.neighbour(link, resource.address);
     if (found === undefined) return { missing: `${resource.link} does not know ${resource.address}` };
     const agrees = found.state === 'permanent' && found.mac === resource.mac;
     return agrees ? undefined : `${resource.address} is at ${found.mac ?? 'no address'} (${found.state})`;
   },
 };
+
+export const forwardingEntry: Provider<ForwardingEntry> = {
+  create: (resource, session) => [replaceForwardingEntry(encodeEntry(resource, session))],
+  // With the remote: what another peer has put under the same MAC since is not meant.
+  remove: (resource, session) => [deleteForwardingEntry(encodeEntry(resource, session))],
+  compare: (resource, view) => {
+    const side = view.side(resource.in);
+    const link = side.link(resource.link);
+    if (link === undefined) return missing(resource.link);
+    const found = side.forwardingEntry(link, resource.mac);
+    if (found === undefined) return { missing: `${resource.link} does not know where ${resource.mac} is` };
+    if (found.remote === resource.remote && found.permanent) return undefined;
+    return `${resource.mac} is at ${found.remote ?? 'no address'}${found.permanent ? '' : ', for a while'}`;
+  },
+};
+
+const encodeEntry = ({ in: side, link, mac, remote }: ForwardingEntry, session: Session) => ({
+  link: session.indexOf(side, link),
+  mac,
+  table: 'self' as const,
+  remote,
+});

@@ -13,6 +13,8 @@ function describe(resource: Resource): string {
       return `veth ${resource.host.name} to ${resource.pod.name} in pod, MTU ${resource.mtu}`;
     case 'ifb':
       return `ifb ${resource.name}`;
+    case 'vxlan':
+      return `vxlan ${resource.name}, id ${resource.id}, from ${resource.local} port ${resource.port}, MTU ${resource.mtu}`;
     case 'link-up':
       return `link ${resource.link} up`;
     case 'link-ready':
@@ -27,6 +29,8 @@ function describe(resource: Resource): string {
       return `rule from ${resource.from} to table ${resource.table}`;
     case 'neighbour':
       return `neighbour ${resource.address} at ${resource.mac} on ${resource.link}`;
+    case 'forwarding-entry':
+      return `forwarding entry ${resource.mac} to ${resource.remote} on ${resource.link}`;
     case 'sysctl':
       return `sysctl ${resource.key}=${resource.value}`;
     case 'token-bucket':

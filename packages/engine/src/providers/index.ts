@@ -6,7 +6,7 @@ import type { NetlinkRequest } from '@podwire/netlink';
 import type { View } from '../observe.js';
 import type { Resource } from '../resource.js';
 import type { Session } from '../session.js';
-import { address, neighbour } from './addresses.js';
+import { address, forwardingEntry, neighbour } from './addresses.js';
 import { ifb, linkLocalMode, linkReady, linkUp, veth } from './links.js';
 import { nftElement, nftTable } from './packet-filter.js';
 import { sysctl } from './parameters.js';
@@ -14,6 +14,7 @@ import type { Difference, Provider } from './provider.js';
 import { route } from './routes.js';
 import { rule } from './rules.js';
 import { ingressRedirect, tokenBucket } from './traffic-control.js';
+import { vxlan } from './vxlan.js';
 
 export { describeResource } from './describe.js';
 export type { Difference } from './provider.js';
@@ -21,6 +22,7 @@ export type { Difference } from './provider.js';
 const providers = {
   veth,
   ifb,
+  vxlan,
   'link-up': linkUp,
   'link-ready': linkReady,
   'link-local-mode': linkLocalMode,
@@ -28,6 +30,7 @@ const providers = {
   route,
   rule,
   neighbour,
+  'forwarding-entry': forwardingEntry,
   'token-bucket': tokenBucket,
   'ingress-redirect': ingressRedirect,
   sysctl,

@@ -77,7 +77,7 @@ export const missing = (link: string): { missing: string } => ({ missing: `there
 
 type LinkFacts = Pick<Link, 'kind' | 'mac' | 'mtu' | 'group'>;
 
-function compareLink(
+export function compareLink(
   found: Link | undefined,
   { name, ...wanted }: LinkFacts & { name: string },
 ): Difference | undefined {

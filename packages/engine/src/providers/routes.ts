@@ -1,11 +1,17 @@
-import { addRoute, deleteRoute, type NewRoute, replaceRoute, type Route } from '@podwire/netlink';
+import {
+  addRoute,
+  deleteRoute,
+  type NewRoute,
+  replaceRoute,
+  type Route,
+  RT_TABLE_MAIN,
+} from '@podwire/netlink';
 import type { View } from '../observe.js';
 import type { Session } from '../session.js';
 import { ROUTE_PROTOCOL } from '../marks.js';
 import type { IpRoute } from '../resource.js';
 import type { Provider } from './provider.js';
 
-const MAIN_TABLE = 254;
 /** What the kernel makes of an IPv6 route without a metric (IP6_RT_PRIO_USER). */
 const IPV6_DEFAULT_METRIC = 1024;
 
@@ -19,7 +25,7 @@ export const route: Provider<IpRoute> = {
     const link = resource.link === undefined ? undefined : side.link(resource.link);
     const candidates = side
       .routesTo(resource.destination, link)
-      .filter((found) => found.table === (resource.table ?? MAIN_TABLE))
+      .filter((found) => found.table === wantedTable(resource))
       .filter((found) => metricOf(found) === wantedMetric(resource));
     const [first] = candidates;
     if (first === undefined) return { missing: `there is no route to ${resource.destination}` };
@@ -36,6 +42,14 @@ function encode(resource: IpRoute, session: Session): NewRoute {
 
 const metricOf = (found: Route): number => found.metric ?? 0;
 
+const wantedTable = ({ table }: IpRoute): number => table ?? RT_TABLE_MAIN;
+
+/** What tells routes apart in the kernel: there is one of each key, whatever it leads to. */
+export const routeKey = (found: Route): string => `${found.destination} ${found.table} ${metricOf(found)}`;
+
+export const wantedRouteKey = (wanted: IpRoute): string =>
+  `${wanted.destination} ${wantedTable(wanted)} ${wantedMetric(wanted)}`;
+
 function wantedMetric({ metric, destination }: IpRoute): number {
   return metric ?? (destination.includes(':') ? IPV6_DEFAULT_METRIC : 0);
 }
@@ -44,11 +58,17 @@ function agrees(resource: IpRoute, found: Route, view: View): boolean {
   const link = resource.link === undefined ? undefined : view.side(resource.in).link(resource.link)?.index;
   // A blackhole in IPv6 hangs on the loopback although nobody asked for it.
   const sameLink = resource.type === 'blackhole' || found.link === link;
-  return found.type === (resource.type ?? 'unicast') && sameLink && found.gateway === resource.gateway;
+  return (
+    found.type === (resource.type ?? 'unicast') &&
+    sameLink &&
+    found.gateway === resource.gateway &&
+    (found.onlink ?? false) === (resource.onlink ?? false)
+  );
 }
 
 function describe(found: Route): string {
   const via = found.gateway === undefined ? '' : ` via ${found.gateway}`;
   const link = found.link === undefined ? '' : ` through link ${found.link}`;
-  return `${found.type}${via}${link} (protocol ${found.protocol})`;
+  const onlink = found.onlink === true ? ' onlink' : '';
+  return `${found.type}${via}${link}${onlink} (protocol ${found.protocol})`;
 }

@@ -42,7 +42,8 @@ export function deleteForwarding({ namespace }: FakeContext, message: NetlinkMes
   const request = readRequest(namespace, message);
   const meant = (entry: ForwardingEntry) =>
     hasSameKey(entry, request) && (request.remote === undefined || entry.remote === request.remote);
-  if (!namespace.forwarding.some(meant)) throw new FakeErrno('ENOENT');
+  // With a remote that the entry does not have, VXLAN says nothing and does nothing (__vxlan_fdb_delete).
+  if (!namespace.forwarding.some((entry) => hasSameKey(entry, request))) throw new FakeErrno('ENOENT');
   namespace.forwarding = namespace.forwarding.filter((entry) => !meant(entry));
   return [];
 }

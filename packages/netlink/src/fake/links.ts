@@ -235,7 +235,7 @@ function changeLink(context: FakeContext, link: FakeLink, request: LinkRequest):
   if (request.namespace !== undefined) move(link, context.namespaceOf(request.namespace), request.name);
   else if (request.index !== undefined && request.name !== undefined) rename(link, request.name);
   link.mtu = request.mtu ?? link.mtu;
-  link.mac = request.mac ?? link.mac;
+  if (request.mac !== undefined) changeMac(link, request.mac);
   link.group = request.group ?? link.group;
   link.alias = request.alias ?? link.alias;
   link.transmitQueueLength = request.transmitQueueLength ?? link.transmitQueueLength;
@@ -244,6 +244,14 @@ function changeLink(context: FakeContext, link: FakeLink, request: LinkRequest):
   link.addressGenerationMode = request.families.mode ?? link.addressGenerationMode;
   Object.assign(link.inetSettings, request.families.inetSettings);
   return [];
+}
+
+/** Neighbours were found from the old address, so the link forgets them, the permanent ones too (neigh_changeaddr). */
+function changeMac(link: FakeLink, mac: string): void {
+  if (link.mac === mac) return;
+  link.mac = mac;
+  const { namespace, index } = link;
+  namespace.neighbours = namespace.neighbours.filter((entry) => entry.link !== index);
 }
 
 function rename(link: FakeLink, wanted: string): void {

@@ -4,6 +4,7 @@ import { linkCases } from './links.js';
 import { neighbourCases } from './neighbours.js';
 import { routeCases } from './routes.js';
 import { trafficCases } from './traffic.js';
+import { tunnelCases } from './tunnels.js';
 
 export type { Case, Environment } from './environment.js';
 
@@ -13,5 +14,6 @@ export const complianceCases: readonly Case[] = [
   ...addressCases,
   ...routeCases,
   ...neighbourCases,
+  ...tunnelCases,
   ...trafficCases,
 ];

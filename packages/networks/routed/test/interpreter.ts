@@ -31,6 +31,8 @@ async function applyOne(resource: Resource, places: Places): Promise<void> {
       return nft(place, `table ${resource.family} ${resource.name} {\n${resource.body}\n}\n`);
     case 'nft-element':
       return nft(place, elementCommand(resource));
+    case 'forwarding-entry':
+      return runAll(place, [forwardingCommand(resource)]);
     case 'conntrack-reset':
       return resetConntrack(place, resource);
     default:
@@ -44,7 +46,7 @@ function podOf({ pod }: Places): TestNamespace {
 }
 
 type BatchedKind =
-  'veth' | 'ifb' | 'link-up' | 'link-ready' | 'link-local-mode' | 'address' | 'neighbour' | 'route';
+  'veth' | 'ifb' | 'vxlan' | 'link-up' | 'link-ready' | 'link-local-mode' | 'address' | 'neighbour' | 'route';
 
 function ipCommands(resource: Resource & { kind: BatchedKind }, places: Places): string[] {
   switch (resource.kind) {
@@ -55,6 +57,11 @@ function ipCommands(resource: Resource & { kind: BatchedKind }, places: Places):
     }
     case 'ifb':
       return [`link add ${resource.name} mtu ${resource.mtu} type ifb`, `link set ${resource.name} up`];
+    case 'vxlan': {
+      const { name, mac, id, port, local, underlay, mtu } = resource;
+      const kind = `type vxlan id ${id} dstport ${port} local ${local}${option('dev', underlay)} nolearning`;
+      return [`link add ${name} address ${mac} mtu ${mtu} ${kind}`];
+    }
     case 'link-up':
       return [`link set ${resource.link} up`];
     case 'link-ready':
@@ -92,6 +99,10 @@ function routeCommand(route: Resource & { kind: 'route' }): string {
 function ruleCommand({ from, table, priority }: Resource & { kind: 'rule' }): string[] {
   const family = from.includes(':') ? '-6' : '-4';
   return ['ip', family, 'rule', 'add', 'from', from, 'lookup', `${table}`, 'priority', `${priority}`];
+}
+
+function forwardingCommand({ mac, link, remote }: Resource & { kind: 'forwarding-entry' }): string[] {
+  return ['bridge', 'fdb', 'replace', mac, 'dev', link, 'dst', remote, 'self', 'permanent'];
 }
 
 function trafficControl(resource: Resource & { kind: 'token-bucket' | 'ingress-redirect' }): string[][] {

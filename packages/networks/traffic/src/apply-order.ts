@@ -23,6 +23,7 @@ function stageOf(resource: Resource): Stage {
   switch (resource.kind) {
     case 'veth':
     case 'ifb':
+    case 'vxlan':
       return 'links';
     case 'sysctl':
       return resource.in === 'pod' ? 'pod parameters' : 'host parameters';

@@ -1,0 +1,1 @@
+export const call = () => ({ signal: AbortSignal.timeout(20_000) });
