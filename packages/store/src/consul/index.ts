@@ -1,1 +1,2 @@
-export {};
+export type { ConsulOptions, ConsulSpec } from './options.js';
+export { openConsulStore } from './store.js';

@@ -29,6 +29,8 @@ export interface Session {
 /** Replaced as a whole by every write, so that a transaction is rolled back by being forgotten. */
 export interface Contents {
   readonly index: number;
+  /** That of the last write to the KV store: sessions do not count. */
+  readonly kvIndex: number;
   readonly entries: ReadonlyMap<string, Entry>;
   /** Key to the index at which it was deleted. */
   readonly tombstones: ReadonlyMap<string, number>;
@@ -38,6 +40,7 @@ export interface Contents {
 /** Index 1 is that of an empty KV store. */
 export const emptyContents: Contents = {
   index: 1,
+  kvIndex: 1,
   entries: new Map(),
   tombstones: new Map(),
   sessions: new Map(),
@@ -46,13 +49,15 @@ export const emptyContents: Contents = {
 /** The next contents while they are made. */
 export interface Draft {
   readonly index: number;
+  kvIndex: number;
   readonly entries: Map<string, Entry>;
   readonly tombstones: Map<string, number>;
   readonly sessions: Map<string, Session>;
 }
 
-export const draftOf = ({ index, entries, tombstones, sessions }: Contents): Draft => ({
+export const draftOf = ({ index, kvIndex, entries, tombstones, sessions }: Contents): Draft => ({
   index: index + 1,
+  kvIndex,
   entries: new Map(entries),
   tombstones: new Map(tombstones),
   sessions: new Map(sessions),
@@ -103,6 +108,7 @@ function store(
   };
   if (existing !== undefined && isSame(existing, entry)) return existing;
   draft.entries.set(Key, entry);
+  draft.kvIndex = draft.index;
   return entry;
 }
 
@@ -110,7 +116,9 @@ const isSame = (a: Entry, b: Entry): boolean =>
   a.Value === b.Value && a.Flags === b.Flags && a.Session === b.Session && a.LockIndex === b.LockIndex;
 
 export function deleteEntry(draft: Draft, key: string): void {
-  if (draft.entries.delete(key)) draft.tombstones.set(key, draft.index);
+  if (!draft.entries.delete(key)) return;
+  draft.tombstones.set(key, draft.index);
+  draft.kvIndex = draft.index;
 }
 
 /** The session goes, and what it holds is let go or deleted. */
@@ -133,11 +141,5 @@ export function listEntries(contents: Contents, prefix: string): { index: number
   const stones = [...contents.tombstones].filter(([key]) => key.startsWith(prefix));
   const indexes = [...entries.map(({ ModifyIndex }) => ModifyIndex), ...stones.map(([, index]) => index)];
   const below = prefix === '' ? 0 : indexes.reduce((most, each) => Math.max(most, each), 0);
-  return { index: below === 0 ? kvIndex(contents) : below, entries };
-}
-
-/** Of the KV store: sessions do not count. */
-export function kvIndex({ entries, tombstones }: Contents): number {
-  const indexes = [...[...entries.values()].map(({ ModifyIndex }) => ModifyIndex), ...tombstones.values()];
-  return indexes.reduce((most, each) => Math.max(most, each), 1);
+  return { index: below === 0 ? contents.kvIndex : below, entries };
 }

@@ -77,8 +77,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
   lock(draft, operation) {
     const entry = lockEntry(draft, kept(operation), operation.Session ?? '');
-    if (entry === undefined)
-      throw new Error(`failed to lock key "${operation.Key}", lock is already held`);
+    if (entry === undefined) throw new Error(`failed to lock key "${operation.Key}", lock is already held`);
     return [bare(entry)];
   },
   unlock(draft, operation) {

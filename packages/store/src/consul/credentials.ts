@@ -1,0 +1,41 @@
+/** What proves to Consul who we are: files, read once; the token again when it is refused, since tokens are exchanged. */
+import fs from 'node:fs';
+import type { TlsOptions } from 'node:tls';
+import { PodwireError } from '@podwire/errors';
+import type { ConsulSpec } from './options.js';
+
+export interface Credentials {
+  readonly tls: Pick<TlsOptions, 'ca' | 'cert' | 'key'> & { readonly servername?: string };
+  readonly token: () => string | undefined;
+  /** @returns whether there is another one now */
+  reloadToken(): boolean;
+}
+
+/** @throws PodwireError STORE_DENIED when a file cannot be read */
+export function loadCredentials({ tls = {}, tokenFile }: ConsulSpec): Credentials {
+  const readToken = (): string | undefined =>
+    tokenFile === undefined ? undefined : read(tokenFile).toString().trim();
+  let token = readToken();
+  return {
+    tls: {
+      ...(tls.ca === undefined ? {} : { ca: read(tls.ca) }),
+      ...(tls.certificate === undefined ? {} : { cert: read(tls.certificate) }),
+      ...(tls.key === undefined ? {} : { key: read(tls.key) }),
+      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+    },
+    token: () => token,
+    reloadToken() {
+      const before = token;
+      token = readToken();
+      return token !== before;
+    },
+  };
+}
+
+function read(file: string): Buffer {
+  try {
+    return fs.readFileSync(file);
+  } catch (cause) {
+    throw new PodwireError('STORE_DENIED', `${file} cannot be read`, { cause });
+  }
+}

@@ -1,0 +1,11 @@
+import type { Clock, Log } from '@podwire/rim';
+import type { StoreSpec } from '../open.js';
+
+export type ConsulSpec = Extract<StoreSpec, { kind: 'consul' }>;
+
+export interface ConsulOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Milliseconds that one endpoint has to answer, lists apart; 5 s when absent. */
+  readonly deadline?: number;
+}
