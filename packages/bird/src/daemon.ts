@@ -1,0 +1,114 @@
+/** A BIRD of our own, in the foreground, as a child. Where the system runs one already, none is started. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import { PodwireError } from '@podwire/errors';
+import { type Clock, deadlineSignal, type Log } from '@podwire/rim';
+import { askBird } from './control.js';
+
+export interface BirdDaemonOptions {
+  /** Absolute. Debian: /usr/sbin/bird */
+  readonly program: string;
+  readonly configFile: string;
+  readonly socketFile: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface BirdDaemon {
+  readonly pid: number | undefined;
+  /** Ends it; routes that it has put into the kernel stay. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds until a daemon that ended is started again: doubling up to the last. */
+const firstPause = 500;
+const lastPause = 30_000;
+const startDeadline = 10_000;
+/** It shuts its sessions down politely; a daemon that cannot is killed. */
+const stopDeadline = 5_000;
+
+/**
+ * Starts the daemon, waits until it answers, and starts it again whenever it ends.
+ * @throws PodwireError PREREQUISITE_MISSING, BGP_REFUSED
+ */
+export async function startBird(options: BirdDaemonOptions, signal: AbortSignal): Promise<BirdDaemon> {
+  const { program, log, clock } = options;
+  if (!fs.existsSync(program)) {
+    throw new PodwireError(
+      'PREREQUISITE_MISSING',
+      `${program} is not there; Debian has it in the package bird2`,
+    );
+  }
+  const stopped = new AbortController();
+  let child = launch(options);
+  const guarding = guard();
+
+  async function guard(): Promise<void> {
+    for (let pause = firstPause; !stopped.signal.aborted; pause = Math.min(pause * 2, lastPause)) {
+      const since = clock.elapsed();
+      const [code, by] = (await ended(child)) as [number | null, string | null];
+      if (stopped.signal.aborted) return;
+      if (clock.elapsed() - since > lastPause) pause = firstPause;
+      log.error({ code, signal: by, pause }, 'the BGP daemon has ended; it is started again');
+      await clock.sleep(pause, stopped.signal).catch(() => undefined);
+      if (!stopped.signal.aborted) child = launch(options);
+    }
+  }
+
+  const daemon: BirdDaemon = {
+    get pid() {
+      return child.pid;
+    },
+    async stop() {
+      stopped.abort();
+      await end(child);
+      await guarding;
+    },
+  };
+  try {
+    await untilItAnswers(options, deadlineSignal(startDeadline, signal));
+    return daemon;
+  } catch (error) {
+    await daemon.stop();
+    throw error;
+  }
+}
+
+function launch({ program, configFile, socketFile, log }: BirdDaemonOptions): ChildProcess {
+  const child = spawn(program, ['-f', '-R', '-c', configFile, '-s', socketFile], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  child.stderr
+    .setEncoding('utf8')
+    .on('data', (text: string) => log.info({ said: text.trim() }, 'BGP daemon'));
+  child.on('error', (err) => log.error({ err }, 'the BGP daemon could not be started'));
+  return child;
+}
+
+async function ended(child: ChildProcess): Promise<unknown[]> {
+  if (child.exitCode !== null || child.signalCode !== null) return [child.exitCode, child.signalCode];
+  if (child.pid === undefined) return [null, null];
+  return once(child, 'exit');
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopDeadline);
+  await gone;
+  clearTimeout(timer);
+}
+
+async function untilItAnswers({ socketFile, clock }: BirdDaemonOptions, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await askBird(socketFile, 'show status', { deadline: 1_000, signal });
+      return;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      await clock.sleep(20, signal).catch(() => undefined);
+    }
+  }
+}

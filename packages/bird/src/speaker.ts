@@ -1,0 +1,94 @@
+/** What keeps the daemon's configuration as the cluster wants it. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { describeError, PodwireError } from '@podwire/errors';
+import type { Log } from '@podwire/rim';
+import type { BgpSession, BgpView } from './contract.js';
+import { askBird } from './control.js';
+import { renderBirdConfig } from './render.js';
+import { readSessions } from './sessions.js';
+
+export interface BgpSpeakerOptions {
+  /** The daemon's configuration: written here, mode 0600, since it may hold passwords. */
+  readonly configFile: string;
+  readonly socketFile: string;
+  /** Milliseconds for one answer of the daemon. */
+  readonly deadline: number;
+  readonly log: Log;
+}
+
+export interface BgpSpeaker {
+  /**
+   * Makes the daemon announce this. Sessions stay up: only what differs is told to neighbours. Costs a comparison of text when
+   * nothing changed. One call at a time; a later view that comes meanwhile replaces those that wait.
+   * @throws PodwireError CONFIG_INVALID, BGP_REFUSED; the daemon then goes on as before
+   */
+  apply(view: BgpView, signal?: AbortSignal): Promise<void>;
+  /** How the sessions with the neighbours of the last view are. @throws PodwireError BGP_REFUSED */
+  sessions(signal?: AbortSignal): Promise<BgpSession[]>;
+}
+
+/** Writes what the daemon is to be started with; it may have no view of the cluster yet. */
+export function writeBirdConfig(configFile: string, view: BgpView): void {
+  const next = `${configFile}.next`;
+  try {
+    fs.writeFileSync(next, renderBirdConfig(view), { mode: 0o600 });
+    fs.renameSync(next, configFile);
+  } catch (cause) {
+    if (cause instanceof PodwireError) throw cause;
+    throw new PodwireError('BGP_REFUSED', `${configFile} cannot be written: ${describeError(cause)}`, {
+      cause,
+    });
+  }
+}
+
+export function createBgpSpeaker({ configFile, socketFile, deadline, log }: BgpSpeakerOptions): BgpSpeaker {
+  if (/["\\\r\n]/.test(path.resolve(configFile))) {
+    throw new PodwireError(
+      'CONFIG_INVALID',
+      'bgp: the name of the configuration file has a quote or line break',
+    );
+  }
+  let applied: string | undefined;
+  let neighbours: readonly string[] = [];
+  let working: Promise<void> = Promise.resolve();
+  let latest = 0;
+
+  async function reload(view: BgpView, text: string, signal: AbortSignal | undefined): Promise<void> {
+    const next = `${configFile}.next`;
+    fs.writeFileSync(next, text, { mode: 0o600 });
+    const ask = (command: string) =>
+      askBird(socketFile, command, { deadline, ...(signal === undefined ? {} : { signal }) });
+    await ask(`configure check "${next}"`);
+    fs.renameSync(next, configFile);
+    await ask(`configure "${configFile}"`);
+    applied = text;
+    neighbours = view.neighbours.map(({ address }) => address);
+    log.info(
+      { announced: view.announced.length, neighbours: neighbours.length },
+      'the BGP daemon has a new configuration',
+    );
+  }
+
+  return {
+    async apply(view, signal) {
+      const mine = ++latest;
+      const text = renderBirdConfig(view);
+      const turn = working
+        .catch(() => undefined)
+        .then(async () => {
+          if (mine !== latest || text === applied) return;
+          await reload(view, text, signal);
+        });
+      working = turn;
+      await turn;
+    },
+    async sessions(signal) {
+      const reply = await askBird(socketFile, 'show protocols all', {
+        deadline,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return readSessions(reply, neighbours);
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { silentLog, systemClock } from '@podwire/rim';
+import { createPrivateHost, type PrivateHost, type RunningProcess, worldAddresses } from '@podwire/testkit';
+import {
+  askBird,
+  type BirdDaemon,
+  type BgpSpeaker,
+  type BgpView,
+  createBgpSpeaker,
+  startBird,
+  writeBirdConfig,
+} from '../src/index.js';
+
+const program = '/usr/sbin/bird';
+const signal = AbortSignal.timeout(120_000);
+
+/** A router as people have them: a whole-hand-written daemon in the world beside the host. */
+const routerConfig = `
+router id ${worldAddresses.world.ipv4};
+protocol device { scan time 10; }
+protocol static offered { ipv4; route 10.244.9.0/26 blackhole; route 10.99.0.0/24 blackhole; route 10.244.0.0/26 blackhole; route 0.0.0.0/0 blackhole; }
+protocol static offered6 { ipv6; route fd00:244:9::/122 blackhole; }
+protocol bgp node4 {
+  local ${worldAddresses.world.ipv4} as 64500; neighbor ${worldAddresses.host.ipv4} as 64512; password "very secret";
+  ipv4 { import all; export where source = RTS_STATIC; next hop self; };
+}
+protocol bgp node6 {
+  local ${worldAddresses.world.ipv6} as 64500; neighbor ${worldAddresses.host.ipv6} as 64512;
+  ipv6 { import all; export where source = RTS_STATIC; next hop self; };
+}
+`;
+
+async function eventually<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (signal.aborted) throw new Error(`still not so: ${what}`);
+    await systemClock.sleep(50, signal);
+  }
+}
+
+describe('a BIRD 2 daemon between node and router', () => {
+  let host: PrivateHost;
+  let speaker: BgpSpeaker;
+  let node: RunningProcess;
+  let files: { configFile: string; socketFile: string };
+  let router: string;
+
+  const view: BgpView = {
+    node: 'node1',
+    asn: 64512,
+    routerId: worldAddresses.host.ipv4,
+    ipv4: worldAddresses.host.ipv4,
+    ipv6: worldAddresses.host.ipv6,
+    neighbours: [
+      { address: worldAddresses.world.ipv4, asn: 64500, password: 'very secret' },
+      { address: worldAddresses.world.ipv6, asn: 64500 },
+    ],
+    announced: ['10.244.0.0/26', 'fd00:244::/122'],
+    pools: ['10.244.0.0/16', 'fd00:244::/32'],
+  };
+
+  const atRouter = async (prefix: string): Promise<string | undefined> => {
+    const reply = await askBird(router, `show route for ${prefix}`, { deadline: 5_000 }).catch(
+      () => undefined,
+    );
+    const text = reply?.lines.map((line) => line.text).join('\n') ?? '';
+    return text.includes(`${prefix} `) && text.includes('podwire') === false && text.includes('node')
+      ? text
+      : undefined;
+  };
+  const inKernel = async (prefix: string): Promise<string | undefined> => {
+    const family = prefix.includes(':') ? '-6' : '-4';
+    const text = await host.run(['ip', family, 'route', 'show', prefix]);
+    return text.includes('proto bird') ? text : undefined;
+  };
+  const missing = async (look: Promise<unknown>): Promise<true | undefined> =>
+    (await look) === undefined ? true : undefined;
+
+  before(async () => {
+    host = await createPrivateHost({ name: 'bgp', world: true });
+    files = {
+      configFile: path.join(host.directory, 'bird.conf'),
+      socketFile: path.join(host.directory, 'bird.ctl'),
+    };
+    router = path.join(host.directory, 'router.ctl');
+    const routerFile = path.join(host.directory, 'router.conf');
+    fs.writeFileSync(routerFile, routerConfig);
+    host.world!.start([program, '-f', '-c', routerFile, '-s', router]);
+    writeBirdConfig(files.configFile, { ...view, announced: [], neighbours: [] });
+    node = host.start([program, '-f', '-c', files.configFile, '-s', files.socketFile]);
+    speaker = createBgpSpeaker({ ...files, deadline: 10_000, log: silentLog });
+    await eventually('the daemon answers', () =>
+      askBird(files.socketFile, 'show status', { deadline: 1_000 }).catch(() => undefined),
+    );
+  });
+  after(() => host.close());
+
+  test('blocks reach the router, and the router’s routes the kernel, as far as they lie in pools', async () => {
+    await speaker.apply(view, signal);
+    await eventually('10.244.0.0/26 at the router', () => atRouter('10.244.0.0/26'));
+    await eventually('fd00:244::/122 at the router', () => atRouter('fd00:244::/122'));
+    await eventually('10.244.9.0/26 in the kernel', () => inKernel('10.244.9.0/26'));
+    await eventually('fd00:244:9::/122 in the kernel', () => inKernel('fd00:244:9::/122'));
+    assert.equal(await inKernel('10.99.0.0/24'), undefined, 'outside the pools');
+    assert.equal(await inKernel('10.244.0.0/26'), undefined, 'an own block');
+    const sessions = await speaker.sessions(signal);
+    assert.deepEqual(
+      sessions.map(({ state }) => state),
+      ['Established', 'Established'],
+    );
+  });
+
+  test('a block that comes and goes does not touch the sessions', async () => {
+    const before = await speaker.sessions(signal);
+    await speaker.apply({ ...view, announced: [...view.announced, '10.244.0.64/26'] }, signal);
+    await eventually('the new block at the router', () => atRouter('10.244.0.64/26'));
+    await speaker.apply(view, signal);
+    await eventually('the block is withdrawn', () => missing(atRouter('10.244.0.64/26')));
+    assert.deepEqual(await speaker.sessions(signal), before);
+    assert.ok(await atRouter('10.244.0.0/26'));
+  });
+
+  test('twenty views at once end with the last', async () => {
+    const views = Array.from({ length: 20 }, (_, at) => ({ ...view, announced: [`10.244.3.${at}/32`] }));
+    await Promise.all(views.map((one) => speaker.apply(one, signal)));
+    await eventually('the last', () => atRouter('10.244.3.19/32'));
+    await speaker.apply(view, signal);
+  });
+
+  test('the configuration is closed to others, and passwords are in no message', async () => {
+    assert.equal(fs.statSync(files.configFile).mode & 0o777, 0o600);
+    await assert.rejects(
+      speaker.apply({ ...view, neighbours: [{ address: '192.0.2.1', asn: 1, password: 'no"no' }] }),
+      {
+        code: 'CONFIG_INVALID',
+        message: /^(?!.*no"no)/,
+      },
+    );
+  });
+
+  test('routes outlive a killed daemon, and a new one takes up where it was', async () => {
+    node.kill('SIGKILL');
+    await node.exited;
+    assert.ok(await inKernel('10.244.9.0/26'));
+    await assert.rejects(speaker.sessions(signal), { code: 'BGP_REFUSED' });
+    // It is started before the first turn of the event loop, so inside the host.
+    let starting: Promise<BirdDaemon> | undefined;
+    host.namespace.inside(() => {
+      starting = startBird({ program, ...files, clock: systemClock, log: silentLog }, signal);
+    });
+    const daemon = await starting!;
+    host.defer(() => daemon.stop());
+    await eventually('the session is back', async () => {
+      const sessions = await speaker.sessions(signal).catch(() => []);
+      const allUp = sessions.length === 2 && sessions.every(({ state }) => state === 'Established');
+      return allUp && (await inKernel('10.244.9.0/26')) !== undefined ? true : undefined;
+    });
+    assert.ok(await inKernel('10.244.9.0/26'));
+    await daemon.stop();
+    await assert.rejects(speaker.sessions(signal), { code: 'BGP_REFUSED' });
+  });
+
+  test('a program that is not there is named', async () => {
+    const options = { ...files, program: '/usr/sbin/no-bird', clock: systemClock, log: silentLog };
+    await assert.rejects(startBird(options, signal), { code: 'PREREQUISITE_MISSING', message: /bird2/ });
+  });
+});

@@ -1,0 +1,162 @@
+import { silentLog } from '@podwire/rim';
+import { encodeObject, type Store } from '@podwire/store';
+import { createMemoryServer } from '@podwire/store/memory';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Block,
+  blockKind,
+  type ClusterCopy,
+  type CopyChange,
+  keysBelow,
+  openClusterCopy,
+  type Pool,
+  poolKind,
+} from '../src/index.js';
+
+const keys = keysBelow('/podwire');
+const signal = AbortSignal.timeout(30_000);
+
+const block = (cidr: string, node: string, loans: Block['loans'] = []): Block => ({
+  cidr,
+  node,
+  instance: 'i',
+  state: 'confirmed',
+  claimedAt: 0,
+  loans,
+});
+
+const pool = (name: string, cidr: string): Pool => ({
+  name,
+  network: 'default',
+  cidr,
+  blockSize: 26,
+  encapsulation: 'direct',
+  natOutgoing: true,
+  disabled: false,
+  reserved: [],
+  nodeSelector: '',
+  assignment: 'automatic',
+  allocation: 'blocks',
+  borrowing: true,
+  deleting: false,
+});
+
+let server: ReturnType<typeof createMemoryServer>;
+let store: Store;
+let copy: ClusterCopy;
+let changes: CopyChange[];
+
+const putBlock = (value: Block) => store.put(keys.block(value.cidr), encodeObject(blockKind, value));
+const putPool = (value: Pool) => store.put(keys.pool(value.name), encodeObject(poolKind, value));
+
+async function open(): Promise<void> {
+  copy = openClusterCopy({ store: server.connect(), keys, log: silentLog });
+  changes = [];
+  copy.onChange((change) => changes.push(change));
+  await copy.synced;
+}
+
+beforeEach(() => {
+  server = createMemoryServer();
+  store = server.connect();
+});
+afterEach(() => copy.close());
+
+describe('a copy of the cluster', () => {
+  test('begins with what is there, and follows', async () => {
+    await putPool(pool('web', '10.1.0.0/16'));
+    await putBlock(block('10.1.0.64/26', 'a'));
+    await open();
+    expect([...copy.pools.keys()]).toEqual(['web']);
+    expect(copy.blocksOf('a')).toEqual(['10.1.0.64/26']);
+    expect(copy.connected).toBe(true);
+
+    await copy.reached(await putBlock(block('10.1.0.0/26', 'a')), signal);
+    expect(copy.blocksOf('a')).toEqual(['10.1.0.0/26', '10.1.0.64/26']);
+    expect([...changes.at(-1)!.blocks]).toEqual(['10.1.0.0/26']);
+  });
+
+  test('a block that changes hands is with one owner only', async () => {
+    await putBlock(block('10.1.0.0/26', 'a', [{ address: '10.1.0.9', node: 'c' }]));
+    await open();
+    expect(copy.loansOf('c')).toEqual(['10.1.0.9']);
+    await copy.reached(await putBlock(block('10.1.0.0/26', 'b')), signal);
+    expect([copy.blocksOf('a'), copy.blocksOf('b'), copy.loansOf('c')]).toEqual([[], ['10.1.0.0/26'], []]);
+  });
+
+  test('one’s own write counts at once, and older news about it are ignored', async () => {
+    await open();
+    const old = await putBlock(block('10.1.0.0/26', 'a'));
+    const value = block('10.1.0.0/26', 'b');
+    const revision = await putBlock(value);
+    copy.note(keys.block(value.cidr), value, revision);
+    expect(copy.blocksOf('b')).toEqual(['10.1.0.0/26']);
+    const seen: (readonly string[])[] = [];
+    copy.onChange(() => seen.push(copy.blocksOf('b')));
+    await copy.reached(Math.max(old, revision), signal);
+    expect(seen.every((blocks) => blocks.length === 1)).toBe(true);
+  });
+
+  test('what one has deleted oneself does not come back with older news', async () => {
+    await open();
+    const key = keys.block('10.1.0.0/26');
+    const written = await putBlock(block('10.1.0.0/26', 'a'));
+    await store.delete(key);
+    copy.noteGone(key, written + 1);
+    const seen: number[] = [];
+    copy.onChange(() => seen.push(copy.blocks.size));
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), signal);
+    expect(new Set(seen)).toEqual(new Set([0]));
+  });
+
+  test('an object that cannot be read is named, and what was known of it stays', async () => {
+    await putPool(pool('web', '10.1.0.0/16'));
+    await open();
+    await copy.reached(
+      await store.put(keys.pool('web'), '{"kind":"pool","version":1,"value":{"name":"web","cidr":"x"}}'),
+      signal,
+    );
+    expect(copy.unreadable.get(keys.pool('web'))).toMatch(/value\./);
+    expect(copy.pools.get('web')?.value.cidr).toBe('10.1.0.0/16');
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), signal);
+    expect(copy.unreadable.size).toBe(0);
+  });
+
+  test('an object under another’s key is not believed', async () => {
+    await open();
+    const text = encodeObject(blockKind, block('10.1.0.0/26', 'a'));
+    await copy.reached(await store.put(keys.block('10.9.9.0/26'), text), signal);
+    expect(copy.blocks.size).toBe(0);
+    expect([...copy.unreadable.values()][0]).toMatch(/belongs to/);
+  });
+
+  test('the most particular pool around an address', async () => {
+    await putPool(pool('wide', '10.1.0.0/16'));
+    await putPool(pool('child', '10.1.128.0/17'));
+    await open();
+    expect(copy.poolAround('10.1.200.1')?.value.name).toBe('child');
+    expect(copy.poolAround('10.1.3.0/26')?.value.name).toBe('wide');
+    expect(copy.poolAround('10.2.0.1')).toBeUndefined();
+  });
+
+  test('a snapshot after compaction takes away what went meanwhile', async () => {
+    await putBlock(block('10.1.0.0/26', 'a'));
+    await putBlock(block('10.1.0.64/26', 'a'));
+    await open();
+    const cut = server.connect();
+    await cut.close();
+    await store.delete(keys.block('10.1.0.0/26'));
+    const last = await putBlock(block('10.1.0.128/26', 'b'));
+    server.compact();
+    await copy.reached(last, signal);
+    expect([...copy.blocks.keys()].sort()).toEqual(['10.1.0.128/26', '10.1.0.64/26']);
+  });
+
+  test('waiting ends with its signal', async () => {
+    await open();
+    const stop = new AbortController();
+    const waiting = copy.reached(1_000_000, stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+});
