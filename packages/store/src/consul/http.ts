@@ -63,8 +63,9 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
   return {
     async send(call) {
       const failures: string[] = [];
+      const first = preferred;
       for (let turn = 0; turn < endpoints.length; turn++) {
-        const at = (preferred + turn) % endpoints.length;
+        const at = (first + turn) % endpoints.length;
         const endpoint = endpoints[at] as string;
         const answer = await attempt(endpoint, call);
         call.signal?.throwIfAborted();
