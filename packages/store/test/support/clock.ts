@@ -1,0 +1,47 @@
+import type { Clock } from '@podwire/rim';
+
+export interface FakeClock extends Clock {
+  /** Lets time pass; resolves when all sleepers that were due have run on. */
+  pass(milliseconds: number): Promise<void>;
+  sleepers(): number;
+}
+
+/** Time that passes only when it is told to. */
+export function createFakeClock(start = 1_700_000_000_000): FakeClock {
+  let time = 0;
+  const sleepers = new Set<{ due: number; wake: () => void }>();
+  return {
+    now: () => start + time,
+    elapsed: () => time,
+    sleep: (milliseconds, signal) =>
+      new Promise((resolve, reject) => {
+        signal.throwIfAborted();
+        const fail = (): void => {
+          sleepers.delete(sleeper);
+          reject(signal.reason as Error);
+        };
+        const sleeper = {
+          due: time + milliseconds,
+          wake: () => {
+            signal.removeEventListener('abort', fail);
+            sleepers.delete(sleeper);
+            resolve();
+          },
+        };
+        signal.addEventListener('abort', fail, { once: true });
+        sleepers.add(sleeper);
+      }),
+    pass: async (milliseconds) => {
+      const end = time + milliseconds;
+      for (;;) {
+        const [next] = [...sleepers].filter(({ due }) => due <= end).toSorted((a, b) => a.due - b.due);
+        if (next === undefined) break;
+        time = Math.max(time, next.due);
+        next.wake();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      time = end;
+    },
+    sleepers: () => sleepers.size,
+  };
+}
