@@ -1,11 +1,14 @@
 import { PodwireError } from '@podwire/errors';
-import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
-import type { NetworkModel, NetworkView } from '@podwire/network-contract';
+import { containsAddress, containsPrefix, formatPrefix, parsePrefix } from '@podwire/addresses';
+import type { BlockSource, Clock, Ipam, IpamOptions, PoolSpec } from '@podwire/ipam';
+import type { NetworkModel, NetworkView, PoolView } from '@podwire/network-contract';
 import type { AgentConfig, NetworkConfig } from './config/index.js';
 
 /** A configured network with its model and its addresses. */
 export interface Network {
   readonly view: NetworkView;
+  /** What this node may hand out of; in a cluster, `view` has pools that other nodes use too. */
+  readonly pools: readonly PoolSpec[];
   /** The families that pods get an address of: those with a pool that is not disabled. */
   readonly families: readonly (4 | 6)[];
   /** bytes; undefined: that of the uplink. */
@@ -14,12 +17,21 @@ export interface Network {
   readonly ipam: Ipam;
   /** A copy of the addresses to try things on: what happens to it has no effect. */
   copyIpam(): Ipam;
+  /**
+   * Other pools from now on; only in a cluster.
+   * @param pools that this node may use
+   * @param views all of the network
+   * @throws PodwireError CONFIG_INVALID, and nothing has changed
+   */
+  setPools(pools: readonly PoolSpec[], views: readonly PoolView[]): void;
 }
 
 export interface NetworkFactories {
   readonly models: ReadonlyMap<string, NetworkModel>;
   readonly createIpam: (options: IpamOptions) => Ipam;
   readonly clock: Clock;
+  /** In a cluster: where the blocks of a network come from. */
+  readonly blockSource?: (network: string) => BlockSource;
 }
 
 export function createNetworks(config: AgentConfig, factories: NetworkFactories): Network[] {
@@ -27,38 +39,67 @@ export function createNetworks(config: AgentConfig, factories: NetworkFactories)
 }
 
 function createNetwork(config: NetworkConfig, coolDown: number, factories: NetworkFactories): Network {
-  const { models, createIpam, clock } = factories;
+  const { models, createIpam, clock, blockSource } = factories;
   const model = models.get(config.model);
   if (model === undefined) throw new PodwireError('INTERNAL', `there is no network model ${config.model}`);
-  const options: IpamOptions = {
-    pools: config.pools.map(({ name, cidr, blockSize, reserved, disabled }) => ({
-      name,
-      cidr,
-      blockSize,
-      reserved,
-      disabled,
-    })),
-    coolDown,
-    clock,
-  };
-  const ipam = createIpam(options);
+  const source = blockSource === undefined ? {} : { blockSource: blockSource(config.name) };
+  let pools: readonly PoolSpec[] = config.pools.map(({ name, cidr, blockSize, reserved, disabled }) => ({
+    name,
+    cidr,
+    blockSize,
+    reserved,
+    disabled,
+  }));
+  let view = viewNetwork(config);
+  let families = enabledFamilies(pools);
+  const ipam = createIpam({ pools, coolDown, clock, ...source });
   const copyIpam = (): Ipam => {
-    const copy = createIpam(options);
+    // A copy must not claim blocks that the node does not have.
+    const owned = blockSource === undefined ? {} : { blockSource: fixedSource(ipam.blocks()) };
+    const copy = createIpam({ pools, coolDown, clock, ...owned });
     for (const lease of ipam.leases()) copy.adopt(lease);
     return copy;
   };
   return {
-    view: viewNetwork(config),
-    families: enabledFamilies(config),
+    get view() {
+      return view;
+    },
+    get pools() {
+      return pools;
+    },
+    get families() {
+      return families;
+    },
     mtu: config.mtu,
     model,
     ipam,
     copyIpam,
+    setPools(next, views) {
+      ipam.setPools(next);
+      pools = next;
+      families = enabledFamilies(next);
+      view = { ...view, pools: views };
+    },
   };
 }
 
-function enabledFamilies({ pools }: NetworkConfig): (4 | 6)[] {
-  const enabled = pools.filter(({ disabled }) => !disabled);
+/** Hands out these blocks and no others. */
+function fixedSource(blocks: readonly string[]): BlockSource {
+  const left = new Map(blocks.map((cidr) => [cidr, parsePrefix(cidr)]));
+  return {
+    claim(pool, holding) {
+      const found = [...left.values()].find((block) =>
+        holding === undefined ? containsPrefix(pool.prefix, block) : containsAddress(block, holding),
+      );
+      if (found !== undefined) left.delete(formatPrefix(found));
+      return found;
+    },
+    giveBack: (_, block) => void left.set(formatPrefix(block), block),
+  };
+}
+
+function enabledFamilies(pools: readonly PoolSpec[]): (4 | 6)[] {
+  const enabled = pools.filter(({ disabled = false, assignment }) => !disabled && assignment !== 'manual');
   return ([4, 6] as const).filter((family) =>
     enabled.some(({ cidr }) => cidr.includes(':') === (family === 6)),
   );

@@ -71,11 +71,11 @@ export function wantedFamilies(wish: Pick<Wish, 'families'>, network: Network, n
 }
 
 /** Restricting one family leaves the other as free as it is. */
-function wantedPools({ pools }: Wish, { view }: Network): string[] | undefined {
+function wantedPools({ pools }: Wish, { pools: all }: Network): string[] | undefined {
   if (pools === undefined) return undefined;
-  const all = (family: 4 | 6): string[] =>
-    view.pools.filter(({ cidr }) => familyOf(cidr) === family).map(({ name }) => name);
-  return [...(pools.ipv4 ?? all(4)), ...(pools.ipv6 ?? all(6))];
+  const any = (family: 4 | 6): string[] =>
+    all.filter(({ cidr }) => familyOf(cidr) === family).map(({ name }) => name);
+  return [...(pools.ipv4 ?? any(4)), ...(pools.ipv6 ?? any(6))];
 }
 
 function describeEndpoint(

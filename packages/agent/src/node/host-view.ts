@@ -32,13 +32,19 @@ const commonMtu = 1500;
  * The MTU for pod links: that of the uplink, the link of the default route (the one with the lowest metric, IPv4
  * before IPv6); without one the smallest of the links that are up and neither loopback nor Podwire's; else 1500.
  */
-export function discoverMtu({ links, defaultRoutes }: HostView): number {
-  const [best] = defaultRoutes.toSorted((a, b) => a.family - b.family || a.metric - b.metric);
-  const uplinks = defaultRoutes
-    .filter(({ family, metric }) => family === best?.family && metric === best.metric)
-    .map(({ link }) => links.find(({ index }) => index === link))
-    .filter((link) => link !== undefined);
+export function discoverMtu(host: HostView): number {
+  const { links } = host;
+  const uplinks = findUplinks(host);
   const others = links.filter(({ up, loopback, own }) => up && !loopback && !own);
   const candidates = uplinks.length > 0 ? uplinks : others;
   return candidates.reduce((least, { mtu }) => Math.min(least, mtu), candidates[0]?.mtu ?? commonMtu);
+}
+
+/** The links of the default route: of the one with the lowest metric, IPv4 before IPv6. */
+export function findUplinks({ links, defaultRoutes }: HostView): HostLink[] {
+  const [best] = defaultRoutes.toSorted((a, b) => a.family - b.family || a.metric - b.metric);
+  return defaultRoutes
+    .filter(({ family, metric }) => family === best?.family && metric === best.metric)
+    .map(({ link }) => links.find(({ index }) => index === link))
+    .filter((link) => link !== undefined);
 }

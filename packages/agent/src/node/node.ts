@@ -1,6 +1,6 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
-import type { NodeView } from '@podwire/network-contract';
+import type { NodeView, PoolView, TunnelView, UnderlayView } from '@podwire/network-contract';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import type { Network } from '../networks.js';
 import { discoverMtu, type HostView } from './host-view.js';
@@ -16,68 +16,141 @@ export interface NodeState {
    * Costs nothing when no block was.
    */
   ensure(engine: Engine, options: CallOptions): Promise<void>;
+  /**
+   * Makes the kernel follow `owned` where that is adding and taking away alone. Returns false when something has to be replaced, which
+   * only a reconcile can.
+   */
+  sync(engine: Engine, options: CallOptions): Promise<boolean>;
   /** A reconcile has applied this list, and no block was claimed since it was made. */
   markApplied(owned: Owned): void;
+}
+
+/** What a node is in a cluster; all of it may change at any time. */
+export interface ClusterFacts {
+  readonly underlay: UnderlayView | undefined;
+  readonly tunnel: TunnelView | undefined;
+  /** What the node holds of the network's pools, also what no pod has an address of yet. */
+  blocksOf(network: Network): readonly string[];
+  /** Pools of networks that this node does not have. */
+  readonly otherPools: readonly PoolView[];
 }
 
 export interface NodeOptions {
   readonly name: string;
   readonly networks: readonly Network[];
   readonly readHost: () => HostView;
+  /** Absent on a node that is alone. */
+  readonly cluster?: ClusterFacts;
 }
 
-export function createNodeState({ name, networks, readHost }: NodeOptions): NodeState {
+export function createNodeState({ name, networks, readHost, cluster }: NodeOptions): NodeState {
   let host = readHost();
-  /** Resources as text, since they are compared by value. */
-  let applied = new Set<string>();
-  let appliedBlocks = -1;
-  let working: Promise<void> | undefined;
+  /** By their texts, since they are compared by value. */
+  let applied = new Map<string, Resource>();
+  /** Of each network, as they were when the list was made that is applied. */
+  let appliedBlocks: readonly (readonly string[])[] = [];
+  let working: Promise<unknown> | undefined;
 
-  const countBlocks = (): number => networks.reduce((sum, { ipam }) => sum + ipam.blocks().length, 0);
+  const readBlocks = (): (readonly string[])[] => networks.map(({ ipam }) => ipam.blocks());
+  /** IPAM gives the same array until a block comes or goes. */
+  const hasNewBlocks = (): boolean =>
+    networks.some(({ ipam }, index) => ipam.blocks() !== appliedBlocks[index]);
 
-  const view = (network: Network): NodeView => ({
-    name,
-    network: network.view,
-    blocks: network.ipam.blocks(),
-    mtu: network.mtu ?? discoverMtu(host),
-    ipv4: true,
-    ipv6: host.ipv6,
-  });
+  const view = (network: Network): NodeView => {
+    const alone = {
+      name,
+      network: network.view,
+      blocks: network.ipam.blocks(),
+      mtu: network.mtu ?? discoverMtu(host),
+      ipv4: true,
+      ipv6: host.ipv6,
+    };
+    return cluster === undefined ? alone : { ...alone, ...viewInCluster(network, cluster) };
+  };
 
   const owned = (): Owned => ({
     owner: 'node',
     resources: withoutDoubles([
       ...networks.flatMap((network) => network.model.planNode(view(network))),
-      ...planNodeTraffic(networks.map(view)),
+      ...planNodeTraffic([...networks.map(view), ...otherNetworks()]),
     ]),
   });
 
-  const markApplied = ({ resources }: Owned, blocks: number): void => {
-    applied = new Set(resources.map((resource) => JSON.stringify(resource)));
-    appliedBlocks = blocks;
+  /** What stays within the cluster is not masqueraded, whether this node has the network or not. */
+  const otherNetworks = (): NodeView[] => {
+    const [first] = networks;
+    if (cluster === undefined || first === undefined || cluster.otherPools.length === 0) return [];
+    return [{ ...view(first), blocks: [], network: { ...first.view, pools: cluster.otherPools } }];
   };
 
-  async function applyMissing(engine: Engine, options: CallOptions): Promise<void> {
-    const blocks = countBlocks();
-    const wanted = owned();
-    const missing = wanted.resources.filter((resource) => !applied.has(JSON.stringify(resource)));
+  const index = (resources: readonly Resource[]): Map<string, Resource> =>
+    new Map(resources.map((resource) => [JSON.stringify(resource), resource]));
+
+  /** For an ADD: what a new block needs. Everything else is for {@link sync} and reconcile, which can replace things. */
+  async function applyBlocks(engine: Engine, options: CallOptions): Promise<void> {
+    const blocks = readBlocks();
+    const missing = owned().resources.filter(
+      (resource) => resource.kind === 'route' && !applied.has(JSON.stringify(resource)),
+    );
     if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
-    markApplied(wanted, blocks);
+    for (const [text, resource] of index(missing)) applied.set(text, resource);
+    appliedBlocks = blocks;
+  }
+
+  async function syncNow(engine: Engine, options: CallOptions): Promise<boolean> {
+    const blocks = readBlocks();
+    const wanted = index(owned().resources);
+    const missing = [...wanted].filter(([text]) => !applied.has(text)).map(([, resource]) => resource);
+    const gone = [...applied].filter(([text]) => !wanted.has(text)).map(([, resource]) => resource);
+    if (![...missing, ...gone].every(comesAndGoes)) return false;
+    // An address that is replaced by another may have the same route.
+    if (gone.length > 0) await engine.remove({ owner: 'node', resources: gone }, options);
+    if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
+    applied = wanted;
+    appliedBlocks = blocks;
+    return true;
+  }
+
+  /** One after the other: if one fails, its way back must not take what another has found in place. */
+  async function alone<T>(work: () => Promise<T>): Promise<T> {
+    const current = work().finally(() => (working = undefined));
+    working = current;
+    return current;
   }
 
   return {
     rediscover: () => void (host = readHost()),
     view,
     owned,
-    markApplied: (list) => markApplied(list, countBlocks()),
+    markApplied({ resources }) {
+      applied = index(resources);
+      appliedBlocks = readBlocks();
+    },
     async ensure(engine, options) {
-      // One after the other: if one fails, its way back must not take what another has found in place.
       while (working !== undefined) await working.catch(() => undefined);
-      if (countBlocks() === appliedBlocks) return;
-      working = applyMissing(engine, options).finally(() => (working = undefined));
-      await working;
+      if (!hasNewBlocks()) return;
+      await alone(() => applyBlocks(engine, options));
+    },
+    async sync(engine, options) {
+      while (working !== undefined) await working.catch(() => undefined);
+      return alone(() => syncNow(engine, options));
     },
   };
+}
+
+/** Blocks in stock belong to the node like those in use: packets for them end here. */
+function viewInCluster(network: Network, cluster: ClusterFacts): Partial<NodeView> {
+  const { underlay, tunnel } = cluster;
+  return {
+    blocks: [...new Set([...cluster.blocksOf(network), ...network.ipam.blocks()])],
+    ...(underlay === undefined ? {} : { underlay }),
+    ...(tunnel === undefined ? {} : { tunnel }),
+  };
+}
+
+/** Things that can be there or not, and are never changed in place. */
+function comesAndGoes({ kind }: Resource): boolean {
+  return kind === 'route' || kind === 'address' || kind === 'neighbour';
 }
 
 /** Two networks of one model need the same parameters and tables of the node. */

@@ -1,0 +1,55 @@
+/** Who this node is: made up once with its state directory, so it lives as long as the network of its pods. */
+import { objectName } from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
+import { z } from 'zod';
+import { makeMac } from '../endpoints/mac.js';
+import { readJson, type StateFiles } from './state-files.js';
+
+const fileName = 'node.json';
+
+const schema = z.object({
+  version: z.literal(1),
+  node: z.string(),
+  instance: z.string().min(1).max(64),
+  mac: z.string(),
+  tunnel: z.object({ ipv4: z.string().optional(), ipv6: z.string().optional() }),
+});
+
+export interface TunnelAddresses {
+  readonly ipv4?: string;
+  readonly ipv6?: string;
+}
+
+export interface Identity {
+  readonly node: string;
+  /** Two agents of one name have different ones. */
+  readonly instance: string;
+  /** Of the node's end of tunnels. */
+  readonly mac: string;
+  readonly tunnel: TunnelAddresses;
+}
+
+/**
+ * Reads `node.json`, or makes the node up. A state directory of another name is another node's.
+ * @throws PodwireError CONFIG_INVALID for a name that cannot be in the store; RECORD_IO
+ */
+export function openIdentity(files: StateFiles, node: string, random: (bytes: number) => Uint8Array): Identity {
+  if (!objectName.safeParse(node).success) {
+    throw new PodwireError('CONFIG_INVALID', `nodeName: ${JSON.stringify(node)} must end with a letter or digit`);
+  }
+  const found = schema.safeParse(readJson(files, fileName));
+  if (found.success && found.data.node === node) return withoutVersion(found.data);
+  const identity = { node, instance: Buffer.from(random(16)).toString('hex'), mac: makeMac(random), tunnel: {} };
+  saveIdentity(files, identity);
+  return identity;
+}
+
+function withoutVersion({ node, instance, mac, tunnel: { ipv4, ipv6 } }: z.output<typeof schema>): Identity {
+  const tunnel = { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
+  return { node, instance, mac, tunnel };
+}
+
+/** @throws PodwireError RECORD_IO */
+export function saveIdentity(files: StateFiles, identity: Identity): void {
+  files.write(fileName, JSON.stringify({ version: 1, ...identity }));
+}

@@ -1,0 +1,91 @@
+/**
+ * Which peers may have routes in the kernel: an agent that starts while the store is away must not take them for leftovers. A
+ * line for each change, since with thousands of peers the whole would be written again and again.
+ */
+import type { Log } from '@podwire/rim';
+import type { PeerView } from '@podwire/network-contract';
+import { z } from 'zod';
+import type { StateFiles } from './state-files.js';
+
+const fileName = 'peers.jsonl';
+/** Lines beyond twice the peers that are worth less than writing the file anew. */
+const slack = 1_000;
+
+const view = z.object({
+  name: z.string(),
+  ipv4: z.string().optional(),
+  ipv6: z.string().optional(),
+  tunnel: z.object({ mac: z.string(), ipv4: z.string().optional(), ipv6: z.string().optional() }).optional(),
+  blocks: z.array(z.string()),
+});
+/** A peer as it was applied; only its name when it was removed. */
+const line = z.union([view, z.object({ gone: z.string() })]);
+
+export interface PeerJournal {
+  /** What the last life has left behind. */
+  readonly found: ReadonlyMap<string, PeerView>;
+  /** Before a peer is applied, after one was removed (`undefined`). Never throws: a full disk is no reason to cut pods off. */
+  note(changes: readonly (readonly [name: string, view: PeerView | undefined])[]): void;
+}
+
+/** @throws PodwireError RECORD_IO when it cannot be read */
+export function openPeerJournal(files: StateFiles, log: Log): PeerJournal {
+  const current = readPeers(files.read(fileName) ?? '');
+  const found = new Map(current);
+  let lines = 0;
+
+  function rewrite(): void {
+    files.write(fileName, [...current.values()].map((peer) => `${JSON.stringify(peer)}\n`).join(''));
+    lines = current.size;
+  }
+  function append(changes: readonly (readonly [string, PeerView | undefined])[]): void {
+    const text = changes.map(([name, peer]) => `${JSON.stringify(peer ?? { gone: name })}\n`).join('');
+    files.append(fileName, text);
+    lines += changes.length;
+  }
+  function attempt(work: () => void): void {
+    try {
+      work();
+    } catch (err) {
+      log.error({ err }, 'the peers could not be written down; an agent that restarts without the store forgets them');
+    }
+  }
+  // A line that was torn would make one with the next.
+  if (current.size > 0) attempt(rewrite);
+  return {
+    found,
+    note(changes) {
+      if (changes.length === 0) return;
+      for (const [name, peer] of changes) {
+        if (peer === undefined) current.delete(name);
+        else current.set(name, peer);
+      }
+      attempt(() => {
+        if (lines + changes.length > current.size * 2 + slack) rewrite();
+        else append(changes);
+      });
+    },
+  };
+}
+
+function readPeers(text: string): Map<string, PeerView> {
+  const peers = new Map<string, PeerView>();
+  for (const one of text.split('\n')) {
+    const read = readLine(one);
+    if (read === undefined) continue;
+    if ('gone' in read) peers.delete(read.gone);
+    else peers.set(read.name, read as PeerView);
+  }
+  return peers;
+}
+
+/** The last line may have been torn; it was not applied then. */
+function readLine(text: string): z.output<typeof line> | undefined {
+  if (text === '') return undefined;
+  try {
+    const parsed = line.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+/** From the copy of the cluster to what the kernel must have for a peer. Pure. */
+import { containsPrefix, parsePrefix, type Prefix } from '@podwire/addresses';
+import type { ClusterCopy } from '@podwire/cluster';
+import type { Resource } from '@podwire/engine';
+import type { NetworkModel, NodeView, PeerView } from '@podwire/network-contract';
+
+/** One network of this node with what the node is in it. */
+export interface NetworkSide {
+  readonly model: NetworkModel;
+  readonly view: NodeView;
+}
+
+/** A network's side, made ready for many peers. */
+export interface PlanningSide extends NetworkSide {
+  readonly pools: readonly Prefix[];
+}
+
+export function prepareSides(sides: readonly NetworkSide[]): PlanningSide[] {
+  return sides.map((side) => ({ ...side, pools: side.view.network.pools.map(({ cidr }) => parsePrefix(cidr)) }));
+}
+
+/** The peer as the store has it; undefined when it is not registered (any more). */
+export function viewPeer(copy: Pick<ClusterCopy, 'nodes' | 'blocksOf' | 'loansOf'>, name: string): PeerView | undefined {
+  const node = copy.nodes.get(name)?.value;
+  if (node === undefined) return undefined;
+  const { addresses, tunnel } = node;
+  return {
+    name,
+    ...(addresses.ipv4 === undefined ? {} : { ipv4: addresses.ipv4 }),
+    ...(addresses.ipv6 === undefined ? {} : { ipv6: addresses.ipv6 }),
+    ...(tunnel === undefined ? {} : { tunnel: viewTunnel(tunnel) }),
+    // Also those that are pending: who has created the object has the block, and its pods must not wait for a formality.
+    blocks: [...copy.blocksOf(name), ...copy.loansOf(name).map(asPrefix)],
+  };
+}
+
+function viewTunnel({ mac, ipv4, ipv6 }: { mac: string; ipv4?: string | undefined; ipv6?: string | undefined }) {
+  return { mac, ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
+}
+
+const asPrefix = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`;
+
+/** Everything the node needs for the peer, over all of its networks. */
+export function planPeer(sides: readonly PlanningSide[], peer: PeerView): Resource[] {
+  const blocks = peer.blocks.map((cidr) => ({ cidr, prefix: parsePrefix(cidr) }));
+  const planned = sides.flatMap(({ model, view, pools }) => {
+    const own = blocks.filter(({ prefix }) => pools.some((pool) => containsPrefix(pool, prefix)));
+    return own.length === 0 ? [] : model.planPeer(view, { ...peer, blocks: own.map(({ cidr }) => cidr) });
+  });
+  return sides.length === 1 ? planned : withoutDoubles(planned);
+}
+
+/** Two networks reach a peer through one tunnel. */
+function withoutDoubles(resources: readonly Resource[]): Resource[] {
+  return [...new Map(resources.map((resource) => [JSON.stringify(resource), resource])).values()];
+}
+
+/** What of the first list is not in the second. */
+export function without(resources: readonly Resource[], others: readonly Resource[]): Resource[] {
+  if (resources.length === 0 || others.length === 0) return [...resources];
+  const texts = new Set(others.map((resource) => JSON.stringify(resource)));
+  return resources.filter((resource) => !texts.has(JSON.stringify(resource)));
+}

@@ -1,0 +1,200 @@
+/**
+ * The other nodes: what the kernel must have to reach their pods, and what it has. A peer goes when its node object goes, and
+ * not when it is merely absent: the pods of a node that is cut off from the store still work.
+ */
+import { describeError } from '@podwire/errors';
+import type { CallOptions, Engine, Owned, OwnerId, Resource } from '@podwire/engine';
+import type { PeerView } from '@podwire/network-contract';
+import type { Log } from '@podwire/rim';
+import type { PeerJournal } from './peer-journal.js';
+import { type NetworkSide, planPeer, type PlanningSide, prepareSides, without } from './peer-plan.js';
+
+export interface Peer {
+  readonly view: PeerView;
+  readonly resources: readonly Resource[];
+  /** Why it could not be planned or applied. */
+  readonly problem?: string;
+}
+
+export interface PeersOptions {
+  /** Of this moment, since pools and the node's own addresses change. */
+  readonly sides: () => readonly NetworkSide[];
+  /** As the store has it; undefined when there is no such node (any more). */
+  readonly viewOf: (name: string) => PeerView | undefined;
+  readonly journal: PeerJournal;
+  readonly log: Log;
+}
+
+export interface Peers {
+  /** By name: what is applied, or was meant to be. */
+  readonly known: ReadonlyMap<string, Peer>;
+  /** They are looked at again by the next {@link flush}. */
+  markChanged(names: Iterable<string>): void;
+  readonly hasChanges: boolean;
+  /** The node's own part is another: every peer is planned anew, at once; what differs from before stands out at {@link flush}. */
+  markAllChanged(): void;
+  /** Takes away and applies what has changed. The caller keeps reconcile out meanwhile. @throws the signal's reason */
+  flush(engine: Engine, options: CallOptions): Promise<void>;
+  /** What a reconcile must find in the kernel: as it was applied, with what is not applied yet left out. */
+  owned(): Owned[];
+  /** What the last life has applied, as it is planned now: nothing of it is applied again. Once, before the first reconcile. */
+  adopt(): void;
+  /** A reconcile has put everything in order but for these. */
+  noteReconciled(failures: readonly string[]): void;
+  /** What the last reconcile could not do for peers, in words. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * Peers that travel together. One call to the kernel for many costs a fraction of one each, and looking for drift costs the
+ * whole of the kernel's routes for each owner that has any.
+ */
+const together = 256;
+
+export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peers {
+  const known = new Map<string, Peer>();
+  const changed = new Set<string>();
+  let prepared: readonly PlanningSide[] | undefined;
+  let failures: readonly string[] = [];
+
+  const plan = (view: PeerView): Resource[] => planPeer((prepared ??= prepareSides(sides())), view);
+
+  function planAgain(name: string, view: PeerView): Peer {
+    try {
+      return { view, resources: plan(view) };
+    } catch (err) {
+      log.error({ err, peer: name }, 'a peer cannot be reached');
+      return { view, resources: known.get(name)?.resources ?? [], problem: describeError(err) };
+    }
+  }
+
+  /** One after the other, after they have failed together: so it is known which, and the others are served. */
+  async function applyOneByOne(engine: Engine, work: readonly Work[], options: CallOptions): Promise<void> {
+    for (const one of work) {
+      try {
+        await engine.apply({ owner: ownerOf(one.name), resources: one.missing }, options);
+      } catch (err) {
+        options.signal.throwIfAborted();
+        log.error({ err, peer: one.name }, 'a peer cannot be reached');
+        if (one.after !== undefined) one.after = { ...one.after, problem: describeError(err) };
+      }
+    }
+  }
+
+  async function takeAway(engine: Engine, work: readonly Work[], options: CallOptions): Promise<void> {
+    const gone = work.filter((one) => one.gone.length > 0);
+    if (gone.length === 0) return;
+    const owned = { owner: nameGroup(gone.map(({ name }) => name)), resources: gone.flatMap((one) => one.gone) };
+    await engine.remove(owned, options).catch((err: unknown) => {
+      options.signal.throwIfAborted();
+      log.error({ err }, 'what led to peers is not all gone; the next reconcile takes it away');
+    });
+  }
+
+  async function apply(engine: Engine, work: readonly Work[], options: CallOptions): Promise<void> {
+    const missing = work.filter((one) => one.missing.length > 0);
+    if (missing.length === 0) return;
+    const resources = missing.flatMap((one) => one.missing);
+    try {
+      await engine.apply({ owner: nameGroup(missing.map(({ name }) => name)), resources }, options);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (missing.length > 1) log.warn({ err: error, peers: missing.length }, 'peers are applied one by one');
+      await applyOneByOne(engine, missing, options);
+    }
+  }
+
+  async function flushSome(names: readonly string[], engine: Engine, options: CallOptions): Promise<void> {
+    const work = names.map((name) => planWork(name));
+    // Written first: what may be in the kernel is known to the next life.
+    journal.note(work.flatMap(({ name, after }) => (after === undefined ? [] : [[name, after.view] as const])));
+    // A block may go from one peer to another, and the kernel has one route to it.
+    await takeAway(engine, work, options);
+    await apply(engine, work, options);
+    for (const { name, after } of work) {
+      if (after === undefined) known.delete(name);
+      else known.set(name, after);
+    }
+    journal.note(work.flatMap(({ name, after }) => (after === undefined ? [[name, undefined] as const] : [])));
+    report(log, work);
+  }
+
+  function planWork(name: string): Work {
+    const before = known.get(name)?.resources ?? [];
+    const view = viewOf(name);
+    if (view === undefined) return { name, after: undefined, gone: before, missing: [] };
+    const after = planAgain(name, view);
+    return { name, after, gone: without(before, after.resources), missing: without(after.resources, before) };
+  }
+
+  return {
+    known,
+    markChanged(names) {
+      for (const name of names) changed.add(name);
+    },
+    get hasChanges() {
+      return changed.size > 0;
+    },
+    markAllChanged() {
+      prepared = undefined;
+      for (const name of known.keys()) changed.add(name);
+    },
+    async flush(engine, options) {
+      const names = [...changed].sort();
+      for (let at = 0; at < names.length; at += together) {
+        const some = names.slice(at, at + together);
+        for (const name of some) changed.delete(name);
+        try {
+          await flushSome(some, engine, options);
+        } catch (error) {
+          for (const name of some) changed.add(name);
+          throw error;
+        }
+      }
+    },
+    owned() {
+      const entries = [...known].filter(([, { resources }]) => resources.length > 0);
+      const groups: Owned[] = [];
+      for (let at = 0; at < entries.length; at += together) {
+        const some = entries.slice(at, at + together);
+        const owner = nameGroup(some.map(([name]) => name));
+        groups.push({ owner, resources: some.flatMap(([, peer]) => peer.resources) });
+      }
+      return groups;
+    },
+    adopt() {
+      for (const [name, view] of journal.found) known.set(name, planAgain(name, view));
+    },
+    noteReconciled(found) {
+      failures = found;
+      for (const [name, { problem }] of known) if (problem !== undefined) changed.add(name);
+    },
+    get failures() {
+      return failures;
+    },
+  };
+}
+
+/** What is to be done for one peer. */
+interface Work {
+  readonly name: string;
+  /** `undefined`: it goes. */
+  after: Peer | undefined;
+  readonly gone: readonly Resource[];
+  readonly missing: readonly Resource[];
+}
+
+const ownerOf = (name: string): OwnerId => `peer:${name}`;
+
+/** The owner of what belongs to several: `peer:node1…node256`. */
+function nameGroup(names: readonly string[]): OwnerId {
+  return names.length === 1 ? ownerOf(names[0]!) : `peer:${names[0]}…${names.at(-1)}`;
+}
+
+function report(log: Log, work: readonly Work[]): void {
+  const count = (list: 'gone' | 'missing'): number => work.reduce((sum, one) => sum + one[list].length, 0);
+  const [added, removed] = [count('missing'), count('gone')];
+  if (added + removed === 0) return;
+  const who = work.length <= 4 ? { peers: work.map(({ name }) => name) } : { peers: work.length };
+  log.info({ ...who, added, removed }, 'what leads to peers has changed');
+}

@@ -1,0 +1,261 @@
+/**
+ * The node in the store: its presence, which goes with a lease, and its object, which stays. All of it in the background; what
+ * others wait for is only the outcome.
+ */
+import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
+import { type Clock, type FaultPoints, type Log, withDeadline } from '@podwire/rim';
+import { decodeObject, encodeObject, type Item, type Lease, type Revision, type Store } from '@podwire/store';
+
+export type Standing =
+  /** It was not tried yet. */
+  | { readonly kind: 'joining' }
+  | { readonly kind: 'registered'; readonly since: number }
+  /** Another agent of this name is alive. */
+  | { readonly kind: 'taken'; readonly error: PodwireError }
+  /** The store does not answer, or not as it should. */
+  | { readonly kind: 'away'; readonly error: unknown };
+
+export interface RegistrationOptions {
+  readonly node: string;
+  readonly instance: string;
+  readonly store: Store;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly faults: FaultPoints;
+  /** Milliseconds that the presence outlives the last sign of life. */
+  readonly ttl: number;
+  /** Our own write, for the copy of the cluster. */
+  readonly noteWritten: (key: string, node: Node, revision: Revision) => void;
+}
+
+export interface Registration {
+  start(): void;
+  readonly standing: Standing;
+  /** Resolves with the first outcome that is known. */
+  readonly settled: Promise<void>;
+  /** Called whenever the standing has changed. Returns how to stop. */
+  onChange(listener: (standing: Standing) => void): () => void;
+  /** What others shall know of the node from now on; written as soon as it is registered. */
+  publish(node: Node): void;
+  /** Takes the presence back and leaves the node object: its pods go on working, and may be reached. */
+  stop(): Promise<void>;
+}
+
+/** A presence that was taken: with the revision that says that it is still ours. */
+interface Presence {
+  readonly lease: Lease;
+  readonly revision: Revision;
+}
+
+/** Milliseconds for one call to the store, and for taking the presence back. */
+const callDeadline = 5_000;
+const stopDeadline = 1_000;
+/** Milliseconds between attempts: doubling up to the last. */
+const firstPause = 100;
+const lastPause = 5_000;
+
+export function createRegistration(options: RegistrationOptions): Registration {
+  const { node, instance, store, keys, clock, log, faults, ttl, noteWritten } = options;
+  const stopped = new AbortController();
+  const listeners = new Set<(standing: Standing) => void>();
+  let standing: Standing = { kind: 'joining' };
+  let settle = (): void => undefined;
+  const settled = new Promise<void>((resolve) => (settle = resolve));
+  let wanted: Node | undefined;
+  let wake = (): void => undefined;
+  let held: Presence | undefined;
+  let running: Promise<void> | undefined;
+
+  const call = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    withDeadline(stopped.signal, Math.min(callDeadline, ttl), work);
+
+  function become(next: Standing): void {
+    const before = standing;
+    standing = next;
+    settle();
+    if (before.kind !== next.kind) report(log, next);
+    for (const listener of [...listeners]) listener(next);
+  }
+
+  async function run(): Promise<void> {
+    let pause = firstPause;
+    while (!stopped.signal.aborted) {
+      try {
+        held = await takePresence();
+        pause = firstPause;
+        become({ kind: 'registered', since: clock.now() });
+        await keep(held);
+      } catch (error) {
+        if (stopped.signal.aborted) return;
+        const isTaken = error instanceof PodwireError && error.code === 'NODE_NAME_TAKEN';
+        become(isTaken ? { kind: 'taken', error } : { kind: 'away', error });
+      }
+      await rest(Math.min(pause, ttl / 3));
+      pause = Math.min(pause * 2, lastPause);
+    }
+  }
+
+  /** @throws PodwireError NODE_NAME_TAKEN, and as the store does */
+  async function takePresence(): Promise<Presence> {
+    const key = keys.presence(node);
+    const there = await call((signal) => store.get(key, { signal }));
+    refuseOther(there);
+    const lease = await call((signal) => store.grantLease(ttl, { signal }));
+    faults.reach('register:leased');
+    try {
+      const value = encodeObject(presenceKind, { node, instance, since: clock.now() });
+      // Our own of an earlier life, or of a write that nobody confirmed, is taken over at once.
+      const expect = there?.revision ?? 'absent';
+      const outcome = await call((signal) =>
+        store.transact(
+          {
+            conditions: [{ key, expect }],
+            writes: [
+              { op: 'put', key, value, lease: lease.id },
+              { op: 'delete', key: keys.absence(node) },
+            ],
+          },
+          { signal },
+        ),
+      );
+      faults.reach('register:present');
+      if (outcome.committed) return { lease, revision: outcome.revision };
+      refuseOther(outcome.found[0]);
+      throw new PodwireError('STORE_CONFLICT', `${key} was changed by somebody else`);
+    } catch (error) {
+      await call((signal) => lease.revoke({ signal })).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  function refuseOther(item: Item | undefined): void {
+    if (item === undefined) return;
+    const other = decodeObject(presenceKind, item.key, item.value);
+    if (other.instance === instance) return;
+    const since = new Date(other.since).toISOString();
+    throw new PodwireError(
+      'NODE_NAME_TAKEN',
+      `the node name ${node} is taken by another agent (instance ${other.instance}, since ${since}); this one is instance ${instance}`,
+      { details: { node, instance: other.instance, since: other.since } },
+    );
+  }
+
+  /** Keeps the lease alive and the object up to date until the presence is lost. */
+  async function keep(presence: Presence): Promise<void> {
+    const interval = presence.lease.ttl / 3;
+    let alive = clock.elapsed();
+    let nextBeat = alive + interval;
+    let written: Node | undefined;
+    while (!stopped.signal.aborted) {
+      try {
+        if (wanted !== undefined && wanted !== written) {
+          const node = wanted;
+          await writeNode(node, presence);
+          written = node;
+        }
+        if (clock.elapsed() >= nextBeat) {
+          const asked = clock.elapsed();
+          await call((signal) => presence.lease.keepAlive({ signal }));
+          [alive, nextBeat] = [asked, asked + interval];
+        }
+      } catch (error) {
+        // A lease that may have ended is not ours any more, whatever it was that failed.
+        const isOver = clock.elapsed() - alive >= presence.lease.ttl;
+        if (isOver || isLost(error) || stopped.signal.aborted) throw error;
+        log.warn({ err: error }, 'the store does not take the sign of life of this node; it is tried again');
+        await rest(Math.min(firstPause * 5, interval / 4));
+        continue;
+      }
+      await rest(Math.max(0, nextBeat - clock.elapsed()), () => wanted !== written);
+    }
+  }
+
+  /** Written only where it says something new: a restart of the agent is no news to its peers. */
+  async function writeNode(value: Node, presence: Presence): Promise<void> {
+    const key = keys.node(node);
+    const there = await call((signal) => store.get(key, { signal }));
+    const registeredAt = registrationOf(there, value);
+    const text = encodeObject(nodeKind, { ...value, registeredAt });
+    if (there?.value === text) return;
+    const outcome = await call((signal) =>
+      store.transact(
+        {
+          conditions: [
+            { key: keys.presence(node), expect: presence.revision },
+            { key, expect: there?.revision ?? 'absent' },
+          ],
+          writes: [{ op: 'put', key, value: text }],
+        },
+        { signal },
+      ),
+    );
+    faults.reach('register:node-written');
+    if (outcome.committed) {
+      noteWritten(key, { ...value, registeredAt }, outcome.revision);
+      log.info({ instance, addresses: value.addresses, tunnel: value.tunnel }, 'registered the node');
+      return;
+    }
+    const lost = outcome.found[0]?.revision !== presence.revision;
+    if (lost) throw new PodwireError('STORE_LEASE_LOST', 'the presence of this node was taken away');
+    throw new PodwireError('STORE_CONFLICT', `${key} was changed by somebody else`);
+  }
+
+  /** The time of the first registration of this instance. */
+  function registrationOf(there: Item | undefined, value: Node): number {
+    try {
+      const before = there === undefined ? undefined : decodeObject(nodeKind, there.key, there.value);
+      return before?.instance === instance ? before.registeredAt : value.registeredAt;
+    } catch (err) {
+      log.warn({ err }, 'what the store said of this node cannot be read; it is written anew');
+      return value.registeredAt;
+    }
+  }
+
+  /** Until the time is over, somebody publishes, or it ends. */
+  async function rest(milliseconds: number, isOver: () => boolean = () => false): Promise<void> {
+    if (isOver() || stopped.signal.aborted) return;
+    const awake = new AbortController();
+    wake = () => awake.abort();
+    const end = (): void => awake.abort();
+    stopped.signal.addEventListener('abort', end, { once: true });
+    await clock.sleep(milliseconds, awake.signal).catch(() => undefined);
+    stopped.signal.removeEventListener('abort', end);
+  }
+
+  return {
+    start: () => void (running ??= run()),
+    get standing() {
+      return standing;
+    },
+    settled,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    publish(value) {
+      wanted = value;
+      wake();
+    },
+    async stop() {
+      stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
+      await running;
+      if (standing.kind !== 'registered' || held === undefined) return;
+      const { lease } = held;
+      await withDeadline(undefined, stopDeadline, (signal) => lease.revoke({ signal })).catch((err: unknown) =>
+        log.warn({ err }, 'the presence of this node could not be taken back; it ends with its lease'),
+      );
+    },
+  };
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof PodwireError && error.code === 'STORE_LEASE_LOST';
+}
+
+function report(log: Log, standing: Standing): void {
+  if (standing.kind === 'registered') log.info({}, 'the node is present in the cluster');
+  else if (standing.kind === 'taken') log.error({ err: standing.error }, 'the name of this node is taken');
+  else if (standing.kind === 'away') log.warn({ err: standing.error }, 'the node could not be registered; it is tried again');
+}

@@ -1,0 +1,88 @@
+/**
+ * The node's own addresses in tunnels, out of its own blocks: what the node sends from when it speaks to pods elsewhere, and what
+ * peers have as next hop to its blocks. Kept in the node's identity, so that a restart changes nothing for peers.
+ */
+import type { Family } from '@podwire/addresses';
+import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
+import { PodwireError } from '@podwire/errors';
+import type { Need } from '@podwire/cluster-ipam';
+import type { Network } from '../networks.js';
+import type { TunnelAddresses } from './identity.js';
+
+export const tunnelOwners: Readonly<Record<Family, string>> = { 4: 'node:tunnel4', 6: 'node:tunnel6' };
+const keys = { 4: 'ipv4', 6: 'ipv6' } as const satisfies Record<Family, keyof TunnelAddresses>;
+
+const familyOf = (text: string): Family => (text.includes(':') ? 6 : 4);
+
+/** The networks with pools that go through tunnels, for each family: where the address can come from. */
+function pools(network: Network, family: Family): string[] {
+  const tunnelled = network.view.pools.filter(
+    ({ encapsulation = 'direct', cidr }) => encapsulation !== 'direct' && familyOf(cidr) === family,
+  );
+  const usable = new Set(network.pools.filter(({ disabled = false }) => !disabled).map(({ name }) => name));
+  return tunnelled.map(({ name }) => name).filter((name) => usable.has(name));
+}
+
+/** Takes the addresses of an earlier life over, before anybody else is given them. */
+export function adoptTunnel(networks: readonly Network[], tunnel: TunnelAddresses, now: number): void {
+  for (const family of [4, 6] as const) {
+    const address = tunnel[keys[family]];
+    const network = address === undefined ? undefined : networks.find((each) => holds(each, address));
+    if (address === undefined || network === undefined) continue;
+    network.ipam.adopt({ address, pool: '', owner: tunnelOwners[family], since: now });
+  }
+}
+
+const holds = (network: Network, address: string): boolean =>
+  network.view.pools.some(({ cidr }) => containsAddress(parsePrefix(cidr), parseAddress(address)));
+
+export interface TunnelOutcome {
+  readonly tunnel: TunnelAddresses;
+  /** What must be provided before the addresses are complete. */
+  readonly needs: readonly Need[];
+}
+
+/**
+ * The addresses that the node must have now: those it has, as long as the blocks around them are its own and somebody needs them.
+ * @param own the prefixes that this node holds
+ */
+export function chooseTunnel(
+  networks: readonly Network[],
+  tunnel: TunnelAddresses,
+  own: readonly string[],
+): TunnelOutcome {
+  const chosen: { ipv4?: string; ipv6?: string } = {};
+  const needs: Need[] = [];
+  const prefixes = own.map((cidr) => parsePrefix(cidr));
+  for (const family of [4, 6] as const) {
+    const key = keys[family];
+    const network = networks.find((each) => pools(each, family).length > 0);
+    const present = tunnel[key];
+    const isOurs =
+      present !== undefined && prefixes.some((prefix) => containsAddress(prefix, parseAddress(present)));
+    if (isOurs && network !== undefined) chosen[key] = present;
+    else {
+      if (present !== undefined) release(networks, family);
+      if (network === undefined) continue;
+      const need = { network: network.view.name, families: [family], pools: pools(network, family) } as const;
+      const address = allocate(network, family, need.pools);
+      if (address === undefined) needs.push(need);
+      else chosen[key] = address;
+    }
+  }
+  return { tunnel: chosen, needs };
+}
+
+function release(networks: readonly Network[], family: Family): void {
+  for (const { ipam } of networks) ipam.release(tunnelOwners[family]);
+}
+
+function allocate({ ipam }: Network, family: Family, from: readonly string[]): string | undefined {
+  try {
+    const request = { owner: tunnelOwners[family], families: [family], pools: from };
+    return ipam.allocate(request)[0]?.address;
+  } catch (error) {
+    if (error instanceof PodwireError && error.code === 'POOL_EXHAUSTED') return undefined;
+    throw error;
+  }
+}
