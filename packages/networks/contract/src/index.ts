@@ -60,6 +60,8 @@ export interface PeerView {
   readonly ipv4?: string;
   readonly ipv6?: string;
   readonly tunnel?: TunnelView;
+  /** MTU of its underlay in bytes, when it is known. */
+  readonly mtu?: number;
   /** Its blocks of the node's networks, and single addresses that it has borrowed. */
   readonly blocks: readonly string[];
 }

@@ -1,6 +1,7 @@
 import { parsePrefix } from '@podwire/addresses';
 import type { IpRoute, Resource, Sysctl } from '@podwire/engine';
 import type { NodeView } from '@podwire/network-contract';
+import { planTunnel } from './tunnel.js';
 
 /**
  * Larger than what pods' own routes have (0 and, for IPv6, 1024), for blocks that are a single address; otherwise the longer
@@ -8,9 +9,10 @@ import type { NodeView } from '@podwire/network-contract';
  */
 const BLACKHOLE_METRIC = 4096;
 
-/** What the node needs before the first pod: it forwards, and packets for a free address of its own blocks end here. */
+/** What the node needs before the first pod: it forwards, has its end of tunnels, and packets for a free address of its own blocks end here. */
 export function planNode(node: NodeView): Resource[] {
-  return [...forwarding(node), ...node.blocks.map(blackhole)];
+  // Forwarding first: a link takes the default that stands when it is made.
+  return [...forwarding(node), ...planTunnel(node), ...node.blocks.map(blackhole)];
 }
 
 /**

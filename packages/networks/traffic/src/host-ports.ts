@@ -3,7 +3,7 @@ import type { ConntrackReset, IpRoute, NftElement, NftValue, Resource, Sysctl } 
 import type { Endpoint } from '@podwire/network-contract';
 import { type Forward, forwardsOf } from './forwards.js';
 import { digestNumber } from './link-names.js';
-import { trafficTable } from './node-traffic.js';
+import { trafficTable } from './traffic-table.js';
 
 /**
  * The host ports of an endpoint (the `portMappings` capability): one map element for each mapping and family. See

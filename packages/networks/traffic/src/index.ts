@@ -3,4 +3,16 @@ export { planBandwidth } from './bandwidth.js';
 export { claimsConflict, describeClaim, type HostPortClaim, hostPortClaims } from './host-port-claims.js';
 export { planHostPorts } from './host-ports.js';
 export { digestName, digestNumber, ifbName, ifbPrefix, maxLinkName, podLinkPrefix } from './link-names.js';
-export { planNodeTraffic, trafficTable } from './node-traffic.js';
+export { planNodeTraffic } from './node-traffic.js';
+export { trafficTable } from './traffic-table.js';
+export {
+  addressIn,
+  encapsulates,
+  needsTunnel,
+  tunnel,
+  tunnelEnd,
+  tunnelFamily,
+  tunnelOverhead,
+  tunnelPeerElement,
+  tunnelPeersSet,
+} from './tunnel.js';

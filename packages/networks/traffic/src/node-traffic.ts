@@ -2,9 +2,8 @@ import { containsPrefix, formatPrefix, parsePrefix, type Family, type Prefix } f
 import type { NftTable } from '@podwire/engine';
 import type { NodeView, PoolView } from '@podwire/network-contract';
 import { podLinkPrefix } from './link-names.js';
-
-/** The one table of a node, for all its networks. */
-export const trafficTable = { family: 'inet', name: 'podwire' } as const;
+import { trafficTable } from './traffic-table.js';
+import { type TunnelRules, tunnelRules } from './tunnel-rules.js';
 
 const pods = `"${podLinkPrefix}*"`;
 
@@ -28,18 +27,18 @@ set hairpins6 { type ipv6_addr . ipv6_addr; }`;
  * A source that the node would not route back through the very same interface is spoofed; an interface that nobody
  * planned has no route, so everything from it is. The fib expression lets neighbour discovery from `::` pass by itself.
  */
-const guard = `\
+const guard = (tunnels: TunnelRules): string => `\
 chain guard {
 	type filter hook prerouting priority raw; policy accept;
 	iifname != "lo" ip saddr 127.0.0.0/8 drop
 	iifname != "lo" ip daddr 127.0.0.0/8 drop
 	iifname ${pods} jump from_pod
-}
+${tunnels.guard}}
 chain from_pod {
 	icmp type redirect drop
 	icmpv6 type { nd-router-advert, nd-redirect } drop
 	fib saddr . iif oif missing drop
-}`;
+${tunnels.fromPod}}`;
 
 /* A lookup that finds nothing goes on with the next rule. nft 1.0.6 has no name for -100 on the output hook. */
 const hostPorts = `\
@@ -62,11 +61,11 @@ chain output {
  * Behind kube-proxy's masquerading (100). A pod that reaches itself through its host port would answer itself directly,
  * and an answer to a loopback address would never leave the pod: both have to see the node as the client.
  */
-const masqueradeHostPorts = `\
+const masqueradeHostPorts = (tunnels: TunnelRules): string => `\
 chain postrouting {
 	type nat hook postrouting priority 110; policy accept;
 	ct status dnat jump masquerade_hostports
-	jump masquerade_outgoing
+${tunnels.postrouting}	jump masquerade_outgoing
 }
 chain masquerade_hostports {
 	ip saddr 127.0.0.0/8 masquerade
@@ -76,13 +75,27 @@ chain masquerade_hostports {
 }`;
 
 /**
- * The packet filter of a node: spoofing protection, host ports, masquerading. Pure text from the configuration of its
- * networks, so the same configuration gives the same digest; pods add elements and never rules.
- * @param networks one view for each network of this node
+ * The packet filter of a node: spoofing protection, tunnels, host ports, masquerading. Pure text from the configuration of its
+ * networks, so the same configuration gives the same digest; pods and peers add elements and never rules.
+ * @param networks one view for each network of this node, with all pools, also those that hand nothing out any more
+ * @param elsewhere pools of the cluster that belong to no network of this node
  */
-export function planNodeTraffic(networks: readonly NodeView[]): NftTable[] {
+export function planNodeTraffic(
+  networks: readonly NodeView[],
+  elsewhere: readonly Pick<PoolView, 'cidr'>[] = [],
+): NftTable[] {
   const pools = networks.flatMap((node) => node.network.pools);
-  const body = [maps, guard, hostPorts, masqueradeHostPorts, masqueradeOutgoing(pools)].join('\n');
+  const all = [...pools, ...elsewhere];
+  const inside = { 4: outermost(all, 4), 6: outermost(all, 6) };
+  const tunnels = tunnelRules(networks, inside);
+  const body = [
+    maps,
+    ...(tunnels.declarations === '' ? [] : [tunnels.declarations.trimEnd()]),
+    guard(tunnels),
+    hostPorts,
+    masqueradeHostPorts(tunnels),
+    masqueradeOutgoing(pools, inside),
+  ].join('\n');
   return [{ kind: 'nft-table', ...trafficTable, body }];
 }
 
@@ -90,16 +103,18 @@ export function planNodeTraffic(networks: readonly NodeView[]): NftTable[] {
  * What leaves the pools gets the node's address; what stays within them, also other networks' pools, keeps its source. Random
  * ports, since two pods that race for the node's same source port would lose one of the packets (kubernetes#56903).
  */
-function masqueradeOutgoing(pools: readonly PoolView[]): string {
+function masqueradeOutgoing(
+  pools: readonly PoolView[],
+  inside: Readonly<Record<Family, readonly string[]>>,
+): string {
   const rules = ([4, 6] as const).flatMap((family) => {
-    const inside = outermost(pools, family);
     const translated = outermost(
       pools.filter((pool) => pool.natOutgoing),
       family,
     );
     if (translated.length === 0) return [];
     const ip = family === 4 ? 'ip' : 'ip6';
-    const spared = [...inside, neverOutside[family]];
+    const spared = [...inside[family], neverOutside[family]];
     return [`\t${ip} saddr ${set(translated)} ${ip} daddr != ${set(spared)} masquerade fully-random\n`];
   });
   return `chain masquerade_outgoing {\n${rules.join('')}}`;
@@ -108,7 +123,7 @@ function masqueradeOutgoing(pools: readonly PoolView[]): string {
 const set = (prefixes: readonly string[]): string => `{ ${prefixes.join(', ')} }`;
 
 /** The pools of a family without those inside others, sorted: nft refuses overlapping intervals. */
-function outermost(pools: readonly PoolView[], family: Family): string[] {
+function outermost(pools: readonly Pick<PoolView, 'cidr'>[], family: Family): string[] {
   const prefixes = pools.map((pool) => parsePrefix(pool.cidr)).filter((prefix) => prefix.family === family);
   const inside = (prefix: Prefix): boolean =>
     prefixes.some((other) => other.length < prefix.length && containsPrefix(other, prefix));

@@ -67,3 +67,42 @@ test('every set and map that host ports use is declared', () => {
     'hairpins6',
   ]);
 });
+
+const underlay = { link: 'eth0', mtu: 1500, ipv4: '192.0.2.1/24' };
+const tunnelled = (changes: Partial<ReturnType<typeof nodeOf>> = {}): ReturnType<typeof nodeOf> => {
+  const node = nodeOf('a', ['10.1.0.0/16', true], ['fd00:1::/48', true]);
+  const pools = node.network.pools.map((pool) => ({ ...pool, encapsulation: 'vxlan' as const }));
+  return { ...node, underlay, network: { ...node.network, pools }, ...changes };
+};
+
+test('without tunnels there are no rules about them', () => {
+  const { underlay: _, ...alone } = tunnelled();
+  for (const text of [body(nodeOf('a', ['10.1.0.0/16', true])), body(alone)])
+    expect(text).not.toMatch(/tunnel|4789|notrack/);
+});
+
+test('tunnels: known peers only, not tracked, after what pods must not send', () => {
+  const text = body(tunnelled());
+  expect(text).toContain('set tunnelpeers4 { type ipv4_addr; }');
+  expect(text).toMatch(
+    /jump from_pod\n\tudp dport 4789 @th,96,24 4096 fib daddr type local jump tunnel_in\n}/,
+  );
+  expect(text).toMatch(/chain tunnel_in \{\n\tip saddr @tunnelpeers4 notrack accept\n\tdrop\n}/);
+  expect(text).toContain('ip daddr @tunnelpeers4 notrack');
+  const six = body(tunnelled({ underlay: { link: 'eth0', mtu: 1500, ipv6: '2001:db8::1/64' } }));
+  expect(six).toContain('ip6 saddr @tunnelpeers6 notrack accept');
+  expect(six).not.toContain('tunnelpeers4');
+});
+
+test('pods may not send out of the pools what a peer would take for a tunnel of this node', () => {
+  const text = body(tunnelled());
+  expect(text).toContain('meta nfproto ipv4 udp dport 4789 @th,96,24 4096 ip daddr != { 10.1.0.0/16 } drop');
+  expect(text).toContain('meta nfproto ipv6 udp dport 4789 @th,96,24 4096 ip6 daddr != { fd00:1::/48 } drop');
+});
+
+test('pools of the cluster that this node has no network for are inside too', () => {
+  const [table] = planNodeTraffic([nodeOf('a', ['10.2.0.0/16', true])], [{ cidr: '10.7.0.0/16' }]);
+  expect(outgoing(table!.body)).toEqual([
+    'ip saddr <10.2.0.0/16> ip daddr != <10.2.0.0/16, 10.7.0.0/16, 224.0.0.0/4> masquerade fully-random',
+  ]);
+});

@@ -1,0 +1,71 @@
+import type { Family } from '@podwire/addresses';
+import type { NodeView, PeerView, PoolView, UnderlayView } from '@podwire/network-contract';
+import { encapsulates, tunnelFamily, tunnelOverhead } from '@podwire/network-traffic';
+import { sharesSegment } from './segment.js';
+
+/** RFC 8200 §5: the kernel switches IPv6 off on links with less. */
+const IPV6_MINIMUM = 1280;
+
+const overhead = (underlay: UnderlayView): number => tunnelOverhead[tunnelFamily(underlay) ?? 4];
+
+/** Bytes that a packet inside a tunnel may have, so that the packet around it fits the underlay. */
+export const tunnelMtu = (underlay: UnderlayView): number => underlay.mtu - overhead(underlay);
+
+/**
+ * The MTU that pod links of this network must have, in bytes: what fits through whatever way the packets take, so that a pod
+ * need not know (and a packet with DF set is never lost) when it speaks to another one. `node.mtu` outside clusters.
+ */
+export function podMtu(node: Pick<NodeView, 'network' | 'underlay' | 'mtu'>): number {
+  const { underlay, network } = node;
+  if (underlay === undefined) return node.mtu;
+  return network.pools.some(encapsulates) ? tunnelMtu(underlay) : underlay.mtu;
+}
+
+/** Something about packet sizes that will lose packets, in words for people. */
+export interface MtuProblem {
+  readonly code: 'MTU_MISMATCH';
+  /** Absent when the node alone is wrong. */
+  readonly peer?: string;
+  readonly message: string;
+}
+
+/**
+ * Whether full-size packets of this node's pods (`node.mtu`) get to the pods of the peers: through its own underlay and through
+ * theirs. Each node looks at its own direction. A peer whose MTU is not known is no problem.
+ */
+export function checkMtu(node: NodeView, peers: readonly PeerView[]): MtuProblem[] {
+  const { underlay } = node;
+  if (underlay === undefined) return [];
+  const own = [...tooLargeHere(node, underlay), ...tooSmallForIPv6(node)];
+  return [...own, ...peers.flatMap((peer) => tooLargeThere(node, underlay, peer))];
+}
+
+function tooLargeHere(node: NodeView, underlay: UnderlayView): MtuProblem[] {
+  if (node.mtu <= podMtu(node)) return [];
+  const limit = `${underlay.link} of ${underlay.mtu} bytes takes at most ${podMtu(node)}`;
+  return [problem(`pods of network ${node.network.name} send ${node.mtu} bytes, ${limit}`)];
+}
+
+function tooSmallForIPv6(node: NodeView): MtuProblem[] {
+  const speaksIPv6 = node.ipv6 && node.network.pools.some(({ cidr }) => cidr.includes(':'));
+  if (!speaksIPv6 || node.mtu >= IPV6_MINIMUM) return [];
+  const message = `pods of network ${node.network.name} send ${node.mtu} bytes, IPv6 needs links of ${IPV6_MINIMUM}`;
+  return [problem(message)];
+}
+
+function tooLargeThere(node: NodeView, underlay: UnderlayView, peer: PeerView): MtuProblem[] {
+  if (peer.mtu === undefined) return [];
+  const size = node.mtu + Math.max(0, ...node.network.pools.map((pool) => added(pool, underlay, peer)));
+  if (size <= peer.mtu) return [];
+  const message = `packets of up to ${size} bytes go to node ${peer.name}, whose uplink takes ${peer.mtu}`;
+  return [{ ...problem(message), peer: peer.name }];
+}
+
+/** What the way to the peer adds to packets of this pool. */
+function added(pool: PoolView, underlay: UnderlayView, peer: PeerView): number {
+  const family: Family = pool.cidr.includes(':') ? 6 : 4;
+  const crossing = pool.encapsulation === 'vxlan-cross-subnet' && !sharesSegment(underlay, peer, family);
+  return pool.encapsulation === 'vxlan' || crossing ? overhead(underlay) : 0;
+}
+
+const problem = (message: string): MtuProblem => ({ code: 'MTU_MISMATCH', message });

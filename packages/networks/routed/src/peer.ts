@@ -1,0 +1,80 @@
+import { type Family, formatPrefix, parsePrefix } from '@podwire/addresses';
+import type { IpRoute, Resource } from '@podwire/engine';
+import type { NodeView, PeerView } from '@podwire/network-contract';
+import { encapsulates, tunnel, tunnelFamily, tunnelPeerElement } from '@podwire/network-traffic';
+import { tunnelMac } from './tunnel.js';
+import { type Pair, pairOf, poolAround, takesTunnel, type Way, wayTo } from './way.js';
+
+/**
+ * What the node needs to reach the pods of another one: a route for each block and each borrowed address of it, and for
+ * tunnels what stands for the peer's end. Blocks that cannot be reached have none; see {@link unreachableBlocks}. An own address
+ * that is lent to the peer is one of its blocks: its route is longer than our blackhole.
+ */
+export function planPeer(node: NodeView, peer: PeerView): Resource[] {
+  if (node.underlay === undefined) return [];
+  const pair = pairOf(node, peer);
+  const ways = waysOf(pair);
+  const routes = ways.flatMap(({ block, way }) => routeTo(node.underlay!.link, block, way));
+  return [...tunnelTo(pair, ways), ...routes, ...acceptTunnelOf(pair)];
+}
+
+/** A block of a peer that this node has no way to, and why, in words. */
+export interface UnreachableBlock {
+  readonly block: string;
+  readonly why: string;
+}
+
+/** For status: blocks in pools of this network that {@link planPeer} plans no route for. Routers or BGP may know the way. */
+export function unreachableBlocks(node: NodeView, peer: PeerView): UnreachableBlock[] {
+  if (node.underlay === undefined) return [];
+  return waysOf(pairOf(node, peer)).flatMap(({ block, way }) =>
+    way.kind === 'none' ? [{ block, why: way.why }] : [],
+  );
+}
+
+interface BlockWay {
+  readonly block: string;
+  readonly family: Family;
+  readonly way: Way;
+}
+
+/** The peer's blocks in pools of this network; other networks' are planned with their own view of the node. */
+function waysOf(pair: Pair): BlockWay[] {
+  return pair.peer.blocks.flatMap((text) => {
+    const prefix = parsePrefix(text);
+    const pool = poolAround(pair.node.network.pools, prefix);
+    if (pool === undefined) return [];
+    const { family } = prefix;
+    return [{ block: formatPrefix(prefix), family, way: wayTo(pair, pool, family) }];
+  });
+}
+
+function routeTo(underlay: string, destination: string, way: Way): IpRoute[] {
+  const route = { kind: 'route', in: 'host', destination } as const;
+  if (way.kind === 'none') return [];
+  if (way.kind === 'direct') return [{ ...route, gateway: way.gateway, link: underlay }];
+  return [{ ...route, gateway: way.gateway, link: tunnel.link, onlink: true }];
+}
+
+/** The next hops of tunnel routes, which nobody can be asked for, and where their frames go. */
+function tunnelTo({ peer, remote }: Pair, ways: readonly BlockWay[]): Resource[] {
+  const gateways = new Set(ways.flatMap(({ way }) => (way.kind === 'tunnel' ? [way.gateway] : [])));
+  if (gateways.size === 0 || remote === undefined) return [];
+  const on = { in: 'host', link: tunnel.link } as const;
+  const mac = peer.tunnel?.mac ?? tunnelMac(peer.name);
+  return [
+    { kind: 'forwarding-entry', ...on, mac, remote },
+    ...[...gateways].map((address): Resource => ({ kind: 'neighbour', ...on, address, mac })),
+  ];
+}
+
+/** A peer without blocks sends through the tunnel too, as soon as it speaks to a pod of ours. */
+function acceptTunnelOf(pair: Pair): Resource[] {
+  const { node, peer, remote } = pair;
+  const family = tunnelFamily(peer);
+  if (remote === undefined || family === undefined) return [];
+  const tunnelled = node.network.pools
+    .filter(encapsulates)
+    .some((pool) => takesTunnel(pair, pool, pool.cidr.includes(':') ? 6 : 4));
+  return tunnelled ? [tunnelPeerElement(family, remote)] : [];
+}

@@ -1,0 +1,68 @@
+/** What the packet filter of a node does about tunnels: text of chains and sets. */
+import type { Family } from '@podwire/addresses';
+import type { NodeView } from '@podwire/network-contract';
+import { needsTunnel, tunnel, tunnelFamily, tunnelPeersSet } from './tunnel.js';
+
+export interface TunnelRules {
+  /** Sets and chains. */
+  readonly declarations: string;
+  /** In the chain `guard` (prerouting, raw), behind what pods must not send. */
+  readonly guard: string;
+  /** In the chain `from_pod`. */
+  readonly fromPod: string;
+  /** In the chain `postrouting` (nat). */
+  readonly postrouting: string;
+}
+
+const none: TunnelRules = { declarations: '', guard: '', fromPod: '', postrouting: '' };
+
+/*
+ * A packet of a tunnel of ours: the VXLAN identifier stands in bits 32 to 55 behind the UDP header. Others on the same port (a
+ * container engine's overlay network, say) are none of our business. Fragments are put together before: our nat chains
+ * switch connection tracking on, and it sees packets earlier (-400) than the hook at -300.
+ */
+const ours = `udp dport ${tunnel.port} @th,96,24 ${tunnel.id}`;
+
+/**
+ * - `tunnel_in`: nobody but a known peer puts packets into the cluster. Neither these nor ours to peers are tracked: an entry
+ *   for each pair of nodes and source port would say nothing, and a full table would cut the tunnels.
+ * - `from_pod`: what a pod sends to another node gets this node's address on the way out (masquerading), and would be taken
+ *   there for a packet of ours, with whatever source is inside.
+ * - `postrouting`: a program of the node that is bound to an address of the node's uplink, or whose destination was translated after
+ *   its source was chosen (a service's address), would be answered past the tunnel, and refused by strict rp_filter before that.
+ */
+export function tunnelRules(
+  networks: readonly NodeView[],
+  inside: Readonly<Record<Family, readonly string[]>>,
+): TunnelRules {
+  const family = familyOfTunnels(networks);
+  if (family === undefined) return none;
+  const [ip, type, known] = [family === 4 ? 'ip' : 'ip6', `ipv${family}_addr`, `@${tunnelPeersSet(family)}`];
+  return {
+    declarations: `\
+set ${tunnelPeersSet(family)} { type ${type}; }
+chain tunnel_in {
+	${ip} saddr ${known} notrack accept
+	drop
+}
+chain tunnel_out {
+	type filter hook output priority raw; policy accept;
+	${ours} ${ip} daddr ${known} notrack
+}
+`,
+    guard: `\t${ours} fib daddr type local jump tunnel_in\n`,
+    fromPod: ([4, 6] as const).map((each) => refuseFromPod(each, inside[each])).join(''),
+    postrouting: `\toifname "${tunnel.link}" fib saddr type local fib saddr . oif type != local masquerade\n`,
+  };
+}
+
+function familyOfTunnels(networks: readonly NodeView[]): Family | undefined {
+  const underlay = networks.find(needsTunnel)?.underlay;
+  return underlay === undefined ? undefined : tunnelFamily(underlay);
+}
+
+function refuseFromPod(family: Family, inside: readonly string[]): string {
+  const beyond =
+    inside.length === 0 ? '' : ` ${family === 4 ? 'ip' : 'ip6'} daddr != { ${inside.join(', ')} }`;
+  return `\tmeta nfproto ipv${family} ${ours}${beyond} drop\n`;
+}
