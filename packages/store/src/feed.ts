@@ -1,9 +1,14 @@
 /** What comes by itself, for somebody who takes it when he can: the queue behind a watch. */
 
+interface Taker<T> {
+  readonly resolve: (result: IteratorResult<T>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 export class Feed<T> implements AsyncIterableIterator<T> {
   readonly #onEnd: () => void;
   #queue: T[] = [];
-  #waiting: { resolve(result: IteratorResult<T>): void; reject(error: unknown): void }[] = [];
+  #waiting: Taker<T>[] = [];
   #end: { readonly error?: unknown } | undefined;
 
   /** @param onEnd called once, when nothing more is wanted or comes */

@@ -5,12 +5,12 @@ import { faultCases } from './fault-cases.js';
 import { leaseCases } from './lease-cases.js';
 import { listCases } from './list-cases.js';
 import { modelCases } from './model-cases.js';
-import type { StoreCase, StoreFeature, StoreTarget } from './target.js';
+import type { CaseContext, StoreCase, StoreFeature, StoreTarget } from './target.js';
 import { transactionCases } from './transaction-cases.js';
 import { watchCases } from './watch-cases.js';
 import { writeCases } from './write-cases.js';
 
-export type { StoreCase, StoreFeature, StoreTarget } from './target.js';
+export type { CaseContext, StoreCase, StoreFeature, StoreTarget } from './target.js';
 
 export const storeCases: readonly StoreCase[] = [
   ...writeCases,
@@ -65,16 +65,18 @@ async function runCase(target: StoreTarget, { run }: StoreCase): Promise<void> {
     opened.push(store);
     return store;
   };
-  const { store, ttl = 1000, pass, compact, interrupt, connectDeaf, close } = target;
-  const optional = {
-    ...(pass && { pass: pass.bind(target) }),
-    ...(compact && { compact: compact.bind(target) }),
-    ...(interrupt && { interrupt: interrupt.bind(target) }),
-    ...(connectDeaf && { connectDeaf: connectDeaf.bind(target) }),
+  const context: CaseContext = {
+    store: target.store,
+    another,
+    ttl: target.ttl ?? 1000,
+    pass: target.pass?.bind(target),
+    compact: target.compact?.bind(target),
+    interrupt: target.interrupt?.bind(target),
+    connectDeaf: target.connectDeaf?.bind(target),
+    folder: `/compliance/${randomBytes(6).toString('hex')}/`,
   };
-  const folder = `/compliance/${randomBytes(6).toString('hex')}/`;
   try {
-    await run({ store, ttl, another, folder, close: close.bind(target), ...optional });
+    await run(context);
   } finally {
     await Promise.all(opened.map((each) => each.close()));
   }

@@ -30,8 +30,14 @@ export interface StoreTarget {
   close(): Promise<void>;
 }
 
-export interface CaseContext extends StoreTarget {
+export interface CaseContext {
+  readonly store: Store;
+  readonly another: () => Promise<Store>;
   readonly ttl: number;
+  readonly pass: ((milliseconds: number) => Promise<void>) | undefined;
+  readonly compact: (() => Promise<void>) | undefined;
+  readonly interrupt: (() => Promise<() => Promise<void>>) | undefined;
+  readonly connectDeaf: (() => Promise<Store>) | undefined;
   /** Where nobody else writes: `/compliance/…/`. */
   readonly folder: string;
 }

@@ -6,6 +6,9 @@ export interface FakeClock extends Clock {
   sleepers(): number;
 }
 
+/** Lets everything run on that is waiting for nothing. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Time that passes only when it is told to. */
 export function createFakeClock(start = 1_700_000_000_000): FakeClock {
   let time = 0;
@@ -33,12 +36,13 @@ export function createFakeClock(start = 1_700_000_000_000): FakeClock {
       }),
     pass: async (milliseconds) => {
       const end = time + milliseconds;
+      await settle();
       for (;;) {
         const [next] = [...sleepers].filter(({ due }) => due <= end).toSorted((a, b) => a.due - b.due);
         if (next === undefined) break;
         time = Math.max(time, next.due);
         next.wake();
-        await new Promise((resolve) => setImmediate(resolve));
+        await settle();
       }
       time = end;
     },
