@@ -33,8 +33,13 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   const release = holdRequests(context);
   const sockets = await openSockets(config, dependencies, parts, recordProblems);
   context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
-  reconciler.start();
-  release();
+  const begin = (): void => {
+    reconciler.start();
+    release();
+  };
+  // What this node may hand out must be known before anything is pruned or a lease is adopted.
+  if (context.cluster === undefined) begin();
+  else void context.cluster.join({ ...context, loop: reconciler }).then(begin);
   return {
     ready: reconciler.ready,
     reconciler,
@@ -42,6 +47,7 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
       context.log.info('stopping');
       await sockets.cni.stop(config.deadlines.stop);
       await reconciler.stop();
+      await context.cluster?.stop();
       await Promise.all(sockets.api.map((server) => server.stop()));
       await closeEngine(context);
       context.log.info('stopped; the network of pods stays as it is');

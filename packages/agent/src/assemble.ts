@@ -3,7 +3,9 @@ import type { Socket } from 'node:net';
 import type { Engine, FaultPoints, RecordStore } from '@podwire/engine';
 import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
 import type { PeerCredentials } from '@podwire/linux';
+import { PodwireError } from '@podwire/errors';
 import type { NetworkModel } from '@podwire/network-contract';
+import { type ClusterMember, type ClusterWorld, createClusterMember } from './cluster/member.js';
 import type { AgentConfig } from './config/index.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { createHostPorts } from './endpoints/host-ports.js';
@@ -35,6 +37,8 @@ export interface AgentDependencies {
   readonly random: (bytes: number) => Uint8Array;
   readonly faults: FaultPoints;
   readonly log: Log;
+  /** Where the configuration has a `cluster`. */
+  readonly cluster?: ClusterWorld;
   /** Gets every finished trace, for export. */
   readonly onTrace?: (trace: Trace) => void;
 }
@@ -69,16 +73,30 @@ export function assembleAgent(config: AgentConfig, dependencies: AgentDependenci
 }
 
 function createContext(config: AgentConfig, dependencies: AgentDependencies): EndpointContext {
-  const networks = createNetworks(config, dependencies);
-  const { readHost } = dependencies;
+  const cluster = createMember(config, dependencies);
+  const { cluster: _, ...rest } = dependencies;
+  const networks = createNetworks(config, {
+    ...rest,
+    ...(cluster === undefined ? {} : { blockSource: (network: string) => cluster.blockSource(network) }),
+  });
+  const facts = cluster === undefined ? {} : { cluster: cluster.facts };
   return {
-    ...dependencies,
+    ...rest,
     networks,
-    node: createNodeState({ name: config.nodeName, networks, readHost }),
+    node: createNodeState({ name: config.nodeName, networks, readHost: rest.readHost, ...facts }),
     endpoints: createEndpointRegistry(),
     ports: createHostPorts(),
     locks: createLocks(),
     readiness: { ready: false, problem: undefined },
     cleanupDeadline: config.deadlines.request,
+    ...(cluster === undefined ? {} : { cluster }),
   };
+}
+
+function createMember(config: AgentConfig, dependencies: AgentDependencies): ClusterMember | undefined {
+  if (config.cluster === undefined) return undefined;
+  const { cluster: world, version, readHost, random, faults, log } = dependencies;
+  if (world === undefined) throw new PodwireError('INTERNAL', 'there is no store for the configured cluster');
+  const { nodeName } = config;
+  return createClusterMember({ config: config.cluster, nodeName, version, world, readHost, random, faults, log });
 }

@@ -1,6 +1,6 @@
 /** How every failure looks to a runtime. This is the only place that makes CNI codes out of Podwire's. */
 import { CniError, type Command, errorCodes } from '@podwire/cni';
-import { describeError, errorCatalogue, PodwireError } from '@podwire/errors';
+import { describeError, type ErrorCode, errorCatalogue, PodwireError } from '@podwire/errors';
 
 /** The code of an error for logs, metrics and traces: Podwire's name, or `CNI_7`. */
 export function errorLabel(error: unknown): string {
@@ -27,11 +27,19 @@ function fromPodwire(error: PodwireError, command: Command | undefined): CniErro
 }
 
 function cniCode({ code, details }: PodwireError, command: Command | undefined): number {
-  if (command === 'STATUS' && (code === 'AGENT_NOT_READY' || code === 'POOL_EXHAUSTED')) {
+  if (command === 'STATUS' && meanNotAvailable.has(code)) {
     return details['limitedConnectivity'] === true ? errorCodes.limitedConnectivity : errorCodes.notAvailable;
   }
   return code === 'AGENT_NOT_READY' ? errorCodes.tryAgainLater : errorCatalogue[code].cni;
 }
+
+/** What STATUS says as "an ADD could not be served now". */
+const meanNotAvailable: ReadonlySet<ErrorCode> = new Set([
+  'AGENT_NOT_READY',
+  'POOL_EXHAUSTED',
+  'NODE_NAME_TAKEN',
+  'NODE_FENCED',
+]);
 
 /** Anything thrown as a coded error; what has no code is a defect. The reason of `AbortSignal.timeout` is a DOMException. */
 export function asPodwireError(error: unknown): PodwireError {

@@ -9,6 +9,8 @@ export interface ReconcileLoop {
   run(): Promise<ReconcileReport>;
   /** Begins the first round, and so takes its place in the queue for the node before this call returns. */
   start(): void;
+  /** Something has changed that only a reconcile can follow: a round begins now, or right after the one that is under way. */
+  nudge(): void;
   /** Ends the rounds, gives up one that is under way, and resolves when it has ended. */
   stop(): Promise<void>;
   /** Resolves with the first round that leaves the node in order; rejects when stopped before. */
@@ -38,6 +40,8 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
   let retry = firstRetry;
   let last: ReconcileReport | undefined;
   let current: Promise<void> = Promise.resolve();
+  let isRunning = false;
+  let isDue = false;
   let becomeReady = (): void => undefined;
   const ready = new Promise<void>((resolve, reject) => {
     becomeReady = resolve;
@@ -59,7 +63,7 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
       logReport(context, last);
       return last;
     } catch (error) {
-      context.readiness.problem = `the node could not be reconciled: ${describeError(error)}`;
+      context.readiness.problem = describeObstacle(error);
       metrics.reconciled(elapsed() - begin, undefined);
       throw error;
     } finally {
@@ -75,12 +79,16 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
   }
 
   async function round(): Promise<void> {
+    isRunning = true;
+    isDue = false;
     try {
       await run();
     } catch (err) {
       if (!stopped.signal.aborted) context.log.error({ err }, 'reconcile failed');
     }
-    schedule();
+    isRunning = false;
+    if (isDue && !stopped.signal.aborted) begin();
+    else schedule();
   }
 
   function begin(): void {
@@ -91,6 +99,12 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
     run,
     ready,
     start: begin,
+    nudge() {
+      isDue = true;
+      if (isRunning || stopped.signal.aborted) return;
+      clearTimeout(timer);
+      begin();
+    },
     async stop() {
       clearTimeout(timer);
       stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
@@ -101,6 +115,14 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
     },
   };
 }
+
+/** What is not ready says so in its own words. */
+function describeObstacle(error: unknown): string {
+  const isOwn = error instanceof PodwireError && notReady.has(error.code);
+  return isOwn ? describeError(error) : `the node could not be reconciled: ${describeError(error)}`;
+}
+
+const notReady: ReadonlySet<string> = new Set(['AGENT_NOT_READY', 'NODE_NAME_TAKEN']);
 
 const tooLate = (deadline: number): PodwireError =>
   new PodwireError('DEADLINE_EXCEEDED', `it took longer than ${deadline} ms`);

@@ -30,11 +30,16 @@ export async function reconcile(
   const startedAt = context.clock();
   const begin = elapsed();
   context.node.rediscover();
+  context.cluster?.prepareReconcile();
   const { removed, failures } = await removeDead(context, signal);
   context.faults.reach('reconcile:dead-removed');
   const doubled = adoptLeases(context);
   const node = context.node.owned();
-  const changes = await context.engine.reconcile([node, ...wantedEndpoints(context)], { signal });
+  const changes = await context.engine.reconcile(
+    [node, ...(context.cluster?.peers.owned() ?? []), ...wantedEndpoints(context)],
+    { signal },
+  );
+  await followPeers(context, changes, signal);
   noteNode(context, node, changes);
   const failed = changes.filter(({ action }) => action === 'failed').map(describeFailure);
   return {
@@ -118,6 +123,18 @@ function noteNode({ node, readiness }: EndpointContext, owned: Owned, changes: r
   if (failed.length === 0) node.markApplied(owned);
   readiness.problem = failed.length === 0 ? undefined : failed.map(describeFailure).join('; ');
   readiness.ready = failed.length === 0;
+}
+
+/** Peers that have come since are applied before anything is said to be ready: a new pod finds all of them. */
+async function followPeers(
+  { cluster, engine }: EndpointContext,
+  changes: readonly Change[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (cluster === undefined) return;
+  const failed = changes.filter(({ owner, action }) => action === 'failed' && owner?.startsWith('peer:'));
+  cluster.peers.noteReconciled(failed.map(describeFailure));
+  await cluster.peers.flush(engine, { signal });
 }
 
 function describeFailure({ owner, what, error }: Change): string {

@@ -2,7 +2,8 @@
 import { objectName } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { z } from 'zod';
-import { makeMac } from '../endpoints/mac.js';
+import type { TunnelView } from '@podwire/network-contract';
+import { tunnelMac } from '@podwire/network-routed';
 import { readJson, type StateFiles } from './state-files.js';
 
 const fileName = 'node.json';
@@ -11,7 +12,6 @@ const schema = z.object({
   version: z.literal(1),
   node: z.string(),
   instance: z.string().min(1).max(64),
-  mac: z.string(),
   tunnel: z.object({ ipv4: z.string().optional(), ipv6: z.string().optional() }),
 });
 
@@ -25,7 +25,6 @@ export interface Identity {
   /** Two agents of one name have different ones. */
   readonly instance: string;
   /** Of the node's end of tunnels. */
-  readonly mac: string;
   readonly tunnel: TunnelAddresses;
 }
 
@@ -39,17 +38,23 @@ export function openIdentity(files: StateFiles, node: string, random: (bytes: nu
   }
   const found = schema.safeParse(readJson(files, fileName));
   if (found.success && found.data.node === node) return withoutVersion(found.data);
-  const identity = { node, instance: Buffer.from(random(16)).toString('hex'), mac: makeMac(random), tunnel: {} };
+  const identity = { node, instance: Buffer.from(random(16)).toString('hex'), tunnel: {} };
   saveIdentity(files, identity);
   return identity;
 }
 
-function withoutVersion({ node, instance, mac, tunnel: { ipv4, ipv6 } }: z.output<typeof schema>): Identity {
+function withoutVersion({ node, instance, tunnel: { ipv4, ipv6 } }: z.output<typeof schema>): Identity {
   const tunnel = { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
-  return { node, instance, mac, tunnel };
+  return { node, instance, tunnel };
 }
 
 /** @throws PodwireError RECORD_IO */
 export function saveIdentity(files: StateFiles, identity: Identity): void {
   files.write(fileName, JSON.stringify({ version: 1, ...identity }));
+}
+
+/** As models and peers see it; undefined while it has no address. */
+export function viewTunnel({ node, tunnel }: Identity): TunnelView | undefined {
+  if (tunnel.ipv4 === undefined && tunnel.ipv6 === undefined) return undefined;
+  return { mac: tunnelMac(node), ...tunnel };
 }

@@ -16,6 +16,7 @@ const view = z.object({
   ipv4: z.string().optional(),
   ipv6: z.string().optional(),
   tunnel: z.object({ mac: z.string(), ipv4: z.string().optional(), ipv6: z.string().optional() }).optional(),
+  mtu: z.number().optional(),
   blocks: z.array(z.string()),
 });
 /** A peer as it was applied; only its name when it was removed. */

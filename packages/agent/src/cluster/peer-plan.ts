@@ -1,5 +1,4 @@
 /** From the copy of the cluster to what the kernel must have for a peer. Pure. */
-import { containsPrefix, parsePrefix, type Prefix } from '@podwire/addresses';
 import type { ClusterCopy } from '@podwire/cluster';
 import type { Resource } from '@podwire/engine';
 import type { NetworkModel, NodeView, PeerView } from '@podwire/network-contract';
@@ -10,25 +9,17 @@ export interface NetworkSide {
   readonly view: NodeView;
 }
 
-/** A network's side, made ready for many peers. */
-export interface PlanningSide extends NetworkSide {
-  readonly pools: readonly Prefix[];
-}
-
-export function prepareSides(sides: readonly NetworkSide[]): PlanningSide[] {
-  return sides.map((side) => ({ ...side, pools: side.view.network.pools.map(({ cidr }) => parsePrefix(cidr)) }));
-}
-
 /** The peer as the store has it; undefined when it is not registered (any more). */
 export function viewPeer(copy: Pick<ClusterCopy, 'nodes' | 'blocksOf' | 'loansOf'>, name: string): PeerView | undefined {
   const node = copy.nodes.get(name)?.value;
   if (node === undefined) return undefined;
-  const { addresses, tunnel } = node;
+  const { addresses, tunnel, mtu } = node;
   return {
     name,
     ...(addresses.ipv4 === undefined ? {} : { ipv4: addresses.ipv4 }),
     ...(addresses.ipv6 === undefined ? {} : { ipv6: addresses.ipv6 }),
     ...(tunnel === undefined ? {} : { tunnel: viewTunnel(tunnel) }),
+    mtu,
     // Also those that are pending: who has created the object has the block, and its pods must not wait for a formality.
     blocks: [...copy.blocksOf(name), ...copy.loansOf(name).map(asPrefix)],
   };
@@ -40,13 +31,9 @@ function viewTunnel({ mac, ipv4, ipv6 }: { mac: string; ipv4?: string | undefine
 
 const asPrefix = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`;
 
-/** Everything the node needs for the peer, over all of its networks. */
-export function planPeer(sides: readonly PlanningSide[], peer: PeerView): Resource[] {
-  const blocks = peer.blocks.map((cidr) => ({ cidr, prefix: parsePrefix(cidr) }));
-  const planned = sides.flatMap(({ model, view, pools }) => {
-    const own = blocks.filter(({ prefix }) => pools.some((pool) => containsPrefix(pool, prefix)));
-    return own.length === 0 ? [] : model.planPeer(view, { ...peer, blocks: own.map(({ cidr }) => cidr) });
-  });
+/** Everything the node needs for the peer, over all of its networks; each takes the blocks that lie in its pools. */
+export function planPeer(sides: readonly NetworkSide[], peer: PeerView): Resource[] {
+  const planned = sides.flatMap(({ model, view }) => model.planPeer(view, peer));
   return sides.length === 1 ? planned : withoutDoubles(planned);
 }
 

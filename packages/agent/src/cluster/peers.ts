@@ -7,7 +7,7 @@ import type { CallOptions, Engine, Owned, OwnerId, Resource } from '@podwire/eng
 import type { PeerView } from '@podwire/network-contract';
 import type { Log } from '@podwire/rim';
 import type { PeerJournal } from './peer-journal.js';
-import { type NetworkSide, planPeer, type PlanningSide, prepareSides, without } from './peer-plan.js';
+import { type NetworkSide, planPeer, without } from './peer-plan.js';
 
 export interface Peer {
   readonly view: PeerView;
@@ -54,10 +54,10 @@ const together = 256;
 export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peers {
   const known = new Map<string, Peer>();
   const changed = new Set<string>();
-  let prepared: readonly PlanningSide[] | undefined;
+  let prepared: readonly NetworkSide[] | undefined;
   let failures: readonly string[] = [];
 
-  const plan = (view: PeerView): Resource[] => planPeer((prepared ??= prepareSides(sides())), view);
+  const plan = (view: PeerView): Resource[] => planPeer((prepared ??= sides()), view);
 
   function planAgain(name: string, view: PeerView): Peer {
     try {
@@ -84,7 +84,7 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
   async function takeAway(engine: Engine, work: readonly Work[], options: CallOptions): Promise<void> {
     const gone = work.filter((one) => one.gone.length > 0);
     if (gone.length === 0) return;
-    const owned = { owner: nameGroup(gone.map(({ name }) => name)), resources: gone.flatMap((one) => one.gone) };
+    const owned = { owner: nameGroup(gone.map(({ name }) => name)), resources: inFewSteps(gone.flatMap((one) => one.gone)) };
     await engine.remove(owned, options).catch((err: unknown) => {
       options.signal.throwIfAborted();
       log.error({ err }, 'what led to peers is not all gone; the next reconcile takes it away');
@@ -94,7 +94,7 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
   async function apply(engine: Engine, work: readonly Work[], options: CallOptions): Promise<void> {
     const missing = work.filter((one) => one.missing.length > 0);
     if (missing.length === 0) return;
-    const resources = missing.flatMap((one) => one.missing);
+    const resources = inFewSteps(missing.flatMap((one) => one.missing));
     try {
       await engine.apply({ owner: nameGroup(missing.map(({ name }) => name)), resources }, options);
     } catch (error) {
@@ -158,7 +158,7 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
       for (let at = 0; at < entries.length; at += together) {
         const some = entries.slice(at, at + together);
         const owner = nameGroup(some.map(([name]) => name));
-        groups.push({ owner, resources: some.flatMap(([, peer]) => peer.resources) });
+        groups.push({ owner, resources: inFewSteps(some.flatMap(([, peer]) => peer.resources)) });
       }
       return groups;
     },
@@ -189,6 +189,12 @@ const ownerOf = (name: string): OwnerId => `peer:${name}`;
 /** The owner of what belongs to several: `peer:node1…node256`. */
 function nameGroup(names: readonly string[]): OwnerId {
   return names.length === 1 ? ownerOf(names[0]!) : `peer:${names[0]}…${names.at(-1)}`;
+}
+
+/** Neighbours in a list travel together, so what goes another way (elements of the packet filter) stands at the end. */
+function inFewSteps(resources: readonly Resource[]): Resource[] {
+  const isElement = ({ kind }: Resource): boolean => kind === 'nft-element';
+  return [...resources.filter((each) => !isElement(each)), ...resources.filter(isElement)];
 }
 
 function report(log: Log, work: readonly Work[]): void {

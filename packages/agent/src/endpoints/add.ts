@@ -1,6 +1,7 @@
 import type { AttachmentRequest, Result } from '@podwire/cni';
 import { type CallOptions, type EndpointId, endpointKey } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
+import type { ClusterMember } from '../cluster/member.js';
 import { chooseNetwork } from '../networks.js';
 import { renderAnswer } from './answers.js';
 import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
@@ -8,6 +9,7 @@ import { dismantle, forget, markRemoving } from './dismantle.js';
 import { type AddRequest, draftEndpoint, wantedFamilies } from './draft.js';
 import { differenceToWish } from './duplicate.js';
 import { type AgentRecord, describeEndpoint, podName } from './registry.js';
+import { withAddresses } from './slow-path.js';
 import { endpointIdOf, readWish, type Wish } from './wish.js';
 
 /**
@@ -27,7 +29,7 @@ export async function addEndpoint(
   identifyTrace(call, id, wish);
   call.trace.stage('lock');
   await context.locks.withEndpoint(endpointKey(id), call.signal, async () => {
-    requireReady(context.readiness);
+    requireReady(context);
     call.trace.stage('namespace');
     const namespace = context.namespaces.identify(request.netns, { allowOwn: request.netnsOverride });
     context.faults.reach('add:validated');
@@ -71,7 +73,9 @@ async function findPresent(
 /** Addresses and plan, then the record, then the kernel. Takes back everything when a step fails. */
 async function wire(context: EndpointContext, asked: AddRequest, call: Call): Promise<AgentRecord> {
   call.trace.stage('plan');
-  const draft = enterBooks(context, asked);
+  const draft = isMember(context)
+    ? await withAddresses(context, asked, call, () => enterBooks(context, asked))
+    : enterBooks(context, asked);
   // Made anew for each call: spans count from the moment of this.
   const options = (): CallOptions => ({ signal: call.signal, trace: call.trace.resources() });
   try {
@@ -91,6 +95,9 @@ async function wire(context: EndpointContext, asked: AddRequest, call: Call): Pr
   return finish(context, draft, call);
 }
 
+const isMember = (context: EndpointContext): context is EndpointContext & { readonly cluster: ClusterMember } =>
+  context.cluster !== undefined;
+
 /** Makes the draft and writes it into the books in memory, with no turn of the event loop in between. */
 function enterBooks(context: EndpointContext, asked: AddRequest): AgentRecord {
   const { network, wish } = asked;
@@ -105,6 +112,7 @@ function enterBooks(context: EndpointContext, asked: AddRequest): AgentRecord {
   });
   context.endpoints.put(draft);
   context.ports.claim(draft);
+  context.cluster?.noteUsed(draft);
   return draft;
 }
 

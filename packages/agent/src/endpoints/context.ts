@@ -2,6 +2,7 @@ import type { Engine, FaultPoints, NamespaceIdentity, Owned, RecordStore } from 
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { Clock } from '@podwire/ipam';
+import type { ClusterMember } from '../cluster/member.js';
 import type { Locks } from '../locks.js';
 import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
@@ -30,6 +31,8 @@ export interface EndpointContext {
   readonly locks: Locks;
   readonly namespaces: Namespaces;
   readonly readiness: Readiness;
+  /** Absent on a node that is alone. */
+  readonly cluster?: ClusterMember;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly faults: FaultPoints;
@@ -54,8 +57,9 @@ export function ownedBy(record: AgentRecord): Owned & { readonly namespace: Name
   };
 }
 
-/** @throws PodwireError AGENT_NOT_READY saying why */
-export function requireReady({ ready, problem }: Readiness): void {
-  if (ready) return;
-  throw new PodwireError('AGENT_NOT_READY', problem ?? 'the agent is starting');
+/** @throws PodwireError AGENT_NOT_READY saying why; in a cluster also NODE_NAME_TAKEN and NODE_FENCED */
+export function requireReady({ readiness, cluster }: Pick<EndpointContext, 'readiness' | 'cluster'>): void {
+  cluster?.requireTrust();
+  if (readiness.ready) return;
+  throw new PodwireError('AGENT_NOT_READY', readiness.problem ?? 'the agent is starting');
 }

@@ -41,6 +41,7 @@ export function forget(context: EndpointContext, record: AgentRecord): void {
   context.records.delete(record);
   const key = endpointKey(record.id);
   for (const { ipam } of context.networks) ipam.release(key);
+  context.cluster?.noteFree(record);
   context.ports.release(record.id);
   context.endpoints.drop(record.id);
 }

@@ -71,7 +71,7 @@ export function wantedFamilies(wish: Pick<Wish, 'families'>, network: Network, n
 }
 
 /** Restricting one family leaves the other as free as it is. */
-function wantedPools({ pools }: Wish, { pools: all }: Network): string[] | undefined {
+export function wantedPools({ pools }: Wish, { pools: all }: Network): string[] | undefined {
   if (pools === undefined) return undefined;
   const any = (family: 4 | 6): string[] =>
     all.filter(({ cidr }) => familyOf(cidr) === family).map(({ name }) => name);

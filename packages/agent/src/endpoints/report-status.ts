@@ -14,19 +14,24 @@ export async function reportStatus(
 ): Promise<void> {
   call.trace.stage('status');
   const network = chooseNetwork(context.networks, request.config);
+  context.cluster?.requireTrust();
   const { problem } = context.readiness;
   if (problem !== undefined) {
     const limitedConnectivity = context.endpoints.size > 0;
     throw new PodwireError('AGENT_NOT_READY', problem, { details: { limitedConnectivity } });
   }
-  requireReady(context.readiness);
-  requireAddresses(network, context.node.view(network).ipv6);
+  requireReady(context);
+  requireAddresses(network, context.node.view(network).ipv6, context.cluster !== undefined);
   await call.answer('');
 }
 
 /** A pod gets an address of every family that the network gives, so each must have one left. */
-function requireAddresses({ view, ipam, families }: Network, ipv6: boolean): void {
+function requireAddresses({ view, ipam, families }: Network, ipv6: boolean, inCluster: boolean): void {
   const reports = ipam.report();
+  if (families.length === 0 && inCluster) {
+    const message = `network ${view.name} has no pool in the cluster that this node may use`;
+    throw new PodwireError('POOL_EXHAUSTED', message);
+  }
   for (const family of families.filter((each) => each === 4 || ipv6)) {
     const pools = reports.filter(({ cidr }) => cidr.includes(':') === (family === 6));
     if (pools.every(({ free }) => free === 0n)) {

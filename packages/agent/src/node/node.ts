@@ -1,6 +1,7 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
 import type { NodeView, PoolView, TunnelView, UnderlayView } from '@podwire/network-contract';
+import { podMtu } from '@podwire/network-routed';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import type { Network } from '../networks.js';
 import { discoverMtu, type HostView } from './host-view.js';
@@ -29,7 +30,7 @@ export interface NodeState {
 export interface ClusterFacts {
   readonly underlay: UnderlayView | undefined;
   readonly tunnel: TunnelView | undefined;
-  /** What the node holds of the network's pools, also what no pod has an address of yet. */
+  /** What the node holds of the network's pools, also what no pod has an address of yet. The same array until it changes. */
   blocksOf(network: Network): readonly string[];
   /** Pools of networks that this node does not have. */
   readonly otherPools: readonly PoolView[];
@@ -56,32 +57,24 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
   const hasNewBlocks = (): boolean =>
     networks.some(({ ipam }, index) => ipam.blocks() !== appliedBlocks[index]);
 
-  const view = (network: Network): NodeView => {
-    const alone = {
-      name,
-      network: network.view,
-      blocks: network.ipam.blocks(),
-      mtu: network.mtu ?? discoverMtu(host),
-      ipv4: true,
-      ipv6: host.ipv6,
-    };
-    return cluster === undefined ? alone : { ...alone, ...viewInCluster(network, cluster) };
-  };
+  const view = (network: Network): NodeView => ({
+    name,
+    network: network.view,
+    blocks: network.ipam.blocks(),
+    mtu: network.mtu ?? discoverMtu(host),
+    ipv4: true,
+    ipv6: host.ipv6,
+    ...(cluster === undefined ? {} : viewInCluster(network, cluster)),
+  });
 
   const owned = (): Owned => ({
     owner: 'node',
     resources: withoutDoubles([
       ...networks.flatMap((network) => network.model.planNode(view(network))),
-      ...planNodeTraffic([...networks.map(view), ...otherNetworks()]),
+      // What stays within the cluster is not masqueraded, whether this node has the network or not.
+      ...planNodeTraffic(networks.map(view), cluster?.otherPools),
     ]),
   });
-
-  /** What stays within the cluster is not masqueraded, whether this node has the network or not. */
-  const otherNetworks = (): NodeView[] => {
-    const [first] = networks;
-    if (cluster === undefined || first === undefined || cluster.otherPools.length === 0) return [];
-    return [{ ...view(first), blocks: [], network: { ...first.view, pools: cluster.otherPools } }];
-  };
 
   const index = (resources: readonly Resource[]): Map<string, Resource> =>
     new Map(resources.map((resource) => [JSON.stringify(resource), resource]));
@@ -138,14 +131,27 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
   };
 }
 
-/** Blocks in stock belong to the node like those in use: packets for them end here. */
 function viewInCluster(network: Network, cluster: ClusterFacts): Partial<NodeView> {
   const { underlay, tunnel } = cluster;
+  const { view, mtu, ipam } = network;
   return {
-    blocks: [...new Set([...cluster.blocksOf(network), ...network.ipam.blocks()])],
+    blocks: union(cluster.blocksOf(network), ipam.blocks()),
     ...(underlay === undefined ? {} : { underlay }),
+    ...(underlay === undefined || mtu !== undefined ? {} : { mtu: podMtu({ network: view, underlay, mtu: 0 }) }),
     ...(tunnel === undefined ? {} : { tunnel }),
   };
+}
+
+/** By what the node holds and by what IPAM has taken into use of it: an ADD asks for it several times. */
+const unions = new WeakMap<readonly string[], { readonly used: readonly string[]; readonly all: readonly string[] }>();
+
+/** Blocks in stock belong to the node like those in use: packets for them end here. */
+function union(held: readonly string[], used: readonly string[]): readonly string[] {
+  const known = unions.get(held);
+  if (known?.used === used) return known.all;
+  const all = [...new Set([...held, ...used])];
+  unions.set(held, { used, all });
+  return all;
 }
 
 /** Things that can be there or not, and are never changed in place. */

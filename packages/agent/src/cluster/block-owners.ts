@@ -1,0 +1,32 @@
+import type { ClusterCopy } from '@podwire/cluster';
+
+/** Who has to do with which block, so that news about a block are news about the nodes that had it and have it now. */
+export interface BlockOwners {
+  /** The nodes that a change of these blocks concerns; remembers who has them now. */
+  affected(cidrs: Iterable<string>): Set<string>;
+}
+
+const nobody: readonly string[] = [];
+
+export function createBlockOwners({ blocks }: Pick<ClusterCopy, 'blocks'>): BlockOwners {
+  const before = new Map<string, readonly string[]>();
+  const ownersNow = (cidr: string): readonly string[] => {
+    const block = blocks.get(cidr)?.value;
+    if (block === undefined) return nobody;
+    const owner = block.node === undefined ? nobody : [block.node];
+    return block.loans.length === 0 ? owner : [...owner, ...block.loans.map(({ node }) => node)];
+  };
+  return {
+    affected(cidrs) {
+      const names = new Set<string>();
+      for (const cidr of cidrs) {
+        const now = ownersNow(cidr);
+        for (const name of before.get(cidr) ?? nobody) names.add(name);
+        for (const name of now) names.add(name);
+        if (now.length === 0) before.delete(cidr);
+        else before.set(cidr, now);
+      }
+      return names;
+    },
+  };
+}
