@@ -15,6 +15,15 @@ export class BlockList {
     this.#cidrs = undefined;
   }
 
+  values(): Block[] {
+    return [...this.#blocks];
+  }
+
+  find(cidr: string): Block | undefined {
+    for (const block of this.#blocks) if (block.cidr === cidr) return block;
+    return undefined;
+  }
+
   /** The same array until a block comes or goes. */
   cidrs(): readonly string[] {
     this.#cidrs ??= Object.freeze([...this.#blocks].map((block) => block.cidr));

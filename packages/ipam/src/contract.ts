@@ -14,6 +14,13 @@ export interface PoolSpec {
   readonly reserved?: readonly string[];
   /** No new leases; existing ones stay. */
   readonly disabled?: boolean;
+  /** `manual`: only for who names the pool or an address of it. `automatic` by default. */
+  readonly assignment?: 'automatic' | 'manual';
+  /**
+   * `node-cidr`: a block is on a link of its own (a bridge), so its first address is the gateway and its last one (IPv4) the
+   * broadcast address; both are never handed out. `blocks` by default: every address is routed, none is special.
+   */
+  readonly allocation?: 'blocks' | 'node-cidr';
 }
 
 /** A stretch of addresses of one family as numbers, both ends included. */
@@ -32,6 +39,8 @@ export interface Pool {
   /** Never handed out: sorted, disjoint, inside the pool. */
   readonly reserved: readonly AddressRange[];
   readonly disabled: boolean;
+  readonly assignment: 'automatic' | 'manual';
+  readonly allocation: 'blocks' | 'node-cidr';
 }
 
 /**
@@ -41,11 +50,16 @@ export interface Pool {
 export interface BlockSource {
   /**
    * A block of the pool that was not handed out before: the one around `holding`, or else the next one.
-   * Undefined when there is none to have.
+   * Undefined when there is none to have. It may be of another length than `blockSize`; one of a single address is a
+   * fragment, lent by another node: it is used last and given back as soon as it is free. A block around fragments that
+   * were handed out before replaces them.
    */
   claim(pool: Pool, holding?: Address): Prefix | undefined;
-  /** A block of which nothing is in use any more. */
-  giveBack(pool: Pool, block: Prefix): void;
+  /**
+   * A block of which nothing is in use any more; or, when `inUse`, one whose pool has gone while leases in it have not
+   * (they are foreign now, and come home when the block does).
+   */
+  giveBack(pool: Pool, block: Prefix, inUse: boolean): void;
 }
 
 export interface IpamOptions {
@@ -64,6 +78,8 @@ export interface Lease {
   readonly owner: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
+  /** As the request had it. */
+  readonly workload?: string;
 }
 
 export interface LeaseRequest {
@@ -76,6 +92,13 @@ export interface LeaseRequest {
    * per family; a family without one gets any address.
    */
   readonly requested?: readonly string[];
+  /** Addresses that are taken when they are free, the first of each family: what a sticky workload had before. */
+  readonly preferred?: readonly string[];
+  /**
+   * Whose address it is, over the lives of its pods. The workload that has released an address may have it again at once, if
+   * it asks for it by name (`requested`, `preferred`): nobody else can be surprised.
+   */
+  readonly workload?: string;
   /**
    * Only these pools, by name or CIDR, whatever their family (`cni.projectcalico.org/ipv4pools` restricts IPv4 alone:
    * whoever translates it adds the IPv6 pools). Empty means none given.
@@ -89,9 +112,11 @@ export interface BlockReport {
   readonly free: number;
   readonly cooling: number;
   readonly reserved: number;
+  /** Out of the block for good, for other nodes. */
+  readonly lent: number;
 }
 
-/** `used + cooling + reserved + free` is `size`; a reserved address that is in use (adopted) counts as used. */
+/** `used + cooling + reserved + lent + free` is `size`; a reserved address that is in use (adopted) counts as used. */
 export interface PoolReport {
   readonly name: string;
   readonly cidr: string;
@@ -99,8 +124,16 @@ export interface PoolReport {
   readonly used: number;
   readonly cooling: number;
   readonly reserved: bigint;
+  readonly lent: number;
   readonly free: bigint;
   readonly blocks: readonly BlockReport[];
+}
+
+/** An address that another node has out of a block of this one. */
+export interface Loan {
+  /** Canonical text, without a length. */
+  readonly address: string;
+  readonly borrower: string;
 }
 
 /** What became of a lease that was taken over; a `foreign` one lies in no block that this node could own. */
@@ -130,6 +163,32 @@ export interface Ipam {
    * Returns them. Not done by itself, since the node's routes change with its blocks.
    */
   releaseEmptyBlocks(): string[];
+  /**
+   * Other pools from now on. Blocks and leases inside the new ones stay what they are, whatever the pools are called and
+   * however they were cut (a pool that is split is replaced by its parts); foreign leases inside a new pool come home
+   * when the block around them is to be had. Blocks of no pool any more are given back, and their leases become foreign.
+   * @throws PodwireError CONFIG_INVALID, and nothing has changed
+   */
+  setPools(pools: readonly PoolSpec[]): void;
+  /**
+   * The block is another's: nothing is handed out of it any more, and its leases become foreign. Returns those. Its source is
+   * told nothing. A block that is not owned is no error.
+   */
+  dropBlock(cidr: string): Lease[];
+  /**
+   * Takes a free address out of a block of this node, for another node: this one, or any.
+   * @throws PodwireError POOL_EXHAUSTED when nothing is free, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL when the address is
+   * reserved or not of this block, or the block is not owned
+   */
+  lend(block: string, borrower: string, address?: string): Loan;
+  /**
+   * As {@link lend}, of something that was agreed on earlier: the block may come later. A cooling address is lent all the same.
+   * @throws PodwireError ADDRESS_IN_USE when somebody on this node has it
+   */
+  noteLent(loan: Loan): void;
+  /** The other node has returned it: it cools down. One that is not lent is no error. */
+  takeBack(address: string): void;
+  loans(): readonly Loan[];
   leases(): Lease[];
   /** Leases outside every block of this node: of pools that have been removed since, for instance. */
   foreignLeases(): Lease[];

@@ -26,6 +26,22 @@ export class Fifo<T extends Linked<T>> {
     this.#size++;
   }
 
+  /** Puts it before the first item that belongs behind it. */
+  insert(item: T, belongsBehind: (other: T) => boolean): void {
+    let other = this.#head;
+    while (other !== undefined && !belongsBehind(other)) other = other.behind;
+    if (other === undefined) {
+      this.append(item);
+      return;
+    }
+    item.behind = other;
+    item.before = other.before;
+    if (other.before === undefined) this.#head = item;
+    else other.before.behind = item;
+    other.before = item;
+    this.#size++;
+  }
+
   /** The item must be in this queue. */
   remove(item: T): void {
     if (item.before === undefined) this.#head = item.behind;

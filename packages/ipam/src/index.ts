@@ -9,6 +9,7 @@ export type {
   IpamOptions,
   Lease,
   LeaseRequest,
+  Loan,
   Pool,
   PoolReport,
   PoolSpec,

@@ -1,67 +1,92 @@
-import { type Address, containsAddress, type Family, formatAddress, parseAddress } from '@podwire/addresses';
+import {
+  type Address,
+  compareAddresses,
+  containsAddress,
+  containsPrefix,
+  type Family,
+  formatAddress,
+  formatPrefix,
+  parseAddress,
+  parsePrefix,
+} from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type Block, formatSlot, type Slot } from './block.js';
+import { type Block, findSlot, formatSlot, type Rest, type Slot } from './block.js';
 import { BlockList } from './block-list.js';
 import { createLocalBlockSource } from './block-source.js';
-import type { Adoption, Ipam, IpamOptions, Lease, LeaseRequest, PoolReport } from './contract.js';
+import type {
+  Adoption,
+  BlockSource,
+  Ipam,
+  IpamOptions,
+  Lease,
+  LeaseRequest,
+  Loan,
+  PoolReport,
+  PoolSpec,
+} from './contract.js';
+import { answerWithHeld, type Holding, holdingOf, type Place, settle } from './holding.js';
+import { chooseLoan } from './lending.js';
 import { isReserved, readPool } from './pool.js';
 import { PoolSpace } from './pool-space.js';
 import {
   addressCooling,
   addressInUse,
+  addressLent,
   addressNotInPool,
   blockNotOwned,
-  leasesDiffer,
+  blockUnknown,
   poolExhausted,
 } from './refusals.js';
-import { readRequest, type Wanted } from './request.js';
+import { isOffered, readRequest, type Wanted } from './request.js';
 import { Stopwatch } from './stopwatch.js';
-import { validatePools } from './validate.js';
-
-/** A lease and where it is; without a place it is foreign. */
-interface Holding {
-  readonly lease: Lease;
-  readonly address: Address;
-  place: Place | undefined;
-}
-
-interface Place {
-  readonly space: PoolSpace;
-  readonly slot: Slot;
-}
+import { UnplacedRests } from './unplaced-rests.js';
+import { describeProblems } from './validate.js';
 
 /** @throws PodwireError CONFIG_INVALID with everything that is wrong with the pools */
 export function createIpam(options: IpamOptions): Ipam {
-  const problems = validatePools(options.pools).map(({ path, message }) => `${path}: ${message}`);
+  const problems = describeProblems(options.pools);
   if (!Number.isFinite(options.coolDown) || options.coolDown < 0) {
     problems.push(`coolDown: ${options.coolDown} is no number of milliseconds`);
   }
-  if (problems.length > 0) {
-    throw new PodwireError('CONFIG_INVALID', problems.join('; '), { details: { problems } });
-  }
+  refuse(problems);
   return new NodeIpam(options);
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new PodwireError('CONFIG_INVALID', problems.join('; '), { details: { problems } });
 }
 
 class NodeIpam implements Ipam {
   readonly #coolDown: number;
   readonly #time: Stopwatch;
-  readonly #spaces: readonly PoolSpace[];
+  readonly #source: BlockSource;
+  #specs: string;
+  #spaces: readonly PoolSpace[];
   readonly #blocks = new BlockList();
   readonly #owners = new Map<string, Holding[]>();
   /** By canonical text. */
   readonly #foreign = new Map<string, Holding>();
+  /** By canonical text; also of blocks that are not owned (yet). */
+  readonly #loans = new Map<string, Loan>();
+  readonly #unplaced = new UnplacedRests();
+  #releases = 0;
 
   constructor(options: IpamOptions) {
     this.#coolDown = options.coolDown;
     this.#time = new Stopwatch(options.clock);
-    const source = options.blockSource ?? createLocalBlockSource();
-    this.#spaces = options.pools.map((spec) => {
-      const space: PoolSpace = new PoolSpace(readPool(spec), source, {
-        claimed: (block) => this.#blockClaimed(space, block),
-        givenBack: (block) => this.#blocks.delete(block),
-      });
-      return space;
+    this.#source = options.blockSource ?? createLocalBlockSource();
+    this.#specs = JSON.stringify(options.pools);
+    this.#spaces = options.pools.map((spec) => this.#createSpace(spec));
+  }
+
+  #createSpace(spec: PoolSpec): PoolSpace {
+    const space: PoolSpace = new PoolSpace(readPool(spec), this.#source, {
+      claimed: (block) => this.#blockClaimed(space, block),
+      givenBack: (block) => this.#blocks.delete(block),
+      replaced: (block) => void this.#blockGone(block),
     });
+    return space;
   }
 
   allocate(request: LeaseRequest): Lease[] {
@@ -70,19 +95,34 @@ class NodeIpam implements Ipam {
     const held = this.#owners.get(wanted.owner);
     if (held !== undefined) return answerWithHeld(wanted, held);
     if (wanted.families.length === 0) throw poolExhausted(undefined, wanted, this.#time);
-    return this.#take(wanted.owner, this.#choose(wanted));
+    return this.#take(wanted, this.#choose(wanted));
   }
 
   /** Chooses for every family before anything is taken: a refusal leaves no more than a claimed block behind. */
   #choose(wanted: Wanted): Place[] {
     const places = new Map<Family, Place>();
     for (const [family, address] of wanted.requested) places.set(family, this.#chooseNamed(address, wanted));
-    return wanted.families.map((family) => places.get(family) ?? this.#chooseAny(family, wanted));
+    return wanted.families.map(
+      (family) =>
+        places.get(family) ?? this.#choosePreferred(family, wanted) ?? this.#chooseAny(family, wanted),
+    );
+  }
+
+  #choosePreferred(family: Family, wanted: Wanted): Place | undefined {
+    for (const address of wanted.preferred) {
+      if (address.family !== family) continue;
+      const space = this.#spaceOf(address);
+      if (space === undefined || space.pool.disabled || !wanted.spaces.includes(space)) continue;
+      if (this.#foreign.has(formatAddress(address)) || isReserved(space.pool, address)) continue;
+      const slot = space.slotOf(address);
+      if (slot !== undefined && mayHave(slot, wanted)) return { space, slot };
+    }
+    return undefined;
   }
 
   #chooseAny(family: Family, wanted: Wanted): Place {
     for (const space of wanted.spaces) {
-      if (space.pool.disabled || space.pool.prefix.family !== family) continue;
+      if (space.pool.prefix.family !== family || !isOffered(space, wanted.restricted)) continue;
       const slot = space.nextFree();
       if (slot !== undefined) return { space, slot };
     }
@@ -97,26 +137,41 @@ class NodeIpam implements Ipam {
       throw addressNotInPool(address, wanted, `it is in pool ${name}, which the request does not allow`);
     }
     // Whose it is comes first: that is the better answer for an adopted lease in a reserved or disabled place.
-    const text = formatAddress(address);
-    const owner = space.knownSlotOf(address)?.owner ?? this.#foreign.get(text)?.lease.owner;
-    if (owner !== undefined) throw addressInUse(text, name, owner);
+    this.#refuseHeld(address, space);
     if (disabled) throw addressNotInPool(address, wanted, `its pool ${name} is disabled`);
-    if (isReserved(space.pool, address)) {
-      throw addressNotInPool(address, wanted, `it is reserved in pool ${name}`);
-    }
+    const reserved = (): PodwireError => addressNotInPool(address, wanted, `it is reserved in pool ${name}`);
+    if (isReserved(space.pool, address)) throw reserved();
     const slot = space.slotOf(address);
-    if (slot === undefined) throw blockNotOwned(text, name);
-    if (slot.state === 'cooling') throw addressCooling(slot, name, this.#time);
+    if (slot === undefined) throw blockNotOwned(formatAddress(address), name);
+    if (slot.reserved) throw reserved();
+    this.#refuseHeld(address, space);
+    if (!mayHave(slot, wanted)) throw addressCooling(slot, name, this.#time);
     return { space, slot };
   }
 
-  #take(owner: string, places: readonly Place[]): Lease[] {
+  /** @throws PodwireError ADDRESS_IN_USE */
+  #refuseHeld(address: Address, space: PoolSpace): void {
+    const { name } = space.pool;
+    const owner = this.#ownerOf(address, space);
+    if (owner !== undefined) throw addressInUse(formatAddress(address), name, owner);
+    const loan = this.#loans.size === 0 ? undefined : this.#loans.get(formatAddress(address));
+    if (loan !== undefined) throw addressLent(loan, name);
+  }
+
+  #ownerOf(address: Address, space: PoolSpace | undefined): string | undefined {
+    const slot = space?.knownSlotOf(address);
+    if (slot?.state === 'leased') return slot.owner;
+    if (this.#foreign.size === 0) return undefined;
+    return this.#foreign.get(formatAddress(address))?.lease.owner;
+  }
+
+  #take(wanted: Wanted, places: readonly Place[]): Lease[] {
     const since = this.#time.wall;
     const holdings = places.map((place) => {
-      place.space.take(place.slot, owner);
-      return holdingOf(place, owner, since);
+      place.space.take(place.slot, wanted.owner, wanted.workload);
+      return holdingOf(place, wanted, since);
     });
-    this.#owners.set(owner, holdings);
+    this.#owners.set(wanted.owner, holdings);
     return holdings.map((holding) => holding.lease);
   }
 
@@ -125,12 +180,13 @@ class NodeIpam implements Ipam {
     const text = formatAddress(address);
     this.#wake();
     const space = this.#spaceOf(address);
-    const owner = space?.knownSlotOf(address)?.owner ?? this.#foreign.get(text)?.lease.owner;
+    const owner = this.#ownerOf(address, space);
     if (owner !== undefined && owner !== lease.owner) {
       throw addressInUse(text, space?.pool.name ?? lease.pool, owner);
     }
     if (owner !== undefined) return this.#foreign.has(text) ? 'foreign' : 'pool';
-    const slot = space?.slotOf(address);
+    // What is lent belongs to another node now, whoever says so; it is known, and that is all.
+    const slot = this.#loans.has(text) ? undefined : space?.slotOf(address);
     const place = space && slot && { space, slot };
     this.#hold({ lease: { ...lease, address: text, pool: space?.pool.name ?? lease.pool }, address, place });
     return place === undefined ? 'foreign' : 'pool';
@@ -139,7 +195,7 @@ class NodeIpam implements Ipam {
   #hold(holding: Holding): void {
     const { lease, place } = holding;
     if (place === undefined) this.#foreign.set(lease.address, holding);
-    else place.space.take(place.slot, lease.owner);
+    else place.space.take(place.slot, lease.owner, lease.workload);
     const held = this.#owners.get(lease.owner);
     if (held === undefined) this.#owners.set(lease.owner, [holding]);
     else held.push(holding);
@@ -150,17 +206,155 @@ class NodeIpam implements Ipam {
     if (held === undefined) return [];
     this.#owners.delete(owner);
     this.#time.read();
-    const restsUntil = this.#time.elapsed + this.#coolDown;
     for (const { lease, place } of held) {
+      const rest = this.#nextRest();
       if (place === undefined) this.#foreign.delete(lease.address);
-      else place.space.release(place.slot, restsUntil);
+      else place.space.release(place.slot, rest);
+      if (place?.slot.state !== 'cooling') this.#unplaced.add(lease.address, rest, lease.workload);
     }
     return held.map((holding) => holding.lease);
+  }
+
+  #nextRest(): Rest {
+    return { until: this.#time.elapsed + this.#coolDown, order: ++this.#releases };
   }
 
   releaseEmptyBlocks(): string[] {
     this.#wake();
     return this.#spaces.flatMap((space) => space.giveBackEmpty()).map((block) => block.cidr);
+  }
+
+  setPools(pools: readonly PoolSpec[]): void {
+    const specs = JSON.stringify(pools);
+    if (specs === this.#specs) return;
+    refuse(describeProblems(pools));
+    this.#wake();
+    const before = this.#spaces;
+    this.#spaces = pools.map((spec) => this.#createSpace(spec));
+    this.#specs = specs;
+    const resting = before.flatMap((space) => space.drainCooling());
+    const homes = this.#moveBlocks(before);
+    // Of several queues one.
+    for (const slot of resting.sort((a, b) => a.rest.order - b.rest.order)) {
+      if (slot.state === 'cooling') homes.get(slot.block)?.queue(slot);
+      else this.#unplaced.add(formatSlot(slot), slot.rest, slot.workload);
+    }
+    for (const [block, space] of homes) this.#unplaced.place(space, block);
+    this.#bringHome();
+  }
+
+  /** Blocks go to the pool that they are in now. Returns where each is. */
+  #moveBlocks(before: readonly PoolSpace[]): ReadonlyMap<Block, PoolSpace> {
+    const pools = new Map(before.flatMap((space) => space.blocks().map((block) => [block, space.pool])));
+    const homes = new Map<Block, PoolSpace>();
+    for (const block of this.#blocks.values()) {
+      const space = this.#spaces.find(({ pool }) => containsPrefix(pool.prefix, block.prefix));
+      if (space === undefined) continue;
+      space.takeOver(block);
+      homes.set(block, space);
+    }
+    for (const holding of [...this.#owners.values()].flat()) {
+      const slot = holding.place?.slot;
+      const space = slot && homes.get(slot.block);
+      if (space !== undefined) settle(holding, { space, slot: slot! });
+    }
+    for (const [block, pool] of pools) {
+      if (homes.has(block)) continue;
+      const leases = this.#blockGone(block);
+      this.#source.giveBack(pool, block.prefix, leases.length > 0);
+    }
+    return homes;
+  }
+
+  /** Asks for the blocks around foreign leases; what is claimed takes its leases in by itself. */
+  #bringHome(): void {
+    const foreign = [...this.#foreign.values()].map(({ address }) => address).sort(compareAddresses);
+    for (const address of foreign) {
+      if (!this.#loans.has(formatAddress(address))) this.#spaceOf(address)?.slotOf(address);
+    }
+  }
+
+  dropBlock(cidr: string): Lease[] {
+    const block = this.#blocks.find(cidr);
+    if (block === undefined) return [];
+    this.#spaceOf(block.prefix.address)!.remove(block);
+    return this.#blockGone(block);
+  }
+
+  /** Its leases become foreign, its loans are somebody else's. */
+  #blockGone(block: Block): Lease[] {
+    this.#blocks.delete(block);
+    for (const slot of block.slots) {
+      if (slot.state === 'lent') this.#loans.delete(formatSlot(slot));
+      if (slot.state === 'cooling') this.#unplaced.add(formatSlot(slot), slot.rest, slot.workload);
+    }
+    const owners = new Set(block.slots.filter(({ state }) => state === 'leased').map(({ owner }) => owner!));
+    const lost = [...owners]
+      .flatMap((owner) => this.#owners.get(owner)!)
+      .filter(({ place }) => place?.slot.block === block);
+    for (const holding of lost) {
+      holding.place = undefined;
+      this.#foreign.set(holding.lease.address, holding);
+    }
+    return lost.map((holding) => holding.lease);
+  }
+
+  lend(cidr: string, borrower: string, address?: string): Loan {
+    this.#wake();
+    const block = this.#blocks.find(cidr) ?? this.#claimWhole(cidr);
+    if (block === undefined) throw blockUnknown(cidr);
+    const space = this.#spaceOf(block.prefix.address)!;
+    const slot = chooseLoan(space, block, address, this.#time);
+    return this.#lendSlot({ space, slot }, borrower);
+  }
+
+  /** A block that is owned, but was not needed yet. */
+  #claimWhole(cidr: string): Block | undefined {
+    const prefix = parsePrefix(cidr);
+    const block = this.#spaceOf(prefix.address)?.slotOf(prefix.address)?.block;
+    return block?.cidr === formatPrefix(prefix) ? block : undefined;
+  }
+
+  #lendSlot({ space, slot }: Place, borrower: string): Loan {
+    const loan = { address: formatSlot(slot), borrower };
+    space.lend(slot, borrower);
+    this.#loans.set(loan.address, loan);
+    return loan;
+  }
+
+  noteLent(loan: Loan): void {
+    this.#wake();
+    const address = parseAddress(loan.address);
+    const text = formatAddress(address);
+    if (this.#loans.get(text)?.borrower === loan.borrower) return;
+    const space = this.#spaceOf(address);
+    const owner = this.#ownerOf(address, space);
+    if (owner !== undefined) throw addressInUse(text, space?.pool.name ?? '(none)', owner);
+    const slot = space?.knownSlotOf(address);
+    if (space === undefined || slot === undefined)
+      this.#loans.set(text, { address: text, borrower: loan.borrower });
+    else {
+      if (slot.state === 'lent') space.release(slot, this.#nextRest());
+      this.#lendSlot({ space, slot }, loan.borrower);
+    }
+  }
+
+  takeBack(text: string): void {
+    const address = parseAddress(text);
+    if (!this.#loans.delete(formatAddress(address))) return;
+    this.#time.read();
+    const space = this.#spaceOf(address);
+    const slot = space?.knownSlotOf(address);
+    const rest = this.#nextRest();
+    if (slot?.state === 'lent') space!.release(slot, rest);
+    if (slot?.state !== 'cooling') this.#unplaced.add(formatAddress(address), rest, undefined);
+    if (slot === undefined) return;
+    const foreign = this.#foreign.get(formatAddress(address));
+    if (foreign !== undefined) this.#settleForeign(foreign, { space: space!, slot });
+  }
+
+  loans(): readonly Loan[] {
+    return [...this.#loans.values()];
   }
 
   leases(): Lease[] {
@@ -183,6 +377,7 @@ class NodeIpam implements Ipam {
   #wake(): void {
     this.#time.read();
     for (const space of this.#spaces) space.wake(this.#time.elapsed);
+    this.#unplaced.wake(this.#time.elapsed);
   }
 
   #spaceOf(address: Address): PoolSpace | undefined {
@@ -192,22 +387,30 @@ class NodeIpam implements Ipam {
   /** A block that was another's when a lease in it was adopted may become ours later: it must know that lease. */
   #blockClaimed(space: PoolSpace, block: Block): void {
     this.#blocks.add(block);
-    for (const [text, holding] of this.#foreign) {
-      if (!containsAddress(block.prefix, holding.address)) continue;
-      const slot = space.knownSlotOf(holding.address)!;
-      space.take(slot, holding.lease.owner);
-      holding.place = { space, slot };
-      this.#foreign.delete(text);
+    for (const loan of this.#loans.values()) {
+      const slot = findSlot(block, parseAddress(loan.address));
+      if (slot !== undefined) space.lend(slot, loan.borrower);
     }
+    for (const holding of this.#foreign.values()) {
+      const slot = findSlot(block, holding.address);
+      if (slot !== undefined && slot.state !== 'lent') this.#settleForeign(holding, { space, slot });
+    }
+    this.#unplaced.place(space, block);
+  }
+
+  #settleForeign(holding: Holding, place: Place): void {
+    place.space.take(place.slot, holding.lease.owner, holding.lease.workload);
+    settle(holding, place);
+    this.#foreign.delete(holding.lease.address);
   }
 }
 
-function holdingOf(place: Place, owner: string, since: number): Holding {
-  const { space, slot } = place;
-  const family = space.pool.prefix.family;
-  const value = slot.block.prefix.address.value + BigInt(slot.ordinal);
-  const lease = { address: formatSlot(slot), pool: space.pool.name, owner, since };
-  return { lease, address: { family, value }, place };
+/** Free; or cooling, and asked for by the workload that had it. */
+function mayHave(slot: Slot, { workload }: Wanted): boolean {
+  return (
+    slot.state === 'free' ||
+    (slot.state === 'cooling' && workload !== undefined && slot.workload === workload)
+  );
 }
 
 function readRecorded(lease: Lease): Address {
@@ -218,21 +421,4 @@ function readRecorded(lease: Lease): Address {
       cause: error,
     });
   }
-}
-
-/** What the owner has, when that is what it asks for: same families, same addresses, pools that it allows. */
-function answerWithHeld(wanted: Wanted, held: readonly Holding[]): Lease[] {
-  const families = new Set(held.map(({ address }) => address.family));
-  const sameFamilies =
-    wanted.named === undefined ||
-    (wanted.named.length === families.size && wanted.named.every((family) => families.has(family)));
-  const hasRequested = [...wanted.requested.values()].every((address) =>
-    held.some((has) => has.address.family === address.family && has.address.value === address.value),
-  );
-  const allowed =
-    !wanted.restricted ||
-    held.every(({ place }) => place !== undefined && wanted.spaces.includes(place.space));
-  const leases = held.map((holding) => holding.lease);
-  if (!sameFamilies || !hasRequested || !allowed) throw leasesDiffer(wanted.owner, leases);
-  return leases;
 }

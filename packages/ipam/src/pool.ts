@@ -30,6 +30,8 @@ export function readPool(spec: PoolSpec): Pool {
     blockSize: spec.blockSize,
     reserved: mergeRanges([...reserved, ...conventionallyUnused(prefix)]),
     disabled: spec.disabled ?? false,
+    assignment: spec.assignment ?? 'automatic',
+    allocation: spec.allocation ?? 'blocks',
   };
 }
 
@@ -49,6 +51,19 @@ function conventionallyUnused(prefix: Prefix): AddressRange[] {
   return prefix.family === 4 ? [network, { first: last, last }] : [network];
 }
 
+/** What of a block of this pool is not handed out: sorted, disjoint. */
+export function reservedWithin(pool: Pool, block: Prefix): AddressRange[] {
+  const ranges = reservedByPool(pool, block);
+  return pool.allocation === 'blocks' ? ranges : mergeRanges([...ranges, ...conventionallyUnused(block)]);
+}
+
+/** What of it lies in the reserved ranges of the pool. */
+export function reservedByPool(pool: Pool, block: Prefix): AddressRange[] {
+  const bounds = rangeOf(block);
+  return rangesWithin(pool.reserved, bounds).map((range) => clipRange(range, bounds)!);
+}
+
+/** Of an address of a block that may not be owned: then only what the pool's ranges say. */
 export function isReserved(pool: Pool, address: Address): boolean {
   return rangesWithin(pool.reserved, { first: address.value, last: address.value }).length > 0;
 }

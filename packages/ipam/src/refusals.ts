@@ -3,9 +3,9 @@ import { type Address, embeddedIPv4, type Family, formatAddress } from '@podwire
 import { PodwireError } from '@podwire/errors';
 import type { Slot } from './block.js';
 import { formatSlot } from './block.js';
-import type { Lease } from './contract.js';
+import type { Lease, Loan } from './contract.js';
 import type { PoolSpace } from './pool-space.js';
-import { describePool, type Wanted } from './request.js';
+import { describePool, isOffered, type Wanted } from './request.js';
 import type { Stopwatch } from './stopwatch.js';
 
 export function addressInUse(address: string, pool: string, owner: string): PodwireError {
@@ -14,12 +14,32 @@ export function addressInUse(address: string, pool: string, owner: string): Podw
   });
 }
 
+export function addressLent({ address, borrower }: Loan, pool: string): PodwireError {
+  return new PodwireError('ADDRESS_IN_USE', `${address} of pool ${pool} is lent to node ${borrower}`, {
+    details: { address, pool, borrower },
+  });
+}
+
+export function blockUnknown(block: string): PodwireError {
+  return new PodwireError('ADDRESS_NOT_IN_POOL', `${block} is no block of this node`, { details: { block } });
+}
+
+export function nothingToLend(block: string): PodwireError {
+  return new PodwireError('POOL_EXHAUSTED', `no address of block ${block} is free`, { details: { block } });
+}
+
+export function cannotLend(address: string, why: string): PodwireError {
+  return new PodwireError('ADDRESS_NOT_IN_POOL', `${address} cannot be lent: ${why}`, {
+    details: { address },
+  });
+}
+
 export function addressCooling(slot: Slot, pool: string, time: Stopwatch): PodwireError {
   const address = formatSlot(slot);
-  const freeAt = wallTime(slot.restsUntil, time);
+  const freeAt = wallTime(slot.rest.until, time);
   return new PodwireError(
     'ADDRESS_IN_USE',
-    `${address} of pool ${pool} was released and is cooling down, ${describeWait(slot.restsUntil, time)}`,
+    `${address} of pool ${pool} was released and is cooling down, ${describeWait(slot.rest.until, time)}`,
     { details: { address, pool, freeAt } },
   );
 }
@@ -55,10 +75,14 @@ export function leasesDiffer(owner: string, held: readonly Lease[]): PodwireErro
 export function poolExhausted(family: Family | undefined, wanted: Wanted, time: Stopwatch): PodwireError {
   const kind = family === undefined ? 'IP' : `IPv${family}`;
   const spaces = wanted.spaces.filter(({ pool }) => family === undefined || pool.prefix.family === family);
-  const enabled = spaces.filter(({ pool }) => !pool.disabled);
+  const enabled = spaces.filter((space) => isOffered(space, wanted.restricted));
+  const manual = spaces.filter(({ pool }) => !pool.disabled && pool.assignment === 'manual');
   const disabled = spaces.filter(({ pool }) => pool.disabled).map(({ pool }) => describePool(pool));
   const parts = enabled.map((space) => describeSpace(space, time));
   if (parts.length === 0) parts.push(`no enabled pool has ${kind} addresses`);
+  if (!wanted.restricted && manual.length > 0) {
+    parts.push(`only for who asks for them: ${manual.map(({ pool }) => describePool(pool)).join(', ')}`);
+  }
   if (disabled.length > 0) parts.push(`disabled: ${disabled.join(', ')}`);
   return new PodwireError('POOL_EXHAUSTED', `no free ${kind} address: ${parts.join('; ')}`, {
     details: { ...(family && { family }), ...countSpaces(enabled, time) },
@@ -72,6 +96,7 @@ function describeSpace(space: PoolSpace, time: Stopwatch): string {
     `${space.reserved} reserved`,
     `${space.cooling} cooling`,
   ];
+  if (space.lent > 0) numbers.push(`${space.lent} lent`);
   if (space.free > 0n) numbers.push(`${space.free} in blocks that this node cannot have`);
   if (space.firstRested !== undefined) numbers.push(`the first ${describeWait(space.firstRested, time)}`);
   return `pool ${describePool(space.pool)} has ${numbers.join(', ')}`;

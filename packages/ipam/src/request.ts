@@ -18,6 +18,8 @@ export interface Wanted {
   readonly named: readonly Family[] | undefined;
   readonly families: readonly Family[];
   readonly requested: ReadonlyMap<Family, Address>;
+  readonly preferred: readonly Address[];
+  readonly workload: string | undefined;
   /** In order; also disabled ones. */
   readonly spaces: readonly PoolSpace[];
   /** Whether `spaces` is a choice of the request. */
@@ -25,6 +27,7 @@ export interface Wanted {
 }
 
 const nothingRequested: ReadonlyMap<Family, Address> = new Map();
+const nothingPreferred: readonly Address[] = [];
 
 /** @throws PodwireError REQUEST_INVALID */
 export function readRequest(request: LeaseRequest, all: readonly PoolSpace[]): Wanted {
@@ -32,9 +35,10 @@ export function readRequest(request: LeaseRequest, all: readonly PoolSpace[]): W
   const restricted = request.pools !== undefined && request.pools.length > 0;
   const spaces = restricted ? choosePools(request.pools, all) : all;
   const requested = readRequested(request.requested ?? []);
+  const preferred = request.preferred === undefined ? nothingPreferred : request.preferred.map(readAddress);
   const named = request.families && [...new Set(request.families)].sort();
   if (named?.length === 0) throw new PodwireError('REQUEST_INVALID', 'a lease needs an address family');
-  const families = named ?? familiesOf(spaces, requested);
+  const families = named ?? familiesOf(spaces, requested, restricted);
   for (const [family, address] of requested) {
     if (families.includes(family)) continue;
     throw new PodwireError(
@@ -42,13 +46,25 @@ export function readRequest(request: LeaseRequest, all: readonly PoolSpace[]): W
       `${formatAddress(address)} is requested, but IPv${family} is not wanted`,
     );
   }
-  return { owner: request.owner, named, families, requested, spaces, restricted };
+  const { owner, workload } = request;
+  return { owner, workload, named, families, requested, preferred, spaces, restricted };
 }
 
-function familiesOf(spaces: readonly PoolSpace[], requested: ReadonlyMap<Family, Address>): Family[] {
+/** Whether any address of the pool will do: it is enabled, and for everybody or asked for. */
+export function isOffered({ pool }: PoolSpace, restricted: boolean): boolean {
+  return !pool.disabled && (restricted || pool.assignment === 'automatic');
+}
+
+function familiesOf(
+  spaces: readonly PoolSpace[],
+  requested: ReadonlyMap<Family, Address>,
+  restricted: boolean,
+): Family[] {
   const families: Family[] = [];
   for (const family of [4, 6] as const) {
-    const offered = spaces.some((space) => !space.pool.disabled && space.pool.prefix.family === family);
+    const offered = spaces.some(
+      (space) => space.pool.prefix.family === family && isOffered(space, restricted),
+    );
     if (offered || requested.has(family)) families.push(family);
   }
   return families;

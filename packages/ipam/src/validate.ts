@@ -1,4 +1,11 @@
-import { containsPrefix, type Family, overlaps, parsePrefix, type Prefix } from '@podwire/addresses';
+import {
+  addressBits,
+  containsPrefix,
+  type Family,
+  overlaps,
+  parsePrefix,
+  type Prefix,
+} from '@podwire/addresses';
 import { describeError } from '@podwire/errors';
 import type { PoolSpec } from './contract.js';
 import { parseReserved } from './pool.js';
@@ -39,6 +46,11 @@ export function validatePools(
   ];
 }
 
+/** The same as lines of text. */
+export function describeProblems(pools: readonly PoolSpec[]): string[] {
+  return validatePools(pools).map(({ path, message }) => `${path}: ${message}`);
+}
+
 function validatePool(pool: PoolSpec, path: string): PoolProblem[] {
   const problems: PoolProblem[] = [];
   if (pool.name.trim() === '') problems.push({ path: `${path}.name`, message: 'is empty' });
@@ -61,6 +73,9 @@ function validateBlockSize(pool: PoolSpec, prefix: Prefix, path: string): PoolPr
   if (size < prefix.length) {
     const message = `${size} is shorter than the pool ${pool.cidr}; a block is a part of its pool, or all of it`;
     return [{ path: at, message }];
+  }
+  if (pool.allocation === 'node-cidr' && addressBits(prefix.family) - size < 2) {
+    return [{ path: at, message: `${size} leaves no room for a gateway and a pod (node-cidr)` }];
   }
   return [];
 }

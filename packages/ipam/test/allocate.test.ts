@@ -159,10 +159,11 @@ it('reports every block', () => {
       used: 3,
       cooling: 1,
       reserved: 3n,
+      lent: 0,
       free: 9n,
       blocks: [
-        { cidr: '10.0.0.0/30', used: 1, free: 0, cooling: 1, reserved: 2 },
-        { cidr: '10.0.0.4/30', used: 2, free: 2, cooling: 0, reserved: 0 },
+        { cidr: '10.0.0.0/30', used: 1, free: 0, cooling: 1, reserved: 2, lent: 0 },
+        { cidr: '10.0.0.4/30', used: 2, free: 2, cooling: 0, reserved: 0, lent: 0 },
       ],
     },
     {
@@ -172,6 +173,7 @@ it('reports every block', () => {
       used: 0,
       cooling: 0,
       reserved: 1n,
+      lent: 0,
       free: 15n,
       blocks: [],
     },

@@ -1,0 +1,31 @@
+import { parseAddress } from '@podwire/addresses';
+import { type Block, findSlot, formatSlot, type Slot } from './block.js';
+import type { PoolSpace } from './pool-space.js';
+import { addressCooling, addressInUse, addressLent, cannotLend, nothingToLend } from './refusals.js';
+import type { Stopwatch } from './stopwatch.js';
+
+/**
+ * Which address of the block another node gets.
+ * @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL
+ */
+export function chooseLoan(
+  { pool }: PoolSpace,
+  block: Block,
+  text: string | undefined,
+  time: Stopwatch,
+): Slot {
+  if (text === undefined) {
+    const slot = pool.disabled ? undefined : block.free.head;
+    if (slot === undefined) throw nothingToLend(block.cidr);
+    return slot;
+  }
+  const address = parseAddress(text);
+  if (pool.disabled) throw cannotLend(text, `its pool ${pool.name} is disabled`);
+  const slot = findSlot(block, address);
+  if (slot === undefined) throw cannotLend(text, `it is not in ${block.cidr}`);
+  if (slot.state === 'leased') throw addressInUse(formatSlot(slot), pool.name, slot.owner!);
+  if (slot.state === 'lent') throw addressLent({ address: text, borrower: slot.owner! }, pool.name);
+  if (slot.state === 'cooling') throw addressCooling(slot, pool.name, time);
+  if (slot.reserved) throw cannotLend(text, `it is reserved in pool ${pool.name}`);
+  return slot;
+}
