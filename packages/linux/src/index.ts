@@ -25,6 +25,16 @@ export {
   unmountLazily,
 } from './libc.js';
 export {
+  bindAnyAddress,
+  type DatagramOptions,
+  type Family,
+  openDatagramSocket,
+  openIcmpSocket,
+  openStreamSocket,
+  readPathMtu,
+} from './inet-socket.js';
+export { type Mount, mountsBelow, unmountBelow } from './mounts.js';
+export {
   createNamespace,
   deleteNamespace,
   inNamespace,
@@ -34,4 +44,5 @@ export {
   pinNamespace,
   warmThreadPool,
 } from './namespace.js';
+export { endProcesses, isAlive, markProcess, type ProcessMark } from './process-mark.js';
 export { type PeerCredentials, peerCredentials } from './peer.js';

@@ -108,7 +108,7 @@ async function endDemos(command: Command, io: Io, name: string | undefined): Pro
   const [{ findLedgers }, { isAlive }, { countLeft, endDemo, belongingsOf, isNothing }, { endExamples }] =
     await Promise.all([
       import('../demo/ledger.js'),
-      import('../process-mark.js'),
+      import('@podwire/linux'),
       import('../demo/end.js'),
       import('../demo/pods.js'),
     ]);

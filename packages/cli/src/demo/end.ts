@@ -1,10 +1,15 @@
 /** Taking a demo away, by its ledger: by the demo itself, or by `podwire demo --end` long after. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { deleteNamespace } from '@podwire/linux';
-import { endProcesses, isAlive, markProcess } from '../process-mark.js';
+import {
+  deleteNamespace,
+  endProcesses,
+  isAlive,
+  markProcess,
+  mountsBelow,
+  unmountBelow,
+} from '@podwire/linux';
 import type { Ledger } from './ledger.js';
-import { mountsBelow, unmountBelow } from './mounts.js';
 import { namespacePath } from './namespaces.js';
 import { processesOf } from './processes.js';
 

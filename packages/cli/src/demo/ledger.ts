@@ -1,7 +1,7 @@
 /** What a demo has made, written down as it is made: for its end, and for who must end it later. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { markProcess, type ProcessMark } from '../process-mark.js';
+import { markProcess, type ProcessMark } from '@podwire/linux';
 
 export interface Ledger {
   /** `podwire-demo-PID`: the name of the host's namespace and the beginning of all others. */

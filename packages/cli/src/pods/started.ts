@@ -1,6 +1,6 @@
 /** What `podwire up` has started in a directory, so that `podwire down` ends that and nothing else. */
 import fs from 'node:fs';
-import { isAlive, type ProcessMark, markProcess } from '../process-mark.js';
+import { isAlive, type ProcessMark, markProcess } from '@podwire/linux';
 import type { Places } from './locate.js';
 
 export type StartedName = 'agent' | 'podlet';

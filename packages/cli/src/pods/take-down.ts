@@ -2,7 +2,7 @@
 import type { LocalApi } from '@podwire/local-api';
 import { withDeadline } from '@podwire/rim';
 import type { Io } from '../io.js';
-import { endProcesses } from '../process-mark.js';
+import { endProcesses } from '@podwire/linux';
 import type { Progress } from '../render/progress.js';
 import { followPods, isOf } from './follow.js';
 import { openPodApi, type Places } from './locate.js';

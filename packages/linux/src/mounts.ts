@@ -1,6 +1,6 @@
 /** What is mounted below a directory: pinned namespaces and the file systems of containers. */
 import fs from 'node:fs';
-import { unmountLazily } from '@podwire/linux';
+import { unmountLazily } from './libc.js';
 
 export interface Mount {
   readonly path: string;
