@@ -243,6 +243,12 @@ export const errorCatalogue = {
       'It hands out nothing from them. Re-create the pods that the message names: their addresses may be used elsewhere.',
     cni: 11,
   },
+  NODE_ALIVE: {
+    meaning: 'What a node has was to be taken from it, and its agent is in touch with the store.',
+    action:
+      'Stop its agent first (`podwire nodes` shows it as unreachable then), or delete the pods that have the addresses.',
+    cni: 999,
+  },
   NODE_UNKNOWN: {
     meaning: 'No node of that name is registered.',
     action: '`podwire nodes` lists them.',
