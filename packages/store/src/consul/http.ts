@@ -52,6 +52,7 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
   };
   // The one that answered last is asked first.
   let preferred = 0;
+  let closed = false;
 
   const attempt = async (endpoint: string, call: Call): Promise<Reply | Failure> => {
     const timed = { deadline, ...call };
@@ -62,9 +63,11 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
 
   return {
     async send(call) {
+      call.signal?.throwIfAborted();
       const failures: string[] = [];
       const first = preferred;
       for (let turn = 0; turn < endpoints.length; turn++) {
+        if (closed) throw unavailable('the store is closed');
         const at = (first + turn) % endpoints.length;
         const endpoint = endpoints[at] as string;
         const answer = await attempt(endpoint, call);
@@ -83,6 +86,7 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
       throw unavailable(failures.join('; '), { uncertain: false });
     },
     close() {
+      closed = true;
       agents.http.destroy();
       agents.https.destroy();
     },

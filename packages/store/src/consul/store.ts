@@ -1,4 +1,3 @@
-import type { Clock } from '@podwire/rim';
 import type {
   CallOptions,
   Item,
@@ -6,7 +5,6 @@ import type {
   StoreLimits,
   Transaction,
   TransactionOutcome,
-  WatchBatch,
 } from '../contract.js';
 import { conflict, unavailable } from '../failures.js';
 import { checkKey, checkPrefix, checkTransaction } from '../keys.js';
@@ -34,7 +32,10 @@ export function openConsulStore(spec: ConsulSpec, { log, clock, deadline }: Cons
     limits,
     ...reading(http),
     ...writing(http),
-    watch: (prefix, options) => follow(http, clock, prefix, options, closing.signal),
+    watch(prefix, options) {
+      checkPrefix(prefix);
+      return watchPrefix({ http, clock, closed: closing.signal }, prefix, options);
+    },
     grantLease: (ttl, { signal } = {}) => createSession(http, ttl, signal),
     close() {
       closing.abort();
@@ -42,18 +43,6 @@ export function openConsulStore(spec: ConsulSpec, { log, clock, deadline }: Cons
       return Promise.resolve();
     },
   };
-}
-
-async function* follow(
-  http: ConsulHttp,
-  clock: Clock,
-  prefix: string,
-  options: Parameters<Store['watch']>[1],
-  closed: AbortSignal,
-): AsyncGenerator<WatchBatch, void> {
-  checkPrefix(prefix);
-  const signal = AbortSignal.any([options.signal, closed]);
-  yield* watchPrefix({ http, clock }, prefix, { ...options, signal });
 }
 
 function reading(http: ConsulHttp): Pick<Store, 'get' | 'list'> {

@@ -4,12 +4,15 @@
  */
 import type { Clock } from '@podwire/rim';
 import type { Change, Item, Listing, WatchBatch, WatchOptions } from '../contract.js';
+import { Feed } from '../feed.js';
 import type { ConsulHttp } from './http.js';
-import { awaitNews, readListing } from './reads.js';
+import { awaitNews, readListing, readTop } from './reads.js';
 
 export interface WatchSource {
   readonly http: ConsulHttp;
   readonly clock: Clock;
+  /** Ends all watches. */
+  readonly closed: AbortSignal;
 }
 
 interface Seen {
@@ -20,21 +23,42 @@ interface Seen {
 /** Milliseconds from one look to the next while news come thick and fast: each look is a whole listing. */
 const leastPause = 50;
 
-export async function* watchPrefix(
+/** Goes on by itself, whether somebody takes batches or not: that it is cut off is told at once. */
+export function watchPrefix(
   source: WatchSource,
   prefix: string,
   options: WatchOptions,
-): AsyncGenerator<WatchBatch, void> {
+): AsyncIterableIterator<WatchBatch> {
+  const over = new AbortController();
+  const ends = [options.signal, source.closed];
+  const end = (): void => feed.end();
+  const feed = new Feed<WatchBatch>(() => {
+    for (const each of ends) each.removeEventListener('abort', end);
+    over.abort();
+  });
+  for (const each of ends) each.addEventListener('abort', end, { once: true });
+  if (ends.some(({ aborted }) => aborted)) end();
+  const own = { ...options, signal: over.signal };
+  pump(source, prefix, own, (batch) => feed.push(batch)).catch((error: unknown) => feed.fail(error));
+  return feed;
+}
+
+async function pump(
+  source: WatchSource,
+  prefix: string,
+  options: WatchOptions,
+  give: (batch: WatchBatch) => void,
+): Promise<void> {
   const { signal } = options;
   const attempts = createAttempts(source.clock, options);
   let seen: Seen | undefined;
   while (!signal.aborted) {
     try {
       const next = await look(source, prefix, seen, signal);
+      const batch = seen === undefined ? await begin(source, prefix, next, options) : compare(seen, next);
       attempts.succeeded();
-      const batch = seen === undefined ? begin(next, options.from) : compare(seen, next);
       seen = remember(next);
-      if (batch !== undefined) yield batch;
+      if (batch !== undefined) give(batch);
     } catch (error) {
       if (isOver(signal)) return;
       await attempts.failed(error);
@@ -69,8 +93,15 @@ const remember = ({ items, revision }: Listing): Seen => ({
 });
 
 /** The first look. The caller has seen everything when nothing was written or deleted since. */
-function begin({ items, revision }: Listing, from: number | undefined): WatchBatch | undefined {
-  return from !== undefined && revision <= from ? undefined : { type: 'snapshot', items, revision };
+async function begin(
+  { http }: WatchSource,
+  prefix: string,
+  { items, revision }: Listing,
+  { from, signal }: WatchOptions,
+): Promise<WatchBatch | undefined> {
+  // A revision that Consul does not have yet is of another life: a backup was restored.
+  const hasSeen = from !== undefined && revision <= from && from <= (await readTop(http, prefix, signal));
+  return hasSeen ? undefined : { type: 'snapshot', items, revision };
 }
 
 function compare(before: Seen, now: Listing): WatchBatch | undefined {
@@ -81,14 +112,16 @@ function compare(before: Seen, now: Listing): WatchBatch | undefined {
   return { type: 'changes', changes, revision: now.revision };
 }
 
-/** Deletions first: a key that was created anew since is not among them. */
+/**
+ * Deletions last: Consul does not say when they were. A key that was created anew since is not among them.
+ */
 function findChanges(before: Seen, { items, revision }: Listing): Change[] {
   const now = new Set(items.map(({ key }) => key));
   const gone = [...before.items.keys()].filter((key) => !now.has(key));
   const written = items.filter((item) => before.items.get(item.key)?.revision !== item.revision);
   return [
-    ...gone.map((key): Change => ({ type: 'delete', key, revision })),
     ...written.toSorted((a, b) => a.revision - b.revision).map((item): Change => ({ type: 'put', item })),
+    ...gone.map((key): Change => ({ type: 'delete', key, revision })),
   ];
 }
 

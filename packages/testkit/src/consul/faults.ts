@@ -14,12 +14,15 @@ interface Order {
   /** Part of `METHOD /path?query`. */
   readonly request: string;
   readonly fault: Fault;
-  readonly done: () => void;
+  /** Absent: it stays. */
+  readonly done?: () => void;
 }
 
 export interface FaultQueue {
   /** Resolves when it has happened. */
   next(request: string, fault: Fault): Promise<void>;
+  /** With every request that fits, until `clear`. */
+  always(request: string, fault: Fault): void;
   take(request: string): Fault | undefined;
   clear(): void;
 }
@@ -31,11 +34,14 @@ export function createFaultQueue(): FaultQueue {
       new Promise((done) => {
         orders = [...orders, { request, fault, done }];
       }),
+    always(request, fault) {
+      orders = [...orders, { request, fault }];
+    },
     take(request) {
       const order = orders.find((each) => request.includes(each.request));
       if (order === undefined) return undefined;
-      orders = orders.filter((each) => each !== order);
-      order.done();
+      if (order.done !== undefined) orders = orders.filter((each) => each !== order);
+      order.done?.();
       return order.fault;
     },
     clear() {
