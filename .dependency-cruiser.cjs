@@ -18,7 +18,7 @@ const below = {
   controller: ['errors', 'rim', 'addresses', 'store', 'cluster', 'cluster-ipam'],
   bird: ['errors', 'rim', 'addresses'],
   'calico-import': ['errors', 'rim', 'addresses', 'store', 'cluster', 'cluster-ipam'],
-  testbed: ['errors', 'rim', 'addresses', 'linux', 'local-api', 'cni', 'store', 'cluster'],
+  testbed: ['errors', 'rim', 'addresses', 'linux', 'local-api', 'cni', 'store', 'cluster', 'cluster-ipam'],
   simulation: [
     'errors',
     'rim',

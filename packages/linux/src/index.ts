@@ -45,4 +45,5 @@ export {
   warmThreadPool,
 } from './namespace.js';
 export { endProcesses, isAlive, markProcess, type ProcessMark } from './process-mark.js';
+export { processesOfScene, type SceneProcess } from './processes.js';
 export { type PeerCredentials, peerCredentials } from './peer.js';

@@ -7,11 +7,11 @@ import {
   isAlive,
   markProcess,
   mountsBelow,
+  processesOfScene,
   unmountBelow,
 } from '@podwire/linux';
 import type { Ledger } from './ledger.js';
 import { namespacePath } from './namespaces.js';
-import { processesOf } from './processes.js';
 
 /** How many things there are of a demo. */
 export interface Inventory {
@@ -35,7 +35,7 @@ export async function endDemo(ledger: Ledger): Promise<void> {
   await endProcesses(ledger.processes);
   // What a killed demo had no time to write down, and what its agents and engines have started.
   const { inodes, pins } = belongingsOf(ledger);
-  const others = processesOf(inodes, ledger.directory);
+  const others = processesOfScene(inodes, ledger.directory);
   await endProcesses(
     others.map(({ pid }) => markProcess('other', pid)),
     { now: true },
@@ -47,7 +47,7 @@ export async function endDemo(ledger: Ledger): Promise<void> {
 
 /** Counts what is there of a demo. After {@link endDemo} it must be nothing. */
 export function countLeft(ledger: Ledger, known: Belongings): Inventory {
-  const running = processesOf(known.inodes, ledger.directory);
+  const running = processesOfScene(known.inodes, ledger.directory);
   const started = ledger.processes.filter(isAlive).map(({ pid }) => pid);
   const pinned = known.pins.map(inodeOf).filter((inode) => inode !== undefined);
   const inodes = [...belongingsOf(ledger).inodes, ...pinned, ...running.map(({ inode }) => inode)];

@@ -1,7 +1,7 @@
-/** Processes of a demo: those in its network namespaces, those that name its directory, and what these have started. */
+/** Processes of a scene on this machine: those in its network namespaces, those that name its directory, and what these have started. */
 import fs from 'node:fs';
 
-export interface DemoProcess {
+export interface SceneProcess {
   readonly pid: number;
   readonly parent: number;
   /** Of its network namespace. */
@@ -9,14 +9,14 @@ export interface DemoProcess {
 }
 
 /**
- * All but this process and those that it descends from: a shell on the private host may end the demo. A runtime's shims are
+ * All but this process and those that it descends from: a shell inside may end the scene. A runtime's shims are
  * nobody's children once the agent that started them has ended, but have the directory in their command lines.
  */
-export function processesOf(inodes: ReadonlySet<number>, directory: string): DemoProcess[] {
+export function processesOfScene(inodes: ReadonlySet<number>, directory: string): SceneProcess[] {
   const all = listProcesses();
   const own = ancestorsOf(process.pid, all);
   const machine = inodeOf('self');
-  const isSeed = ({ pid, inode }: DemoProcess): boolean =>
+  const isSeed = ({ pid, inode }: SceneProcess): boolean =>
     inodes.has(inode) || (inode !== machine && names(pid, `${directory}/`));
   const found = new Map(all.filter(isSeed).map((each) => [each.pid, each]));
   for (let before = -1; before !== found.size;) {
@@ -26,7 +26,7 @@ export function processesOf(inodes: ReadonlySet<number>, directory: string): Dem
   return [...found.values()].filter(({ pid }) => !own.has(pid));
 }
 
-function listProcesses(): DemoProcess[] {
+function listProcesses(): SceneProcess[] {
   return fs
     .readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -40,7 +40,7 @@ function listProcesses(): DemoProcess[] {
     });
 }
 
-function ancestorsOf(pid: number, all: readonly DemoProcess[]): Set<number> {
+function ancestorsOf(pid: number, all: readonly SceneProcess[]): Set<number> {
   const parents = new Map(all.map((each) => [each.pid, each.parent]));
   const own = new Set<number>();
   for (let at: number | undefined = pid; at !== undefined && !own.has(at); at = parents.get(at)) own.add(at);
