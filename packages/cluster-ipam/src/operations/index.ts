@@ -1,1 +1,55 @@
-export {};
+/** What people and the controller do to the addresses of the whole cluster. */
+export { type ClusterAccess } from './access.js';
+export {
+  checkCluster,
+  type CheckOptions,
+  type CheckReport,
+  fixCluster,
+  type FixOptions,
+  type FixReport,
+} from './check.js';
+export { type Collection, type Collector, type CollectorOptions, createCollector } from './collect.js';
+export {
+  type Finding,
+  findingDefaults,
+  type FindingKind,
+  type FindingOptions,
+  findProblems,
+  type Mend,
+  type Remedy,
+} from './findings/index.js';
+export {
+  migratePool,
+  type MigrateOptions,
+  type MigratingBlock,
+  type MigratingPod,
+  type Migration,
+} from './migrate.js';
+export { type NodeShown, showNodes } from './nodes.js';
+export { buildPool, patchPool, type PoolInput, type PoolPatch } from './pool-rules.js';
+export {
+  createPool,
+  createPools,
+  deletePool,
+  type DeletePoolOptions,
+  type PoolUse,
+  requirePool,
+  updatePool,
+} from './pools.js';
+export { releaseAddress, type ReleasedAddress } from './release.js';
+export { type ReleasedNode, releaseNode, type ReleaseNodeOptions } from './release-node.js';
+export {
+  type AddressShown,
+  type BlockShown,
+  type ClusterShown,
+  type LoanShown,
+  type PoolShown,
+  showAddress,
+  showCluster,
+  showPool,
+  type Use,
+} from './show.js';
+export { type ClusterSnapshot, decodeCluster, readCluster } from './snapshot.js';
+export { planSplit, splitPool } from './split.js';
+export { buildWorkload, nameOfWorkload, type WorkloadInput } from './workload-rules.js';
+export { deleteWorkload, parseWorkloadName, setWorkload } from './workloads.js';

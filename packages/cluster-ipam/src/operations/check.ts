@@ -1,0 +1,142 @@
+/** Looks at the whole cluster, tells what is wrong, and mends what is safe to mend. */
+import type { Revision } from '@podwire/store';
+import { type ClusterAccess, commit } from './access.js';
+import {
+  type Finding,
+  findingDefaults,
+  type FindingOptions,
+  findProblems,
+  type Mend,
+} from './findings/index.js';
+import { type ClusterSnapshot, readCluster } from './snapshot.js';
+
+export interface CheckOptions extends Partial<
+  Pick<FindingOptions, 'grace' | 'pendingLimit' | 'requestLimit'>
+> {
+  /** Milliseconds between two looks: what is gone at the second was somebody's work. 1 s by default. */
+  readonly settle?: number;
+}
+
+export interface CheckReport {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly revision: Revision;
+  readonly looked: {
+    readonly pools: number;
+    readonly blocks: number;
+    readonly nodes: number;
+    readonly addresses: number;
+    readonly workloads: number;
+  };
+  readonly findings: readonly Finding[];
+}
+
+/** Everything at one revision; when something is found, once more, and only what is found both times counts. */
+export async function checkCluster(
+  access: ClusterAccess,
+  options: CheckOptions,
+  signal: AbortSignal,
+): Promise<CheckReport> {
+  const first = await look(access, options, signal);
+  if (first.findings.length === 0) return first;
+  await access.clock.sleep(options.settle ?? 1_000, signal);
+  const second = await look(access, options, signal);
+  const before = new Set(first.findings.map(({ id }) => id));
+  return { ...second, findings: second.findings.filter(({ id }) => before.has(id)) };
+}
+
+/** One look. */
+export async function look(
+  access: ClusterAccess,
+  options: CheckOptions,
+  signal: AbortSignal,
+): Promise<CheckReport> {
+  const snapshot = await readCluster(access, signal);
+  const { grace, pendingLimit, requestLimit } = { ...findingDefaults, ...options };
+  const now = access.clock.now();
+  const findings = findProblems(snapshot, { keys: access.keys, now, grace, pendingLimit, requestLimit });
+  return { at: now, revision: snapshot.revision, looked: count(snapshot), findings };
+}
+
+function count({ pools, blocks, nodes, ledgers, workloads }: ClusterSnapshot): CheckReport['looked'] {
+  return {
+    pools: pools.size,
+    blocks: blocks.size,
+    nodes: nodes.size,
+    addresses: ledgers.reduce((sum, { value }) => sum + value.entries.length, 0),
+    workloads: workloads.length,
+  };
+}
+
+export interface FixOptions extends CheckOptions {
+  /** Findings that were there a while ago too: what needs patience is mended when it is one of them. */
+  readonly foundBefore?: ReadonlySet<string>;
+  /** Only these. */
+  readonly only?: ReadonlySet<string>;
+}
+
+export interface FixReport extends CheckReport {
+  readonly mended: readonly { readonly finding: Finding; readonly what: string }[];
+  /** What is left, and why; `findings` is the same without reasons. */
+  readonly left: readonly { readonly finding: Finding; readonly why: string }[];
+}
+
+/** What one remedy brings to light (a block without an owner) is mended in the next round. */
+const rounds = 5;
+
+/**
+ * Mends what is safe: each write depends on what was seen, and on the absence of the nodes that could object.
+ */
+export async function fixCluster(
+  access: ClusterAccess,
+  options: FixOptions,
+  signal: AbortSignal,
+): Promise<FixReport> {
+  const mended: { finding: Finding; what: string }[] = [];
+  let report = await checkCluster(access, options, signal);
+  for (let round = 0; round < rounds; round++) {
+    const done = await mendAll(access, selectMends(report.findings, options), signal);
+    if (done.length === 0) break;
+    mended.push(...done);
+    report = await look(access, options, signal);
+  }
+  const left = report.findings.map((finding) => ({ finding, why: explain(finding, options) }));
+  return { ...report, mended, left };
+}
+
+interface Work {
+  readonly mend: Mend;
+  readonly findings: readonly Finding[];
+}
+
+function selectMends(findings: readonly Finding[], options: FixOptions): Work[] {
+  const work = new Map<Mend, Finding[]>();
+  for (const finding of findings) {
+    const { remedy, id } = finding;
+    if (remedy.how === 'leave' || (remedy.patient && options.foundBefore?.has(id) !== true)) continue;
+    if (options.only?.has(id) === false) continue;
+    const known = work.get(remedy);
+    if (known === undefined) work.set(remedy, [finding]);
+    else known.push(finding);
+  }
+  return [...work].map(([mend, all]) => ({ mend, findings: all }));
+}
+
+async function mendAll(access: ClusterAccess, work: readonly Work[], signal: AbortSignal) {
+  const mended: { finding: Finding; what: string }[] = [];
+  for (const { mend, findings } of work) {
+    // What does not hold any more is looked at again in the next round.
+    if ((await commit(access, mend.transaction, signal)) === undefined) continue;
+    mended.push(...findings.map((finding) => ({ finding, what: mend.what })));
+  }
+  return mended;
+}
+
+function explain({ remedy, id }: Finding, { foundBefore, only }: FixOptions): string {
+  if (remedy.how === 'leave') return remedy.why;
+  if (only?.has(id) === false) return 'it is not in every report';
+  if (remedy.patient && foundBefore?.has(id) !== true) {
+    return 'it was found for the first time, and may be on its way: check again later with --from-report of this one';
+  }
+  return 'it changed while it was being mended: check again';
+}

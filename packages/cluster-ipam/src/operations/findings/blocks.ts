@@ -1,0 +1,213 @@
+/** What is wrong with blocks and what is lent of them. */
+import { containsPrefix, overlaps } from '@podwire/addresses';
+import { type Block, blockKind, type Stored } from '@podwire/cluster';
+import { encodeObject } from '@podwire/store';
+import { poolAround } from '../snapshot.js';
+import { compareCidrs, prefixFrom } from '../text.js';
+import {
+  type Evidence,
+  type Finding,
+  leave,
+  mend,
+  type Remedy,
+  standingOf,
+  stillUnknown,
+  whyNot,
+} from './finding.js';
+
+export function findInBlocks(evidence: Evidence): Finding[] {
+  const blocks = [...evidence.snapshot.blocks.values()];
+  return [
+    ...blocks.flatMap((block) => [
+      ...findOutside(evidence, block.value),
+      ...findOwnerless(evidence, block),
+      ...findPending(evidence, block.value),
+      ...findLoans(evidence, block),
+    ]),
+    ...findOverlapping(blocks.map(({ value }) => value)),
+  ];
+}
+
+const subjectOf = ({ cidr }: Block): string => `block ${cidr}`;
+const nodeOf = ({ node }: Block) => (node === undefined ? {} : { node });
+
+/** An import names owners that have never been: nobody knows whether their pods are alive. */
+export function isImported(block: Block): boolean {
+  return block.node !== undefined && block.instance === undefined;
+}
+
+function findOutside({ snapshot }: Evidence, block: Block): Finding[] {
+  const prefix = prefixFrom(block.cidr);
+  const pool = poolAround(snapshot.pools, prefix)?.value;
+  if (pool?.blockSize === prefix.length) return [];
+  const message =
+    pool === undefined
+      ? `block ${block.cidr} lies in no pool`
+      : `block ${block.cidr} is a /${prefix.length}, and blocks of pool ${pool.name} are /${pool.blockSize}`;
+  const why =
+    block.node === undefined
+      ? 'it goes with its last loan'
+      : `node ${block.node} gives it back when its last pod is gone`;
+  return [
+    {
+      id: `outside:block:${block.cidr}`,
+      kind: 'outside',
+      subject: subjectOf(block),
+      message,
+      ...nodeOf(block),
+      addresses: [],
+      remedy: leave(why),
+    },
+  ];
+}
+
+/** Blocks of nodes that are gone, and blocks of nobody. */
+function findOwnerless(evidence: Evidence, stored: Stored<Block>): Finding[] {
+  const { value: block } = stored;
+  if (block.node === undefined) {
+    if (block.loans.length > 0) return [];
+    const message = `block ${block.cidr} is nobody's, and nothing of it is lent`;
+    return [
+      {
+        id: `orphaned:block:${block.cidr}`,
+        kind: 'orphaned',
+        subject: subjectOf(block),
+        message,
+        addresses: [],
+        remedy: tidyBlock(evidence, stored),
+      },
+    ];
+  }
+  if (standingOf(evidence.snapshot, block.node) !== 'unknown') return [];
+  return [
+    {
+      id: `leaked:block:${block.cidr}:${block.node}:${block.instance ?? ''}:${block.claimedAt}`,
+      kind: 'leaked',
+      subject: subjectOf(block),
+      message: `block ${block.cidr} belongs to node ${block.node}, which is not registered`,
+      node: block.node,
+      addresses: [],
+      remedy: remedyForLeaked(evidence, stored),
+    },
+  ];
+}
+
+function remedyForLeaked(evidence: Evidence, stored: Stored<Block>): Remedy {
+  const { node = '', claimedAt } = stored.value;
+  if (isImported(stored.value)) {
+    return leave(
+      `it was imported, and its pods may be alive: start the agent of ${node}, or \`podwire nodes forget ${node}\``,
+    );
+  }
+  if (evidence.now - claimedAt < evidence.grace)
+    return leave('it was claimed a moment ago: look again later');
+  return tidyBlock(evidence, stored);
+}
+
+function tidyBlock(evidence: Evidence, stored: Stored<Block>): Remedy {
+  const known = evidence.blockRemedies.get(stored.key);
+  if (known !== undefined) return known;
+  const remedy = planTidyBlock(evidence, stored);
+  evidence.blockRemedies.set(stored.key, remedy);
+  return remedy;
+}
+
+/** Takes owner and borrowers that are unknown out of the block; deletes it when nobody is left in it. */
+function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stored<Block>): Remedy {
+  const isGone = (node: string): boolean => standingOf(evidence.snapshot, node) === 'unknown';
+  const isOld = evidence.now - block.claimedAt >= evidence.grace;
+  const ownerGoes = block.node !== undefined && isGone(block.node) && !isImported(block) && isOld;
+  const loans = block.loans.filter(({ node }) => !isGone(node));
+  const gone = new Set(block.loans.map(({ node }) => node).filter(isGone));
+  if (ownerGoes) gone.add(block.node!);
+  const conditions = [
+    { key, expect: revision },
+    ...[...gone].flatMap((node) => stillUnknown(evidence, node)),
+  ];
+  const hasOwner = block.node !== undefined && !ownerGoes;
+  if (!hasOwner && loans.length === 0) {
+    return mend(`deletes block ${block.cidr}`, { conditions, writes: [{ op: 'delete', key }] });
+  }
+  const rest = hasOwner ? { ...block, loans } : disown(block, loans);
+  const what = hasOwner
+    ? `ends loans of block ${block.cidr}`
+    : `makes block ${block.cidr} nobody's; its loans stay`;
+  return mend(what, { conditions, writes: [{ op: 'put', key, value: encodeObject(blockKind, rest) }] });
+}
+
+/** The block without an owner. */
+export function disown({ cidr, claimedAt }: Block, loans: Block['loans']): Block {
+  return { cidr, state: 'confirmed', claimedAt, loans };
+}
+
+function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): Finding[] {
+  if (block.state !== 'pending' || block.node === undefined) return [];
+  const standing = standingOf(snapshot, block.node);
+  const age = now - block.claimedAt;
+  if (age < pendingLimit || standing === 'unknown') return [];
+  const why =
+    standing === 'present'
+      ? `node ${block.node} is up and has to confirm it: see its log`
+      : `node ${block.node} cannot be asked: it confirms when it is back`;
+  return [
+    {
+      id: `pending:block:${block.cidr}:${block.node}:${block.claimedAt}`,
+      kind: 'pending',
+      subject: subjectOf(block),
+      message: `block ${block.cidr} was claimed by node ${block.node} ${Math.round(age / 1000)} s ago and never confirmed`,
+      node: block.node,
+      addresses: [],
+      remedy: leave(why),
+    },
+  ];
+}
+
+function findLoans(evidence: Evidence, stored: Stored<Block>): Finding[] {
+  const { value: block } = stored;
+  const prefix = prefixFrom(block.cidr);
+  return block.loans.flatMap(({ address, node }, index): Finding[] => {
+    const standing = standingOf(evidence.snapshot, node);
+    const about = { subject: subjectOf(block), node, addresses: [address] };
+    const isTwice = block.loans.findIndex((loan) => loan.address === address) < index;
+    if (standing === 'unknown') {
+      const message = `${address} of block ${block.cidr} is lent to node ${node}, which is not registered`;
+      const id = `orphaned:loan:${block.cidr}:${address}:${node}`;
+      return [{ ...about, id, kind: 'orphaned', message, remedy: tidyBlock(evidence, stored) }];
+    }
+    if (!containsPrefix(prefix, prefixFrom(address))) {
+      const message = `${address}, lent to node ${node}, is not in its block ${block.cidr}`;
+      const id = `outside:loan:${block.cidr}:${address}:${node}`;
+      return [{ ...about, id, kind: 'outside', message, remedy: leave(whyNot(node, standing)) }];
+    }
+    if (!isTwice) return [];
+    const message = `${address} of block ${block.cidr} is lent to node ${node} and to another`;
+    const id = `doubled:loan:${block.cidr}:${address}:${node}`;
+    return [{ ...about, id, kind: 'doubled', message, remedy: leave(whyNot(node, standing)) }];
+  });
+}
+
+/** Sorted by first address, what overlaps a block stands behind it, before everything that does not. */
+function findOverlapping(blocks: readonly Block[]): Finding[] {
+  const sorted = [...blocks].sort((a, b) => compareCidrs(a.cidr, b.cidr));
+  const findings: Finding[] = [];
+  let outer: Block | undefined;
+  for (const block of sorted) {
+    if (outer !== undefined && overlaps(prefixFrom(outer.cidr), prefixFrom(block.cidr))) {
+      findings.push(overlapping(outer, block));
+    } else outer = block;
+  }
+  return findings;
+}
+
+function overlapping(outer: Block, inner: Block): Finding {
+  const owner = ({ node }: Block): string => (node === undefined ? "nobody's" : `node ${node}'s`);
+  return {
+    id: `doubled:blocks:${outer.cidr}:${inner.cidr}`,
+    kind: 'doubled',
+    subject: subjectOf(inner),
+    message: `block ${inner.cidr} (${owner(inner)}) overlaps block ${outer.cidr} (${owner(outer)})`,
+    ...nodeOf(inner),
+    addresses: [],
+    remedy: leave('one of the two must be emptied: drain the node that is easier to drain'),
+  };
+}

@@ -1,0 +1,94 @@
+/** What can be wrong in a store, and what mends it: both are data. */
+import type { Keys } from '@podwire/cluster';
+import type { Condition, Transaction } from '@podwire/store';
+import type { ClusterSnapshot } from '../snapshot.js';
+
+/**
+ * `leaked`: taken in the books of a node that is gone, or that does not own the block. `doubled`: more than one has it. `outside`: in no
+ * pool, or not as its pool says. `orphaned`: what it belongs to is gone. `pending`: begun and not ended. `unreadable`.
+ */
+export type FindingKind = 'leaked' | 'doubled' | 'outside' | 'orphaned' | 'pending' | 'unreadable';
+
+export interface Finding {
+  /** The same thing found again has the same; the same address in other hands has another. */
+  readonly id: string;
+  readonly kind: FindingKind;
+  /** `block 10.244.0.0/26`, `ledger of n1 for 10.244.0.0/26`, … */
+  readonly subject: string;
+  readonly message: string;
+  /** The node that has to do with it. */
+  readonly node?: string;
+  readonly addresses: readonly string[];
+  readonly remedy: Remedy;
+}
+
+export type Remedy =
+  /** Findings of one object share one remedy: the same object in memory. */
+  Mend | { readonly how: 'leave'; readonly why: string };
+
+export interface Mend {
+  readonly how: 'write';
+  /** `deletes the block`, in words. */
+  readonly what: string;
+  /**
+   * Depends on the revisions of what was seen, and on the absence of the nodes that could object: whatever changed since, it is not
+   * written.
+   */
+  readonly transaction: Transaction;
+  /** A running node may not have reported yet what makes this right: only when it was found before, a while ago. */
+  readonly patient: boolean;
+}
+
+export interface FindingOptions {
+  readonly keys: Keys;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Milliseconds during which what is new is left alone. */
+  readonly grace: number;
+  /** Milliseconds after which a claim must have been confirmed. */
+  readonly pendingLimit: number;
+  /** Milliseconds after which a request for a loan is stale. */
+  readonly requestLimit: number;
+}
+
+/** What findings are found in. */
+export interface Evidence extends FindingOptions {
+  readonly snapshot: ClusterSnapshot;
+  /** What mends a block, by key: one remedy for all that is wrong with it, since the second of two writes would find it changed. */
+  readonly blockRemedies: Map<string, Remedy>;
+}
+
+export const leave = (why: string): Remedy => ({ how: 'leave', why });
+
+export const mend = (what: string, transaction: Transaction, patient = false): Mend => ({
+  how: 'write',
+  what,
+  transaction,
+  patient,
+});
+
+/** `present`: in touch with the store. `registered`: it was, and may come back. `unknown`: no such node. */
+export type Standing = 'present' | 'registered' | 'unknown';
+
+export function standingOf({ presences, nodes }: ClusterSnapshot, node: string): Standing {
+  if (presences.has(node)) return 'present';
+  return nodes.has(node) ? 'registered' : 'unknown';
+}
+
+/** That no node of this name came (back) since it was looked. */
+export function stillUnknown({ keys }: Pick<FindingOptions, 'keys'>, node: string): Condition[] {
+  return [
+    { key: keys.presence(node), expect: 'absent' },
+    { key: keys.node(node), expect: 'absent' },
+  ];
+}
+
+/** Why nothing is done about what a node that is known holds. */
+export function whyNot(node: string, standing: Standing): string {
+  if (standing === 'present') return `node ${node} is up and says so: delete the pods there that have them`;
+  return `node ${node} cannot be asked: it will be released when it has vanished, or by \`podwire nodes forget ${node}\``;
+}
+
+export function byKind(a: Finding, b: Finding): number {
+  return a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}

@@ -1,0 +1,20 @@
+import type { ClusterSnapshot } from '../snapshot.js';
+import { findInBlocks } from './blocks.js';
+import { byKind, type Evidence, type Finding, type FindingOptions } from './finding.js';
+import { findInLedgers } from './ledgers.js';
+import { findElsewhere } from './others.js';
+
+export type { Finding, FindingKind, FindingOptions, Mend, Remedy } from './finding.js';
+
+/** Everything that is wrong in what was read. Pure. */
+export function findProblems(snapshot: ClusterSnapshot, options: FindingOptions): Finding[] {
+  const evidence: Evidence = { ...options, snapshot, blockRemedies: new Map() };
+  return [...findInBlocks(evidence), ...findInLedgers(evidence), ...findElsewhere(evidence)].sort(byKind);
+}
+
+/** For people who look: what is newer than a minute is left alone, what is older is mended. */
+export const findingDefaults = {
+  grace: 60_000,
+  pendingLimit: 120_000,
+  requestLimit: 120_000,
+} as const;

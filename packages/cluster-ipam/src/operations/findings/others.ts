@@ -1,0 +1,172 @@
+/** What is wrong with pools, workloads, absences and requests; and what cannot be read. */
+import { overlaps } from '@podwire/addresses';
+import { type Absence, type LoanRequest, type Stored, type Workload, workloadKind } from '@podwire/cluster';
+import { type Condition, encodeObject, type Expectation } from '@podwire/store';
+import { poolAround } from '../snapshot.js';
+import { compareCidrs, listSome, prefixFrom } from '../text.js';
+import { nameOfWorkload, withoutAssignments } from '../workload-rules.js';
+import { type Evidence, type Finding, leave, mend, standingOf } from './finding.js';
+
+export function findElsewhere(evidence: Evidence): Finding[] {
+  const { snapshot } = evidence;
+  const inUse = new Set(snapshot.ledgers.flatMap(({ value }) => value.entries.map(({ address }) => address)));
+  return [
+    ...findPools(evidence),
+    ...snapshot.workloads.flatMap((workload) => findInWorkload(evidence, workload, inUse)),
+    ...[...snapshot.absences.values()].flatMap((absence) => findAbsence(evidence, absence)),
+    ...snapshot.loanRequests.flatMap((request) => findRequest(evidence, request)),
+    ...snapshot.unreadable.map(({ key, reason, revision }): Finding => ({
+      id: `unreadable:${key}:${revision}`,
+      kind: 'unreadable',
+      subject: key,
+      message: reason,
+      addresses: [],
+      remedy: leave(
+        'correct it or delete it in the store; until then what nodes knew of it before is in force',
+      ),
+    })),
+  ];
+}
+
+function findPools({ snapshot }: Evidence): Finding[] {
+  const sorted = [...snapshot.pools.values()]
+    .map(({ value }) => value)
+    .sort((a, b) => compareCidrs(a.cidr, b.cidr));
+  let outer = sorted[0];
+  return sorted.slice(1).flatMap((pool): Finding[] => {
+    if (outer === undefined || !overlaps(prefixFrom(outer.cidr), prefixFrom(pool.cidr))) {
+      outer = pool;
+      return [];
+    }
+    return [
+      {
+        id: `doubled:pools:${outer.name}:${pool.name}`,
+        kind: 'doubled',
+        subject: `pool ${pool.name}`,
+        message: `pool ${pool.name} (${pool.cidr}) overlaps pool ${outer.name} (${outer.cidr})`,
+        addresses: [],
+        remedy: leave('disable one, wait until its pods are gone, and delete it'),
+      },
+    ];
+  });
+}
+
+function findInWorkload(evidence: Evidence, stored: Stored<Workload>, inUse: ReadonlySet<string>): Finding[] {
+  return [...findBadIntent(evidence, stored.value), ...findAssignments(evidence, stored, inUse)];
+}
+
+function findBadIntent({ snapshot }: Evidence, workload: Workload): Finding[] {
+  const name = nameOfWorkload(workload);
+  const outside = workload.addresses.filter(
+    (address) => poolAround(snapshot.pools, prefixFrom(address)) === undefined,
+  );
+  const pools = workload.pools.filter((pool) => !snapshot.pools.has(pool));
+  const about = { subject: `workload ${name}`, remedy: leave(`\`podwire workload set ${name}\` changes it`) };
+  return [
+    ...(outside.length === 0
+      ? []
+      : [
+          {
+            ...about,
+            id: `outside:workload:${name}:${outside.join(',')}`,
+            kind: 'outside' as const,
+            message: `workload ${name} wants ${listSome(outside)}, which no pool has`,
+            addresses: outside,
+          },
+        ]),
+    ...(pools.length === 0
+      ? []
+      : [
+          {
+            ...about,
+            id: `orphaned:workload:${name}:${pools.join(',')}`,
+            kind: 'orphaned' as const,
+            message: `workload ${name} wants pools that do not exist: ${listSome(pools)}`,
+            addresses: [],
+          },
+        ]),
+  ];
+}
+
+/** What is kept for a pod in no pool, or without being sticky for a pod that has it no more. */
+function findAssignments(
+  { snapshot }: Evidence,
+  { key, value: workload, revision }: Stored<Workload>,
+  inUse: ReadonlySet<string>,
+): Finding[] {
+  const name = nameOfWorkload(workload);
+  const assigned = Object.values(workload.assigned).flat();
+  const isOutside = (address: string): boolean =>
+    !inUse.has(address) && poolAround(snapshot.pools, prefixFrom(address)) === undefined;
+  const isIdle = (address: string): boolean => !workload.sticky && !inUse.has(address);
+  const gone = assigned.filter((address) => isOutside(address) || isIdle(address));
+  if (gone.length === 0) return [];
+  const rest = withoutAssignments(workload, (address) => gone.includes(address));
+  const transaction = {
+    conditions: [{ key, expect: revision }],
+    writes: [{ op: 'put' as const, key, value: encodeObject(workloadKind, rest) }],
+  };
+  const pods = Object.entries(workload.assigned)
+    .filter(([, addresses]) => addresses.some((address) => gone.includes(address)))
+    .map(([pod]) => pod);
+  return [
+    {
+      id: `orphaned:assignment:${name}:${revision}:${gone.join(',')}`,
+      kind: 'orphaned',
+      subject: `workload ${name}`,
+      message: `workload ${name} keeps ${listSome(gone)} for ${listSome(pods)}, and nobody has them`,
+      addresses: gone,
+      // The pod may have got it a moment ago, and its node not have reported it.
+      remedy: mend(`frees ${listSome(gone)} in workload ${name}`, transaction, !gone.every(isOutside)),
+    },
+  ];
+}
+
+function findAbsence(
+  { snapshot, keys }: Evidence,
+  { key, value: { node, since }, revision }: Stored<Absence>,
+): Finding[] {
+  const standing = standingOf(snapshot, node);
+  if (standing === 'registered') return [];
+  const presence: Expectation = snapshot.presences.get(node)?.revision ?? 'absent';
+  const isBack = standing === 'present';
+  const conditions: Condition[] = [
+    { key, expect: revision },
+    { key: keys.presence(node), expect: presence },
+    ...(isBack ? [] : [{ key: keys.node(node), expect: 'absent' } as const]),
+  ];
+  return [
+    {
+      id: `orphaned:absence:${node}:${since}`,
+      kind: 'orphaned',
+      subject: `absence of ${node}`,
+      message: `node ${node} is noted as absent, but ${isBack ? 'it is there' : 'there is no such node'}`,
+      node,
+      addresses: [],
+      remedy: mend(`deletes the absence of ${node}`, { conditions, writes: [{ op: 'delete', key }] }),
+    },
+  ];
+}
+
+function findRequest(
+  { snapshot, now, requestLimit }: Evidence,
+  { key, value: request, revision }: Stored<LoanRequest>,
+): Finding[] {
+  const age = now - request.askedAt;
+  if (age < requestLimit) return [];
+  const what = request.address ?? `an address of ${request.block}`;
+  return [
+    {
+      id: `orphaned:loan-request:${key}:${revision}`,
+      kind: 'orphaned',
+      subject: `request of ${request.node}`,
+      message: `node ${request.node} asked ${Math.round(age / 1000)} s ago for ${what}, and nobody waits for it any more`,
+      ...(standingOf(snapshot, request.node) === 'unknown' ? {} : { node: request.node }),
+      addresses: [],
+      remedy: mend(`deletes the request of ${request.node}`, {
+        conditions: [{ key, expect: revision }],
+        writes: [{ op: 'delete', key }],
+      }),
+    },
+  ];
+}

@@ -1,0 +1,104 @@
+/** What pools can be. Pure. */
+import { parsePrefix } from '@podwire/addresses';
+import { type Pool, poolKind } from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
+import { defaultBlockSize, type PoolSpec, validatePools } from '@podwire/ipam';
+
+/** What somebody says of a new pool; the rest has defaults. */
+export type PoolInput = Pick<Pool, 'name' | 'network' | 'cidr'> & Partial<Omit<Pool, 'deleting'>>;
+
+/** What may be changed of a pool later. `maxBlocksPerNode: null` lifts the limit. */
+export type PoolPatch = Partial<
+  Pick<
+    Pool,
+    'disabled' | 'natOutgoing' | 'encapsulation' | 'nodeSelector' | 'reserved' | 'assignment' | 'borrowing'
+  >
+> & { readonly maxBlocksPerNode?: number | null };
+
+const mutable: ReadonlySet<string> = new Set<keyof PoolPatch>([
+  'disabled',
+  'natOutgoing',
+  'encapsulation',
+  'nodeSelector',
+  'reserved',
+  'assignment',
+  'borrowing',
+  'maxBlocksPerNode',
+]);
+
+/**
+ * A pool as it will be stored.
+ * @throws PodwireError POOL_INVALID naming field and rule, also when it overlaps one of `others`
+ */
+export function buildPool(input: PoolInput, others: readonly Pool[]): Pool {
+  const pool = checkShape({
+    blockSize: defaultBlockSizeOf(input),
+    encapsulation: 'vxlan-cross-subnet',
+    natOutgoing: true,
+    disabled: false,
+    reserved: [],
+    nodeSelector: '',
+    assignment: 'automatic',
+    allocation: 'blocks',
+    borrowing: true,
+    ...input,
+    deleting: false,
+  });
+  checkAmong(pool, others);
+  return pool;
+}
+
+/**
+ * The pool with other settings.
+ * @throws PodwireError POOL_INVALID, also for what cannot be changed
+ */
+export function patchPool(pool: Pool, patch: PoolPatch, others: readonly Pool[]): Pool {
+  for (const [field, value] of Object.entries(patch)) {
+    if (mutable.has(field) || value === pool[field as keyof Pool]) continue;
+    throw invalid(pool.name, field, 'cannot be changed; make another pool and `podwire ipam migrate` to it');
+  }
+  const { maxBlocksPerNode = pool.maxBlocksPerNode, ...rest } = patch;
+  const { maxBlocksPerNode: _, ...before } = pool;
+  const limit = maxBlocksPerNode === undefined || maxBlocksPerNode === null ? {} : { maxBlocksPerNode };
+  const changed = checkShape({ ...before, ...rest, ...limit });
+  checkAmong(changed, others);
+  return changed;
+}
+
+function defaultBlockSizeOf({ name, cidr }: PoolInput): number {
+  try {
+    const prefix = parsePrefix(cidr);
+    return Math.max(prefix.length, defaultBlockSize(prefix.family));
+  } catch (error) {
+    throw invalid(name, 'cidr', (error as Error).message);
+  }
+}
+
+function checkShape(pool: Pool): Pool {
+  const result = poolKind.schema.safeParse(pool);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalid(pool.name, (issue?.path ?? []).join('.'), issue?.message ?? 'cannot be');
+}
+
+function checkAmong(pool: Pool, others: readonly Pool[]): void {
+  const all = [...others.filter(({ name }) => name !== pool.name), pool].map(toSpec);
+  const own = `pool ${pool.name}`;
+  const problems = validatePools(all, (index) => `pool ${all[index]!.name}`);
+  const [problem] = problems.filter(({ path }) => path === own || path.startsWith(`${own}.`));
+  if (problem !== undefined) throw invalid(pool.name, problem.path.slice(own.length + 1), problem.message);
+  // The first address of each block is the gateway of its node, and the last is the broadcast address.
+  const longest = pool.cidr.includes(':') ? 126 : 30;
+  if (pool.allocation === 'node-cidr' && pool.blockSize > longest) {
+    throw invalid(pool.name, 'blockSize', `a node's podCIDR needs a gateway and pods: /${longest} at most`);
+  }
+}
+
+/** Overlaps and doubled names alone matter of the others. */
+const toSpec = ({ name, cidr, blockSize, reserved }: Pool): PoolSpec => ({ name, cidr, blockSize, reserved });
+
+export function invalid(pool: string, field: string, message: string): PodwireError {
+  return new PodwireError('POOL_INVALID', [`pool ${pool}`, field, message].filter(Boolean).join(': '), {
+    details: { pool, field },
+  });
+}

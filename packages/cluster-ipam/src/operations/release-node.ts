@@ -1,0 +1,175 @@
+/** Everything that a node had goes back to the cluster, and the node itself. */
+import {
+  type Absence,
+  type Block,
+  blockKind,
+  type Stored,
+  type Workload,
+  workloadKind,
+} from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
+import { type Condition, encodeObject, type Transaction, type Write } from '@podwire/store';
+import { type ClusterAccess, commit, retryOnConflict, roomOf } from './access.js';
+import { disown } from './findings/blocks.js';
+import { type ClusterSnapshot, readCluster } from './snapshot.js';
+import { withoutAssignments } from './workload-rules.js';
+
+export interface ReleaseNodeOptions {
+  /** That the node has been absent without a break since this was read. */
+  readonly absence?: Stored<Absence>;
+}
+
+export interface ReleasedNode {
+  readonly node: string;
+  readonly blocks: readonly string[];
+  /** Addresses of others' blocks that it had borrowed. */
+  readonly loans: readonly string[];
+  /** How many addresses it had in its books. */
+  readonly addresses: number;
+}
+
+/**
+ * In as many transactions as it takes, the node object last, so that it can be done again after an interruption. Each depends on the
+ * node's absence and on what was seen of the block.
+ * @throws PodwireError NODE_UNKNOWN when nothing in the store is the node's; NODE_ALIVE when it is there, or has come back
+ */
+export async function releaseNode(
+  access: ClusterAccess,
+  node: string,
+  options: ReleaseNodeOptions,
+  signal: AbortSignal,
+): Promise<ReleasedNode> {
+  const blocks = new Set<string>();
+  const loans = new Set<string>();
+  let addresses = 0;
+  await retryOnConflict(`the release of node ${node}`, async () => {
+    const snapshot = await readCluster(access, signal);
+    const plan = planRelease(access, snapshot, node);
+    if (plan.isNothing && blocks.size + loans.size === 0) throw unknownNode(node);
+    requireAbsent(snapshot, node, options);
+    plan.blocks.forEach((cidr) => blocks.add(cidr));
+    plan.loans.forEach((address) => loans.add(address));
+    addresses = Math.max(addresses, plan.addresses);
+    for (const transaction of inBatches(plan.steps, plan.conditions, roomOf(access))) {
+      if ((await commit(access, transaction, signal)) === undefined) return undefined;
+    }
+    return true;
+  });
+  return { node, blocks: [...blocks], loans: [...loans], addresses };
+}
+
+function unknownNode(node: string): PodwireError {
+  return new PodwireError('NODE_UNKNOWN', `no node ${node} is registered, and nothing is its own`, {
+    details: { node },
+  });
+}
+
+/** @throws PodwireError NODE_ALIVE */
+function requireAbsent(
+  { presences, absences }: ClusterSnapshot,
+  node: string,
+  { absence }: ReleaseNodeOptions,
+): void {
+  const isBack = absence !== undefined && absences.get(node)?.revision !== absence.revision;
+  if (!presences.has(node) && !isBack) return;
+  const what = presences.has(node) ? 'is up' : 'was back since';
+  throw new PodwireError('NODE_ALIVE', `node ${node} ${what}: nothing is taken from it`, {
+    details: { node },
+  });
+}
+
+interface ReleasePlan {
+  /** Of every transaction. */
+  readonly conditions: readonly Condition[];
+  /** Each to be done whole; the last is the node itself. */
+  readonly steps: readonly Transaction[];
+  readonly isNothing: boolean;
+  readonly blocks: readonly string[];
+  readonly loans: readonly string[];
+  readonly addresses: number;
+}
+
+function planRelease({ keys }: ClusterAccess, snapshot: ClusterSnapshot, name: string): ReleasePlan {
+  const node = snapshot.nodes.get(name);
+  const absence = snapshot.absences.get(name);
+  const touched = [...snapshot.blocks.values()].filter(
+    ({ value }) => value.node === name || value.loans.some((loan) => loan.node === name),
+  );
+  const ledgers = snapshot.ledgers.filter(({ value }) => value.node === name);
+  const requests = snapshot.loanRequests.filter(({ value }) => value.node === name);
+  const steps = [
+    ...touched.map((block) => planBlock(block, name)),
+    ...planWorkloads(
+      snapshot,
+      new Set(ledgers.flatMap(({ value }) => value.entries.map((entry) => entry.address))),
+    ),
+    ...[...ledgers, ...requests].map(({ key }): Transaction => ({
+      conditions: [],
+      writes: [{ op: 'delete', key }],
+    })),
+    planNode(keys.node(name), keys.absence(name)),
+  ];
+  return {
+    conditions: [
+      { key: keys.presence(name), expect: 'absent' },
+      { key: keys.node(name), expect: node?.revision ?? 'absent' },
+      { key: keys.absence(name), expect: absence?.revision ?? 'absent' },
+    ],
+    steps,
+    isNothing: steps.length === 1 && node === undefined && absence === undefined,
+    blocks: touched.filter(({ value }) => value.node === name).map(({ value }) => value.cidr),
+    loans: touched.flatMap(({ value }) =>
+      value.loans.filter((loan) => loan.node === name).map(({ address }) => address),
+    ),
+    addresses: ledgers.reduce((sum, { value }) => sum + value.entries.length, 0),
+  };
+}
+
+/** What others have borrowed of it stays theirs; the block is then nobody's. */
+function planBlock({ key, value: block, revision }: Stored<Block>, node: string): Transaction {
+  const loans = block.loans.filter((loan) => loan.node !== node);
+  const keeps = block.node !== undefined && block.node !== node;
+  const write: Write =
+    keeps || loans.length > 0
+      ? { op: 'put', key, value: encodeObject(blockKind, keeps ? { ...block, loans } : disown(block, loans)) }
+      : { op: 'delete', key };
+  return { conditions: [{ key, expect: revision }], writes: [write] };
+}
+
+/** Pods of a sticky workload get what they had on another node; for others nothing is kept. */
+function planWorkloads({ workloads }: ClusterSnapshot, addresses: ReadonlySet<string>): Transaction[] {
+  return workloads.flatMap(({ key, value, revision }: Stored<Workload>): Transaction[] => {
+    const isTouched = Object.values(value.assigned)
+      .flat()
+      .some((address) => addresses.has(address));
+    if (value.sticky || !isTouched) return [];
+    const rest = withoutAssignments(value, (address) => addresses.has(address));
+    const write: Write = { op: 'put', key, value: encodeObject(workloadKind, rest) };
+    return [{ conditions: [{ key, expect: revision }], writes: [write] }];
+  });
+}
+
+const planNode = (node: string, absence: string): Transaction => ({
+  conditions: [],
+  writes: [
+    { op: 'delete', key: node },
+    { op: 'delete', key: absence },
+  ],
+});
+
+/** Steps put together as far as a transaction can hold them. */
+function inBatches(steps: readonly Transaction[], common: readonly Condition[], room: number): Transaction[] {
+  const batches: { conditions: Condition[]; writes: Write[] }[] = [];
+  for (const { conditions, writes } of steps) {
+    const last = batches.at(-1);
+    const fits =
+      last !== undefined &&
+      last.conditions.length + conditions.length <= room &&
+      last.writes.length + writes.length <= room;
+    if (fits) {
+      last.conditions.push(...conditions);
+      last.writes.push(...writes);
+    } else batches.push({ conditions: [...common, ...conditions], writes: [...writes] });
+  }
+  return batches;
+}

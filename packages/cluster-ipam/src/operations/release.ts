@@ -1,0 +1,137 @@
+/** Frees one address whose owner will never do so. */
+import { containsPrefix } from '@podwire/addresses';
+import {
+  type Block,
+  blockKind,
+  type Ledger,
+  ledgerKind,
+  type Stored,
+  type Workload,
+  workloadKind,
+} from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
+import { type Condition, encodeObject, type Write } from '@podwire/store';
+import { type ClusterAccess, commit, retryOnConflict } from './access.js';
+import { standingOf } from './findings/finding.js';
+import { type ClusterSnapshot, readCluster } from './snapshot.js';
+import { canonicalAddress, prefixFrom } from './text.js';
+import { withoutAssignments } from './workload-rules.js';
+
+export interface ReleasedAddress {
+  readonly address: string;
+  /** What was taken out, in words; empty when nobody had it. */
+  readonly done: readonly string[];
+}
+
+interface Holdings {
+  readonly ledgers: readonly Stored<Ledger>[];
+  /** The block that lends it. */
+  readonly lender: Stored<Block> | undefined;
+  readonly workloads: readonly Stored<Workload>[];
+}
+
+/**
+ * Takes the address out of the books, out of its loan and out of what is kept for pods. A pod that runs keeps it: with `force` on an
+ * address in use, somebody else may get it a second time.
+ * @throws PodwireError ADDRESS_IN_USE when its node is registered and `force` is not given; STORE_CONFLICT; RangeError
+ */
+export async function releaseAddress(
+  access: ClusterAccess,
+  text: string,
+  { force }: { readonly force: boolean },
+  signal: AbortSignal,
+): Promise<ReleasedAddress> {
+  const address = canonicalAddress(text);
+  return retryOnConflict(`the release of ${address}`, async () => {
+    const snapshot = await readCluster(access, signal);
+    const held = holdingsOf(snapshot, address);
+    const nodes = nodesOf(held, address);
+    if (!force) requireNobody(snapshot, held, address);
+    const writes = planWrites(held, address);
+    if (writes.length === 0) return { address, done: [] };
+    const conditions = [
+      ...seen(held),
+      ...(force ? [] : nodes.flatMap((node) => goneConditions(access, snapshot, node))),
+    ];
+    const revision = await commit(access, { conditions, writes: writes.map(({ write }) => write) }, signal);
+    return revision === undefined ? undefined : { address, done: writes.map(({ what }) => what) };
+  });
+}
+
+function holdingsOf({ ledgers, blocks, workloads }: ClusterSnapshot, address: string): Holdings {
+  const prefix = prefixFrom(address);
+  return {
+    ledgers: ledgers.filter(({ value }) => value.entries.some((entry) => entry.address === address)),
+    lender: [...blocks.values()].find(
+      ({ value }) =>
+        value.loans.some((loan) => loan.address === address) &&
+        containsPrefix(prefixFrom(value.cidr), prefix),
+    ),
+    workloads: workloads.filter(({ value }) => Object.values(value.assigned).flat().includes(address)),
+  };
+}
+
+function nodesOf({ ledgers, lender }: Holdings, address: string): string[] {
+  const borrowers =
+    lender?.value.loans.filter((loan) => loan.address === address).map(({ node }) => node) ?? [];
+  return [...new Set([...ledgers.map(({ value }) => value.node), ...borrowers])];
+}
+
+/** Also of a node that cannot be asked: its pods go on working. */
+function requireNobody(snapshot: ClusterSnapshot, held: Holdings, address: string): void {
+  const node = nodesOf(held, address).find((name) => standingOf(snapshot, name) !== 'unknown');
+  if (node === undefined) return;
+  const entry = held.ledgers
+    .find(({ value }) => value.node === node)
+    ?.value.entries.find((each) => each.address === address);
+  const who = entry === undefined ? 'has borrowed it' : `reports it for ${entry.pod ?? entry.owner}`;
+  const state = standingOf(snapshot, node) === 'present' ? 'which is up' : 'which is unreachable';
+  throw new PodwireError('ADDRESS_IN_USE', `${address}: node ${node}, ${state}, ${who}`, {
+    details: { address, node, pod: entry?.pod },
+  });
+}
+
+function goneConditions({ keys }: ClusterAccess, { nodes }: ClusterSnapshot, node: string): Condition[] {
+  return [
+    { key: keys.presence(node), expect: 'absent' },
+    { key: keys.node(node), expect: nodes.get(node)?.revision ?? 'absent' },
+  ];
+}
+
+function seen({ ledgers, lender, workloads }: Holdings): Condition[] {
+  return [...ledgers, ...(lender === undefined ? [] : [lender]), ...workloads].map(({ key, revision }) => ({
+    key,
+    expect: revision,
+  }));
+}
+
+function planWrites(
+  { ledgers, lender, workloads }: Holdings,
+  address: string,
+): { readonly what: string; readonly write: Write }[] {
+  return [
+    ...ledgers.map(({ key, value }) => {
+      const entries = value.entries.filter((entry) => entry.address !== address);
+      const write: Write = { op: 'put', key, value: encodeObject(ledgerKind, { ...value, entries }) };
+      return { what: `taken out of the books of node ${value.node}`, write };
+    }),
+    ...(lender === undefined ? [] : [endLoan(lender, address)]),
+    ...workloads.map(({ key, value }) => {
+      const rest = withoutAssignments(value, (each) => each === address);
+      const write: Write = { op: 'put', key, value: encodeObject(workloadKind, rest) };
+      return { what: `no longer kept by workload ${value.namespace}/${value.name}`, write };
+    }),
+  ];
+}
+
+function endLoan(
+  { key, value }: Stored<Block>,
+  address: string,
+): { readonly what: string; readonly write: Write } {
+  const loans = value.loans.filter((loan) => loan.address !== address);
+  const isEmpty = value.node === undefined && loans.length === 0;
+  const write: Write = isEmpty
+    ? { op: 'delete', key }
+    : { op: 'put', key, value: encodeObject(blockKind, { ...value, loans }) };
+  return { what: `the loan of block ${value.cidr} has ended`, write };
+}

@@ -1,0 +1,233 @@
+/** The cluster's addresses as people ask for them. Pure. */
+import { addressBits, containsPrefix, lastAddress, prefixSize, type Prefix } from '@podwire/addresses';
+import type { Block, LedgerEntry, Pool } from '@podwire/cluster';
+import { blocksWithin, type ClusterSnapshot, ledgersWithin, poolAround } from './snapshot.js';
+import { canonicalAddress, compareCidrs, prefixFrom } from './text.js';
+
+export interface BlockShown {
+  readonly cidr: string;
+  /** Absent: nobody's, but some addresses of it are lent. */
+  readonly node?: string;
+  readonly state: Block['state'];
+  readonly size: number;
+  /** As their nodes have reported it. */
+  readonly inUse: number;
+  readonly lent: number;
+}
+
+/** `free` are addresses that nobody has reported in use and that are not reserved; which of them cool down, only their nodes know. */
+export interface PoolShown {
+  readonly name: string;
+  readonly network: string;
+  readonly cidr: string;
+  readonly configuration: Pool;
+  /** Text, since an IPv6 pool has more than a number can hold. */
+  readonly total: string;
+  readonly inUse: number;
+  readonly reserved: string;
+  readonly free: string;
+  readonly lent: number;
+  readonly blocks: readonly BlockShown[];
+}
+
+/** An address that a node has of a block of another's. */
+export interface LoanShown {
+  readonly address: string;
+  readonly block: string;
+  readonly pool?: string;
+  readonly owner?: string;
+  readonly borrower: string;
+  readonly pod?: string;
+}
+
+export interface ClusterShown {
+  readonly pools: readonly PoolShown[];
+  readonly loans: readonly LoanShown[];
+  /** Addresses in use that lie in no pool. */
+  readonly outside: number;
+}
+
+export function showCluster(snapshot: ClusterSnapshot): ClusterShown {
+  const pools = [...snapshot.pools.values()]
+    .map(({ value }) => showPool(snapshot, value))
+    .sort((a, b) => compareCidrs(a.cidr, b.cidr));
+  const reported = countEntries(snapshot.ledgers.map(({ value }) => value.entries));
+  return {
+    pools,
+    loans: showLoans(snapshot),
+    outside: reported - pools.reduce((sum, { inUse }) => sum + inUse, 0),
+  };
+}
+
+function countEntries(entries: readonly (readonly LedgerEntry[])[]): number {
+  return entries.reduce((sum, each) => sum + each.length, 0);
+}
+
+export function showPool(snapshot: ClusterSnapshot, pool: Pool): PoolShown {
+  const prefix = prefixFrom(pool.cidr);
+  const ledgers = ledgersWithin(snapshot, pool.cidr);
+  const used = new Map<string, number>();
+  for (const { value } of ledgers) {
+    used.set(value.cidr, (used.get(value.cidr) ?? 0) + value.entries.length);
+  }
+  const inUse = countEntries(ledgers.map(({ value }) => value.entries));
+  const unusable = reservedRanges(pool, prefix);
+  const usedReserved = ledgers.flatMap(({ value }) => value.entries).filter(isWithin(unusable)).length;
+  const total = prefixSize(prefix);
+  const reserved = sizeOfRanges(unusable) - BigInt(usedReserved);
+  const blocks = blocksWithin(snapshot, pool.cidr)
+    .map(({ value }) => showBlock(value, used.get(value.cidr) ?? 0))
+    .sort((a, b) => compareCidrs(a.cidr, b.cidr));
+  return {
+    name: pool.name,
+    network: pool.network,
+    cidr: pool.cidr,
+    configuration: pool,
+    total: String(total),
+    inUse,
+    reserved: String(reserved),
+    free: String(total - reserved - BigInt(inUse)),
+    lent: blocks.reduce((sum, { lent }) => sum + lent, 0),
+    blocks,
+  };
+}
+
+function showBlock({ cidr, node, state, loans }: Block, inUse: number): BlockShown {
+  const size = Number(prefixSize(prefixFrom(cidr)));
+  return { cidr, ...(node === undefined ? {} : { node }), state, size, inUse, lent: loans.length };
+}
+
+interface Range {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** Reserved ones, and those that are nobody's by convention; sorted and disjoint. */
+function reservedRanges(pool: Pool, prefix: Prefix): Range[] {
+  const first = prefix.address.value;
+  const last = lastAddress(prefix).value;
+  const isTiny = addressBits(prefix.family) - prefix.length < 2;
+  const conventional = isTiny ? [] : prefix.family === 4 ? [first, last] : [first];
+  const ranges = [
+    ...pool.reserved
+      .map(prefixFrom)
+      .map((each): Range => ({ first: each.address.value, last: lastAddress(each).value })),
+    ...conventional.map((value): Range => ({ first: value, last: value })),
+  ].sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  const merged: Range[] = [];
+  for (const range of ranges) {
+    const before = merged.at(-1);
+    if (before === undefined || range.first > before.last) merged.push(range);
+    else if (range.last > before.last) merged[merged.length - 1] = { first: before.first, last: range.last };
+  }
+  return merged;
+}
+
+const isWithin =
+  (ranges: readonly Range[]) =>
+  ({ address }: LedgerEntry): boolean => {
+    const { value } = prefixFrom(address).address;
+    return ranges.some(({ first, last }) => first <= value && value <= last);
+  };
+
+function sizeOfRanges(ranges: readonly Range[]): bigint {
+  return ranges.reduce((sum, { first, last }) => sum + (last - first + 1n), 0n);
+}
+
+function showLoans(snapshot: ClusterSnapshot): LoanShown[] {
+  const holders = new Map(
+    snapshot.ledgers.flatMap(({ value }) =>
+      value.entries.map((entry) => [`${entry.address} ${value.node}`, entry.pod] as const),
+    ),
+  );
+  return [...snapshot.blocks.values()].flatMap(({ value }) => {
+    const pool = poolAround(snapshot.pools, prefixFrom(value.cidr))?.value.name;
+    return value.loans.map(({ address, node }): LoanShown => {
+      const pod = holders.get(`${address} ${node}`);
+      return {
+        address,
+        block: value.cidr,
+        ...(pool === undefined ? {} : { pool }),
+        ...(value.node === undefined ? {} : { owner: value.node }),
+        borrower: node,
+        ...(pod === undefined ? {} : { pod }),
+      };
+    });
+  });
+}
+
+/** One address in use. */
+export interface Use {
+  readonly owner: string;
+  readonly pod?: string;
+  readonly node: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly reportedAt: number;
+}
+
+/** What is known of one address. */
+export interface AddressShown {
+  readonly address: string;
+  /** `in-use`; `reserved`; `free`: nobody has reported it, though it may cool down; `outside`: in no pool. */
+  readonly state: 'in-use' | 'reserved' | 'free' | 'outside';
+  readonly pool?: string;
+  readonly network?: string;
+  readonly block?: string;
+  /** Whose block it is. */
+  readonly blockOwner?: string;
+  /** Who has borrowed it. */
+  readonly borrower?: string;
+  /** More than one is an error that `ipam check` explains. */
+  readonly uses: readonly Use[];
+  /** Workload and pod for which it is kept. */
+  readonly keptFor?: string;
+}
+
+/** @throws RangeError for text that is no address */
+export function showAddress(snapshot: ClusterSnapshot, text: string): AddressShown {
+  const address = canonicalAddress(text);
+  const prefix = prefixFrom(address);
+  const pool = poolAround(snapshot.pools, prefix)?.value;
+  const block = [...snapshot.blocks.values()].find(({ value }) =>
+    containsPrefix(prefixFrom(value.cidr), prefix),
+  )?.value;
+  const borrower = block?.loans.find((loan) => loan.address === address)?.node;
+  const uses = usesOfAddress(snapshot, address);
+  const keptFor = keeperOf(snapshot, address);
+  const isReserved = pool?.reserved.some((each) => containsPrefix(prefixFrom(each), prefix)) === true;
+  const idle = pool === undefined ? 'outside' : isReserved ? 'reserved' : 'free';
+  return {
+    address,
+    state: uses.length > 0 ? 'in-use' : idle,
+    ...(pool === undefined ? {} : { pool: pool.name, network: pool.network }),
+    ...(block === undefined ? {} : { block: block.cidr }),
+    ...(block?.node === undefined ? {} : { blockOwner: block.node }),
+    ...(borrower === undefined ? {} : { borrower }),
+    uses,
+    ...(keptFor === undefined ? {} : { keptFor }),
+  };
+}
+
+function usesOfAddress({ ledgers }: ClusterSnapshot, address: string): Use[] {
+  return ledgers.flatMap(({ value }) =>
+    value.entries
+      .filter((entry) => entry.address === address)
+      .map(({ owner, pod, since }) => ({
+        owner,
+        ...(pod === undefined ? {} : { pod }),
+        node: value.node,
+        since,
+        reportedAt: value.reportedAt,
+      })),
+  );
+}
+
+function keeperOf({ workloads }: ClusterSnapshot, address: string): string | undefined {
+  for (const { value } of workloads) {
+    const pod = Object.entries(value.assigned).find(([, addresses]) => addresses.includes(address))?.[0];
+    if (pod !== undefined) return `${value.namespace}/${pod}`;
+    if (value.addresses.includes(address)) return `${value.namespace}/${value.name}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,64 @@
+/** Static addresses, pools and stickiness for the pods of a workload. */
+import { type Stored, type Workload, workloadKind } from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
+import { encodeObject } from '@podwire/store';
+import { type ClusterAccess, commit, retryOnConflict } from './access.js';
+import { readCluster } from './snapshot.js';
+import { buildWorkload, nameOfWorkload, type WorkloadInput } from './workload-rules.js';
+
+/**
+ * Makes or changes a workload; what is not given stays. Pods that run keep what they have.
+ * @throws PodwireError POOL_UNKNOWN, ADDRESS_NOT_IN_POOL, ADDRESS_IN_USE, REQUEST_INVALID, STORE_CONFLICT
+ */
+export async function setWorkload(
+  access: ClusterAccess,
+  input: WorkloadInput,
+  signal: AbortSignal,
+): Promise<Workload> {
+  return retryOnConflict(`workload ${nameOfWorkload(input)}`, async () => {
+    const snapshot = await readCluster(access, signal);
+    const before = findWorkload(snapshot.workloads, input);
+    const workload = buildWorkload(input, before?.value, snapshot);
+    const key = before?.key ?? access.keys.workload(workload.network, workload.namespace, workload.name);
+    const revision = await commit(
+      access,
+      {
+        conditions: [{ key, expect: before?.revision ?? 'absent' }],
+        writes: [{ op: 'put', key, value: encodeObject(workloadKind, workload) }],
+      },
+      signal,
+    );
+    return revision === undefined ? undefined : workload;
+  });
+}
+
+/** Pods that run keep what they have. @returns false when there is none */
+export async function deleteWorkload(
+  access: ClusterAccess,
+  name: Pick<Workload, 'network' | 'namespace' | 'name'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return access.store.delete(access.keys.workload(name.network, name.namespace, name.name), { signal });
+}
+
+function findWorkload(
+  workloads: readonly Stored<Workload>[],
+  wanted: Pick<Workload, 'network' | 'namespace' | 'name'>,
+): Stored<Workload> | undefined {
+  return workloads.find(({ value }) => nameOfWorkload(value) === nameOfWorkload(wanted));
+}
+
+/** `NAMESPACE/NAME` or `NETWORK/NAMESPACE/NAME`. @throws PodwireError REQUEST_INVALID */
+export function parseWorkloadName(
+  text: string,
+  network: string,
+): Pick<Workload, 'network' | 'namespace' | 'name'> {
+  const parts = text.split('/');
+  const [first = '', second = '', third = ''] = parts;
+  if (parts.every((part) => part !== '')) {
+    if (parts.length === 1) return { network, namespace: 'default', name: first };
+    if (parts.length === 2) return { network, namespace: first, name: second };
+    if (parts.length === 3) return { network: first, namespace: second, name: third };
+  }
+  throw new PodwireError('REQUEST_INVALID', `${JSON.stringify(text)} is no [[NETWORK/]NAMESPACE/]NAME`);
+}

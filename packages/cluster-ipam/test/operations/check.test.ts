@@ -1,0 +1,387 @@
+import { describe, expect, test } from 'vitest';
+import {
+  checkCluster,
+  createCollector,
+  type FindingKind,
+  fixCluster,
+  readCluster,
+} from '../../src/operations/index.js';
+import { createTestCluster, disturb, type TestCluster } from './cluster.js';
+
+const hour = 3_600_000;
+
+/** Two nodes that are up, one that is cut off, each with a block and pods; one address is lent; one workload is sticky. */
+async function createHealthy(): Promise<TestCluster> {
+  const cluster = createTestCluster();
+  const { pool, node, block, ledger, absence, workload, clock } = cluster;
+  await pool({ cidr: '10.244.0.0/16' });
+  for (const name of ['n1', 'n2', 'n3']) await node(name, { present: name !== 'n3' });
+  await absence('n3');
+  await block('10.244.0.0/26', 'n1', { loans: [{ address: '10.244.0.9', node: 'n2' }] });
+  await block('10.244.0.64/26', 'n2');
+  await block('10.244.0.128/26', 'n3');
+  await ledger('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.6']);
+  await ledger('10.244.0.0/26', 'n2', ['10.244.0.9']);
+  await ledger('10.244.0.64/26', 'n2', ['10.244.0.70']);
+  await ledger('10.244.0.128/26', 'n3', ['10.244.0.130']);
+  await workload('db-*', { sticky: true, assigned: { 'db-0': ['10.244.0.77'] } });
+  clock.advance(hour);
+  return cluster;
+}
+
+interface Planted {
+  readonly kind: FindingKind;
+  readonly plant: (cluster: TestCluster) => Promise<unknown>;
+  readonly says: RegExp;
+  /** Whether it can be mended without anybody's help. */
+  readonly mends: boolean;
+}
+
+const planted: Readonly<Record<string, Planted>> = {
+  'a block of a node that is gone': {
+    kind: 'leaked',
+    plant: async ({ block, clock }) => {
+      await block('10.244.1.0/26', 'gone');
+      clock.advance(hour);
+    },
+    says: /block 10.244.1.0\/26 belongs to node gone, which is not registered/,
+    mends: true,
+  },
+  'a block of a node that is gone, of which something is lent': {
+    kind: 'leaked',
+    plant: async ({ block, ledger, clock }) => {
+      await block('10.244.1.0/26', 'gone', { loans: [{ address: '10.244.1.7', node: 'n2' }] });
+      await ledger('10.244.1.0/26', 'n2', ['10.244.1.7']);
+      clock.advance(hour);
+    },
+    says: /belongs to node gone/,
+    mends: true,
+  },
+  'an imported block of a node that never was': {
+    kind: 'leaked',
+    plant: async ({ importedBlock, ledger }) => {
+      await importedBlock('10.244.1.0/26', 'calico-7');
+      await ledger('10.244.1.0/26', 'calico-7', ['10.244.1.3']);
+    },
+    says: /belongs to node calico-7/,
+    mends: false,
+  },
+  'books of a node that is gone': {
+    kind: 'leaked',
+    plant: async ({ ledger, clock }) => {
+      await ledger('10.244.0.0/26', 'gone', ['10.244.0.20']);
+      clock.advance(hour);
+    },
+    says: /node gone is not registered, and 10.244.0.20 of 10.244.0.0\/26/,
+    mends: true,
+  },
+  "an address of another's block that was not lent": {
+    kind: 'leaked',
+    plant: ({ ledger }) => ledger('10.244.0.64/26', 'n1', ['10.244.0.99']),
+    says: /node n1 uses 10.244.0.99 of block 10.244.0.64\/26, which node n2 owns/,
+    mends: false,
+  },
+  'an address in the books of two': {
+    kind: 'doubled',
+    plant: ({ ledger }) => ledger('10.244.0.0/26', 'n2', ['10.244.0.9', '10.244.0.5=default/other']),
+    says: /10.244.0.5 is in use by default\/p-10-244-0-5 on n1 and by default\/other on n2/,
+    mends: false,
+  },
+  'an address that its owner uses and has lent': {
+    kind: 'doubled',
+    plant: ({ ledger }) => ledger('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.9']),
+    says: /node n1 uses 10.244.0.9, which it has lent to n2/,
+    mends: false,
+  },
+  'two blocks that overlap': {
+    kind: 'doubled',
+    plant: ({ block }) => block('10.244.0.0/25', 'n2'),
+    says: /block 10.244.0.0\/26 \(node n1's\) overlaps block 10.244.0.0\/25 \(node n2's\)/,
+    mends: false,
+  },
+  'an address that is lent twice': {
+    kind: 'doubled',
+    plant: ({ block }) =>
+      block('10.244.0.64/26', 'n2', {
+        loans: [
+          { address: '10.244.0.66', node: 'n1' },
+          { address: '10.244.0.66', node: 'n3' },
+        ],
+      }),
+    says: /10.244.0.66 of block 10.244.0.64\/26 is lent to node n3 and to another/,
+    mends: false,
+  },
+  'two pools that overlap': {
+    kind: 'doubled',
+    plant: ({ pool }) => pool({ name: 'second', cidr: '10.244.128.0/17' }),
+    says: /pool second .* overlaps pool main/,
+    mends: false,
+  },
+  'a block in no pool': {
+    kind: 'outside',
+    plant: ({ block }) => block('10.99.0.0/26', 'n1'),
+    says: /block 10.99.0.0\/26 lies in no pool/,
+    mends: false,
+  },
+  'a block of another size': {
+    kind: 'outside',
+    plant: ({ block }) => block('10.244.9.0/27', 'n1'),
+    says: /is a \/27, and blocks of pool main are \/26/,
+    mends: false,
+  },
+  'an address in the books of the wrong block': {
+    kind: 'outside',
+    plant: ({ ledger }) => ledger('10.244.0.64/26', 'n2', ['10.244.7.7']),
+    says: /node n2 has 10.244.7.7 in its books of block 10.244.0.64\/26/,
+    mends: false,
+  },
+  'books without a block': {
+    kind: 'orphaned',
+    plant: ({ ledger }) => ledger('10.244.3.0/26', 'n1', ['10.244.3.3']),
+    says: /there is no block 10.244.3.0\/26, and node n1 has 10.244.3.3/,
+    mends: false,
+  },
+  'empty books without a block': {
+    kind: 'orphaned',
+    plant: ({ ledger }) => ledger('10.244.3.0/26', 'n1', []),
+    says: /there is no block 10.244.3.0\/26, and node n1 has nothing/,
+    mends: true,
+  },
+  "empty books of another's block": {
+    kind: 'orphaned',
+    plant: ({ ledger }) => ledger('10.244.0.64/26', 'n1', []),
+    says: /node n1 keeps empty books of block 10.244.0.64\/26/,
+    mends: true,
+  },
+  "a block of nobody's": {
+    kind: 'orphaned',
+    plant: ({ block }) => block('10.244.3.0/26', undefined),
+    says: /is nobody's, and nothing of it is lent/,
+    mends: true,
+  },
+  'a loan to a node that is gone': {
+    kind: 'orphaned',
+    plant: ({ block }) => block('10.244.3.0/26', 'n1', { loans: [{ address: '10.244.3.3', node: 'gone' }] }),
+    says: /10.244.3.3 of block 10.244.3.0\/26 is lent to node gone/,
+    mends: true,
+  },
+  'an absence without a node': {
+    kind: 'orphaned',
+    plant: ({ absence }) => absence('gone'),
+    says: /node gone is noted as absent, but there is no such node/,
+    mends: true,
+  },
+  'an absence of a node that is there': {
+    kind: 'orphaned',
+    plant: ({ absence }) => absence('n1'),
+    says: /node n1 is noted as absent, but it is there/,
+    mends: true,
+  },
+  'an address kept in no pool': {
+    kind: 'orphaned',
+    plant: ({ workload }) => workload('x', { sticky: true, assigned: { x: ['172.20.0.1'] } }),
+    says: /workload default\/default\/x keeps 172.20.0.1 for x/,
+    mends: true,
+  },
+  'a workload of a pool that is gone': {
+    kind: 'orphaned',
+    plant: ({ workload }) => workload('x', { pools: ['gone'] }),
+    says: /wants pools that do not exist: gone/,
+    mends: false,
+  },
+  'a static address in no pool': {
+    kind: 'outside',
+    plant: ({ workload }) => workload('x', { addresses: ['172.20.0.1'] }),
+    says: /wants 172.20.0.1, which no pool has/,
+    mends: false,
+  },
+  'a request that nobody waits for': {
+    kind: 'orphaned',
+    plant: async ({ request, clock }) => {
+      await request('10.244.0.0/26', 'n2');
+      clock.advance(hour);
+    },
+    says: /node n2 asked 3601 s ago/,
+    mends: true,
+  },
+  'a block that was never confirmed': {
+    kind: 'pending',
+    plant: async ({ block, clock }) => {
+      await block('10.244.3.0/26', 'n1', { state: 'pending' });
+      clock.advance(hour);
+    },
+    says: /was claimed by node n1 3601 s ago and never confirmed/,
+    mends: false,
+  },
+  'what cannot be read': {
+    kind: 'unreadable',
+    plant: ({ store, keys }) => store.put(keys.block('10.244.3.0/26'), '{"kind":"pool"}'),
+    says: /kind/,
+    mends: false,
+  },
+};
+
+/** What nodes that are registered use, or could use: must be the same after whatever is mended. */
+async function heldBy(cluster: TestCluster): Promise<string[]> {
+  const { nodes, blocks, ledgers } = await readCluster(cluster.access, cluster.signal);
+  const isKnown = (node: string | undefined): boolean => node !== undefined && nodes.has(node);
+  return [
+    ...[...blocks.values()].flatMap(({ value }) => [
+      ...(isKnown(value.node) ? [`${value.node} owns ${value.cidr}`] : []),
+      ...value.loans
+        .filter(({ node }) => isKnown(node))
+        .map(({ address, node }) => `${node} borrows ${address}`),
+    ]),
+    ...ledgers.flatMap(({ value }) =>
+      value.entries.filter(() => isKnown(value.node)).map(({ address }) => `${value.node} uses ${address}`),
+    ),
+  ].sort();
+}
+
+describe('check', () => {
+  test('finds nothing in a cluster that is as it should be', async () => {
+    const { access, signal } = await createHealthy();
+    const report = await checkCluster(access, {}, signal);
+    expect(report.findings).toEqual([]);
+    expect(report.looked).toEqual({ pools: 1, blocks: 3, nodes: 3, addresses: 5, workloads: 1 });
+  });
+
+  test.each(Object.entries(planted))('finds %s, and mends it if that is safe', async (_, each) => {
+    const cluster = await createHealthy();
+    await each.plant(cluster);
+    const { access, signal } = cluster;
+    const before = await heldBy(cluster);
+    const { findings } = await checkCluster(access, {}, signal);
+    const found = findings.find(({ kind, message }) => kind === each.kind && each.says.test(message));
+    expect(findings).toContainEqual(found ?? `${each.kind}: ${each.says}`);
+    const { mended, left } = await fixCluster(access, {}, signal);
+    expect(left.map(({ finding }) => finding.id).includes(found!.id)).toBe(!each.mends);
+    expect(mended.some(({ finding }) => finding.id === found!.id)).toBe(each.mends);
+    expect(left.every(({ why }) => why.length > 10)).toBe(true);
+    if (each.mends) expect((await checkCluster(access, {}, signal)).findings).toEqual([]);
+    expect(await heldBy(cluster)).toEqual(before);
+  });
+
+  test('does not find what somebody was just about to do', async () => {
+    const cluster = await createHealthy();
+    const { access, store, keys, signal, block } = cluster;
+    await block('10.244.3.0/26', undefined);
+    const passing = disturb(store, () => store.delete(keys.block('10.244.3.0/26')));
+    expect((await checkCluster({ ...access, store: passing }, {}, signal)).findings).toEqual([]);
+  });
+
+  test('mends nothing of a node that has come back since', async () => {
+    const cluster = await createHealthy();
+    const { access, store, signal, block, node, clock, keysBelow } = cluster;
+    await block('10.244.3.0/26', 'gone');
+    clock.advance(hour);
+    let looks = 0;
+    const returning = disturb(store, async () => {
+      if (++looks === 2) await node('gone');
+    });
+    const { mended } = await fixCluster({ ...access, store: returning }, {}, signal);
+    expect(mended).toEqual([]);
+    expect(await keysBelow('shared/blocks/10.244.3')).toHaveLength(1);
+  });
+
+  test('leaves a moment to what is new', async () => {
+    const { access, signal, block, clock } = await createHealthy();
+    await block('10.244.3.0/26', 'new');
+    const { left } = await fixCluster(access, {}, signal);
+    expect(left.map(({ why }) => why)).toEqual(['it was claimed a moment ago: look again later']);
+    clock.advance(hour);
+    expect((await fixCluster(access, {}, signal)).left).toEqual([]);
+  });
+
+  test('frees what is kept for a pod without address only when it was so before', async () => {
+    const { access, signal, workload } = await createHealthy();
+    await workload('x', { assigned: { x: ['10.244.0.44'] } });
+    const first = await fixCluster(access, {}, signal);
+    expect(first.mended).toEqual([]);
+    expect(first.left[0]?.why).toMatch(/found for the first time/);
+    const foundBefore = new Set(first.findings.map(({ id }) => id));
+    expect((await fixCluster(access, { foundBefore }, signal)).left).toEqual([]);
+  });
+
+  test('mends the owner and the loans of one block together', async () => {
+    const { access, signal, block, clock, keysBelow } = await createHealthy();
+    const loans = ['10.244.3.1', '10.244.3.2'].map((address) => ({ address, node: 'gone-too' }));
+    await block('10.244.3.0/26', 'gone', { loans });
+    clock.advance(hour);
+    const { mended, left } = await fixCluster(access, {}, signal);
+    expect(mended).toHaveLength(3);
+    expect(left).toEqual([]);
+    expect(await keysBelow('shared/blocks/10.244.3')).toEqual([]);
+  });
+});
+
+describe('garbage collection', () => {
+  const grace = 900_000;
+
+  test('mends what two looks a grace apart have found', async () => {
+    const { access, signal, block, clock, keysBelow } = await createHealthy();
+    await block('10.244.3.0/26', 'gone');
+    clock.advance(hour);
+    const collector = createCollector({ grace });
+    for (let look = 0; look < 2; look++) {
+      expect(await collector.collect(access, signal)).toMatchObject({ candidates: 1, mended: [] });
+      clock.advance(grace / 2);
+    }
+    expect((await collector.collect(access, signal)).mended).toHaveLength(1);
+    expect(await keysBelow('shared/blocks/10.244.3')).toEqual([]);
+  });
+
+  test('begins anew with what was not there in between', async () => {
+    const cluster = await createHealthy();
+    const { access, signal, block, store, keys, clock } = cluster;
+    const collector = createCollector({ grace });
+    const claim = async (): Promise<void> => {
+      await block('10.244.3.0/26', 'gone', { claimedAt: 1 });
+    };
+    await claim();
+    await collector.collect(access, signal);
+    await store.delete(keys.block('10.244.3.0/26'));
+    clock.advance(grace / 2);
+    await collector.collect(access, signal);
+    await claim();
+    clock.advance(grace / 2);
+    expect((await collector.collect(access, signal)).mended).toEqual([]);
+  });
+
+  test('counts an address in other hands as another', async () => {
+    const { access, signal, ledger, clock } = await createHealthy();
+    const collector = createCollector({ grace });
+    await ledger('10.244.0.0/26', 'gone', ['10.244.0.20=default/a']);
+    clock.advance(grace);
+    await collector.collect(access, signal);
+    await ledger('10.244.0.0/26', 'gone', ['10.244.0.20=default/b']);
+    clock.advance(grace);
+    expect((await collector.collect(access, signal)).mended).toEqual([]);
+  });
+
+  test('spares who comes back between the look and the write', async () => {
+    const { access, store, signal, block, node, clock } = await createHealthy();
+    await block('10.244.3.0/26', 'gone');
+    clock.advance(hour);
+    const collector = createCollector({ grace });
+    await collector.collect(access, signal);
+    clock.advance(grace);
+    const returning = disturb(store, () => node('gone'));
+    expect(await collector.collect({ ...access, store: returning }, signal)).toMatchObject({
+      spared: 1,
+      mended: [],
+    });
+  });
+
+  test('writes nothing for a leader that is none any more', async () => {
+    const { access, store, keys, signal, block, clock } = await createHealthy();
+    const fence = await store.put(keys.leader, 'me');
+    const guarded = { ...access, guard: [{ key: keys.leader, expect: fence }] };
+    await block('10.244.3.0/26', undefined);
+    const collector = createCollector({ grace });
+    await collector.collect(guarded, signal);
+    clock.advance(grace);
+    await store.put(keys.leader, 'somebody else');
+    await expect(collector.collect(guarded, signal)).rejects.toMatchObject({ code: 'STORE_CONFLICT' });
+  });
+});
