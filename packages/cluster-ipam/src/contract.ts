@@ -1,6 +1,6 @@
 /** The node's side of a cluster's addresses: which blocks it owns, ahead of need, and what it tells about them. */
-import type { BlockSource, PoolSpec } from '@podwire/ipam';
 import type { ClusterCopy, Keys, LedgerEntry } from '@podwire/cluster';
+import type { BlockSource, Ipam, PoolSpec } from '@podwire/ipam';
 import type { Clock, FaultPoints, Log } from '@podwire/rim';
 import type { Store } from '@podwire/store';
 
@@ -15,6 +15,8 @@ export interface HoldingsFile {
   readonly holdings: readonly Holding[];
   /** Pools as they were when last seen, to go on with. JSON of the cluster's pool objects. */
   readonly pools: readonly unknown[];
+  /** Addresses in imported blocks that are in use by somebody who is not among the endpoint records. */
+  readonly imported?: readonly LedgerEntry[];
   /** Peers and their blocks are not needed: their routes are in the kernel and stay. */
   /** Milliseconds since the epoch: when the store last confirmed that all this is so. */
   readonly confirmedAt: number;
@@ -52,6 +54,43 @@ export interface NodeAddressingOptions {
   readonly trustFor: number;
   /** Milliseconds between reports of what is in use; several changes travel together. */
   readonly reportEvery: number;
+  readonly timing?: Partial<Timing>;
+}
+
+/** Milliseconds; the defaults are for clusters of any size. */
+export interface Timing {
+  /** For one call to the store. 5 s. */
+  readonly call: number;
+  /** Between two questions whether the store still knows the node and its blocks. A tenth of `trustFor`, 60 s at most. */
+  readonly confirmEvery: number;
+  /** Between looks for blocks that are empty. 15 s. */
+  readonly tidyEvery: number;
+  /** How long a surplus block is kept before it is given back. 60 s. */
+  readonly keepSurplus: number;
+  /** From when a block is announced as going until it is given back: peers and the node take their routes down. 3 s. */
+  readonly giveBackAfter: number;
+  /** For the owner of a block to answer somebody who wants an address of it. 2 s. */
+  readonly loanAnswer: number;
+  /** Pauses after failures: doubling from the first to the last. 0.2 s, 10 s. */
+  readonly firstPause: number;
+  readonly lastPause: number;
+}
+
+/** What the workloads of the cluster say about the addresses of one pod. */
+export interface PodAddresses {
+  /** Exactly these, at most one of each family; for `LeaseRequest.requested`. */
+  readonly requested: readonly string[];
+  /** These if they are to be had; for `LeaseRequest.preferred`. */
+  readonly preferred: readonly string[];
+  /** Only these pools. */
+  readonly pools?: readonly string[];
+  /** For `LeaseRequest.workload`. */
+  readonly workload: string;
+}
+
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** What somebody needs and did not get from what the node has. */
@@ -93,6 +132,11 @@ export interface NodeAddressing {
   /** The pools of a network that this node may use, in order of names, as they are now. */
   pools(network: string): readonly PoolSpec[];
   /**
+   * The addresses of a network, for everything that others want of them: loans, empty blocks that go back, imported leases.
+   * To be called once for each network, before {@link start}.
+   */
+  attach(network: string, ipam: Ipam): void;
+  /**
    * For the network's {@link Ipam}: hands out what was claimed ahead, never waits. `claim` returns undefined when the
    * stock is empty; a claim in the background begins with the first block that is more than half used.
    */
@@ -104,6 +148,25 @@ export interface NodeAddressing {
   provide(need: Need, signal: AbortSignal): Promise<void>;
   /** Must be asked before every allocation. @throws PodwireError NODE_FENCED */
   requireTrust(): void;
+  /**
+   * Whether a workload says anything about this pod; in memory, for every ADD. Only if so, {@link addressesFor} must be asked.
+   */
+  hasWorkload(network: string, pod: PodName): boolean;
+  /**
+   * What the pod's workload gives it: addresses that are the pod's from now on, in the store (so no other pod of the workload
+   * gets them), and, where they lie in a block of another node, are borrowed already.
+   * @throws PodwireError STORE_UNAVAILABLE, ADDRESS_IN_USE (all addresses of the workload are taken), as {@link provide}
+   */
+  addressesFor(
+    network: string,
+    pod: PodName,
+    families: readonly (4 | 6)[],
+    signal: AbortSignal,
+  ): Promise<PodAddresses | undefined>;
+  /** What a pod has got: kept for a sticky workload. In the background. */
+  noteAssigned(network: string, pod: PodName, addresses: readonly string[]): void;
+  /** The pod is gone: its addresses are the workload's again, unless that is sticky. In the background. */
+  noteUnassigned(network: string, pod: PodName): void;
   /** An address came into use or is free again: told to the store in the background. Never throws, never waits. */
   noteUsed(entry: LedgerEntry): void;
   noteFree(address: string): void;
