@@ -5,7 +5,7 @@
 import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { type Clock, type FaultPoints, type Log, withDeadline } from '@podwire/rim';
-import { decodeObject, encodeObject, type Item, type Lease, type Revision, type Store } from '@podwire/store';
+import { decodeObject, encodeObject, type Item, keepLease, type KeptLease, type Revision, type Store } from '@podwire/store';
 
 export type Standing =
   /** It was not tried yet. */
@@ -45,7 +45,7 @@ export interface Registration {
 
 /** A presence that was taken: with the revision that says that it is still ours. */
 interface Presence {
-  readonly lease: Lease;
+  readonly kept: KeptLease;
   readonly revision: Revision;
 }
 
@@ -55,6 +55,7 @@ const stopDeadline = 1_000;
 /** Milliseconds between attempts: doubling up to the last. */
 const firstPause = 100;
 const lastPause = 5_000;
+const writePause = 500;
 
 export function createRegistration(options: RegistrationOptions): Registration {
   const { node, instance, store, keys, clock, log, faults, ttl, noteWritten } = options;
@@ -86,7 +87,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
         held = await takePresence();
         pause = firstPause;
         become({ kind: 'registered', since: clock.now() });
-        await keep(held);
+        await keepWritten(held);
       } catch (error) {
         if (stopped.signal.aborted) return;
         const isTaken = error instanceof PodwireError && error.code === 'NODE_NAME_TAKEN';
@@ -102,7 +103,9 @@ export function createRegistration(options: RegistrationOptions): Registration {
     const key = keys.presence(node);
     const there = await call((signal) => store.get(key, { signal }));
     refuseOther(there);
+    const askedAt = clock.elapsed();
     const lease = await call((signal) => store.grantLease(ttl, { signal }));
+    const kept = keepLease(lease, { clock, log, askedAt });
     faults.reach('register:leased');
     try {
       const value = encodeObject(presenceKind, { node, instance, since: clock.now() });
@@ -121,10 +124,11 @@ export function createRegistration(options: RegistrationOptions): Registration {
         ),
       );
       faults.reach('register:present');
-      if (outcome.committed) return { lease, revision: outcome.revision };
+      if (outcome.committed) return { kept, revision: outcome.revision };
       refuseOther(outcome.found[0]);
       throw new PodwireError('STORE_CONFLICT', `${key} was changed by somebody else`);
     } catch (error) {
+      kept.stop();
       await call((signal) => lease.revoke({ signal })).catch(() => undefined);
       throw error;
     }
@@ -142,33 +146,33 @@ export function createRegistration(options: RegistrationOptions): Registration {
     );
   }
 
-  /** Keeps the lease alive and the object up to date until the presence is lost. */
-  async function keep(presence: Presence): Promise<void> {
-    const interval = presence.lease.ttl / 3;
-    let alive = clock.elapsed();
-    let nextBeat = alive + interval;
+  /** Keeps the object up to date until the presence is lost. @throws STORE_LEASE_LOST */
+  async function keepWritten(presence: Presence): Promise<void> {
+    const { lost, stop } = presence.kept;
     let written: Node | undefined;
-    while (!stopped.signal.aborted) {
-      try {
-        if (wanted !== undefined && wanted !== written) {
-          const node = wanted;
-          await writeNode(node, presence);
-          written = node;
-        }
-        if (clock.elapsed() >= nextBeat) {
-          const asked = clock.elapsed();
-          await call((signal) => presence.lease.keepAlive({ signal }));
-          [alive, nextBeat] = [asked, asked + interval];
-        }
-      } catch (error) {
-        // A lease that may have ended is not ours any more, whatever it was that failed.
-        const isOver = clock.elapsed() - alive >= presence.lease.ttl;
-        if (isOver || isLost(error) || stopped.signal.aborted) throw error;
-        log.warn({ err: error }, 'the store does not take the sign of life of this node; it is tried again');
-        await rest(Math.min(firstPause * 5, interval / 4));
-        continue;
+    lost.addEventListener('abort', () => wake(), { once: true });
+    try {
+      while (!stopped.signal.aborted) {
+        lost.throwIfAborted();
+        const node = wanted;
+        if (node === undefined || node === written) {
+          await rest(undefined, () => wanted !== written || lost.aborted);
+        } else if (await tryToWrite(node, presence)) written = node;
+        else await rest(writePause);
       }
-      await rest(Math.max(0, nextBeat - clock.elapsed()), () => wanted !== written);
+    } finally {
+      stop();
+    }
+  }
+
+  async function tryToWrite(node: Node, presence: Presence): Promise<boolean> {
+    try {
+      await writeNode(node, presence);
+      return true;
+    } catch (error) {
+      if (error instanceof PodwireError && error.code === 'STORE_LEASE_LOST') throw error;
+      if (!stopped.signal.aborted) log.warn({ err: error }, 'the node object could not be written; it is tried again');
+      return false;
     }
   }
 
@@ -213,14 +217,15 @@ export function createRegistration(options: RegistrationOptions): Registration {
     }
   }
 
-  /** Until the time is over, somebody publishes, or it ends. */
-  async function rest(milliseconds: number, isOver: () => boolean = () => false): Promise<void> {
-    if (isOver() || stopped.signal.aborted) return;
+  /** Until the time is over (if there is one), somebody wakes it, or all ends. */
+  async function rest(milliseconds: number | undefined, isOver: () => boolean = () => false): Promise<void> {
     const awake = new AbortController();
-    wake = () => awake.abort();
     const end = (): void => awake.abort();
+    wake = end;
+    if (isOver() || stopped.signal.aborted) return;
     stopped.signal.addEventListener('abort', end, { once: true });
-    await clock.sleep(milliseconds, awake.signal).catch(() => undefined);
+    if (milliseconds !== undefined) await clock.sleep(milliseconds, awake.signal).catch(() => undefined);
+    else await new Promise((resolve) => awake.signal.addEventListener('abort', resolve, { once: true }));
     stopped.signal.removeEventListener('abort', end);
   }
 
@@ -242,16 +247,12 @@ export function createRegistration(options: RegistrationOptions): Registration {
       stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
       await running;
       if (standing.kind !== 'registered' || held === undefined) return;
-      const { lease } = held;
+      const { lease } = held.kept;
       await withDeadline(undefined, stopDeadline, (signal) => lease.revoke({ signal })).catch((err: unknown) =>
         log.warn({ err }, 'the presence of this node could not be taken back; it ends with its lease'),
       );
     },
   };
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof PodwireError && error.code === 'STORE_LEASE_LOST';
 }
 
 function report(log: Log, standing: Standing): void {

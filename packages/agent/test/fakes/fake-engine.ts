@@ -116,7 +116,8 @@ export class FakeEngine implements Engine {
       for (const resource of owned.resources.filter((each) => !isLasting(each))) {
         const identity = identityOf(resource, owned);
         wanted.add(identity);
-        if (this.present.has(identity)) continue;
+        const there = this.present.get(identity);
+        if (JSON.stringify(there?.resource) === JSON.stringify(resource)) continue;
         this.present.set(identity, { owner: owned.owner, resource });
         changes.push({ owner: owned.owner, action: 'repaired', what: identity });
       }

@@ -1,0 +1,264 @@
+import { blockKind, nodeKind, presenceKind } from '@podwire/cluster';
+import { decodeObject, encodeObject } from '@podwire/store';
+import { describe, expect, test } from 'vitest';
+import { createMemoryFiles, createTestCluster, fakeOf, keys, type TestCluster, type TestNode, until } from '../fakes/cluster.js';
+import { containing } from '../fakes/matchers.js';
+import type { TestAnswer } from '../fakes/harness.js';
+
+const pools = { v4: { name: 'v4', cidr: '10.244.0.0/16' }, v6: { name: 'v6', cidr: 'fd00:244::/116' } };
+
+async function createCluster(encapsulation: 'direct' | 'vxlan' = 'direct'): Promise<TestCluster> {
+  const cluster = createTestCluster();
+  await cluster.putPool({ ...pools.v4, encapsulation });
+  await cluster.putPool({ ...pools.v6, encapsulation });
+  return cluster;
+}
+
+async function startNode(cluster: TestCluster, ...args: Parameters<TestCluster['node']>): Promise<TestNode> {
+  const node = cluster.node(...args);
+  await node.start();
+  return node;
+}
+
+const addressesOf = ({ json }: TestAnswer): string[] => (json['ips'] as { address: string }[]).map(({ address }) => address);
+
+const routesTo = ({ engine }: TestNode, destination: string): unknown[] =>
+  [...engine.present.values()]
+    .map(({ resource }) => resource)
+    .filter((resource) => resource.kind === 'route' && resource.destination === destination);
+
+async function read<T>(cluster: TestCluster, key: string, decode: (text: string) => T): Promise<T | undefined> {
+  const item = await cluster.store.get(key);
+  return item === undefined ? undefined : decode(item.value);
+}
+const nodeObject = (cluster: TestCluster, name: string) =>
+  read(cluster, keys.node(name), (text) => decodeObject(nodeKind, name, text));
+const presence = (cluster: TestCluster, name: string) =>
+  read(cluster, keys.presence(name), (text) => decodeObject(presenceKind, name, text));
+
+describe('a node that joins', () => {
+  test('is present, is registered, and serves pods from a block of its own', async () => {
+    const cluster = await createCluster();
+    const node = await startNode(cluster, 'n1', { cluster: '  labels: { zone: a }' });
+    const answer = await node.call('ADD');
+    expect(addressesOf(answer)).toEqual(['10.244.0.1/32', 'fd00:244::1/128']);
+    expect(fakeOf(node).used.get('10.244.0.1')).toMatchObject({ owner: 'podwire,c1,eth0' });
+    await until(() => nodeObject(cluster, 'n1'));
+    expect(await nodeObject(cluster, 'n1')).toMatchObject({ name: 'n1', labels: { zone: 'a' }, mtu: 1450 });
+    expect(await presence(cluster, 'n1')).toMatchObject({ instance: node.member.identity.instance });
+    expect((await node.call('DEL')).ok).toBe(true);
+    expect(fakeOf(node).used.size).toBe(0);
+  });
+
+  test('an agent that stops takes its presence back and leaves the node', async () => {
+    const cluster = await createCluster();
+    const node = await startNode(cluster, 'n1');
+    await until(() => nodeObject(cluster, 'n1'));
+    await node.stop();
+    expect(await presence(cluster, 'n1')).toBeUndefined();
+    expect(await nodeObject(cluster, 'n1')).toBeDefined();
+  });
+
+  test('a restart writes nothing that is news to peers', async () => {
+    const cluster = await createCluster('vxlan');
+    const node = await startNode(cluster, 'n1');
+    await until(async () => (await nodeObject(cluster, 'n1'))?.tunnel?.ipv6);
+    const before = await cluster.store.get(keys.node('n1'));
+    await node.stop();
+    const after = node.again();
+    await after.start();
+    await after.call('ADD');
+    await until(() => after.member.registration.standing.kind === 'registered');
+    expect((await cluster.store.get(keys.node('n1')))?.revision).toBe(before?.revision);
+    expect(after.member.identity).toEqual(node.member.identity);
+  });
+
+  test('has an end of tunnels out of its own blocks, which no pod gets', async () => {
+    const cluster = await createCluster('vxlan');
+    const node = await startNode(cluster, 'n1');
+    await until(async () => (await nodeObject(cluster, 'n1'))?.tunnel?.ipv6);
+    const { tunnel } = (await nodeObject(cluster, 'n1'))!;
+    expect(tunnel).toMatchObject({ ipv4: '10.244.0.1', ipv6: 'fd00:244::1' });
+    const answer = await node.call('ADD');
+    expect(addressesOf(answer)).toEqual(['10.244.0.2/32', 'fd00:244::2/128']);
+    expect(JSON.stringify(node.engine.of('node'))).toContain('"10.244.0.1/32"');
+  });
+});
+
+describe('two agents of one name', () => {
+  test('the second one is told whose the name is, and takes over when the first ends', async () => {
+    const cluster = await createCluster();
+    const first = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
+    await until(() => first.member.registration.standing.kind === 'registered');
+    const second = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
+    const refused = await second.call('ADD');
+    expect(refused.json).toMatchObject({ code: 11, msg: containing('NODE_NAME_TAKEN') });
+    expect(refused.json.msg).toContain(first.member.identity.instance);
+    expect((await second.call('STATUS')).json).toMatchObject({ code: 50 });
+    expect((await second.call('DEL')).ok).toBe(true);
+    expect((await first.call('ADD')).ok).toBe(true);
+    await first.stop();
+    await until(async () => (await second.call('ADD', { id: 'c2' })).ok);
+  });
+
+  test('a first one that dies is followed when its lease has ended', async () => {
+    const cluster = await createCluster();
+    const first = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
+    await until(() => first.member.registration.standing.kind === 'registered');
+    first.store.cut();
+    const second = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
+    expect((await second.call('ADD')).json.msg).toContain('NODE_NAME_TAKEN');
+    await until(async () => (await second.call('ADD')).ok);
+    // The first one comes back to find that it is not the node any more.
+    first.store.restore();
+    await until(async () => (await first.call('ADD', { id: 'c9' })).json.msg?.includes('NODE_NAME_TAKEN'));
+    expect((await first.call('DEL', { id: 'c9' })).ok).toBe(true);
+  });
+});
+
+describe('without the store', () => {
+  test('an agent goes on with its blocks, and is present again by itself afterwards', async () => {
+    const cluster = await createCluster();
+    const node = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
+    await node.call('ADD');
+    node.store.cut();
+    expect((await node.call('ADD', { id: 'c2' })).ok).toBe(true);
+    expect((await node.call('DEL', { id: 'c2' })).ok).toBe(true);
+    await until(async () => (await presence(cluster, 'n1')) === undefined);
+    await until(() => node.member.registration.standing.kind === 'away');
+    expect((await node.call('ADD', { id: 'c3' })).ok).toBe(true);
+    node.store.restore();
+    await until(() => presence(cluster, 'n1'));
+  });
+
+  test('an agent that starts serves from what it had', async () => {
+    const cluster = await createCluster();
+    const node = await startNode(cluster, 'n1');
+    await node.call('ADD');
+    await node.stop();
+    const after = node.again({ cut: true });
+    await after.start();
+    expect(addressesOf(await after.call('ADD', { id: 'c2' }))).toEqual(['10.244.0.2/32', 'fd00:244::2/128']);
+    expect((await after.call('DEL', { id: 'c1' })).ok).toBe(true);
+    after.store.restore();
+    await until(() => presence(cluster, 'n1'));
+  });
+
+  test('an agent that knows nothing says so, removes what there is, and begins when the store is there', async () => {
+    const cluster = await createCluster();
+    const node = await startNode(cluster, 'n1');
+    await node.call('ADD');
+    await node.stop();
+    const after = node.again({ cut: true, files: createMemoryFiles() });
+    await after.start();
+    expect((await after.call('ADD', { id: 'c2' })).json).toMatchObject({
+      code: 11,
+      msg: containing('AGENT_NOT_READY: the store is away'),
+    });
+    expect((await after.call('DEL', { id: 'c1' })).ok).toBe(true);
+    after.store.restore();
+    await until(async () => (await after.call('ADD', { id: 'c2' })).ok);
+  });
+
+  test('a fenced node hands out nothing and removes as ever', async () => {
+    const cluster = await createCluster();
+    const node = await startNode(cluster, 'n1');
+    await node.call('ADD');
+    fakeOf(node).fenced = true;
+    expect((await node.call('ADD', { id: 'c2' })).json.msg).toContain('NODE_FENCED');
+    expect((await node.call('STATUS')).json).toMatchObject({ code: 50 });
+    expect((await node.call('DEL')).ok).toBe(true);
+  });
+});
+
+describe('peers', () => {
+  test.each(['direct', 'vxlan'] as const)('are reached with %s, and go with their node object', async (fabric) => {
+    const cluster = await createCluster(fabric);
+    const [one, two] = [await startNode(cluster, 'n1'), await startNode(cluster, 'n2')];
+    await one.call('ADD');
+    await two.call('ADD');
+    await until(() => routesTo(one, '10.244.0.64/26').length > 0 && routesTo(two, '10.244.0.0/26').length > 0);
+    await until(() => routesTo(one, 'fd00:244::40/122').length > 0);
+    expect(one.engine.violations).toEqual([]);
+    // Merely absent: its pods work as before.
+    await two.stop();
+    await until(async () => (await presence(cluster, 'n2')) === undefined);
+    await one.reconciler.run();
+    expect(routesTo(one, '10.244.0.64/26')).toHaveLength(1);
+    await cluster.store.delete(keys.node('n2'));
+    await until(() => routesTo(one, '10.244.0.64/26').length === 0);
+    await one.reconciler.run();
+    expect([...one.engine.present.values()].filter(({ owner }) => owner.startsWith('peer:'))).toEqual([]);
+  });
+
+  test('a block that goes from one peer to another is followed', async () => {
+    const cluster = await createCluster();
+    const one = await startNode(cluster, 'n1');
+    const [two, three] = [await startNode(cluster, 'n2'), await startNode(cluster, 'n3')];
+    await two.call('ADD');
+    await until(() => routesTo(one, '10.244.0.0/26').length > 0);
+    const block = { cidr: '10.244.0.0/26', state: 'confirmed', claimedAt: 1, loans: [] } as const;
+    await cluster.store.put(keys.block(block.cidr), encodeObject(blockKind, { ...block, node: 'n3' }));
+    const via = three.member.facts.underlay?.ipv4?.split('/')[0];
+    await until(() => JSON.stringify(routesTo(one, '10.244.0.0/26')).includes(`"${via}"`));
+    expect(routesTo(one, '10.244.0.0/26')).toHaveLength(1);
+  });
+
+  test('an agent that starts without the store leaves what leads to peers as it is', async () => {
+    const cluster = await createCluster('vxlan');
+    const [one, two] = [await startNode(cluster, 'n1'), await startNode(cluster, 'n2')];
+    await one.call('ADD');
+    await two.call('ADD');
+    await until(() => routesTo(one, '10.244.0.64/26').length > 0 && routesTo(one, 'fd00:244::40/122').length > 0);
+    await one.stop();
+    const before = [...one.engine.present.keys()].sort();
+    const after = one.again({ cut: true });
+    await after.start();
+    await after.reconciler.run();
+    expect([...after.engine.present.keys()].sort()).toEqual(before);
+    // What has changed meanwhile is followed as soon as the store is back.
+    await cluster.store.delete(keys.node('n2'));
+    after.store.restore();
+    await until(() => routesTo(after, '10.244.0.64/26').length === 0);
+  });
+
+  test('a peer that the kernel refuses is a problem of its own', async () => {
+    const cluster = await createCluster();
+    const one = await startNode(cluster, 'n1');
+    one.engine.between = () => {
+      throw new Error('ENETUNREACH');
+    };
+    const two = await startNode(cluster, 'n2');
+    await two.call('ADD');
+    await until(() => one.member.peers.known.get('n2')?.problem?.includes('ENETUNREACH'));
+    one.engine.between = () => undefined;
+    await one.reconciler.run();
+    expect(routesTo(one, '10.244.0.0/26')).toHaveLength(1);
+    expect(one.member.peers.known.get('n2')?.problem).toBeUndefined();
+  });
+});
+
+describe('pools', () => {
+  test('that come later are used, and what they need of the node is there', async () => {
+    const cluster = createTestCluster();
+    const node = await startNode(cluster, 'n1');
+    expect((await node.call('ADD')).json.msg).toContain('no pool of an address family');
+    expect((await node.call('STATUS')).json).toMatchObject({ code: 50 });
+    await cluster.putPool(pools.v4);
+    await until(async () => (await node.call('ADD')).ok);
+    await until(() => JSON.stringify(node.engine.of('node')).includes('10.244.0.0/16'));
+    await cluster.putPool({ name: 'other', cidr: '10.9.0.0/16', network: 'elsewhere' });
+    await until(() => /saddr \{ 10.244.0.0\/16 \} ip daddr != \{ 10.244.0.0\/16, 10.9.0.0\/16/.test(JSON.stringify(node.member && node.context.node.owned())));
+  });
+
+  test('one that is deleted while it is in use is a problem, and its pods live on', async () => {
+    const cluster = await createCluster();
+    const node = await startNode(cluster, 'n1');
+    await node.call('ADD');
+    await cluster.store.delete(keys.pool('v4'));
+    await until(() => node.member.problems().some((text) => text.includes('POOL_UNKNOWN: the pool v4')));
+    const { resources } = node.context.node.owned();
+    expect(JSON.stringify(resources)).toContain('10.244.0.0/16');
+    expect((await node.call('DEL')).ok).toBe(true);
+  });
+});

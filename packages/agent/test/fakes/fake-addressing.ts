@@ -1,0 +1,123 @@
+import { containsAddress, containsPrefix, formatPrefix, parsePrefix, splitPrefix } from '@podwire/addresses';
+import { type Block, blockKind, type Pool } from '@podwire/cluster';
+import type { Holding, LedgerEntry, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
+import { PodwireError } from '@podwire/errors';
+import type { PoolSpec } from '@podwire/ipam';
+import { encodeObject } from '@podwire/store';
+
+export interface FakeAddressing extends NodeAddressing {
+  fenced: boolean;
+  readonly used: Map<string, LedgerEntry>;
+}
+
+/** The contract without what makes it hard: claims the first free block when somebody asks, reports to nobody. */
+export function createFakeAddressing(options: NodeAddressingOptions): FakeAddressing {
+  const { node, instance, store, keys, copy, holdings: file, clock } = options;
+  const listeners = new Set<() => void>();
+  const given = new Set<string>();
+  let holdings: Holding[] = [];
+  let remembered: Pool[] = [];
+  let isSynced = false;
+  copy.synced.then(
+    () => (isSynced = true),
+    () => undefined,
+  );
+
+  const poolsOf = (network: string): Pool[] =>
+    (isSynced ? [...copy.pools.values()].map(({ value }) => value) : remembered).filter(
+      (pool) => pool.network === network,
+    );
+  function announce(): void {
+    file.write({
+      version: 1,
+      node,
+      instance,
+      holdings,
+      pools: isSynced ? [...copy.pools.values()].map(({ value }) => value) : remembered,
+      confirmedAt: clock.now(),
+    });
+    for (const listener of listeners) listener();
+  }
+  async function claim(pool: Pool): Promise<void> {
+    const taken = new Set([...copy.blocks.keys()]);
+    const free = [...splitPrefix(parsePrefix(pool.cidr), pool.blockSize)]
+      .map(formatPrefix)
+      .find((cidr) => !taken.has(cidr));
+    if (free === undefined) throw new PodwireError('POOL_EXHAUSTED', `no block left in ${pool.name}`);
+    const block: Block = { cidr: free, node, instance, state: 'confirmed', claimedAt: clock.now(), loans: [] };
+    const revision = await store.put(keys.block(free), encodeObject(blockKind, block), { expect: 'absent' });
+    copy.note(keys.block(free), block, revision);
+    holdings = [...holdings, { cidr: free, state: 'confirmed' }];
+    announce();
+  }
+  copy.onChange(({ pools, blocks }) => {
+    if (blocks.size > 0) {
+      holdings = holdings.filter(({ cidr }) => copy.blocks.get(cidr)?.value.node === node);
+      announce();
+    } else if (pools.size > 0) announce();
+  });
+
+  const self: FakeAddressing = {
+    fenced: false,
+    used: new Map(),
+    start() {
+      if (!copy.connected) {
+        const found = file.read();
+        if (found === undefined) return Promise.reject(new PodwireError('AGENT_NOT_READY', 'nothing is known'));
+        holdings = [...found.holdings];
+        remembered = found.pools as Pool[];
+      } else holdings = copy.blocksOf(node).map((cidr) => ({ cidr, state: 'confirmed' }));
+      announce();
+      return Promise.resolve();
+    },
+    pools: (network) =>
+      poolsOf(network).map(({ name, cidr, blockSize, reserved, disabled }): PoolSpec => ({
+        name,
+        cidr,
+        blockSize,
+        reserved,
+        disabled,
+      })),
+    source: () => ({
+      claim(pool, holding) {
+        const found = holdings
+          .map(({ cidr }) => parsePrefix(cidr))
+          .find(
+            (block) =>
+              containsPrefix(pool.prefix, block) &&
+              !given.has(formatPrefix(block)) &&
+              (holding === undefined || containsAddress(block, holding)),
+          );
+        if (found !== undefined) given.add(formatPrefix(found));
+        return found;
+      },
+      giveBack: (_, block) => void given.delete(formatPrefix(block)),
+    }),
+    async provide({ network, families }) {
+      for (const pool of poolsOf(network)) {
+        if (!pool.disabled && families.includes(pool.cidr.includes(':') ? 6 : 4)) await claim(pool);
+      }
+    },
+    requireTrust() {
+      if (self.fenced) throw new PodwireError('NODE_FENCED', 'cut off for too long');
+    },
+    noteUsed: (entry) => void self.used.set(entry.address, entry),
+    noteFree: (address) => void self.used.delete(address),
+    holdings: () => holdings,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    flush: () => Promise.resolve(),
+    status: () => ({
+      connected: copy.connected,
+      confirmedAt: clock.now(),
+      fenced: self.fenced,
+      holdings,
+      unreported: 0,
+      problems: [],
+    }),
+    stop: () => Promise.resolve(),
+  };
+  return self;
+}
