@@ -51,7 +51,7 @@ const pool = z.strictObject({
   assignment: z.enum(['automatic', 'manual']),
   /**
    * `blocks`: nodes claim blocks as they need them. `node-cidr`: a node has exactly one block of this pool for its life, its
-   * podCIDR, and the first address of it is the gateway that plugins like `bridge` use (host-local's way).
+   * podCIDR, and the second address of it is the gateway that plugins like `bridge` use (host-local's way).
    */
   allocation: z.enum(['blocks', 'node-cidr']),
   /** When no free block is left: whether other nodes are asked for single addresses of theirs. */

@@ -17,8 +17,8 @@ export interface PoolSpec {
   /** `manual`: only for who names the pool or an address of it. `automatic` by default. */
   readonly assignment?: 'automatic' | 'manual';
   /**
-   * `node-cidr`: a block is on a link of its own (a bridge), so its first address is the gateway and its last one (IPv4) the
-   * broadcast address; both are never handed out. `blocks` by default: every address is routed, none is special.
+   * `node-cidr`: a block is on a link of its own (a bridge), so its first address is the network's, the second the gateway's and
+   * the last one (IPv4) for broadcasts; none of them is handed out. `blocks` by default: every address is routed, none is special.
    */
   readonly allocation?: 'blocks' | 'node-cidr';
 }

@@ -1,4 +1,5 @@
 import {
+  addressAt,
   type Address,
   addressBits,
   type Family,
@@ -54,8 +55,19 @@ function conventionallyUnused(prefix: Prefix): AddressRange[] {
 /** What of a block of this pool is not handed out: sorted, disjoint. */
 export function reservedWithin(pool: Pool, block: Prefix): AddressRange[] {
   const ranges = reservedByPool(pool, block);
-  return pool.allocation === 'blocks' ? ranges : mergeRanges([...ranges, ...conventionallyUnused(block)]);
+  if (pool.allocation === 'blocks') return ranges;
+  return mergeRanges([...ranges, ...conventionallyUnused(block), ...gatewayRange(block)]);
 }
+
+/** A block that was claimed before its pool had gateways may be too small for one. */
+function gatewayRange(block: Prefix): AddressRange[] {
+  if (addressBits(block.family) - block.length < 2) return [];
+  const { value } = gatewayOf(block);
+  return [{ first: value, last: value }];
+}
+
+/** The gateway on the link of a `node-cidr` block: the address behind the network's own, as `host-local` chooses it. */
+export const gatewayOf = (block: Prefix): Address => addressAt(block.address, 1);
 
 /** What of it lies in the reserved ranges of the pool. */
 export function reservedByPool(pool: Pool, block: Prefix): AddressRange[] {

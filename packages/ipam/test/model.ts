@@ -341,7 +341,8 @@ function moveBlock(block: ModelBlock, from: ModelPool, to: ModelPool): void {
 function isReserved(pool: ModelPool, block: ModelBlock, address: string): boolean {
   if (pool.reserved.has(address)) return true;
   if (pool.spec.allocation !== 'node-cidr' || block.addresses.length < 4) return false;
-  return address === block.addresses[0] || (pool.family === 4 && address === block.addresses.at(-1));
+  const [network, gateway] = block.addresses;
+  return [network, gateway].includes(address) || (pool.family === 4 && address === block.addresses.at(-1));
 }
 
 function readSpec(spec: PoolSpec): ModelPool {
