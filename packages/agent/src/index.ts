@@ -1,6 +1,7 @@
 export { type Agent, startAgent } from './agent.js';
 export type { AgentDependencies } from './assemble.js';
 export type { Plan } from './api/plan.js';
+export type { ClusterStatusView, PeerStatusView } from './cluster/status.js';
 export type { EndpointView, ExplainedResource } from './api/views.js';
 export {
   type AgentConfig,

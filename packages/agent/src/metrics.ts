@@ -5,6 +5,8 @@ import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
+import type { ClusterMember } from './cluster/member.js';
+import { isServing } from './cluster/status.js';
 import type { Network } from './networks.js';
 import type { EndpointRegistry } from './endpoints/registry.js';
 import type { Readiness } from './endpoints/context.js';
@@ -25,6 +27,7 @@ export interface MetricsSources {
   readonly networks: readonly Network[];
   readonly endpoints: EndpointRegistry;
   readonly readiness: Readiness;
+  readonly cluster?: ClusterMember;
 }
 
 /** From half a millisecond to ten seconds: an ADD takes one or two milliseconds, a deadline is ten seconds. */
@@ -72,6 +75,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     registers,
   });
   addState(registry, sources);
+  if (sources.cluster !== undefined) addCluster(registry, sources.cluster);
   addProcess(registry, sources.version);
 
   return {
@@ -99,14 +103,15 @@ function knownCommand(text: string): string {
   return (commands as readonly string[]).includes(text) ? text : 'unknown';
 }
 
-function addState(registry: Registry, { networks, endpoints, readiness }: MetricsSources): void {
+function addState(registry: Registry, sources: MetricsSources): void {
+  const { networks, endpoints } = sources;
   const registers = [registry];
   new Gauge({
     name: 'podwire_ready',
     help: '1 when ADD can be served.',
     registers,
     collect() {
-      this.set(readiness.ready ? 1 : 0);
+      this.set(isServing(sources) ? 1 : 0);
     },
   });
   new Gauge({
@@ -133,6 +138,47 @@ function addState(registry: Registry, { networks, endpoints, readiness }: Metric
           }
         }
       }
+    },
+  });
+}
+
+function addCluster(registry: Registry, { addressing, copy, peers, registration }: ClusterMember): void {
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  gauge('podwire_store_connected', '1 when the store answers.', () => Number(copy.connected));
+  gauge('podwire_node_registered', '1 when the node is present in the cluster.', () =>
+    Number(registration.standing.kind === 'registered'),
+  );
+  gauge('podwire_node_fenced', '1 when nothing is handed out because the store was away for too long.', () =>
+    Number(addressing.status().fenced),
+  );
+  gauge(
+    'podwire_unreported',
+    'Reports of addresses in use that have not reached the store.',
+    () => addressing.status().unreported,
+  );
+  gauge('podwire_peers', 'Other nodes that this one leads to.', () => peers.known.size);
+  gauge(
+    'podwire_peers_failed',
+    'Other nodes that could not be planned or applied.',
+    () => [...peers.known.values()].filter(({ problem }) => problem !== undefined).length,
+  );
+  new Gauge({
+    name: 'podwire_blocks',
+    help: 'Blocks of this node, and addresses that others have lent, by state.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { state } of addressing.holdings()) this.inc({ state });
     },
   });
 }

@@ -2,6 +2,8 @@
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
+import type { ClusterMember } from '../cluster/member.js';
+import { isServing, viewCluster, viewPeers, whyNotServing } from '../cluster/status.js';
 import { type EndpointContext, ownedBy } from '../endpoints/context.js';
 import type { AgentRecord } from '../endpoints/registry.js';
 import type { Metrics } from '../metrics.js';
@@ -30,13 +32,11 @@ export interface ApiContext {
 /** For health checks and Prometheus; also served on the loopback listener. */
 export const openRoutes: ApiRoutes<ApiContext> = {
   'GET /healthz': () => ({ contentType: 'text/plain', text: 'ok\n' }),
-  'GET /readyz': ({ context: { readiness } }) => ({
-    status: readiness.ready ? 200 : 503,
-    json: {
-      ready: readiness.ready,
-      ...(readiness.problem === undefined ? {} : { problem: readiness.problem }),
-    },
-  }),
+  'GET /readyz': ({ context }) => {
+    const problem = whyNotServing(context);
+    const ready = isServing(context);
+    return { status: ready ? 200 : 503, json: { ready, ...(problem === undefined ? {} : { problem }) } };
+  },
   'GET /metrics': ({ metrics }) => metrics.render(),
 };
 
@@ -47,6 +47,7 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
   'GET /v1/endpoints': ({ context }) => ({ json: { endpoints: context.endpoints.all().map(viewEndpoint) } }),
   'GET /v1/endpoints/*': ({ context }, { rest }) => ({ json: findOne(context, rest) }),
   'GET /v1/ipam': ({ context }) => ({ json: { networks: context.networks.map(viewIpam) } }),
+  'GET /v1/peers': ({ context }) => ({ json: { peers: viewPeers(context, requireCluster(context)) } }),
   'GET /v1/traces': ({ traces }, { query }) => ({ json: { traces: traces.list().slice(-readLimit(query)) } }),
   'GET /v1/traces/*': ({ traces }, { rest }) => ({ json: findTrace(traces, rest) }),
   'GET /v1/explain/*': async (api, { rest }) => ({ json: await explain(api, rest) }),
@@ -66,8 +67,8 @@ function viewStatus(api: ApiContext): object {
     version: api.version,
     pid: process.pid,
     startedAt: new Date(api.startedAt).toISOString(),
-    ready: context.readiness.ready,
-    problem: context.readiness.problem ?? null,
+    ready: isServing(context),
+    problem: whyNotServing(context) ?? null,
     recordProblems: api.recordProblems,
     networks: context.networks.map((network) => {
       const { mtu, ipv6, blocks } = context.node.view(network);
@@ -84,7 +85,14 @@ function viewStatus(api: ApiContext): object {
     connections: api.connections(),
     memory: { rss: process.memoryUsage.rss() },
     lastReconcile: reconciler.last ?? null,
+    cluster: context.cluster === undefined ? null : viewCluster(context, context.cluster),
   };
+}
+
+/** @throws PodwireError REQUEST_INVALID on a node that is alone */
+function requireCluster({ cluster }: EndpointContext): ClusterMember {
+  if (cluster !== undefined) return cluster;
+  throw new PodwireError('REQUEST_INVALID', 'this node is in no cluster: its configuration has no `cluster`');
 }
 
 function readLimit(query: URLSearchParams): number {

@@ -3,7 +3,7 @@
  * ClusterMember.requireTrust}, and waits only for {@link ClusterMember.provide}, when the node has run out.
  */
 import { type ClusterCopy, type ClusterCopyOptions, type CopyChange, keysBelow, type Node } from '@podwire/cluster';
-import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
+import type { Need, NodeAddressing, NodeAddressingOptions, PodName } from '@podwire/cluster-ipam';
 import { containsPrefix, parsePrefix } from '@podwire/addresses';
 import type { CallOptions, Engine } from '@podwire/engine';
 import { endpointKey } from '@podwire/engine';
@@ -16,6 +16,7 @@ import type { ClusterConfig } from '../config/index.js';
 import type { Readiness } from '../endpoints/context.js';
 import type { AgentRecord, EndpointRegistry } from '../endpoints/registry.js';
 import { podName } from '../endpoints/registry.js';
+import { fullName } from '../endpoints/slow-path.js';
 import type { Locks } from '../locks.js';
 import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
@@ -75,6 +76,9 @@ export interface ClusterMember {
   readonly addressing: NodeAddressing;
   readonly peers: Peers;
   readonly pools: ClusterPools;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly connection: { readonly kind: string; readonly connected: boolean; readonly since: string };
+  readonly controller: { readonly enabled: boolean; readonly leading: boolean };
   blockSource(network: string): BlockSource;
   /** Before every allocation. @throws PodwireError AGENT_NOT_READY, NODE_NAME_TAKEN, NODE_FENCED */
   requireTrust(): void;
@@ -151,6 +155,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   /** Pools that IPAM does not take. */
   const poolProblems = new Map<string, string>();
   let published = '';
+  let connection = { connected: false, since: clock.now() };
   /** What the node holds, by network. */
   const held = new Map<string, readonly string[]>();
 
@@ -317,6 +322,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   const settling = createSettleLoop({ work: settle, clock, log, gather, pause });
 
   function takeChange({ pools: changedPools, blocks, nodes }: CopyChange): void {
+    if (copy.connected !== connection.connected) connection = { connected: copy.connected, since: clock.now() };
     if (!isSynced) return;
     if (changedPools.size > 0 || (blocks.size > 0 && pools.lost.length > 0)) {
       pools.refresh();
@@ -333,6 +339,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
 
   function takeFirst(): void {
     isSynced = true;
+    connection = { connected: copy.connected, since: clock.now() };
     pools.refresh();
     owners.affected(copy.blocks.keys());
     peers.markAllChanged();
@@ -416,6 +423,13 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     for (const end of ends) end();
   }
 
+  /** Of an endpoint whose pod belongs to a workload with addresses. */
+  function workloadOf({ pod, endpoint }: AgentRecord): [network: string, pod: PodName] | undefined {
+    const name = fullName(pod);
+    if (name === undefined || !addressing.hasWorkload(endpoint.network, name)) return undefined;
+    return [endpoint.network, name];
+  }
+
   const member: ClusterMember = {
     get identity() {
       return identity;
@@ -426,6 +440,13 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     addressing,
     peers,
     pools,
+    labels: config.labels,
+    get connection() {
+      return { kind: store.kind, connected: connection.connected, since: new Date(connection.since).toISOString() };
+    },
+    get controller() {
+      return { enabled: config.controller, leading: false };
+    },
     blockSource: (network) => addressing.source(network),
     requireTrust() {
       if (obstacle !== undefined) throw obstacle;
@@ -440,12 +461,21 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       for (const { address } of record.leases) {
         addressing.noteUsed({ address, owner, ...(pod === undefined ? {} : { pod }), since: record.createdAt });
       }
+      const workload = workloadOf(record);
+      if (workload === undefined) return;
+      addressing.noteAssigned(
+        ...workload,
+        record.leases.map(({ address }) => address),
+      );
     },
-    noteFree({ leases }) {
-      for (const { address } of leases) addressing.noteFree(address);
+    noteFree(record) {
+      for (const { address } of record.leases) addressing.noteFree(address);
+      const workload = workloadOf(record);
+      if (workload !== undefined) addressing.noteUnassigned(...workload);
     },
     async join(to) {
       parts = to;
+      for (const { view, ipam } of to.networks) addressing.attach(view.name, ipam);
       copy.synced.then(takeFirst, () => undefined);
       copy.onChange(takeChange);
       addressing.onChange(() => settling.soon());

@@ -1,6 +1,6 @@
 /** What makes a node one of many: where the cluster's store is, and who the node is in it. */
 import { isAddressText, isInterfaceAddressText } from './address-text.js';
-import type { StoreSpec } from '@podwire/store';
+import { storeSpecSchema } from '@podwire/store';
 import { z } from 'zod';
 import { absolutePath, duration } from './fields.js';
 
@@ -48,13 +48,14 @@ const storeObject = z.strictObject({
 });
 type StoreObject = z.output<typeof storeObject>;
 
-/** Which keys belong to which kind, besides `kind` itself. */
+/** Which keys belong to which kind, besides `kind` itself; the store's own schema has the rest of the rules. */
 const keysOf: Readonly<Record<StoreObject['kind'], readonly (keyof StoreObject)[]>> = {
   embedded: ['directory'],
   etcd: ['endpoints', 'tls', 'username', 'passwordFile'],
   consul: ['endpoints', 'tls', 'tokenFile'],
 };
 
+/** One object for all kinds, so that the reference has one table; what comes out is what a store is opened with. */
 const store = storeObject
   .superRefine((value, context) => {
     const allowed = keysOf[value.kind];
@@ -65,28 +66,12 @@ const store = storeObject
     if (allowed.includes('endpoints') && value.endpoints === undefined) {
       context.addIssue({ code: 'custom', path: ['endpoints'], message: `a store of kind ${value.kind} needs them` });
     }
-    if ((value.username === undefined) !== (value.passwordFile === undefined)) {
-      const missing = value.username === undefined ? 'username' : 'passwordFile';
-      context.addIssue({ code: 'custom', path: [missing], message: 'username and passwordFile go together' });
-    }
   })
-  .transform(toSpec);
+  .transform(toSpec)
+  .pipe(storeSpecSchema);
 
-function toSpec({ kind, directory, endpoints = [], tls: files, username, passwordFile, tokenFile }: StoreObject): StoreSpec {
-  const shared = { endpoints, ...(files === undefined ? {} : { tls: withoutUndefined(files) }) };
-  if (kind === 'embedded') return { kind, directory: directory ?? '/var/lib/podwire/store' };
-  if (kind === 'consul') return { kind, ...shared, ...(tokenFile === undefined ? {} : { tokenFile }) };
-  return {
-    kind,
-    ...shared,
-    ...(username === undefined ? {} : { username }),
-    ...(passwordFile === undefined ? {} : { passwordFile }),
-  };
-}
-
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-function withoutUndefined<T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
+function toSpec({ kind, directory = '/var/lib/podwire/store', ...rest }: StoreObject): unknown {
+  return kind === 'embedded' ? { kind, directory } : { kind, ...rest };
 }
 
 /** Kubernetes' rule: an optional DNS prefix and a name of at most 63 characters; values of at most 63. */

@@ -1,7 +1,6 @@
 import type { AttachmentRequest, Result } from '@podwire/cni';
 import { type CallOptions, type EndpointId, endpointKey } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
-import type { ClusterMember } from '../cluster/member.js';
 import { chooseNetwork } from '../networks.js';
 import { renderAnswer } from './answers.js';
 import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
@@ -9,7 +8,7 @@ import { dismantle, forget, markRemoving } from './dismantle.js';
 import { type AddRequest, draftEndpoint, wantedFamilies } from './draft.js';
 import { differenceToWish } from './duplicate.js';
 import { type AgentRecord, describeEndpoint, podName } from './registry.js';
-import { withAddresses } from './slow-path.js';
+import { isMember, withAddresses } from './slow-path.js';
 import { endpointIdOf, readWish, type Wish } from './wish.js';
 
 /**
@@ -74,7 +73,7 @@ async function findPresent(
 async function wire(context: EndpointContext, asked: AddRequest, call: Call): Promise<AgentRecord> {
   call.trace.stage('plan');
   const draft = isMember(context)
-    ? await withAddresses(context, asked, call, () => enterBooks(context, asked))
+    ? await withAddresses(context, asked, call, (complete) => enterBooks(context, complete))
     : enterBooks(context, asked);
   // Made anew for each call: spans count from the moment of this.
   const options = (): CallOptions => ({ signal: call.signal, trace: call.trace.resources() });
@@ -94,9 +93,6 @@ async function wire(context: EndpointContext, asked: AddRequest, call: Call): Pr
   context.faults.reach('add:applied');
   return finish(context, draft, call);
 }
-
-const isMember = (context: EndpointContext): context is EndpointContext & { readonly cluster: ClusterMember } =>
-  context.cluster !== undefined;
 
 /** Makes the draft and writes it into the books in memory, with no turn of the event loop in between. */
 function enterBooks(context: EndpointContext, asked: AddRequest): AgentRecord {

@@ -1,7 +1,8 @@
 /** From what an ADD asks for to what the node must have: addresses, plan and record. Changes nothing but the addresses. */
 import { type EndpointId, endpointKey, type NamespaceIdentity } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
-import type { Ipam, Lease } from '@podwire/ipam';
+import type { PodAddresses } from '@podwire/cluster-ipam';
+import type { Ipam, Lease, LeaseRequest } from '@podwire/ipam';
 import type { Endpoint, NodeView, PlannedEndpoint } from '@podwire/network-contract';
 import type { Network } from '../networks.js';
 import { buildAnswer } from './answers.js';
@@ -15,6 +16,8 @@ export interface AddRequest {
   readonly network: Network;
   readonly namespace: NamespaceIdentity;
   readonly wish: Wish;
+  /** What the pod's workload gives it; only in a cluster. */
+  readonly given?: PodAddresses;
 }
 
 /** What a draft is made with. */
@@ -45,15 +48,24 @@ export function draftEndpoint(asked: AddRequest, tools: DraftTools): AgentRecord
   }
 }
 
-function allocate({ id, network, wish }: AddRequest, { ipam, view }: DraftTools): Lease[] {
-  const families = wantedFamilies(wish, network, view());
-  const pools = wantedPools(wish, network);
-  return ipam.allocate({
-    owner: endpointKey(id),
-    families,
-    ...(wish.addresses.length === 0 ? {} : { requested: wish.addresses }),
+function allocate(asked: AddRequest, { ipam, view }: DraftTools): Lease[] {
+  const families = wantedFamilies(asked.wish, asked.network, view());
+  return ipam.allocate({ owner: endpointKey(asked.id), families, ...wantedAddresses(asked) });
+}
+
+/** Where the addresses may come from: what the pod asks for counts before what its workload gives it. */
+export function wantedAddresses({
+  wish,
+  network,
+  given,
+}: AddRequest): Pick<LeaseRequest, 'requested' | 'preferred' | 'pools' | 'workload'> {
+  const requested = wish.addresses.length > 0 ? wish.addresses : (given?.requested ?? []);
+  const pools = wantedPools(wish, network) ?? given?.pools;
+  return {
+    ...(requested.length === 0 ? {} : { requested }),
     ...(pools === undefined ? {} : { pools }),
-  });
+    ...(given === undefined ? {} : { preferred: given.preferred, workload: given.workload }),
+  };
 }
 
 const familyOf = (cidr: string): 4 | 6 => (cidr.includes(':') ? 6 : 4);
@@ -71,7 +83,7 @@ export function wantedFamilies(wish: Pick<Wish, 'families'>, network: Network, n
 }
 
 /** Restricting one family leaves the other as free as it is. */
-export function wantedPools({ pools }: Wish, { pools: all }: Network): string[] | undefined {
+function wantedPools({ pools }: Wish, { pools: all }: Network): string[] | undefined {
   if (pools === undefined) return undefined;
   const any = (family: 4 | 6): string[] =>
     all.filter(({ cidr }) => familyOf(cidr) === family).map(({ name }) => name);

@@ -1,9 +1,10 @@
-/** What an ADD does when this node has no address for it: the cluster is asked, and the ADD tries again. */
-import type { Need } from '@podwire/cluster-ipam';
+/** What an ADD asks the cluster for: when this node has no address for it, or when its workload has addresses of its own. */
+import type { Need, PodName } from '@podwire/cluster-ipam';
+import type { PodIdentity } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { ClusterMember } from '../cluster/member.js';
 import type { Call, EndpointContext } from './context.js';
-import { type AddRequest, wantedFamilies, wantedPools } from './draft.js';
+import { type AddRequest, wantedAddresses, wantedFamilies } from './draft.js';
 
 /** What is provided may be taken by another ADD that waits too; somebody who loses so often is told. */
 const attempts = 10;
@@ -13,14 +14,15 @@ const attempts = 10;
  * @throws what `work` throws, and PodwireError as NodeAddressing.provide does
  */
 export async function withAddresses<T>(
-  context: EndpointContext & { readonly cluster: ClusterMember },
-  asked: AddRequest,
+  context: MemberContext,
+  request: AddRequest,
   call: Call,
-  work: () => T,
+  work: (asked: AddRequest) => T,
 ): Promise<T> {
+  const asked = await withWorkload(context, request, call);
   for (let attempt = 1; ; attempt++) {
     try {
-      return work();
+      return work(asked);
     } catch (error) {
       if (attempt === attempts || !mayBeElsewhere(error)) throw error;
     }
@@ -29,6 +31,28 @@ export async function withAddresses<T>(
     context.cluster.requireTrust();
     call.trace.stage('plan');
   }
+}
+
+/** The endpoints' context of a node that is in a cluster. */
+export type MemberContext = EndpointContext & { readonly cluster: ClusterMember };
+
+export const isMember = (context: EndpointContext): context is MemberContext => context.cluster !== undefined;
+
+/** Most pods have no workload with addresses, and that is known in memory. */
+async function withWorkload({ cluster, node }: MemberContext, asked: AddRequest, call: Call): Promise<AddRequest> {
+  const { network, wish } = asked;
+  const pod = fullName(wish.pod);
+  if (pod === undefined || !cluster.addressing.hasWorkload(network.view.name, pod)) return asked;
+  call.trace.stage('workload');
+  const families = wantedFamilies(wish, network, node.view(network));
+  const given = await cluster.addressing.addressesFor(network.view.name, pod, families, call.signal);
+  call.trace.stage('plan');
+  return given === undefined ? asked : { ...asked, given };
+}
+
+/** Only pods of Kubernetes' naming can belong to a workload. */
+export function fullName({ namespace, name }: PodIdentity): PodName | undefined {
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
 /** Nothing is left in the blocks of this node, or the address lies in a block of another one. */
@@ -40,12 +64,13 @@ function mayBeElsewhere(error: unknown): boolean {
   return code === 'POOL_EXHAUSTED' || (code === 'ADDRESS_IN_USE' && isNobodysHere);
 }
 
-function needOf({ node }: EndpointContext, { network, wish }: AddRequest): Need {
-  const pools = wantedPools(wish, network);
+function needOf({ node }: EndpointContext, asked: AddRequest): Need {
+  const { network, wish } = asked;
+  const { requested, pools } = wantedAddresses(asked);
   return {
     network: network.view.name,
     families: wantedFamilies(wish, network, node.view(network)),
-    ...(wish.addresses.length === 0 ? {} : { requested: wish.addresses }),
+    ...(requested === undefined ? {} : { requested }),
     ...(pools === undefined ? {} : { pools }),
   };
 }

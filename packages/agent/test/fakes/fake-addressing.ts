@@ -98,6 +98,11 @@ export function createFakeAddressing(options: NodeAddressingOptions): FakeAddres
         if (!pool.disabled && families.includes(pool.cidr.includes(':') ? 6 : 4)) await claim(pool);
       }
     },
+    attach: () => undefined,
+    hasWorkload: () => false,
+    addressesFor: () => Promise.resolve(undefined),
+    noteAssigned: () => undefined,
+    noteUnassigned: () => undefined,
     requireTrust() {
       if (self.fenced) throw new PodwireError('NODE_FENCED', 'cut off for too long');
     },

@@ -1,0 +1,158 @@
+/** What the API and the metrics show of a cluster. These shapes are part of the interface, as `podwire … -o json` prints them. */
+import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
+import type { PeerView } from '@podwire/network-contract';
+import { checkMtu, unreachableBlocks } from '@podwire/network-routed';
+import { describeError } from '@podwire/errors';
+import type { EndpointContext } from '../endpoints/context.js';
+import { describeEndpoint } from '../endpoints/registry.js';
+import type { ClusterMember } from './member.js';
+
+/** A block of this node, or an address that another one has lent. */
+export interface HoldingView {
+  readonly cidr: string;
+  readonly state: string;
+}
+
+export interface ClusterStatusView {
+  readonly store: {
+    readonly kind: string;
+    readonly connected: boolean;
+    /** RFC 3339: since when it is so. */
+    readonly since: string;
+  };
+  /** `registered`, or why the node is not present in the cluster. */
+  readonly standing: 'joining' | 'registered' | 'taken' | 'away';
+  readonly instance: string;
+  /** RFC 3339: when the store last confirmed what the node has. */
+  readonly confirmedAt: string | null;
+  /** Nothing is handed out. */
+  readonly fenced: boolean;
+  readonly underlay: object | null;
+  readonly tunnel: object | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly holdings: readonly HoldingView[];
+  /** Reports that have not reached the store. */
+  readonly unreported: number;
+  readonly peers: { readonly count: number; readonly withProblems: number };
+  /** Whether this agent may lead the cluster, and does. */
+  readonly controller: { readonly enabled: boolean; readonly leading: boolean };
+  /** What is wrong, in words that begin with a code. */
+  readonly problems: readonly string[];
+}
+
+export interface PeerStatusView {
+  readonly name: string;
+  readonly ipv4?: string;
+  readonly ipv6?: string;
+  readonly tunnel?: object;
+  readonly mtu?: number;
+  readonly blocks: readonly string[];
+  /** Things in the kernel that lead to it. */
+  readonly resources: number;
+  readonly problems: readonly string[];
+}
+
+export function viewCluster(context: EndpointContext, member: ClusterMember): ClusterStatusView {
+  const { addressing, facts, identity, registration } = member;
+  const { confirmedAt, fenced, holdings, unreported, problems } = addressing.status();
+  const peers = viewPeers(context, member);
+  return {
+    store: member.connection,
+    standing: registration.standing.kind,
+    instance: identity.instance,
+    confirmedAt: confirmedAt > 0 ? new Date(confirmedAt).toISOString() : null,
+    fenced,
+    underlay: facts.underlay ?? null,
+    tunnel: facts.tunnel ?? null,
+    labels: member.labels,
+    holdings: holdings.map(({ cidr, state }) => ({ cidr, state })),
+    unreported,
+    peers: { count: peers.length, withProblems: peers.filter((peer) => peer.problems.length > 0).length },
+    controller: member.controller,
+    problems: [...problems, ...member.problems(), ...ownProblems(context), ...strayPods(context, member)],
+  };
+}
+
+export function viewPeers(context: EndpointContext, { peers }: ClusterMember): PeerStatusView[] {
+  const problems = problemsByPeer(
+    context,
+    [...peers.known.values()].map(({ view }) => view),
+  );
+  return [...peers.known.values()]
+    .map(({ view, resources, problem }) => {
+      const { name, ipv4, ipv6, tunnel, mtu, blocks } = view;
+      return {
+        name,
+        ...(ipv4 === undefined ? {} : { ipv4 }),
+        ...(ipv6 === undefined ? {} : { ipv6 }),
+        ...(tunnel === undefined ? {} : { tunnel }),
+        ...(mtu === undefined ? {} : { mtu }),
+        blocks,
+        resources: resources.length,
+        problems: [...(problem === undefined ? [] : [problem]), ...(problems.get(name) ?? [])],
+      };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Blocks without a way to them, and packets that are too large for the way. */
+function problemsByPeer({ networks, node }: EndpointContext, views: readonly PeerView[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const note = (peer: string, problem: string): void => {
+    const list = found.get(peer);
+    if (list === undefined) found.set(peer, [problem]);
+    else if (!list.includes(problem)) list.push(problem);
+  };
+  for (const network of networks) {
+    const own = node.view(network);
+    for (const view of views) {
+      for (const { block, why } of unreachableBlocks(own, view)) note(view.name, `${block} is unreachable: ${why}`);
+    }
+    for (const { peer, code, message } of checkMtu(own, views)) {
+      if (peer !== undefined) note(peer, `${code}: ${message}`);
+    }
+  }
+  return found;
+}
+
+function ownProblems({ networks, node, cluster }: EndpointContext): string[] {
+  const sizes = networks.flatMap((network) => checkMtu(node.view(network), []));
+  return [...sizes.map(({ code, message }) => `${code}: ${message}`), ...(cluster?.peers.failures ?? [])];
+}
+
+/** Pods with addresses of blocks that are another node's now: after the node was restored from an old image, for instance. */
+function strayPods({ networks, endpoints, cluster }: EndpointContext, { copy }: ClusterMember): string[] {
+  const stray = networks.flatMap(({ ipam }) => ipam.foreignLeases());
+  return stray.flatMap(({ address, owner }) => {
+    const other = ownerOf(copy, address);
+    if (other === undefined || other === cluster?.identity.node) return [];
+    const record = endpoints.get(owner);
+    const who = record === undefined ? owner : describeEndpoint(record);
+    return [`NODE_STATE_STALE: ${who} has ${address}, which belongs to node ${other} now`];
+  });
+}
+
+function ownerOf({ blocks }: ClusterMember['copy'], address: string): string | undefined {
+  const wanted = parseAddress(address);
+  for (const { value } of blocks.values()) {
+    if (containsAddress(parsePrefix(value.cidr), wanted)) return value.node;
+  }
+  return undefined;
+}
+
+type Standing = Pick<EndpointContext, 'readiness' | 'cluster'>;
+
+/** Whether an ADD could be served now. */
+export const isServing = (context: Standing): boolean => context.readiness.ready && refusal(context) === undefined;
+
+/** What is wrong with serving, in words; also something that does not keep ADDs from being served. */
+export const whyNotServing = (context: Standing): string | undefined => context.readiness.problem ?? refusal(context);
+
+function refusal({ cluster }: Standing): string | undefined {
+  try {
+    cluster?.requireTrust();
+    return undefined;
+  } catch (error) {
+    return describeError(error);
+  }
+}
