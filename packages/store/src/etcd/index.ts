@@ -1,1 +1,2 @@
-export {};
+export { openEtcdStore } from './open.js';
+export type { EtcdOptions, EtcdSpec, EtcdTimeouts } from './options.js';

@@ -1,0 +1,176 @@
+/** The members of the cluster that we know, and the connection to each. */
+import fs from 'node:fs';
+import type { ChannelCredentials, Client } from '@grpc/grpc-js';
+import * as grpc from '@grpc/grpc-js';
+import { PodwireError } from '@podwire/errors';
+import type { TlsFiles } from '../open.js';
+import { EtcdFailure } from './failure.js';
+import type { EtcdSpec, EtcdTimeouts } from './options.js';
+
+const { connectivityState } = grpc;
+
+/** Everything of one member but the calls. */
+export class Endpoint {
+  readonly url: string;
+  readonly #address: string;
+  readonly #isSecure: boolean;
+  readonly #tls: TlsFiles;
+  readonly #timeouts: EtcdTimeouts;
+  #client: Client | undefined;
+
+  constructor(url: string, tls: TlsFiles, timeouts: EtcdTimeouts) {
+    const { protocol, host, port } = parseEndpoint(url);
+    this.url = url;
+    this.#address = `dns:${host}:${port}`;
+    this.#isSecure = protocol === 'https:';
+    this.#tls = tls;
+    this.#timeouts = timeouts;
+  }
+
+  /**
+   * A client that is connected, or whose calls fail at once and say why.
+   * @throws EtcdFailure `unsent` when nobody takes the connection in time, or a file cannot be read
+   */
+  async connect(milliseconds: number): Promise<Client> {
+    const client = (this.#client ??= this.#open());
+    const channel = client.getChannel();
+    const end = Date.now() + Math.max(1, milliseconds);
+    for (;;) {
+      const state = channel.getConnectivityState(true);
+      if (state === connectivityState.READY || state === connectivityState.TRANSIENT_FAILURE) return client;
+      if (state === connectivityState.SHUTDOWN)
+        throw new EtcdFailure('unsent', 'the connection was given up', { isAnswer: false });
+      const isLate = await new Promise<boolean>((resolve) => {
+        channel.watchConnectivityState(state, end, (error) => resolve(error !== undefined));
+      });
+      if (!isLate) continue;
+      this.drop(client);
+      const message = `nobody took the connection within ${Math.round(milliseconds)} ms`;
+      throw new EtcdFailure('unsent', message, { isAnswer: false });
+    }
+  }
+
+  /**
+   * The next call makes a connection anew, with the certificates that the files have then. Calls that are under way on the
+   * old one go on.
+   */
+  drop(client: Client | undefined = this.#client): void {
+    if (client === undefined || client !== this.#client) return;
+    this.#client = undefined;
+    client.close();
+  }
+
+  #open(): Client {
+    return new grpc.Client(this.#address, this.#credentials(), {
+      // Lists are paged by what was there before; a single value may still be big.
+      'grpc.max_receive_message_length': -1,
+      'grpc.max_send_message_length': -1,
+      'grpc.enable_http_proxy': 0,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1_000,
+      // A member that is frozen, or behind a broken link, is found out by a watch although TCP keeps quiet.
+      'grpc.keepalive_time_ms': this.#timeouts.silence,
+      'grpc.keepalive_timeout_ms': Math.min(4_000, this.#timeouts.silence),
+      // Else connections outlive `close` in a pool of the whole process.
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.enable_channelz': 0,
+      'grpc.service_config_disable_resolution': 1,
+      ...(this.#tls.serverName !== undefined && {
+        'grpc.ssl_target_name_override': this.#tls.serverName,
+        'grpc.default_authority': this.#tls.serverName,
+      }),
+    });
+  }
+
+  #credentials(): ChannelCredentials {
+    if (!this.#isSecure) return grpc.credentials.createInsecure();
+    const { ca, certificate, key } = readTlsFiles(this.#tls);
+    try {
+      return grpc.credentials.createSsl(ca ?? null, key ?? null, certificate ?? null);
+    } catch (cause) {
+      throw new EtcdFailure('unsent', `the TLS files cannot be used: ${String(cause)}`, {
+        code: 'STORE_DENIED',
+        isAnswer: false,
+        cause,
+      });
+    }
+  }
+}
+
+/** The one that worked last is asked first. */
+export class Endpoints {
+  readonly all: readonly Endpoint[];
+  #current: number;
+
+  /** @throws PodwireError CONFIG_INVALID, STORE_DENIED when a TLS file cannot be read */
+  constructor(spec: EtcdSpec, timeouts: EtcdTimeouts, random: () => number) {
+    const { endpoints, tls = {} } = spec;
+    if (endpoints.length === 0) throw invalid('etcd has no endpoints');
+    this.all = endpoints.map((url) => new Endpoint(url, tls, timeouts));
+    checkTlsFiles(tls);
+    // Not the first: thousands of nodes with one configuration would all be on one member.
+    this.#current = Math.floor(random() * endpoints.length);
+  }
+
+  /** All, beginning with the one in use. */
+  inOrder(): readonly Endpoint[] {
+    return [...this.all.slice(this.#current), ...this.all.slice(0, this.#current)];
+  }
+
+  prefer(endpoint: Endpoint): void {
+    this.#current = this.all.indexOf(endpoint);
+  }
+
+  /** @returns whether another one is in use now */
+  leave(endpoint: Endpoint): boolean {
+    if (this.all[this.#current] !== endpoint || this.all.length === 1) return false;
+    this.#current = (this.#current + 1) % this.all.length;
+    return true;
+  }
+
+  close(): void {
+    for (const endpoint of this.all) endpoint.drop();
+  }
+}
+
+const invalid = (message: string): PodwireError => new PodwireError('CONFIG_INVALID', message);
+
+function parseEndpoint(text: string): { protocol: string; host: string; port: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.hostname === '')
+    throw invalid(`"${text}" is no endpoint of etcd: http://HOST:PORT or https://HOST:PORT`);
+  if (url.username !== '' || url.password !== '')
+    throw invalid('an endpoint of etcd has no user and no password in it: they have fields of their own');
+  return { protocol: url.protocol, host: url.hostname, port: url.port === '' ? '2379' : url.port };
+}
+
+interface TlsContents {
+  readonly ca: Buffer | undefined;
+  readonly certificate: Buffer | undefined;
+  readonly key: Buffer | undefined;
+}
+
+function readTlsFiles({ ca, certificate, key }: TlsFiles): TlsContents {
+  const read = (file: string | undefined): Buffer | undefined =>
+    file === undefined ? undefined : readSecret(file);
+  return { ca: read(ca), certificate: read(certificate), key: read(key) };
+}
+
+/** @throws EtcdFailure that names the file */
+export function readSecret(file: string): Buffer {
+  try {
+    return fs.readFileSync(file);
+  } catch (cause) {
+    const message = `${file} cannot be read`;
+    throw new EtcdFailure('unsent', message, { code: 'STORE_DENIED', isAnswer: false, cause });
+  }
+}
+
+/** What is wrong from the beginning is said at the beginning. */
+function checkTlsFiles(tls: TlsFiles): void {
+  try {
+    readTlsFiles(tls);
+  } catch (cause) {
+    throw new PodwireError('STORE_DENIED', (cause as Error).message, { cause });
+  }
+}

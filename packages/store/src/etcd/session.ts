@@ -1,0 +1,216 @@
+/** Calls to whichever member answers, as often as is safe. */
+import { setMaxListeners } from 'node:events';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import type { PodwireError } from '@podwire/errors';
+import type { Clock, Log } from '@podwire/rim';
+import { unavailable } from '../failures.js';
+import { ask, orAborted } from './ask.js';
+import { type Endpoint, Endpoints } from './endpoints.js';
+import { EtcdFailure, toFailure, toPodwireError } from './failure.js';
+import { logIn } from './login.js';
+import type { Method } from './methods.js';
+import { type EtcdOptions, type EtcdSpec, type EtcdTimeouts, usualTimeouts } from './options.js';
+import { Tokens } from './tokens.js';
+
+/**
+ * What may be done when nobody knows whether an attempt had its effect.
+ * - `read`: it has none.
+ * - `repeatable`: a second time changes nothing.
+ * - `guarded`: it cannot happen twice, since it makes its own condition fail.
+ * - `once`: nothing; the caller has to look.
+ */
+export type Repetition = 'read' | 'repeatable' | 'guarded' | 'once';
+
+export interface Errand<Request, Response> {
+  readonly method: Method<Request, Response>;
+  readonly request: Request;
+  readonly repetition: Repetition;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Answer<Response> {
+  readonly response: Response;
+  /** An attempt before this one may have had its effect. */
+  readonly isRepeated: boolean;
+}
+
+/** A call on its way. */
+interface Course {
+  /** By the monotonic clock. */
+  readonly end: number;
+  /** An attempt may have had its effect. */
+  isUncertain: boolean;
+  renewals: number;
+  /** What each member said last. */
+  readonly failures: Map<Endpoint, EtcdFailure>;
+}
+
+/** Milliseconds, before a cluster without a leader is asked again: an election takes one to two seconds. */
+const firstPause = 100;
+const longestPause = 1_000;
+/** A token that was just made is unknown to a member that lags behind. */
+const mostRenewals = 3;
+
+/** Where nobody took the call it is said at once: whoever calls has pauses of his own. */
+const isWorthwhile = ({ failures }: Course): boolean =>
+  [...failures.values()].some(({ kind }) => kind !== 'unsent');
+
+export class Session {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  readonly timeouts: EtcdTimeouts;
+  readonly #endpoints: Endpoints;
+  readonly #tokens: Tokens;
+  /** Ends what is under way. */
+  readonly #closing = new AbortController();
+
+  constructor(spec: EtcdSpec, { clock, log, random = Math.random, timeouts }: EtcdOptions) {
+    this.clock = clock;
+    this.log = log;
+    this.random = random;
+    this.timeouts = { ...usualTimeouts, ...timeouts };
+    // Every call and every watch listens to it.
+    setMaxListeners(0, this.#closing.signal);
+    this.#endpoints = new Endpoints(spec, this.timeouts, random);
+    this.#tokens = new Tokens(
+      spec.username === undefined ? undefined : () => logIn(spec, this.#first(), this.timeouts.attempt, log),
+    );
+  }
+
+  /** Aborts when the store is closed. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** @throws EtcdFailure of the kinds compacted, future and no-lease; PodwireError for all others; the signal's reason */
+  async call<Q, A>(errand: Errand<Q, A>): Promise<Answer<A>> {
+    const end = this.clock.elapsed() + this.timeouts.call;
+    const course: Course = { end, isUncertain: false, renewals: 0, failures: new Map() };
+    for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+      const answer = await this.#askAll(errand, course);
+      if (answer !== undefined) return answer;
+      const wait = pause * (0.5 + this.random());
+      if (!isWorthwhile(course) || this.clock.elapsed() + wait >= end) throw this.#giveUp(errand, course);
+      await this.clock.sleep(wait, errand.signal ?? this.#closing.signal).catch(() => undefined);
+      errand.signal?.throwIfAborted();
+    }
+  }
+
+  /** A stream to the member in use. @throws EtcdFailure when there is no connection; the signal's reason */
+  async openStream<Q, A>(
+    { path, encode, decode }: Method<Q, A>,
+    signal: AbortSignal,
+  ): Promise<{ readonly stream: ClientDuplexStream<Q, A>; readonly endpoint: Endpoint }> {
+    const endpoint = this.#first();
+    try {
+      const { metadata } = await orAborted(this.#tokens.pass(), signal);
+      const client = await orAborted(endpoint.connect(this.timeouts.connect), signal);
+      this.#closing.signal.throwIfAborted();
+      return { stream: client.makeBidiStreamRequest(path, encode, decode, metadata), endpoint };
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = toFailure(error);
+      this.leave(endpoint, failure);
+      throw failure;
+    }
+  }
+
+  /** For what went wrong there: the next call or stream goes to another member, or makes its connection anew. */
+  leave(endpoint: Endpoint, failure: EtcdFailure): void {
+    if (this.isClosed) return;
+    if (!failure.isAnswer) endpoint.drop();
+    if (failure.kind !== 'unsent' && failure.kind !== 'unready' && failure.kind !== 'unknown') return;
+    if (this.#endpoints.leave(endpoint))
+      this.log.info({ endpoint: endpoint.url, reason: failure.message }, 'etcd: another member is asked now');
+  }
+
+  close(): void {
+    this.#closing.abort(unavailable('the store is closed'));
+    this.#endpoints.close();
+  }
+
+  /** One member after the other, beginning with the one in use. @throws what no other member would say otherwise */
+  async #askAll<Q, A>(errand: Errand<Q, A>, course: Course): Promise<Answer<A> | undefined> {
+    for (const [index, endpoint] of this.#endpoints.inOrder().entries()) {
+      if (this.isClosed || this.clock.elapsed() >= course.end) return undefined;
+      try {
+        const response = await this.#askOne(errand, endpoint, course);
+        if (index > 0) this.#endpoints.prefer(endpoint);
+        return { response, isRepeated: course.isUncertain };
+      } catch (error) {
+        errand.signal?.throwIfAborted();
+        this.#judge(errand, endpoint, course, toFailure(error));
+      }
+    }
+    return undefined;
+  }
+
+  async #askOne<Q, A>(errand: Errand<Q, A>, endpoint: Endpoint, course: Course): Promise<A> {
+    const { signal, repetition, method, request } = errand;
+    const left = (): number => course.end - this.clock.elapsed();
+    for (;;) {
+      const pass = await orAborted(this.#tokens.pass(), signal);
+      const client = await orAborted(endpoint.connect(Math.min(this.timeouts.connect, left())), signal);
+      // Where nobody else can be asked, patience is all there is.
+      const isPatient = repetition === 'once' || this.#endpoints.all.length === 1;
+      const milliseconds = isPatient ? left() : Math.min(left(), this.timeouts.attempt);
+      const ends = [signal, this.#closing.signal].filter((each) => each !== undefined);
+      try {
+        return await ask(client, method, request, { metadata: pass.metadata, milliseconds, ends });
+      } catch (error) {
+        const failure = toFailure(error);
+        if (failure.kind !== 'token' || !this.#tokens.canRenew || course.renewals >= mostRenewals)
+          throw failure;
+        course.renewals += 1;
+        await this.#tokens.renew(pass);
+      }
+    }
+  }
+
+  /** @throws unless the next member may be asked */
+  #judge<Q, A>(errand: Errand<Q, A>, endpoint: Endpoint, course: Course, failure: EtcdFailure): void {
+    const { repetition } = errand;
+    course.failures.set(endpoint, failure);
+    this.leave(endpoint, failure);
+    switch (failure.kind) {
+      case 'unsent':
+      case 'unready':
+        return;
+      case 'unknown':
+        course.isUncertain ||= repetition !== 'read';
+        if (repetition === 'once') throw this.#giveUp(errand, course);
+        return;
+      case 'compacted':
+      case 'future':
+      case 'no-lease':
+        throw failure;
+      case 'token':
+      case 'final':
+        throw toPodwireError(failure, `${errand.method.name} at ${endpoint.url}`, course.isUncertain);
+    }
+  }
+
+  #giveUp<Q, A>({ method }: Errand<Q, A>, { failures, isUncertain }: Course): PodwireError {
+    if (this.isClosed) return unavailable('the store is closed', { uncertain: isUncertain });
+    const all = [...failures.entries()];
+    const said = all.map(([{ url }, { message }]) => `${url}: ${message}`).join('; ');
+    const code = all.every(([, failure]) => failure.code === 'STORE_DENIED') ? 'STORE_DENIED' : undefined;
+    const message = `${method.name}: ${said === '' ? 'no member of etcd answered in time' : said}`;
+    return toPodwireError(
+      new EtcdFailure('final', message, code === undefined ? {} : { code }),
+      'etcd',
+      isUncertain,
+    );
+  }
+
+  #first(): Endpoint {
+    const [first] = this.#endpoints.inOrder();
+    if (first === undefined) throw new TypeError('no endpoints');
+    return first;
+  }
+}
