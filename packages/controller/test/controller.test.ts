@@ -1,0 +1,221 @@
+import { absenceKind } from '@podwire/cluster';
+import { decodeObject } from '@podwire/store';
+import { afterEach, describe, expect, test } from 'vitest';
+import { renderMetrics } from '../src/index.js';
+import { createTestCluster, grace, hour, type TestCluster, vanishAfter } from './cluster.js';
+import { settle } from './virtual-clock.js';
+
+let cluster: TestCluster;
+afterEach(() => cluster.stopAll());
+
+async function createWithNode(): Promise<TestCluster> {
+  cluster = createTestCluster();
+  await cluster.pool();
+  await cluster.arrive('n1');
+  await cluster.block('10.244.0.0/26', 'n1');
+  return cluster;
+}
+
+const keysOf = async ({ store, keys }: TestCluster, folder: string): Promise<string[]> =>
+  (await store.list(`${keys.root}/${folder}`)).items.map(({ key }) => key);
+
+describe('a node', () => {
+  test('that leaves is unreachable, then it has vanished and all of it is free', async () => {
+    const { clock, startController, leave, stateOf } = await createWithNode();
+    const { controller } = startController();
+    await clock.advance(1);
+    await leave('n1');
+    await clock.advance(1000);
+    expect(await stateOf('n1')).toBe('unreachable');
+    expect(await keysOf(cluster, 'absences/')).toHaveLength(1);
+    await clock.advance(vanishAfter - 2000);
+    expect(await keysOf(cluster, 'shared/blocks/')).toHaveLength(1);
+    await clock.advance(2000);
+    expect(await keysOf(cluster, 'shared/blocks/')).toEqual([]);
+    expect(await keysOf(cluster, 'shared/nodes/')).toEqual([]);
+    expect(await keysOf(cluster, 'absences/')).toEqual([]);
+    expect(controller.metrics()).toMatchObject({
+      leading: true,
+      absences: 1,
+      released: 1,
+      releasedBlocks: 1,
+    });
+    expect(controller.metrics().absentNodes).toBe(0);
+  });
+
+  test('that comes back is ready again, and begins anew when it leaves', async () => {
+    const { clock, startController, leave, arrive, stateOf } = await createWithNode();
+    startController();
+    await leave('n1');
+    await clock.advance(vanishAfter - hour);
+    await arrive('n1');
+    expect(await keysOf(cluster, 'absences/')).toEqual([]);
+    expect(await stateOf('n1')).toBe('ready');
+    await leave('n1');
+    await clock.advance(vanishAfter - hour);
+    expect(await stateOf('n1')).toBe('unreachable');
+    await clock.advance(2 * hour);
+    expect(await stateOf('n1')).toBeUndefined();
+  });
+
+  test('whose absence was left over is ready again', async () => {
+    const { clock, startController, leave, store, keys, stateOf } = await createWithNode();
+    const first = startController();
+    await leave('n1');
+    await clock.advance(hour);
+    await first.stop();
+    const presence = '{"kind":"presence","version":1,"value":{"node":"n1","instance":"n1-1","since":1}}';
+    await store.put(keys.presence('n1'), presence);
+    startController();
+    await clock.advance(1);
+    expect(await keysOf(cluster, 'absences/')).toEqual([]);
+    expect(await stateOf('n1')).toBe('ready');
+  });
+
+  test('that is back for a moment while nobody leads begins anew', async () => {
+    const { clock, startController, leave, arrive, stateOf } = await createWithNode();
+    const first = startController();
+    await leave('n1');
+    await clock.advance(vanishAfter - hour);
+    await first.kill();
+    await arrive('n1');
+    await leave('n1');
+    startController();
+    await clock.advance(vanishAfter - hour);
+    expect(await stateOf('n1')).toBe('unreachable');
+    await clock.advance(2 * hour);
+    expect(await stateOf('n1')).toBeUndefined();
+  });
+});
+
+describe('clocks', () => {
+  test('a wall clock that jumps forward makes nobody vanish', async () => {
+    const { clock, startController, leave, stateOf } = await createWithNode();
+    const leader = startController();
+    await leave('n1');
+    await clock.advance(hour);
+    leader.clock.jump(1000 * hour);
+    await clock.advance(20 * hour);
+    expect(await stateOf('n1')).toBe('unreachable');
+    await clock.advance(4 * hour);
+    expect(await stateOf('n1')).toBeUndefined();
+  });
+
+  test('a wall clock that jumps back makes it late, and not for ever', async () => {
+    const { clock, startController, leave, stateOf } = await createWithNode();
+    const leader = startController();
+    await leave('n1');
+    await clock.advance(12 * hour);
+    leader.clock.jump(-100 * hour);
+    await clock.advance(20 * hour);
+    expect(await stateOf('n1')).toBe('unreachable');
+    await clock.advance(6 * hour);
+    expect(await stateOf('n1')).toBeUndefined();
+  });
+
+  test('a leader that takes over goes on counting where the last one has noted', async () => {
+    const { clock, startController, leave, stateOf } = await createWithNode();
+    const first = startController('a');
+    await leave('n1');
+    await clock.advance(12.5 * hour);
+    await first.kill();
+    // An hour ahead of the first one: it must not count for anything.
+    startController('b', hour);
+    await clock.advance(8 * hour);
+    expect(await stateOf('n1')).toBe('unreachable');
+    await clock.advance(5 * hour);
+    expect(await stateOf('n1')).toBeUndefined();
+  });
+
+  test('what was counted is noted', async () => {
+    const { clock, startController, leave, store, keys } = await createWithNode();
+    startController();
+    await leave('n1');
+    await clock.advance(5.5 * hour);
+    const item = await store.get(keys.absence('n1'));
+    expect(decodeObject(absenceKind, item!.key, item!.value).observed).toBe(5 * hour);
+  });
+});
+
+describe('leadership', () => {
+  test('one leads; when it dies another does, and only that one writes', async () => {
+    const { clock, startController, leave } = await createWithNode();
+    const first = startController('a');
+    await clock.advance(1);
+    const second = startController('b');
+    await clock.advance(1);
+    expect([first, second].map(({ controller }) => controller.metrics().leading)).toEqual([true, false]);
+    await first.kill();
+    await clock.advance(2 * hour);
+    expect(second.controller.metrics()).toMatchObject({ leading: true, terms: 1 });
+    await leave('n1');
+    await clock.advance(1);
+    expect(second.controller.metrics().absences).toBe(1);
+  });
+
+  test('a leader whose key was taken writes nothing more', async () => {
+    const { clock, startController, store, keys, leave } = await createWithNode();
+    const { controller } = startController('a');
+    await clock.advance(1);
+    expect(controller.metrics().leading).toBe(true);
+    // Before it can notice.
+    const taken = store.put(keys.leader, 'somebody else');
+    const left = leave('n1');
+    await Promise.all([taken, left]);
+    await clock.advance(hour);
+    expect(await keysOf(cluster, 'absences/')).toEqual([]);
+  });
+
+  test('a store that fails now and then is asked again', async () => {
+    const { clock, startController, leave } = await createWithNode();
+    const { controller, store } = startController('a');
+    await clock.advance(1);
+    store.cut();
+    await leave('n1');
+    await clock.advance(5_000);
+    expect(await keysOf(cluster, 'absences/')).toEqual([]);
+    store.restore();
+    await clock.advance(60_000);
+    expect(await keysOf(cluster, 'absences/')).toHaveLength(1);
+    expect(controller.metrics().leading).toBe(true);
+  });
+});
+
+describe('garbage', () => {
+  test('is collected when it was found for the whole grace', async () => {
+    const { clock, startController, block } = await createWithNode();
+    const { controller } = startController();
+    await block('10.244.5.0/26', undefined);
+    await clock.advance(1);
+    expect(controller.metrics().candidates).toBe(1);
+    await clock.advance(grace - 10);
+    expect(await keysOf(cluster, 'shared/blocks/')).toHaveLength(2);
+    await clock.advance(20);
+    expect(await keysOf(cluster, 'shared/blocks/')).toHaveLength(1);
+    expect(controller.metrics()).toMatchObject({ collected: 1, collections: 3 });
+  });
+
+  test('waits anew under a new leader', async () => {
+    const { clock, startController, block } = await createWithNode();
+    const first = startController('a');
+    await block('10.244.5.0/26', undefined);
+    await clock.advance(grace * 0.9);
+    await first.stop();
+    startController('b');
+    await clock.advance(grace * 0.9);
+    expect(await keysOf(cluster, 'shared/blocks/')).toHaveLength(2);
+    await clock.advance(grace * 0.2);
+    expect(await keysOf(cluster, 'shared/blocks/')).toHaveLength(1);
+  });
+});
+
+test('metrics are in the text format of Prometheus', async () => {
+  const { startController } = await createWithNode();
+  const { controller } = startController();
+  await settle();
+  const text = renderMetrics(controller.metrics());
+  expect(text).toContain('# TYPE podwire_controller_leading gauge\npodwire_controller_leading 1\n');
+  expect(
+    text.split('\n').every((line) => line === '' || /^(#|podwire_controller_\w+ [\d.]+$)/.test(line)),
+  ).toBe(true);
+});
