@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
 import { checkMtu, createRoutedModel, podMtu, tunnelMac, unreachableBlocks } from '@podwire/network-routed';
 
-const { planNode, planPeer } = createRoutedModel();
+const model = createRoutedModel();
+const planNode = (node: NodeView) => model.planNode(node);
+const planPeer = (node: NodeView, peer: PeerView) => model.planPeer(node, peer);
 
 const pools = (encapsulation: PoolView['encapsulation']): PoolView[] => [
   { name: 'four', cidr: '10.244.0.0/16', natOutgoing: true, encapsulation: encapsulation ?? 'direct' },

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { ask, CommandError, pings, serveEcho, type TestNamespace } from '@podwire/testkit';
+import {
+  beyond,
+  createFabric,
+  type Fabric,
+  type FabricNode,
+  type FabricOptions,
+  type FabricPod,
+  families,
+  type FamilyName,
+} from './fabric-world.js';
+
+const fabrics: readonly (FabricOptions & {
+  /** By the number of the other node: what a pod of node 1 goes through to it. */
+  readonly ways: Readonly<Record<number, 'direct' | 'tunnel' | 'none'>>;
+})[] = [
+  { name: 'direct', encapsulation: 'direct', ways: { 2: 'direct', 4: 'none' } },
+  { name: 'vxlan', encapsulation: 'vxlan', ways: { 2: 'tunnel', 4: 'tunnel' } },
+  { name: 'vxlan6', encapsulation: 'vxlan', underlay: ['ipv6'], ways: { 2: 'tunnel', 4: 'tunnel' } },
+  { name: 'cross', encapsulation: 'vxlan-cross-subnet', ways: { 2: 'direct', 4: 'tunnel' } },
+  {
+    ...{ name: 'cross4', encapsulation: 'vxlan-cross-subnet', underlay: ['ipv4'] },
+    ways: { 2: 'direct', 4: 'tunnel' },
+  },
+];
+
+for (const { ways, ...options } of fabrics) {
+  suite(`the fabric ${options.name}, with strict rp_filter`, () => {
+    let fabric: Fabric;
+    let here: FabricNode;
+    let pod: FabricPod;
+    const pods = new Map<number, FabricPod>();
+
+    before(async () => {
+      fabric = await createFabric(options);
+      here = fabric.nodes[0]!;
+      pod = await here.addPod();
+      for (const number of [2, 4]) pods.set(number, await fabric.nodes[number - 1]!.addPod());
+      await serve(pod.namespace, pod, 80);
+      for (const [number, other] of pods) {
+        await serve(other.namespace, other, 80);
+        await serve(fabric.nodes[number - 1]!.host.namespace, fabric.nodes[number - 1]!, 81);
+      }
+      await serve(fabric.router, beyond, 82);
+    });
+    after(() => fabric.close());
+
+    for (const family of families) {
+      for (const number of [2, 4]) {
+        const way = wayOf(options, ways, number, family);
+        const there = (): FabricNode => fabric.nodes[number - 1]!;
+        const other = (): FabricPod => pods.get(number)!;
+
+        if (way === 'none') {
+          test(`no way to node ${number}, ${family}`, async () => {
+            assert.equal(await pings(pod.namespace, other()[family], 200), false);
+          });
+          continue;
+        }
+
+        test(`pods reach each other with their own addresses, node ${number}, ${way}, ${family}`, async () => {
+          const to = await ask(pod.namespace, 'tcp', other()[family], 80);
+          assert.equal(to.peer.address, pod[family]);
+          const back = await ask(other().namespace, 'tcp', pod[family], 80);
+          assert.equal(back.peer.address, other()[family]);
+          assert.ok(await pings(pod.namespace, other()[family]));
+        });
+
+        test(`full-size packets that may not be cut, node ${number}, ${way}, ${family}`, async () => {
+          assert.ok(await pingsUncut(pod.namespace, other()[family], here.view.mtu));
+          assert.equal(await pingsUncut(pod.namespace, other()[family], here.view.mtu + 1), false);
+        });
+
+        test(`a node reaches pods elsewhere, and they see the right one of its addresses, ${number}, ${family}`, async () => {
+          const seen = await ask(here.host.namespace, 'tcp', other()[family], 80);
+          assert.equal(seen.peer.address, way === 'tunnel' ? here.tunnel[family] : here[family]);
+        });
+
+        test(`a pod reaches the other node itself, ${number}, ${family}`, async () => {
+          const seen = await ask(pod.namespace, 'tcp', there()[family], 81);
+          assert.equal(seen.peer.address, here[family], 'outside the pools: masqueraded');
+        });
+
+        if (way === 'tunnel')
+          test(`a program bound to the node's own address is answered, ${number}, ${family}`, async () => {
+            const seen = await ask(here.host.namespace, 'tcp', other()[family], 80, { from: here[family] });
+            assert.equal(seen.peer.address, here.tunnel[family]);
+          });
+      }
+
+      test(`the world sees the node's address, ${family}`, async () => {
+        const seen = await ask(pod.namespace, 'tcp', beyond[family], 82);
+        assert.equal(seen.peer.address, here[family]);
+      });
+    }
+  });
+}
+
+/** Without addresses of its family on the underlay a pool is never direct. */
+function wayOf(
+  { underlay = families, encapsulation }: FabricOptions,
+  ways: Readonly<Record<number, 'direct' | 'tunnel' | 'none'>>,
+  number: number,
+  family: FamilyName,
+): 'direct' | 'tunnel' | 'none' {
+  const way = ways[number]!;
+  if (way !== 'direct' || underlay.includes(family)) return way;
+  return encapsulation === 'direct' ? 'none' : 'tunnel';
+}
+
+async function serve(
+  namespace: TestNamespace,
+  addresses: Readonly<Record<FamilyName, string>>,
+  port: number,
+): Promise<void> {
+  for (const family of families) await serveEcho(namespace, 'tcp', addresses[family], port);
+}
+
+/** `size` counts the IP header. */
+async function pingsUncut(namespace: TestNamespace, address: string, size: number): Promise<boolean> {
+  const payload = size - (address.includes(':') ? 48 : 28);
+  const once = ['ping', '-n', '-c', '1', '-W', '2', '-M', 'do', '-s', String(payload), address];
+  try {
+    await namespace.run(once);
+    return true;
+  } catch (error) {
+    if (error instanceof CommandError && error.exit.code !== null) return false;
+    throw error;
+  }
+}
