@@ -14,12 +14,14 @@ import { renderConflist } from '../src/commands/install-conflist.js';
 let top: string;
 let folders: { cniBinDir: string; cniConfDir: string };
 let plugin: string;
+let ipam: string;
 let conflist: string;
 
 beforeEach(() => {
   top = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-install-'));
   folders = { cniBinDir: path.join(top, 'opt/cni/bin'), cniConfDir: path.join(top, 'etc/cni/net.d') };
   plugin = path.join(folders.cniBinDir, 'podwire-cni');
+  ipam = path.join(folders.cniBinDir, 'podwire-ipam');
   conflist = path.join(folders.cniConfDir, '10-podwire.conflist');
 });
 afterEach(() => fs.rmSync(top, { recursive: true }));
@@ -50,18 +52,21 @@ describe('installPlugin', () => {
           { path: folders.cniBinDir, action: 'created' },
           { path: folders.cniConfDir, action: 'created' },
           { path: plugin, action: 'created' },
+          { path: ipam, action: 'created' },
           { path: conflist, action: 'created' },
         ],
       });
       assert.equal(modeOf(plugin), '755');
       assert.equal(modeOf(conflist), '644');
       assert.equal(versionsOf(plugin), '1.1.0');
+      assert.deepEqual(fs.readFileSync(ipam), fs.readFileSync(plugin));
       const expected = renderConflist({ name: 'podwire', socket: '/run/podwire/cni.sock' });
       assert.equal(fs.readFileSync(conflist, 'utf8'), expected);
       const removed = await uninstallPlugin(folders);
-      assert.deepEqual(removed.changes.slice(0, 2), [
+      assert.deepEqual(removed.changes.slice(0, 3), [
         { path: conflist, action: 'removed' },
         { path: plugin, action: 'removed' },
+        { path: ipam, action: 'removed' },
       ]);
       assert.deepEqual(everything(), []);
     });
@@ -100,7 +105,10 @@ describe('installPlugin', () => {
     await installPlugin(folders);
     const before = [plugin, conflist].map((file) => fs.statSync(file));
     const again = await installPlugin(folders);
-    assert.deepEqual(actions(again), ['unchanged', 'unchanged', 'unchanged', 'unchanged']);
+    assert.deepEqual(
+      actions(again),
+      Array.from({ length: 5 }, () => 'unchanged'),
+    );
     const inodes = (stats: fs.Stats[]) => stats.map(({ ino, mtimeMs }) => [ino, mtimeMs]);
     assert.deepEqual(inodes([plugin, conflist].map((file) => fs.statSync(file))), inodes(before));
   });
@@ -108,7 +116,7 @@ describe('installPlugin', () => {
   it('replaces what an installation with other options left', async () => {
     await installPlugin({ ...folders, plugin: 'js' });
     const again = await installPlugin({ ...folders, plugin: 'c', name: 'blue', socket: '/run/blue.sock' });
-    assert.deepEqual(actions(again).slice(2), ['replaced', 'replaced']);
+    assert.deepEqual(actions(again).slice(2), ['replaced', 'replaced', 'replaced']);
     assert.equal(
       fs.readFileSync(conflist, 'utf8'),
       renderConflist({ name: 'blue', socket: '/run/blue.sock' }),
@@ -118,7 +126,7 @@ describe('installPlugin', () => {
   it('restores the modes', async () => {
     await installPlugin(folders);
     fs.chmodSync(plugin, 0o644);
-    assert.deepEqual(actions(await installPlugin(folders)).slice(2), ['replaced', 'unchanged']);
+    assert.deepEqual(actions(await installPlugin(folders)).slice(2), ['replaced', 'unchanged', 'unchanged']);
     assert.equal(modeOf(plugin), '755');
   });
 
@@ -199,13 +207,16 @@ describe('installPlugin', () => {
     const left = [`.podwire-cni-new-${gone.pid}`, `.podwire-cni-new-${process.ppid}`, '.podwire-cni-new-x'];
     for (const name of left) fs.writeFileSync(path.join(folders.cniBinDir, name), '');
     await installPlugin(folders);
-    assert.deepEqual(fs.readdirSync(folders.cniBinDir).sort(), ['podwire-cni', ...left.slice(1)].sort());
+    assert.deepEqual(
+      fs.readdirSync(folders.cniBinDir).sort(),
+      ['podwire-cni', 'podwire-ipam', ...left.slice(1)].sort(),
+    );
   });
 });
 
 describe('uninstallPlugin', () => {
   it('has nothing to do where nothing is installed', async () => {
-    assert.deepEqual(actions(await uninstallPlugin(folders)), ['absent', 'absent']);
+    assert.deepEqual(actions(await uninstallPlugin(folders)), ['absent', 'absent', 'absent']);
   });
 
   it('keeps folders that were there before, and what others put into those it made', async () => {
@@ -230,7 +241,11 @@ describe('uninstallPlugin', () => {
     const list = JSON.parse(fs.readFileSync(conflist, 'utf8')) as { plugins: unknown[] };
     list.plugins.push({ type: 'portmap', capabilities: { portMappings: true } });
     fs.writeFileSync(conflist, JSON.stringify(list));
-    assert.deepEqual(actions(await uninstallPlugin(folders)), ['kept', 'removed']);
-    assert.deepEqual(actions(await uninstallPlugin({ ...folders, force: true })), ['removed', 'absent']);
+    assert.deepEqual(actions(await uninstallPlugin(folders)), ['kept', 'removed', 'removed']);
+    assert.deepEqual(actions(await uninstallPlugin({ ...folders, force: true })), [
+      'removed',
+      'absent',
+      'absent',
+    ]);
   });
 });

@@ -3,6 +3,8 @@
 export const DEFAULT_SOCKET = '/run/podwire/cni.sock';
 export const DEFAULT_NAME = 'podwire';
 export const PLUGIN_TYPE = 'podwire-cni';
+/** The same program; other plugins start it under this name for addresses (their `ipam.type`). */
+export const IPAM_TYPE = 'podwire-ipam';
 
 export interface ConflistOptions {
   /** Network name; CNI specification 1.1.0, section 1, "Configuration format". */

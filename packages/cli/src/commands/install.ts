@@ -7,6 +7,7 @@ import { describeError, PodwireError } from '@podwire/errors';
 import {
   DEFAULT_NAME,
   DEFAULT_SOCKET,
+  IPAM_TYPE,
   isOwnConflist,
   PLUGIN_TYPE,
   renderConflist,
@@ -75,17 +76,18 @@ interface Plugin {
  */
 export async function installPlugin(options: InstallOptions): Promise<InstallResult> {
   const conflist = renderConflist(validate(options));
-  const [pluginFile, conflistFile] = filesOf(options);
+  const { plugins, conflist: conflistFile } = filesOf(options);
   return explain('install', async () => {
     if (!options.force) {
-      await refuseForeign(pluginFile, isOwnPlugin);
+      for (const file of plugins) await refuseForeign(file, isOwnPlugin);
       await refuseForeign(conflistFile, isOwnText);
     }
     const plugin = await choosePlugin(options);
     const verify = (file: string) => verifyPlugin(file, options.signal);
     const changes = [await ensureFolder(options.cniBinDir), await ensureFolder(options.cniConfDir)];
-    for (const file of [pluginFile, conflistFile]) await removeLeftovers(file);
-    changes.push(await replaceFile(pluginFile, plugin.content, { mode: 0o755, verify }));
+    for (const file of [...plugins, conflistFile]) await removeLeftovers(file);
+    for (const file of plugins)
+      changes.push(await replaceFile(file, plugin.content, { mode: 0o755, verify }));
     changes.push(await replaceFile(conflistFile, Buffer.from(conflist), { mode: 0o644 }));
     return { plugin: plugin.kind, changes };
   });
@@ -97,12 +99,11 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRes
  * @throws PodwireError INSTALL_FAILED
  */
 export async function uninstallPlugin(options: FoldersOptions): Promise<UninstallResult> {
-  const [pluginFile, conflistFile] = filesOf(options);
+  const { plugins, conflist } = filesOf(options);
   return explain('uninstall', async () => {
-    const changes = [
-      await removeOwn(conflistFile, options.force === true ? () => true : isOwnText),
-      await removeOwn(pluginFile, options.force === true ? () => true : isOwnPlugin),
-    ];
+    const changes = [await removeOwn(conflist, options.force === true ? () => true : isOwnText)];
+    for (const file of plugins)
+      changes.push(await removeOwn(file, options.force === true ? () => true : isOwnPlugin));
     for (const folder of [options.cniConfDir, options.cniBinDir]) {
       const made = await removeMadeFolder(path.resolve(folder));
       changes.push(...made);
@@ -111,10 +112,10 @@ export async function uninstallPlugin(options: FoldersOptions): Promise<Uninstal
   });
 }
 
-const filesOf = ({ cniBinDir, cniConfDir }: FoldersOptions): [plugin: string, conflist: string] => [
-  path.resolve(cniBinDir, PLUGIN_TYPE),
-  path.resolve(cniConfDir, CONFLIST),
-];
+const filesOf = ({ cniBinDir, cniConfDir }: FoldersOptions) => ({
+  plugins: [PLUGIN_TYPE, IPAM_TYPE].map((name) => path.resolve(cniBinDir, name)),
+  conflist: path.resolve(cniConfDir, CONFLIST),
+});
 
 /** Gives errors of the system the words that people need; coded errors pass as they are. */
 async function explain<T>(what: string, work: () => Promise<T>): Promise<T> {
