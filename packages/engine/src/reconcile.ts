@@ -1,23 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EngineContext } from './context.js';
 import { clearDoomedName } from './doom.js';
-import type { CallOptions, Change, Drift, Owned } from './engine.js';
+import type { CallOptions, Change, Owned } from './engine.js';
+import type { Failure } from './failure.js';
+import { mend, report } from './mend.js';
 import { prune } from './prune.js';
 import type { Pruned } from './pruned.js';
 import type { LinkReaper } from './reaper.js';
-import { describeResource } from './providers/index.js';
 import { removeResources } from './remove.js';
-import type { Resource } from './resource.js';
-import type { Failure } from './failure.js';
-import { runStep } from './run-step.js';
-import { openSession, type Session } from './session.js';
-import { planSteps } from './steps.js';
+import { repairTogether, splitIntoRuns } from './repair-together.js';
+import { openSession } from './session.js';
 import { surveyHost } from './survey.js';
 import { findDrift } from './verify.js';
 
 /**
  * Makes the host look like `desired`; see `Engine.reconcile`. The host is read once for all owners. Other work gets
  * its turn between two owners, so what was read may be outdated by then: a drift is looked at again before it is repaired.
+ * Owners that are no more than routes and the like (peers, by the thousand) are looked at and repaired many at a time.
  */
 export async function reconcileHost(
   context: EngineContext,
@@ -25,12 +24,18 @@ export async function reconcileHost(
   desired: readonly Owned[],
   options: CallOptions,
 ): Promise<Change[]> {
-  const survey = surveyHost(context.kernel);
+  let survey = surveyHost(context.kernel);
   const changes: Change[] = [];
-  for (const owned of desired) {
+  for (const run of splitIntoRuns(desired)) {
     options.signal.throwIfAborted();
-    const suspected = findDrift(context, owned, survey).length > 0;
-    if (suspected) changes.push(...(await repair(context, reaper, owned, options)));
+    if (run.together) changes.push(...(await repairTogether(context, run.owners, survey, options)));
+    else {
+      const [owned] = run.owners;
+      const suspected = findDrift(context, owned!, survey).length > 0;
+      if (suspected) changes.push(...(await repair(context, reaper, owned!, options)));
+      // What is mended of the node may have cost others something: a table its elements, a link its routes and neighbours.
+      if (suspected && owned!.namespace === undefined) survey = surveyHost(context.kernel);
+    }
     await setImmediate();
   }
   changes.push(...(await prune(context, reaper, desired, survey)).map(removal));
@@ -54,39 +59,10 @@ async function repair(
   try {
     const failures = [...doomed, ...(await mend(context, drifts, session, options))];
     const failed = new Map(failures.map(({ resource, error }) => [resource, error]));
-    return drifts.map(({ resource }) => report(owned, resource, failed));
+    return drifts.map(({ resource }) => report(owned.owner, resource, failed));
   } finally {
     session.close();
   }
-}
-
-function report(owned: Owned, resource: Resource, failed: ReadonlyMap<Resource, unknown>): Change {
-  const change = { owner: owned.owner, what: describeResource(resource) };
-  if (!failed.has(resource)) return { ...change, action: 'repaired' };
-  return { ...change, action: 'failed', error: failed.get(resource) };
-}
-
-async function mend(
-  context: EngineContext,
-  drifts: readonly Drift[],
-  session: Session,
-  { signal }: CallOptions,
-): Promise<Failure[]> {
-  const changed = new Set(drifts.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
-  const failures: Failure[] = [];
-  const steps = planSteps(
-    drifts.map(({ resource }) => resource),
-    context.single,
-  );
-  for (const step of steps) {
-    for (const mode of ['replace', 'add'] as const) {
-      const resources = step.resources.filter((resource) => changed.has(resource) === (mode === 'replace'));
-      if (resources.length === 0) continue;
-      context.faults.reach(`mend:${mode}:${resources[0]!.kind}`);
-      failures.push(...(await runStep({ ...step, resources }, session, signal, mode)));
-    }
-  }
-  return failures;
 }
 
 /**

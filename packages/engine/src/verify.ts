@@ -11,11 +11,14 @@ import { openSession } from './session.js';
 export function findDrift(context: EngineContext, owned: Owned, survey?: Survey): Drift[] {
   const session = openSession(context.kernel, owned);
   try {
-    const view = openView(session, survey);
-    return owned.resources.flatMap((resource) => driftOf(resource, view));
+    return driftsIn(owned.resources, openView(session, survey));
   } finally {
     session.close();
   }
+}
+
+export function driftsIn(resources: readonly Resource[], view: View): Drift[] {
+  return resources.flatMap((resource) => driftOf(resource, view));
 }
 
 function driftOf(resource: Resource, view: View): Drift[] {
