@@ -4,6 +4,7 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { chooseNetwork } from '../networks.js';
 import { renderAnswer } from './answers.js';
 import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
+import { onlyAddresses, readDelegation } from './delegation.js';
 import { dismantle, forget, markRemoving } from './dismantle.js';
 import { type AddRequest, draftEndpoint, wantedFamilies } from './draft.js';
 import { differenceToWish } from './duplicate.js';
@@ -22,21 +23,33 @@ export async function addEndpoint(
 ): Promise<void> {
   call.trace.stage('validate');
   refusePrevResult(request);
-  const network = chooseNetwork(context.networks, request.config);
-  const wish = readWish(request);
+  const wanted = readWanted(context, request);
   const id = endpointIdOf(request);
-  identifyTrace(call, id, wish);
+  identifyTrace(call, id, wanted.wish);
   call.trace.stage('lock');
   await context.locks.withEndpoint(endpointKey(id), call.signal, async () => {
     requireReady(context);
     call.trace.stage('namespace');
     const namespace = context.namespaces.identify(request.netns, { allowOwn: request.netnsOverride });
     context.faults.reach('add:validated');
-    const asked: AddRequest = { id, network, namespace, wish };
+    const asked: AddRequest = { id, namespace, ...wanted };
     const present = await findPresent(context, asked, call);
     const record = present ?? (await wire(context, asked, call));
     await handOver(context, record, { isNew: present === undefined, request, call });
   });
+}
+
+/** What is wanted: a pod's network from us, or its addresses for another plugin that wires it. */
+function readWanted(
+  { networks }: EndpointContext,
+  request: AttachmentRequest,
+): Pick<AddRequest, 'network' | 'wish' | 'delegation'> {
+  const { config } = request;
+  const delegation = readDelegation(config);
+  const wish = readWish(request);
+  if (delegation === undefined) return { network: chooseNetwork(networks, config), wish };
+  const network = chooseNetwork(networks, { name: config.name, network: delegation.network });
+  return { network, wish: onlyAddresses(wish), delegation };
 }
 
 function identifyTrace(call: Call, id: EndpointId, { pod }: Wish): void {

@@ -6,6 +6,7 @@ import type { Ipam, Lease, LeaseRequest } from '@podwire/ipam';
 import type { Endpoint, NodeView, PlannedEndpoint } from '@podwire/network-contract';
 import type { Network } from '../networks.js';
 import { buildAnswer } from './answers.js';
+import { answerDelegated, type Delegation } from './delegation.js';
 import { makeMac } from './mac.js';
 import type { AgentRecord, EndpointDetails } from './registry.js';
 import type { Wish } from './wish.js';
@@ -18,6 +19,8 @@ export interface AddRequest {
   readonly wish: Wish;
   /** What the pod's workload gives it; only in a cluster. */
   readonly given?: PodAddresses;
+  /** Another plugin wires the pod, and asks only for its addresses. */
+  readonly delegation?: Delegation;
 }
 
 /** What a draft is made with. */
@@ -41,7 +44,7 @@ export function draftEndpoint(asked: AddRequest, tools: DraftTools): AgentRecord
   const leases = allocate(asked, tools);
   try {
     const endpoint = describeEndpoint(asked, leases, tools);
-    return toRecord(endpoint, plan(asked.network, endpoint, tools), asked, tools.now);
+    return toRecord(endpoint, make(asked, endpoint, tools), asked, tools.now);
   } catch (error) {
     tools.ipam.release(endpointKey(asked.id));
     throw error;
@@ -111,16 +114,32 @@ function plan({ model }: Network, endpoint: Endpoint, { view, isLinkTaken }: Dra
   return model.planEndpoint({ ...endpoint, nameTaken: true }, view());
 }
 
-function toRecord(endpoint: Endpoint, planned: PlannedEndpoint, asked: AddRequest, now: number): AgentRecord {
+/** What the node must have for it, and what its plugin is told. */
+type Made = Pick<AgentRecord, 'resources' | 'answer'>;
+
+function make(asked: AddRequest, endpoint: Endpoint, tools: DraftTools): Made {
+  const { delegation, network, namespace, wish } = asked;
+  const { leases } = endpoint;
+  if (delegation !== undefined) {
+    return { resources: [], answer: answerDelegated(delegation, leases, network.pools) };
+  }
+  const planned = plan(network, endpoint, tools);
+  const dns = wish.dns === undefined ? {} : { dns: wish.dns };
+  return {
+    resources: planned.resources,
+    answer: buildAnswer({ planned, leases, netns: namespace.path, ...dns }),
+  };
+}
+
+function toRecord(endpoint: Endpoint, made: Made, asked: AddRequest, now: number): AgentRecord {
   const { id, pod, leases, mac, portMappings, bandwidth } = endpoint;
-  const { network, namespace, wish } = asked;
+  const { network, namespace } = asked;
   const details: EndpointDetails = {
     network: network.view.name,
     mac,
     portMappings,
     ...(bandwidth === undefined ? {} : { bandwidth }),
   };
-  const dns = wish.dns === undefined ? {} : { dns: wish.dns };
   return {
     version: 1,
     id,
@@ -129,8 +148,7 @@ function toRecord(endpoint: Endpoint, planned: PlannedEndpoint, asked: AddReques
     namespace,
     leases,
     endpoint: details,
-    resources: planned.resources,
-    answer: buildAnswer({ planned, leases, netns: namespace.path, ...dns }),
+    ...made,
     createdAt: now,
   };
 }
