@@ -98,5 +98,14 @@ function createMember(config: AgentConfig, dependencies: AgentDependencies): Clu
   const { cluster: world, version, readHost, random, faults, log } = dependencies;
   if (world === undefined) throw new PodwireError('INTERNAL', 'there is no store for the configured cluster');
   const { nodeName } = config;
-  return createClusterMember({ config: config.cluster, nodeName, version, world, readHost, random, faults, log });
+  return createClusterMember({
+    config: config.cluster,
+    nodeName,
+    version,
+    world,
+    readHost,
+    random,
+    faults,
+    log,
+  });
 }

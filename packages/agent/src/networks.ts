@@ -43,12 +43,13 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
   const model = models.get(config.model);
   if (model === undefined) throw new PodwireError('INTERNAL', `there is no network model ${config.model}`);
   const source = blockSource === undefined ? {} : { blockSource: blockSource(config.name) };
-  let pools: readonly PoolSpec[] = config.pools.map(({ name, cidr, blockSize, reserved, disabled }) => ({
-    name,
-    cidr,
-    blockSize,
-    reserved,
-    disabled,
+  let pools: readonly PoolSpec[] = config.pools.map((pool) => ({
+    name: pool.name,
+    cidr: pool.cidr,
+    blockSize: pool.blockSize,
+    reserved: pool.reserved,
+    disabled: pool.disabled,
+    allocation: pool.allocation,
   }));
   let view = viewNetwork(config);
   let families = enabledFamilies(pools);

@@ -80,6 +80,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/ipam.js'),
   },
   {
+    name: 'peers',
+    summary: 'the other nodes of the cluster, and what is wrong with the way to them',
+    group: look,
+    load: () => import('./commands/peers.js'),
+  },
+  {
     name: 'explain',
     summary: 'what a pod should have beside what the kernel has',
     group: look,

@@ -8,7 +8,9 @@ const schema = z.object({
   version: z.literal(1),
   node: z.string(),
   instance: z.string(),
-  holdings: z.array(z.object({ cidr: z.string(), state: z.enum(['pending', 'confirmed', 'pendingDeletion']) })),
+  holdings: z.array(
+    z.object({ cidr: z.string(), state: z.enum(['pending', 'confirmed', 'pendingDeletion']) }),
+  ),
   pools: z.array(z.unknown()),
   confirmedAt: z.number(),
 });

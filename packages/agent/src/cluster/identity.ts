@@ -32,9 +32,16 @@ export interface Identity {
  * Reads `node.json`, or makes the node up. A state directory of another name is another node's.
  * @throws PodwireError CONFIG_INVALID for a name that cannot be in the store; RECORD_IO
  */
-export function openIdentity(files: StateFiles, node: string, random: (bytes: number) => Uint8Array): Identity {
+export function openIdentity(
+  files: StateFiles,
+  node: string,
+  random: (bytes: number) => Uint8Array,
+): Identity {
   if (!objectName.safeParse(node).success) {
-    throw new PodwireError('CONFIG_INVALID', `nodeName: ${JSON.stringify(node)} must end with a letter or digit`);
+    throw new PodwireError(
+      'CONFIG_INVALID',
+      `nodeName: ${JSON.stringify(node)} must end with a letter or digit`,
+    );
   }
   const found = schema.safeParse(readJson(files, fileName));
   if (found.success && found.data.node === node) return withoutVersion(found.data);

@@ -2,9 +2,16 @@
  * This node as a member of a cluster. Everything here happens in the background; an ADD asks nothing but {@link
  * ClusterMember.requireTrust}, and waits only for {@link ClusterMember.provide}, when the node has run out.
  */
-import { type ClusterCopy, type ClusterCopyOptions, type CopyChange, keysBelow, type Node } from '@podwire/cluster';
+import {
+  type ClusterCopy,
+  type ClusterCopyOptions,
+  type CopyChange,
+  keysBelow,
+  type Node,
+} from '@podwire/cluster';
 import type { Need, NodeAddressing, NodeAddressingOptions, PodName } from '@podwire/cluster-ipam';
 import { containsPrefix, parsePrefix } from '@podwire/addresses';
+import type { Controller, ControllerOptions } from '@podwire/controller';
 import type { CallOptions, Engine } from '@podwire/engine';
 import { endpointKey } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
@@ -44,6 +51,7 @@ export interface ClusterWorld {
   readonly readAddresses: () => readonly LinkAddress[];
   readonly openCopy: (options: ClusterCopyOptions) => ClusterCopy;
   readonly createAddressing: (options: NodeAddressingOptions) => NodeAddressing;
+  readonly createController: (options: ControllerOptions) => Controller;
 }
 
 export interface MemberOptions {
@@ -107,6 +115,7 @@ const flushWait = 1_000;
 /** Milliseconds in which changes gather; until a failure is tried again; and between attempts to join. */
 const gather = 20;
 const pause = 1_000;
+const controllerPause = 30_000;
 /** Of `vanishAfter`: the clocks of two machines do not run alike. */
 const trustShare = 0.9;
 
@@ -155,12 +164,24 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   /** Pools that IPAM does not take. */
   const poolProblems = new Map<string, string>();
   let published = '';
+  const controller = config.controller
+    ? world.createController({
+        store,
+        keys,
+        clock,
+        log,
+        name: `${nodeName}/${process.pid}`,
+        vanishAfter: config.vanishAfter,
+      })
+    : undefined;
+  let controlling: Promise<void> | undefined;
   let connection = { connected: false, since: clock.now() };
   /** What the node holds, by network. */
   const held = new Map<string, readonly string[]>();
 
   const peers: Peers = createPeers({
-    sides: () => (parts?.networks ?? []).map((network) => ({ model: network.model, view: parts!.node.view(network) })),
+    sides: () =>
+      (parts?.networks ?? []).map((network) => ({ model: network.model, view: parts!.node.view(network) })),
     // Before the first word from the store, what the last life knew is all there is.
     viewOf: (name) => (isSynced ? viewPeer(copy, name) : peers.known.get(name)?.view),
     journal: openPeerJournal(files, log),
@@ -193,8 +214,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     for (const network of networks) {
       const { name } = network.view;
       const [next, views] = [addressing.pools(name), pools.ofNetwork(name)];
-      const isSame =
-        JSON.stringify([next, views]) === JSON.stringify([network.pools, network.view.pools]);
+      const isSame = JSON.stringify([next, views]) === JSON.stringify([network.pools, network.view.pools]);
       if (isSame) continue;
       try {
         network.setPools(next, views);
@@ -244,7 +264,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       const [old, address] = [before[key], now[key]];
       if (old === address) continue;
       if (old !== undefined) addressing.noteFree(old);
-      if (address !== undefined) addressing.noteUsed({ address, owner: tunnelOwners[family], since: clock.now() });
+      if (address !== undefined)
+        addressing.noteUsed({ address, owner: tunnelOwners[family], since: clock.now() });
     }
   }
 
@@ -322,7 +343,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   const settling = createSettleLoop({ work: settle, clock, log, gather, pause });
 
   function takeChange({ pools: changedPools, blocks, nodes }: CopyChange): void {
-    if (copy.connected !== connection.connected) connection = { connected: copy.connected, since: clock.now() };
+    if (copy.connected !== connection.connected)
+      connection = { connected: copy.connected, since: clock.now() };
     if (!isSynced) return;
     if (changedPools.size > 0 || (blocks.size > 0 && pools.lost.length > 0)) {
       pools.refresh();
@@ -350,7 +372,9 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   /** @throws what keeps the node from knowing what it may hand out */
   async function learn(to: FollowingParts, signal: AbortSignal): Promise<void> {
     discoverUnderlay();
-    await withDeadline(signal, registrationWait, (late) => either(registration.settled, late)).catch(() => undefined);
+    await withDeadline(signal, registrationWait, (late) => either(registration.settled, late)).catch(
+      () => undefined,
+    );
     signal.throwIfAborted();
     const { standing } = registration;
     if (standing.kind === 'taken') throw standing.error;
@@ -370,9 +394,9 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   }
 
   const inUse = ({ endpoints }: FollowingParts): { address: string; owner: string }[] => [
-    ...endpoints.all().flatMap(({ id, leases }) =>
-      leases.map(({ address }) => ({ address, owner: endpointKey(id) })),
-    ),
+    ...endpoints
+      .all()
+      .flatMap(({ id, leases }) => leases.map(({ address }) => ({ address, owner: endpointKey(id) }))),
     ...([4, 6] as const).flatMap((family) => {
       const address = identity.tunnel[family === 4 ? 'ipv4' : 'ipv6'];
       return address === undefined ? [] : [{ address, owner: tunnelOwners[family] }];
@@ -412,6 +436,19 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     to.loop.nudge();
   }
 
+  /** Seeks to lead the cluster for as long as the agent lives. */
+  async function control(): Promise<void> {
+    while (controller !== undefined && !stopped.signal.aborted) {
+      try {
+        await controller.run(stopped.signal);
+      } catch (err) {
+        if (stopped.signal.aborted) return;
+        log.error({ err }, 'the controller has ended; it begins again');
+        await clock.sleep(controllerPause, stopped.signal).catch(() => undefined);
+      }
+    }
+  }
+
   /** Until the store says something, or a while. */
   async function nextChange(): Promise<void> {
     const awake = new AbortController();
@@ -442,10 +479,14 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     pools,
     labels: config.labels,
     get connection() {
-      return { kind: store.kind, connected: connection.connected, since: new Date(connection.since).toISOString() };
+      return {
+        kind: store.kind,
+        connected: connection.connected,
+        since: new Date(connection.since).toISOString(),
+      };
     },
     get controller() {
-      return { enabled: config.controller, leading: false };
+      return { enabled: config.controller, leading: controller?.metrics().leading ?? false };
     },
     blockSource: (network) => addressing.source(network),
     requireTrust() {
@@ -459,7 +500,12 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       const owner = endpointKey(record.id);
       const pod = podName(record);
       for (const { address } of record.leases) {
-        addressing.noteUsed({ address, owner, ...(pod === undefined ? {} : { pod }), since: record.createdAt });
+        addressing.noteUsed({
+          address,
+          owner,
+          ...(pod === undefined ? {} : { pod }),
+          since: record.createdAt,
+        });
       }
       const workload = workloadOf(record);
       if (workload === undefined) return;
@@ -480,6 +526,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       copy.onChange(takeChange);
       addressing.onChange(() => settling.soon());
       registration.start();
+      controlling = control();
       if (await joinOnce(to)) return;
       goOnJoining(to).catch(() => undefined); // stopped
     },
@@ -493,7 +540,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     problems: () => [
       ...poolProblems.values(),
       ...pools.lost.map(
-        ({ name, cidr }) => `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
+        ({ name, cidr }) =>
+          `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
       ),
       ...[...copy.unreadable].map(([key, reason]) => `OBJECT_INVALID: ${key}: ${reason}`),
     ],
@@ -504,6 +552,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     async stop() {
       stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
       await settling.stop();
+      await controlling;
       await withDeadline(undefined, flushWait, (signal) => addressing.flush(signal)).catch((err: unknown) =>
         log.warn({ err }, 'the store was not told everything before the end'),
       );

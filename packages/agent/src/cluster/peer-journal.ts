@@ -48,7 +48,10 @@ export function openPeerJournal(files: StateFiles, log: Log): PeerJournal {
     try {
       work();
     } catch (err) {
-      log.error({ err }, 'the peers could not be written down; an agent that restarts without the store forgets them');
+      log.error(
+        { err },
+        'the peers could not be written down; an agent that restarts without the store forgets them',
+      );
     }
   }
   // A line that was torn would make one with the next.

@@ -10,7 +10,10 @@ export interface NetworkSide {
 }
 
 /** The peer as the store has it; undefined when it is not registered (any more). */
-export function viewPeer(copy: Pick<ClusterCopy, 'nodes' | 'blocksOf' | 'loansOf'>, name: string): PeerView | undefined {
+export function viewPeer(
+  copy: Pick<ClusterCopy, 'nodes' | 'blocksOf' | 'loansOf'>,
+  name: string,
+): PeerView | undefined {
   const node = copy.nodes.get(name)?.value;
   if (node === undefined) return undefined;
   const { addresses, tunnel, mtu } = node;
@@ -25,7 +28,15 @@ export function viewPeer(copy: Pick<ClusterCopy, 'nodes' | 'blocksOf' | 'loansOf
   };
 }
 
-function viewTunnel({ mac, ipv4, ipv6 }: { mac: string; ipv4?: string | undefined; ipv6?: string | undefined }) {
+function viewTunnel({
+  mac,
+  ipv4,
+  ipv6,
+}: {
+  mac: string;
+  ipv4?: string | undefined;
+  ipv6?: string | undefined;
+}) {
   return { mac, ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
 }
 

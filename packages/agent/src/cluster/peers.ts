@@ -84,7 +84,10 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
   async function takeAway(engine: Engine, work: readonly Work[], options: CallOptions): Promise<void> {
     const gone = work.filter((one) => one.gone.length > 0);
     if (gone.length === 0) return;
-    const owned = { owner: nameGroup(gone.map(({ name }) => name)), resources: inFewSteps(gone.flatMap((one) => one.gone)) };
+    const owned = {
+      owner: nameGroup(gone.map(({ name }) => name)),
+      resources: inFewSteps(gone.flatMap((one) => one.gone)),
+    };
     await engine.remove(owned, options).catch((err: unknown) => {
       options.signal.throwIfAborted();
       log.error({ err }, 'what led to peers is not all gone; the next reconcile takes it away');
@@ -107,7 +110,9 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
   async function flushSome(names: readonly string[], engine: Engine, options: CallOptions): Promise<void> {
     const work = names.map((name) => planWork(name));
     // Written first: what may be in the kernel is known to the next life.
-    journal.note(work.flatMap(({ name, after }) => (after === undefined ? [] : [[name, after.view] as const])));
+    journal.note(
+      work.flatMap(({ name, after }) => (after === undefined ? [] : [[name, after.view] as const])),
+    );
     // A block may go from one peer to another, and the kernel has one route to it.
     await takeAway(engine, work, options);
     await apply(engine, work, options);
@@ -115,7 +120,9 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
       if (after === undefined) known.delete(name);
       else known.set(name, after);
     }
-    journal.note(work.flatMap(({ name, after }) => (after === undefined ? [[name, undefined] as const] : [])));
+    journal.note(
+      work.flatMap(({ name, after }) => (after === undefined ? [[name, undefined] as const] : [])),
+    );
     report(log, work);
   }
 

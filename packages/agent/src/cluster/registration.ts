@@ -5,7 +5,15 @@
 import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { type Clock, type FaultPoints, type Log, withDeadline } from '@podwire/rim';
-import { decodeObject, encodeObject, type Item, keepLease, type KeptLease, type Revision, type Store } from '@podwire/store';
+import {
+  decodeObject,
+  encodeObject,
+  type Item,
+  keepLease,
+  type KeptLease,
+  type Revision,
+  type Store,
+} from '@podwire/store';
 
 export type Standing =
   /** It was not tried yet. */
@@ -171,7 +179,8 @@ export function createRegistration(options: RegistrationOptions): Registration {
       return true;
     } catch (error) {
       if (error instanceof PodwireError && error.code === 'STORE_LEASE_LOST') throw error;
-      if (!stopped.signal.aborted) log.warn({ err: error }, 'the node object could not be written; it is tried again');
+      if (!stopped.signal.aborted)
+        log.warn({ err: error }, 'the node object could not be written; it is tried again');
       return false;
     }
   }
@@ -248,8 +257,9 @@ export function createRegistration(options: RegistrationOptions): Registration {
       await running;
       if (standing.kind !== 'registered' || held === undefined) return;
       const { lease } = held.kept;
-      await withDeadline(undefined, stopDeadline, (signal) => lease.revoke({ signal })).catch((err: unknown) =>
-        log.warn({ err }, 'the presence of this node could not be taken back; it ends with its lease'),
+      await withDeadline(undefined, stopDeadline, (signal) => lease.revoke({ signal })).catch(
+        (err: unknown) =>
+          log.warn({ err }, 'the presence of this node could not be taken back; it ends with its lease'),
       );
     },
   };
@@ -258,5 +268,6 @@ export function createRegistration(options: RegistrationOptions): Registration {
 function report(log: Log, standing: Standing): void {
   if (standing.kind === 'registered') log.info({}, 'the node is present in the cluster');
   else if (standing.kind === 'taken') log.error({ err: standing.error }, 'the name of this node is taken');
-  else if (standing.kind === 'away') log.warn({ err: standing.error }, 'the node could not be registered; it is tried again');
+  else if (standing.kind === 'away')
+    log.warn({ err: standing.error }, 'the node could not be registered; it is tried again');
 }

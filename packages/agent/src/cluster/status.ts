@@ -96,7 +96,10 @@ export function viewPeers(context: EndpointContext, { peers }: ClusterMember): P
 }
 
 /** Blocks without a way to them, and packets that are too large for the way. */
-function problemsByPeer({ networks, node }: EndpointContext, views: readonly PeerView[]): Map<string, string[]> {
+function problemsByPeer(
+  { networks, node }: EndpointContext,
+  views: readonly PeerView[],
+): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const note = (peer: string, problem: string): void => {
     const list = found.get(peer);
@@ -106,7 +109,8 @@ function problemsByPeer({ networks, node }: EndpointContext, views: readonly Pee
   for (const network of networks) {
     const own = node.view(network);
     for (const view of views) {
-      for (const { block, why } of unreachableBlocks(own, view)) note(view.name, `${block} is unreachable: ${why}`);
+      for (const { block, why } of unreachableBlocks(own, view))
+        note(view.name, `${block} is unreachable: ${why}`);
     }
     for (const { peer, code, message } of checkMtu(own, views)) {
       if (peer !== undefined) note(peer, `${code}: ${message}`);
@@ -143,10 +147,12 @@ function ownerOf({ blocks }: ClusterMember['copy'], address: string): string | u
 type Standing = Pick<EndpointContext, 'readiness' | 'cluster'>;
 
 /** Whether an ADD could be served now. */
-export const isServing = (context: Standing): boolean => context.readiness.ready && refusal(context) === undefined;
+export const isServing = (context: Standing): boolean =>
+  context.readiness.ready && refusal(context) === undefined;
 
 /** What is wrong with serving, in words; also something that does not keep ADDs from being served. */
-export const whyNotServing = (context: Standing): string | undefined => context.readiness.problem ?? refusal(context);
+export const whyNotServing = (context: Standing): string | undefined =>
+  context.readiness.problem ?? refusal(context);
 
 function refusal({ cluster }: Standing): string | undefined {
   try {

@@ -22,7 +22,11 @@ type Wanted = string | readonly string[] | undefined;
  * The underlay as the configuration wants it: the named addresses, or those of the named link; else those of the uplink.
  * @throws PodwireError AGENT_NOT_READY when the host has no such address (yet)
  */
-export function chooseUnderlay(host: HostView, addresses: readonly LinkAddress[], wanted: Wanted): UnderlayView {
+export function chooseUnderlay(
+  host: HostView,
+  addresses: readonly LinkAddress[],
+  wanted: Wanted,
+): UnderlayView {
   const names = typeof wanted === 'string' ? [wanted] : (wanted ?? []);
   const usable = addresses.filter(({ global, passing }) => global && !passing);
   const link = host.links.find(({ name }) => name === names[0]) ?? undefined;
@@ -41,7 +45,9 @@ function defaultUnderlay(host: HostView, usable: readonly LinkAddress[]): Underl
   if (candidates.length === 1 || uplinks.length > 1) return underlayOf(candidates[0]!, usable);
   const names = candidates.map(({ name }) => name).join(', ');
   const why = candidates.length === 0 ? 'no interface has a global address' : `it may be any of ${names}`;
-  throw notReady(`there is no default route to tell the address of this node, and ${why}; set cluster.address`);
+  throw notReady(
+    `there is no default route to tell the address of this node, and ${why}; set cluster.address`,
+  );
 }
 
 function underlayOf(link: HostLink, usable: readonly LinkAddress[]): UnderlayView {
@@ -73,7 +79,12 @@ function view({ name, mtu }: HostLink, ipv4: string | undefined, ipv6: string | 
   if (ipv4 === undefined && ipv6 === undefined) {
     throw notReady(`the interface ${name} has no global address that other nodes could reach`);
   }
-  return { link: name, mtu, ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
+  return {
+    link: name,
+    mtu,
+    ...(ipv4 === undefined ? {} : { ipv4 }),
+    ...(ipv6 === undefined ? {} : { ipv6 }),
+  };
 }
 
 const familyOf = (address: string): Family => (address.includes(':') ? 6 : 4);

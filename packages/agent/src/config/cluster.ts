@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { absolutePath, duration } from './fields.js';
 
 const tls = z.strictObject({
-  ca: absolutePath.optional().meta({ description: 'PEM file with the authorities that the server is checked against.' }),
+  ca: absolutePath
+    .optional()
+    .meta({ description: 'PEM file with the authorities that the server is checked against.' }),
   certificate: absolutePath.optional().meta({ description: "PEM file with the client's own certificate." }),
   key: absolutePath.optional().meta({ description: 'PEM file with the key of `certificate`.' }),
   serverName: z.string().min(1).max(253).optional().meta({
@@ -27,7 +29,8 @@ function isHttpUrl(text: string): boolean {
 
 const storeObject = z.strictObject({
   kind: z.enum(['embedded', 'etcd', 'consul']).meta({
-    description: '`embedded`: a directory that the programs of one machine share; `etcd` and `consul`: servers.',
+    description:
+      '`embedded`: a directory that the programs of one machine share; `etcd` and `consul`: servers.',
   }),
   directory: absolutePath.optional().meta({
     description: 'For `embedded`: where the data is.',
@@ -61,10 +64,18 @@ const store = storeObject
     const allowed = keysOf[value.kind];
     for (const key of Object.keys(value) as (keyof StoreObject)[]) {
       if (key === 'kind' || allowed.includes(key) || value[key] === undefined) continue;
-      context.addIssue({ code: 'custom', path: [key], message: `a store of kind ${value.kind} has no ${key}` });
+      context.addIssue({
+        code: 'custom',
+        path: [key],
+        message: `a store of kind ${value.kind} has no ${key}`,
+      });
     }
     if (allowed.includes('endpoints') && value.endpoints === undefined) {
-      context.addIssue({ code: 'custom', path: ['endpoints'], message: `a store of kind ${value.kind} needs them` });
+      context.addIssue({
+        code: 'custom',
+        path: ['endpoints'],
+        message: `a store of kind ${value.kind} needs them`,
+      });
     }
   })
   .transform(toSpec)
@@ -78,8 +89,13 @@ function toSpec({ kind, directory = '/var/lib/podwire/store', ...rest }: StoreOb
 const labelKey = z
   .string()
   .max(317)
-  .regex(/^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/, 'is no label name');
-const labelValue = z.string().regex(/^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/, 'is no label value');
+  .regex(
+    /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/,
+    'is no label name',
+  );
+const labelValue = z
+  .string()
+  .regex(/^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/, 'is no label value');
 
 /** IFNAMSIZ is 16 with the zero; no slash and no space (dev_valid_name of the kernel). */
 const linkName = /^[^\s/:]{1,15}$/;
@@ -117,7 +133,7 @@ export const cluster = z.strictObject({
   }),
   vanishAfter: duration('1s', '8760h').prefault('24h').meta({
     description:
-      "After how long without a sign of life the addresses of a node may be given to others; the same on all nodes. The node itself hands out nothing any more after nine tenths of it.",
+      'After how long without a sign of life the addresses of a node may be given to others; the same on all nodes. The node itself hands out nothing any more after nine tenths of it.',
   }),
   reportInterval: duration('10ms', '1h').prefault('1s').meta({
     description: 'How often at most the store is told which addresses are in use.',

@@ -23,6 +23,10 @@ const poolObject = z.strictObject({
   disabled: z.boolean().default(false).meta({
     description: 'No new addresses from this pool; pods that have one keep it.',
   }),
+  allocation: z.enum(['blocks', 'node-cidr']).default('blocks').meta({
+    description:
+      '`node-cidr`: one block of this pool is on a bridge or the like, so its first address, the second (the gateway) and the last one are not handed out: for main plugins that ask `podwire-ipam` for addresses.',
+  }),
   natOutgoing: z.boolean().optional().meta({
     description: "Overrides the network's `natOutgoing` for this pool.",
   }),

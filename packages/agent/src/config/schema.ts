@@ -38,7 +38,10 @@ const networks = z
   .array(network)
   .min(1)
   .superRefine((list, context) => {
-    for (const { path, message } of [...nameProblems(list), ...poolProblems(list.map(({ pools = [] }) => ({ pools })))]) {
+    for (const { path, message } of [
+      ...nameProblems(list),
+      ...poolProblems(list.map(({ pools = [] }) => ({ pools }))),
+    ]) {
       context.addIssue({ code: 'custom', path, message });
     }
   });
@@ -105,7 +108,8 @@ const fields = z.strictObject({
   }),
   networks: networks.optional().meta({
     description: 'The networks that pods can have.',
-    defaultText: 'one network `default` with the pools 10.244.0.0/16 and fd00:244::/48 (with `cluster`: its own)',
+    defaultText:
+      'one network `default` with the pools 10.244.0.0/16 and fd00:244::/48 (with `cluster`: its own)',
   }),
   cluster: cluster.optional().meta({
     description: 'Makes this node one of a cluster, which shares pools and whose pods reach each other.',

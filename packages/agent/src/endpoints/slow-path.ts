@@ -39,7 +39,11 @@ export type MemberContext = EndpointContext & { readonly cluster: ClusterMember 
 export const isMember = (context: EndpointContext): context is MemberContext => context.cluster !== undefined;
 
 /** Most pods have no workload with addresses, and that is known in memory. */
-async function withWorkload({ cluster, node }: MemberContext, asked: AddRequest, call: Call): Promise<AddRequest> {
+async function withWorkload(
+  { cluster, node }: MemberContext,
+  asked: AddRequest,
+  call: Call,
+): Promise<AddRequest> {
   const { network, wish } = asked;
   const pod = fullName(wish.pod);
   if (pod === undefined || !cluster.addressing.hasWorkload(network.view.name, pod)) return asked;

@@ -137,13 +137,18 @@ function viewInCluster(network: Network, cluster: ClusterFacts): Partial<NodeVie
   return {
     blocks: union(cluster.blocksOf(network), ipam.blocks()),
     ...(underlay === undefined ? {} : { underlay }),
-    ...(underlay === undefined || mtu !== undefined ? {} : { mtu: podMtu({ network: view, underlay, mtu: 0 }) }),
+    ...(underlay === undefined || mtu !== undefined
+      ? {}
+      : { mtu: podMtu({ network: view, underlay, mtu: 0 }) }),
     ...(tunnel === undefined ? {} : { tunnel }),
   };
 }
 
 /** By what the node holds and by what IPAM has taken into use of it: an ADD asks for it several times. */
-const unions = new WeakMap<readonly string[], { readonly used: readonly string[]; readonly all: readonly string[] }>();
+const unions = new WeakMap<
+  readonly string[],
+  { readonly used: readonly string[]; readonly all: readonly string[] }
+>();
 
 /** Blocks in stock belong to the node like those in use: packets for them end here. */
 function union(held: readonly string[], used: readonly string[]): readonly string[] {

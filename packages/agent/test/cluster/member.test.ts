@@ -1,7 +1,15 @@
 import { blockKind, nodeKind, presenceKind } from '@podwire/cluster';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { describe, expect, test } from 'vitest';
-import { createMemoryFiles, createTestCluster, fakeOf, keys, type TestCluster, type TestNode, until } from '../fakes/cluster.js';
+import {
+  createMemoryFiles,
+  createTestCluster,
+  fakeOf,
+  keys,
+  type TestCluster,
+  type TestNode,
+  until,
+} from '../fakes/cluster.js';
 import { containing } from '../fakes/matchers.js';
 import type { TestAnswer } from '../fakes/harness.js';
 
@@ -20,14 +28,19 @@ async function startNode(cluster: TestCluster, ...args: Parameters<TestCluster['
   return node;
 }
 
-const addressesOf = ({ json }: TestAnswer): string[] => (json['ips'] as { address: string }[]).map(({ address }) => address);
+const addressesOf = ({ json }: TestAnswer): string[] =>
+  (json['ips'] as { address: string }[]).map(({ address }) => address);
 
 const routesTo = ({ engine }: TestNode, destination: string): unknown[] =>
   [...engine.present.values()]
     .map(({ resource }) => resource)
     .filter((resource) => resource.kind === 'route' && resource.destination === destination);
 
-async function read<T>(cluster: TestCluster, key: string, decode: (text: string) => T): Promise<T | undefined> {
+async function read<T>(
+  cluster: TestCluster,
+  key: string,
+  decode: (text: string) => T,
+): Promise<T | undefined> {
   const item = await cluster.store.get(key);
   return item === undefined ? undefined : decode(item.value);
 }
@@ -172,24 +185,29 @@ describe('without the store', () => {
 });
 
 describe('peers', () => {
-  test.each(['direct', 'vxlan'] as const)('are reached with %s, and go with their node object', async (fabric) => {
-    const cluster = await createCluster(fabric);
-    const [one, two] = [await startNode(cluster, 'n1'), await startNode(cluster, 'n2')];
-    await one.call('ADD');
-    await two.call('ADD');
-    await until(() => routesTo(one, '10.244.0.64/26').length > 0 && routesTo(two, '10.244.0.0/26').length > 0);
-    await until(() => routesTo(one, 'fd00:244::40/122').length > 0);
-    expect(one.engine.violations).toEqual([]);
-    // Merely absent: its pods work as before.
-    await two.stop();
-    await until(async () => (await presence(cluster, 'n2')) === undefined);
-    await one.reconciler.run();
-    expect(routesTo(one, '10.244.0.64/26')).toHaveLength(1);
-    await cluster.store.delete(keys.node('n2'));
-    await until(() => routesTo(one, '10.244.0.64/26').length === 0);
-    await one.reconciler.run();
-    expect([...one.engine.present.values()].filter(({ owner }) => owner.startsWith('peer:'))).toEqual([]);
-  });
+  test.each(['direct', 'vxlan'] as const)(
+    'are reached with %s, and go with their node object',
+    async (fabric) => {
+      const cluster = await createCluster(fabric);
+      const [one, two] = [await startNode(cluster, 'n1'), await startNode(cluster, 'n2')];
+      await one.call('ADD');
+      await two.call('ADD');
+      await until(
+        () => routesTo(one, '10.244.0.64/26').length > 0 && routesTo(two, '10.244.0.0/26').length > 0,
+      );
+      await until(() => routesTo(one, 'fd00:244::40/122').length > 0);
+      expect(one.engine.violations).toEqual([]);
+      // Merely absent: its pods work as before.
+      await two.stop();
+      await until(async () => (await presence(cluster, 'n2')) === undefined);
+      await one.reconciler.run();
+      expect(routesTo(one, '10.244.0.64/26')).toHaveLength(1);
+      await cluster.store.delete(keys.node('n2'));
+      await until(() => routesTo(one, '10.244.0.64/26').length === 0);
+      await one.reconciler.run();
+      expect([...one.engine.present.values()].filter(({ owner }) => owner.startsWith('peer:'))).toEqual([]);
+    },
+  );
 
   test('a block that goes from one peer to another is followed', async () => {
     const cluster = await createCluster();
@@ -209,7 +227,9 @@ describe('peers', () => {
     const [one, two] = [await startNode(cluster, 'n1'), await startNode(cluster, 'n2')];
     await one.call('ADD');
     await two.call('ADD');
-    await until(() => routesTo(one, '10.244.0.64/26').length > 0 && routesTo(one, 'fd00:244::40/122').length > 0);
+    await until(
+      () => routesTo(one, '10.244.0.64/26').length > 0 && routesTo(one, 'fd00:244::40/122').length > 0,
+    );
     await one.stop();
     const before = [...one.engine.present.keys()].sort();
     const after = one.again({ cut: true });
@@ -248,7 +268,11 @@ describe('pools', () => {
     await until(async () => (await node.call('ADD')).ok);
     await until(() => JSON.stringify(node.engine.of('node')).includes('10.244.0.0/16'));
     await cluster.putPool({ name: 'other', cidr: '10.9.0.0/16', network: 'elsewhere' });
-    await until(() => /saddr \{ 10.244.0.0\/16 \} ip daddr != \{ 10.244.0.0\/16, 10.9.0.0\/16/.test(JSON.stringify(node.member && node.context.node.owned())));
+    await until(() =>
+      /saddr \{ 10.244.0.0\/16 \} ip daddr != \{ 10.244.0.0\/16, 10.9.0.0\/16/.test(
+        JSON.stringify(node.member && node.context.node.owned()),
+      ),
+    );
   });
 
   test('one that is deleted while it is in use is a problem, and its pods live on', async () => {

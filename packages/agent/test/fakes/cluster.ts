@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { keysBelow, openClusterCopy, type Pool, poolKind } from '@podwire/cluster';
 import type { NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
+import { createController } from '@podwire/controller';
 import { systemClock } from '@podwire/rim';
 import { encodeObject } from '@podwire/store';
 import { createMemoryServer, type MemoryServer, type MemoryStore } from '@podwire/store/memory';
@@ -69,7 +70,8 @@ export function createTestCluster(
   return {
     server,
     store,
-    putPool: async (pool) => void (await store.put(keys.pool(pool.name), encodeObject(poolKind, fillPool(pool)))),
+    putPool: async (pool) =>
+      void (await store.put(keys.pool(pool.name), encodeObject(poolKind, fillPool(pool)))),
     node: (name, options = {}) => createNode(server, createAddressing, name, ++nodes, options),
   };
 }
@@ -114,9 +116,11 @@ function createNode(
         store,
         files,
         clock: systemClock,
-        readAddresses: () => addresses.map((address): LinkAddress => ({ link: 2, address, global: true, passing: false })),
+        readAddresses: () =>
+          addresses.map((address): LinkAddress => ({ link: 2, address, global: true, passing: false })),
         openCopy: openClusterCopy,
         createAddressing: (given) => (addressing = createAddressing(given)),
+        createController,
       },
     },
   });
@@ -159,6 +163,9 @@ export const fakeOf = ({ addressing }: TestNode): FakeAddressing => addressing a
 
 /** Until what happens in the background has happened. */
 export const until = (look: () => unknown): Promise<unknown> =>
-  vi.waitFor(async () => {
-    if (!(await look())) throw new Error(`still not: ${look.toString()}`);
-  }, { timeout: 4_000, interval: 5 });
+  vi.waitFor(
+    async () => {
+      if (!(await look())) throw new Error(`still not: ${look.toString()}`);
+    },
+    { timeout: 4_000, interval: 5 },
+  );

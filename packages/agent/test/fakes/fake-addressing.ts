@@ -44,7 +44,14 @@ export function createFakeAddressing(options: NodeAddressingOptions): FakeAddres
       .map(formatPrefix)
       .find((cidr) => !taken.has(cidr));
     if (free === undefined) throw new PodwireError('POOL_EXHAUSTED', `no block left in ${pool.name}`);
-    const block: Block = { cidr: free, node, instance, state: 'confirmed', claimedAt: clock.now(), loans: [] };
+    const block: Block = {
+      cidr: free,
+      node,
+      instance,
+      state: 'confirmed',
+      claimedAt: clock.now(),
+      loans: [],
+    };
     const revision = await store.put(keys.block(free), encodeObject(blockKind, block), { expect: 'absent' });
     copy.note(keys.block(free), block, revision);
     holdings = [...holdings, { cidr: free, state: 'confirmed' }];
@@ -63,7 +70,8 @@ export function createFakeAddressing(options: NodeAddressingOptions): FakeAddres
     start() {
       if (!copy.connected) {
         const found = file.read();
-        if (found === undefined) return Promise.reject(new PodwireError('AGENT_NOT_READY', 'nothing is known'));
+        if (found === undefined)
+          return Promise.reject(new PodwireError('AGENT_NOT_READY', 'nothing is known'));
         holdings = [...found.holdings];
         remembered = found.pools as Pool[];
       } else holdings = copy.blocksOf(node).map((cidr) => ({ cidr, state: 'confirmed' }));

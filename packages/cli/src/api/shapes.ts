@@ -1,9 +1,11 @@
 /** What the agent answers, as far as this program reads it. `-o json` prints the answers as they are. */
-import type { Trace } from '@podwire/agent';
+import type { ClusterStatusView, PeerStatusView, Trace } from '@podwire/agent';
 
 export type {
+  ClusterStatusView,
   EndpointView,
   ExplainedResource,
+  PeerStatusView,
   Plan,
   ReconcileReport,
   StageSpan,
@@ -31,6 +33,12 @@ export interface StatusView {
     readonly removed: readonly string[];
     readonly failures: readonly string[];
   } | null;
+  /** `null` on a node that is alone; older agents leave it out. */
+  readonly cluster?: ClusterStatusView | null;
+}
+
+export interface PeersView {
+  readonly peers: readonly PeerStatusView[];
 }
 
 export interface NetworkStatus {

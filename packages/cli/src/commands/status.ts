@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { LocalApi } from '@podwire/local-api';
 import { openAgentApi } from '../api/locate.js';
 import { locateAgent } from '../api/locate.js';
-import type { StatusView } from '../api/shapes.js';
+import type { ClusterStatusView, StatusView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
 import { PodwireError } from '@podwire/errors';
@@ -76,12 +76,13 @@ async function writeStatus(io: Io, status: StatusView): Promise<void> {
     `version    ${version}, process ${pid}, up ${age}, ${Math.round(memory.rss / (1 << 20))} MiB resident`,
     `endpoints  ${endpoints.ready} ready${moving === 0 ? '' : `, ${endpoints.wiring} wiring, ${endpoints.removing} removing`}`,
     ...status.networks.map(describeNetwork),
+    ...(status.cluster ? describeCluster(status.cluster, io.now(), formatAge) : []),
     `reconcile  ${describeReconcile(status, io.now(), formatAge)}`,
   ]);
 }
 
-function problemLines({ problem, recordProblems }: StatusView, paint: Colors): string[] {
-  const all = [...(problem === null ? [] : [problem]), ...recordProblems];
+function problemLines({ problem, recordProblems, cluster }: StatusView, paint: Colors): string[] {
+  const all = [...(problem === null ? [] : [problem]), ...recordProblems, ...(cluster?.problems ?? [])];
   return all.map((text) => `${paint.red('problem')}    ${printable(text)}`);
 }
 
@@ -90,6 +91,34 @@ function describeNetwork({ name, model, pools, blocks, mtu, ipv6 }: StatusView['
   const facts = [`${blocks.length} blocks`, `MTU ${mtu}`, ...(ipv6 ? [] : ['no IPv6 on this node'])];
   return `network    ${printable(name)} (${model}): ${where}, ${facts.join(', ')}`;
 }
+
+function describeCluster(
+  { store, standing, confirmedAt, fenced, holdings, unreported, peers, controller }: ClusterStatusView,
+  now: number,
+  formatAge: (milliseconds: number) => string,
+): string[] {
+  const since = formatAge(now - Date.parse(store.since));
+  const confirmed = confirmedAt === null ? 'never' : `${formatAge(now - Date.parse(confirmedAt))} ago`;
+  const facts = [
+    standings[standing],
+    ...(fenced ? ['hands out nothing: cut off for too long'] : []),
+    ...(controller.leading ? ['leads the cluster'] : []),
+  ];
+  const wrong = peers.withProblems === 0 ? '' : `, ${peers.withProblems} with problems (podwire peers)`;
+  return [
+    `store      ${printable(store.kind)}, ${store.connected ? 'connected' : 'away'} for ${since}, last confirmed ${confirmed}`,
+    `cluster    ${facts.join(', ')}`,
+    `holdings   ${holdings.length} blocks and borrowed addresses${unreported === 0 ? '' : `, ${unreported} changes not reported yet`}`,
+    `peers      ${peers.count}${wrong}`,
+  ];
+}
+
+const standings: Readonly<Record<ClusterStatusView['standing'], string>> = {
+  joining: 'joining',
+  registered: 'registered',
+  taken: 'another agent has the name of this node',
+  away: 'not registered, the store does not answer',
+};
 
 function describeReconcile(
   { lastReconcile }: StatusView,

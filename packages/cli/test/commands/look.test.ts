@@ -40,6 +40,28 @@ const status = {
 };
 const notReady = { ...status, ready: false, problem: 'no nft' };
 
+describe('peers', () => {
+  const peers = [
+    { name: 'n2', ipv4: '192.0.2.2/24', mtu: 1500, blocks: ['10.0.1.0/26'], resources: 1, problems: [] },
+    { name: 'n3', ipv6: '2001:db8::3/64', blocks: [], resources: 0, problems: ['MTU_MISMATCH: too large'] },
+  ];
+
+  test('a line for each, and what is wrong below', async () => {
+    const { code, stdout } = await ask({ 'GET /v1/peers': { body: { peers } } }, ['peers', '-o', 'wide']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^n2 +192\.0\.2\.2\/24 +1500 +10\.0\.1\.0\/26/m);
+    expect(stdout).toContain('problem  n3: MTU_MISMATCH: too large');
+  });
+
+  test('--problems ends with 4 when there are any', async () => {
+    const asked = await ask({ 'GET /v1/peers': { body: { peers } } }, ['peers', '--problems', '-o', 'json']);
+    expect(asked.code).toBe(4);
+    expect(JSON.parse(asked.stdout)).toEqual({ peers: [peers[1]] });
+    const none = await ask({ 'GET /v1/peers': { body: { peers: [peers[0]] } } }, ['peers', '--problems']);
+    expect(none).toMatchObject({ code: 0, stderr: 'no problems\n' });
+  });
+});
+
 describe('status', () => {
   test('ready', async () => {
     const { code, stdout } = await ask({ 'GET /v1/status': { body: status } }, ['status'], 90_000);
@@ -52,6 +74,34 @@ describe('status', () => {
       'reconcile  30s ago: 1 changes, 0 failures',
       '',
     ]);
+  });
+
+  test('in a cluster: the store, the node, its peers and what is wrong', async () => {
+    const cluster = {
+      store: { kind: 'etcd', connected: false, since: new Date(30_000).toISOString() },
+      standing: 'away',
+      instance: 'x',
+      confirmedAt: new Date(60_000).toISOString(),
+      fenced: true,
+      underlay: null,
+      tunnel: null,
+      labels: {},
+      holdings: [{ cidr: '10.0.0.0/26', state: 'confirmed' }],
+      unreported: 2,
+      peers: { count: 7, withProblems: 1 },
+      controller: { enabled: true, leading: false },
+      problems: ['NODE_STATE_STALE: pod a/b'],
+    };
+    const { stdout } = await ask({ 'GET /v1/status': { body: { ...status, cluster } } }, ['status'], 90_000);
+    expect(stdout.split('\n')).toEqual(
+      expect.arrayContaining([
+        'problem    NODE_STATE_STALE: pod a/b',
+        'store      etcd, away for 60s, last confirmed 30s ago',
+        'cluster    not registered, the store does not answer, hands out nothing: cut off for too long',
+        'holdings   1 blocks and borrowed addresses, 2 changes not reported yet',
+        'peers      7, 1 with problems (podwire peers)',
+      ]),
+    );
   });
 
   test('not ready ends with 4 and says why', async () => {
