@@ -30,8 +30,22 @@ describe('a configuration that can be used', () => {
         model: 'routed',
         natOutgoing: true,
         pools: [
-          { name: '10.244.0.0/16', cidr: '10.244.0.0/16', blockSize: 26, reserved: [], disabled: false },
-          { name: 'fd00:244::/48', cidr: 'fd00:244::/48', blockSize: 122, reserved: [], disabled: false },
+          {
+            name: '10.244.0.0/16',
+            cidr: '10.244.0.0/16',
+            blockSize: 26,
+            reserved: [],
+            disabled: false,
+            allocation: 'blocks',
+          },
+          {
+            name: 'fd00:244::/48',
+            cidr: 'fd00:244::/48',
+            blockSize: 122,
+            reserved: [],
+            disabled: false,
+            allocation: 'blocks',
+          },
         ],
       },
     ]);

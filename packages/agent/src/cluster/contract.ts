@@ -1,0 +1,88 @@
+/** What the rooms of a cluster's member share. */
+import type { ClusterCopy, ClusterCopyOptions } from '@podwire/cluster';
+import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
+import type { Controller, ControllerOptions } from '@podwire/controller';
+import type { Engine } from '@podwire/engine';
+import type { BlockSource } from '@podwire/ipam';
+import type { Clock, FaultPoints } from '@podwire/rim';
+import type { Store } from '@podwire/store';
+import type { ClusterConfig } from '../config/index.js';
+import type { Readiness } from '../endpoints/context.js';
+import type { AgentRecord, EndpointRegistry } from '../endpoints/registry.js';
+import type { Locks } from '../locks.js';
+import type { Log } from '../log.js';
+import type { Network } from '../networks.js';
+import type { HostView } from '../node/host-view.js';
+import type { ClusterFacts, NodeState } from '../node/node.js';
+import type { ReconcileLoop } from '../reconcile-loop.js';
+import type { ClusterPools } from './cluster-pools.js';
+import type { Identity } from './identity.js';
+import type { Peers } from './peers.js';
+import type { Registration } from './registration.js';
+import type { StateFiles } from './state-files.js';
+import type { LinkAddress } from './underlay.js';
+
+/** What a member needs of the world. */
+export interface ClusterWorld {
+  readonly store: Store;
+  readonly files: StateFiles;
+  readonly clock: Clock;
+  readonly readAddresses: () => readonly LinkAddress[];
+  readonly openCopy: (options: ClusterCopyOptions) => ClusterCopy;
+  readonly createAddressing: (options: NodeAddressingOptions) => NodeAddressing;
+  readonly createController: (options: ControllerOptions) => Controller;
+}
+
+export interface MemberOptions {
+  readonly config: ClusterConfig;
+  readonly nodeName: string;
+  readonly version: string;
+  readonly world: ClusterWorld;
+  readonly readHost: () => HostView;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly faults: FaultPoints;
+  readonly log: Log;
+}
+
+/** The parts of the agent that follow the cluster. */
+export interface FollowingParts {
+  readonly networks: readonly Network[];
+  readonly node: NodeState;
+  readonly endpoints: EndpointRegistry;
+  readonly engine: Engine;
+  readonly locks: Locks;
+  readonly readiness: Readiness;
+  readonly loop: ReconcileLoop;
+}
+
+/** This node as a member of its cluster. */
+export interface ClusterMember {
+  readonly identity: Identity;
+  readonly facts: ClusterFacts;
+  readonly copy: ClusterCopy;
+  readonly registration: Registration;
+  readonly addressing: NodeAddressing;
+  readonly peers: Peers;
+  readonly pools: ClusterPools;
+  readonly labels: Readonly<Record<string, string>>;
+  /** `since`: RFC 3339. */
+  readonly connection: { readonly kind: string; readonly connected: boolean; readonly since: string };
+  readonly controller: { readonly enabled: boolean; readonly leading: boolean };
+  blockSource(network: string): BlockSource;
+  /** Before every allocation. @throws PodwireError AGENT_NOT_READY, NODE_NAME_TAKEN, NODE_FENCED */
+  requireTrust(): void;
+  /** @throws PodwireError as NodeAddressing.provide does */
+  provide(need: Need, signal: AbortSignal): Promise<void>;
+  noteUsed(record: AgentRecord): void;
+  noteFree(record: AgentRecord): void;
+  /** Begins to join, and goes on until it has. Resolves when it is known how that stands for now. Never rejects. */
+  join(parts: FollowingParts): Promise<void>;
+  /** What a reconcile begins with. @throws PodwireError AGENT_NOT_READY and others that say why nothing is known yet */
+  prepareReconcile(): void;
+  /** What is wrong, in words. */
+  problems(): string[];
+  /** Called after what others may show of the cluster has changed: peers, blocks, the node. Returns how to stop. */
+  onChange(listener: () => void): () => void;
+  /** Takes back the presence, and leaves everything else. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,200 @@
+/** What the cluster says of this node, into its networks and its own facts: pools, blocks, its address in tunnels. */
+import { containsPrefix, parsePrefix } from '@podwire/addresses';
+import type { Node } from '@podwire/cluster';
+import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
+import { describeError } from '@podwire/errors';
+import type { UnderlayView } from '@podwire/network-contract';
+import { withDeadline } from '@podwire/rim';
+import type { Network } from '../networks.js';
+import type { ClusterFacts } from '../node/node.js';
+import type { ClusterPools } from './cluster-pools.js';
+import type { FollowingParts, MemberOptions } from './contract.js';
+import { type Identity, saveIdentity, type TunnelAddresses, viewTunnel } from './identity.js';
+import type { Peers } from './peers.js';
+import type { Registration } from './registration.js';
+import { adoptTunnel, chooseTunnel, tunnelOwners } from './tunnel.js';
+import { chooseUnderlay } from './underlay.js';
+
+export interface FollowerOptions extends MemberOptions {
+  readonly identity: Identity;
+  readonly addressing: NodeAddressing;
+  readonly pools: ClusterPools;
+  readonly registration: Registration;
+  readonly peers: () => Peers;
+  /** Aborts when the agent stops. */
+  readonly stopped: AbortSignal;
+  /** Something has come that was waited for. */
+  readonly changed: () => void;
+}
+
+export interface Follower {
+  readonly identity: Identity;
+  readonly facts: ClusterFacts;
+  /** Pools that IPAM does not take, in words. */
+  readonly problems: readonly string[];
+  /** @throws PodwireError AGENT_NOT_READY */
+  discoverUnderlay(): void;
+  /** Addresses of an earlier life are taken before anybody is given one. Once, when it is known what the node has. */
+  pickUp(parts: FollowingParts): void;
+  /** In memory alone; the kernel follows later. @throws PodwireError RECORD_IO */
+  follow(parts: FollowingParts): void;
+}
+
+/** Milliseconds to get an address for tunnels, and until it is tried again. */
+const provideWait = 5_000;
+const pause = 1_000;
+
+const nothing: readonly string[] = [];
+
+export function createFollower(options: FollowerOptions): Follower {
+  const { config, nodeName, version, world, log, addressing, pools, registration, stopped, changed } =
+    options;
+  const { files, clock, readAddresses } = world;
+  let { identity } = options;
+  let underlay: UnderlayView | undefined;
+  /** What the node holds, by network. */
+  const held = new Map<string, readonly string[]>();
+  const problems = new Map<string, string>();
+  const providing = new Set<string>();
+  let names: ReadonlySet<string> = new Set();
+  let published = '';
+
+  const facts: ClusterFacts = {
+    get underlay() {
+      return underlay;
+    },
+    get tunnel() {
+      return viewTunnel(identity);
+    },
+    blocksOf: ({ view }) => held.get(view.name) ?? nothing,
+    get otherPools() {
+      return pools.elsewhere(names);
+    },
+  };
+
+  function followPools({ networks }: FollowingParts): void {
+    names = new Set(networks.map(({ view }) => view.name));
+    for (const network of networks) {
+      const { name } = network.view;
+      const [next, views] = [addressing.pools(name), pools.ofNetwork(name)];
+      if (JSON.stringify([next, views]) === JSON.stringify([network.pools, network.view.pools])) continue;
+      try {
+        network.setPools(next, views);
+        problems.delete(name);
+      } catch (err) {
+        log.error({ err, network: name }, 'the pools of a network cannot be used; those before stay');
+        problems.set(name, `network ${name}: ${describeError(err)}`);
+      }
+      options.peers().markAllChanged();
+    }
+  }
+
+  function followHoldings({ networks }: FollowingParts): void {
+    const cidrs = addressing.holdings().map(({ cidr }) => cidr);
+    for (const network of networks) {
+      const { name } = network.view;
+      const own = within(network, cidrs);
+      // The same array until it changes: an ADD compares no more than that.
+      if (JSON.stringify(own) !== JSON.stringify(held.get(name))) held.set(name, own);
+    }
+  }
+
+  function followTunnel({ networks }: FollowingParts): void {
+    const own = addressing.holdings().map(({ cidr }) => cidr);
+    const { tunnel, needs } = chooseTunnel(networks, identity.tunnel, own);
+    if (JSON.stringify(tunnel) !== JSON.stringify(identity.tunnel)) {
+      noteTunnel(identity.tunnel, tunnel);
+      identity = { ...identity, tunnel };
+      saveIdentity(files, identity);
+      options.peers().markAllChanged();
+    }
+    for (const need of needs) void provide(need);
+  }
+
+  function noteTunnel(before: TunnelAddresses, now: TunnelAddresses): void {
+    for (const [family, key] of [[4, 'ipv4'] as const, [6, 'ipv6'] as const]) {
+      const [old, address] = [before[key], now[key]];
+      if (old === address) continue;
+      if (old !== undefined) addressing.noteFree(old);
+      if (address !== undefined)
+        addressing.noteUsed({ address, owner: tunnelOwners[family], since: clock.now() });
+    }
+  }
+
+  /** In the background: without it this node's pods cannot be reached through tunnels, but they can be made. */
+  async function provide(need: Need): Promise<void> {
+    const key = JSON.stringify(need);
+    if (providing.has(key)) return;
+    providing.add(key);
+    try {
+      await withDeadline(stopped, provideWait, (signal) => addressing.provide(need, signal));
+    } catch (err) {
+      if (!stopped.aborted) log.warn({ err }, "there is no address for the node's end of tunnels yet");
+      await clock.sleep(pause, stopped).catch(() => undefined);
+    } finally {
+      providing.delete(key);
+      changed();
+    }
+  }
+
+  function publish(): void {
+    const node = describeNode();
+    if (node === undefined) return;
+    const text = JSON.stringify(node);
+    if (text === published) return;
+    published = text;
+    registration.publish({ ...node, registeredAt: clock.now() });
+  }
+
+  function describeNode(): Omit<Node, 'registeredAt'> | undefined {
+    if (underlay === undefined) return undefined;
+    const { ipv4, ipv6, mtu } = underlay;
+    const { tunnel } = facts;
+    return {
+      name: nodeName,
+      instance: identity.instance,
+      version,
+      labels: config.labels,
+      addresses: { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) },
+      mtu,
+      ...(tunnel === undefined ? {} : { tunnel }),
+    };
+  }
+
+  return {
+    get identity() {
+      return identity;
+    },
+    facts,
+    get problems() {
+      return [...problems.values()];
+    },
+    discoverUnderlay() {
+      const found = chooseUnderlay(options.readHost(), readAddresses(), config.address);
+      if (JSON.stringify(found) === JSON.stringify(underlay)) return;
+      underlay = found;
+      options.peers().markAllChanged();
+    },
+    pickUp(parts) {
+      followPools(parts);
+      followHoldings(parts);
+      adoptTunnel(parts.networks, identity.tunnel, clock.now());
+      noteTunnel({}, identity.tunnel);
+    },
+    follow(parts) {
+      followPools(parts);
+      followHoldings(parts);
+      followTunnel(parts);
+      publish();
+    },
+  };
+}
+
+/** Those that lie in pools of the network. */
+function within({ view }: Network, cidrs: readonly string[]): string[] {
+  const pools = view.pools.map(({ cidr }) => parsePrefix(cidr));
+  return cidrs.filter((cidr) => {
+    const prefix = parsePrefix(cidr);
+    return pools.some((pool) => containsPrefix(pool, prefix));
+  });
+}
