@@ -132,8 +132,12 @@ async function followPeers(
   signal: AbortSignal,
 ): Promise<void> {
   if (cluster === undefined) return;
-  const failed = changes.filter(({ owner, action }) => action === 'failed' && owner?.startsWith('peer:'));
-  cluster.peers.noteReconciled(failed.map(describeFailure));
+  const failed = changes.flatMap((change) =>
+    change.action === 'failed' && change.owner !== undefined
+      ? [[change.owner, describeFailure(change)] as const]
+      : [],
+  );
+  cluster.peers.noteReconciled(new Map(failed));
   await cluster.peers.flush(engine, { signal });
 }
 

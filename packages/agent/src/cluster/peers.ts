@@ -39,23 +39,17 @@ export interface Peers {
   owned(): Owned[];
   /** What the last life has applied, as it is planned now: nothing of it is applied again. Once, before the first reconcile. */
   adopt(): void;
-  /** A reconcile has put everything in order but for these. */
-  noteReconciled(failures: readonly string[]): void;
-  /** What the last reconcile could not do for peers, in words. */
-  readonly failures: readonly string[];
+  /** A reconcile has put everything in order but for these, with what has failed in words. */
+  noteReconciled(failed: ReadonlyMap<OwnerId, string>): void;
 }
 
-/**
- * Peers that travel together. One call to the kernel for many costs a fraction of one each, and looking for drift costs the
- * whole of the kernel's routes for each owner that has any.
- */
+/** Peers that travel together: one call to the kernel for many costs a fraction of one each. */
 const together = 256;
 
 export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peers {
   const known = new Map<string, Peer>();
   const changed = new Set<string>();
   let prepared: readonly NetworkSide[] | undefined;
-  let failures: readonly string[] = [];
 
   const plan = (view: PeerView): Resource[] => planPeer((prepared ??= sides()), view);
 
@@ -159,25 +153,20 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
         }
       }
     },
-    owned() {
-      const entries = [...known].filter(([, { resources }]) => resources.length > 0);
-      const groups: Owned[] = [];
-      for (let at = 0; at < entries.length; at += together) {
-        const some = entries.slice(at, at + together);
-        const owner = nameGroup(some.map(([name]) => name));
-        groups.push({ owner, resources: inFewSteps(some.flatMap(([, peer]) => peer.resources)) });
-      }
-      return groups;
-    },
+    owned: () =>
+      [...known]
+        .filter(([, { resources }]) => resources.length > 0)
+        .map(([name, { resources }]) => ({ owner: ownerOf(name), resources })),
     adopt() {
       for (const [name, view] of journal.found) known.set(name, planAgain(name, view));
     },
-    noteReconciled(found) {
-      failures = found;
-      for (const [name, { problem }] of known) if (problem !== undefined) changed.add(name);
-    },
-    get failures() {
-      return failures;
+    noteReconciled(failed) {
+      for (const [name, { view, resources, problem }] of known) {
+        const why = failed.get(ownerOf(name));
+        if (why !== undefined) known.set(name, { view, resources, problem: why });
+        // What could not be planned may be possible now; what could not be applied is there.
+        else if (problem !== undefined) changed.add(name);
+      }
     },
   };
 }

@@ -119,9 +119,9 @@ function problemsByPeer(
   return found;
 }
 
-function ownProblems({ networks, node, cluster }: EndpointContext): string[] {
+function ownProblems({ networks, node }: EndpointContext): string[] {
   const sizes = networks.flatMap((network) => checkMtu(node.view(network), []));
-  return [...sizes.map(({ code, message }) => `${code}: ${message}`), ...(cluster?.peers.failures ?? [])];
+  return sizes.map(({ code, message }) => `${code}: ${message}`);
 }
 
 /** Pods with addresses of blocks that are another node's now: after the node was restored from an old image, for instance. */

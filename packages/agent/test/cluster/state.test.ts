@@ -1,0 +1,92 @@
+import fs from 'node:fs';
+import { silentLog } from '@podwire/rim';
+import { describe, expect, test } from 'vitest';
+import { openHoldings } from '../../src/cluster/holdings-file.js';
+import { openIdentity, saveIdentity, viewTunnel } from '../../src/cluster/identity.js';
+import { openPeerJournal } from '../../src/cluster/peer-journal.js';
+import { openStateFiles } from '../../src/cluster/state-files.js';
+import { createMemoryFiles } from '../fakes/cluster.js';
+import { makeDirectory } from '../fakes/sockets.js';
+
+let count = 0;
+const random = (bytes: number): Uint8Array => new Uint8Array(bytes).fill(++count);
+
+describe('the identity of a node', () => {
+  test('is made once, and is another in another state directory or under another name', () => {
+    const files = createMemoryFiles();
+    const first = openIdentity(files, 'n1', random);
+    expect(openIdentity(files, 'n1', random)).toEqual(first);
+    expect(openIdentity(createMemoryFiles(), 'n1', random).instance).not.toBe(first.instance);
+    expect(openIdentity(files, 'n2', random).instance).not.toBe(first.instance);
+  });
+
+  test('keeps the addresses of the tunnel', () => {
+    const files = createMemoryFiles();
+    const first = openIdentity(files, 'n1', random);
+    expect(viewTunnel(first)).toBeUndefined();
+    saveIdentity(files, { ...first, tunnel: { ipv6: 'fd00::1' } });
+    expect(viewTunnel(openIdentity(files, 'n1', random))).toMatchObject({ ipv6: 'fd00::1' });
+  });
+
+  test('a file that was torn is as good as none; a name that cannot be in the store is refused', () => {
+    expect(openIdentity(createMemoryFiles(new Map([['node.json', '{"ver']])), 'n1', random).node).toBe('n1');
+    expect(() => openIdentity(createMemoryFiles(), 'n1-', random)).toThrow(/nodeName: "n1-"/);
+  });
+});
+
+test('holdings of another instance are not this one’s', () => {
+  const files = createMemoryFiles();
+  const file = { version: 1, node: 'n1', instance: 'a', holdings: [], pools: [], confirmedAt: 1 } as const;
+  openHoldings(files, 'n1', 'a').write(file);
+  expect(openHoldings(files, 'n1', 'a').read()).toEqual(file);
+  expect(openHoldings(files, 'n1', 'b').read()).toBeUndefined();
+  expect(openHoldings(files, 'n2', 'a').read()).toBeUndefined();
+});
+
+describe('the journal of peers', () => {
+  const peer = (name: string, ...blocks: string[]) => ({ name, ipv4: '192.0.2.1/24', blocks });
+
+  test('says what was applied, also after a line that was torn', () => {
+    const files = createMemoryFiles();
+    const journal = openPeerJournal(files, silentLog);
+    journal.note([['a', peer('a', '10.0.0.0/26')], ['b', peer('b')]]);
+    journal.note([['a', peer('a', '10.0.0.64/26')], ['b', undefined]]);
+    files.append('peers.jsonl', '{"name":"c","bl');
+    const next = openPeerJournal(files, silentLog);
+    expect([...next.found.values()]).toEqual([peer('a', '10.0.0.64/26')]);
+    next.note([['d', peer('d')]]);
+    expect([...openPeerJournal(files, silentLog).found.keys()]).toEqual(['a', 'd']);
+  });
+
+  test('does not grow with changes', () => {
+    const files = createMemoryFiles();
+    const journal = openPeerJournal(files, silentLog);
+    for (let i = 0; i < 5_000; i++) journal.note([['a', peer('a', `10.0.${i % 256}.0/26`)]]);
+    expect(files.read('peers.jsonl')?.split('\n').length).toBeLessThan(1_100);
+    expect(openPeerJournal(files, silentLog).found.size).toBe(1);
+  });
+
+  test('a full disk keeps nobody from anything', () => {
+    const files = createMemoryFiles();
+    const journal = openPeerJournal(
+      { ...files, append: () => { throw new Error('ENOSPC'); } },
+      silentLog,
+    );
+    journal.note([['a', peer('a')]]);
+  });
+});
+
+test('state files are replaced as a whole, and only root reads them', () => {
+  const directory = makeDirectory();
+  const files = openStateFiles(directory);
+  expect(files.read('x')).toBeUndefined();
+  files.write('x', 'one');
+  files.append('x', ' two');
+  files.write('y', 'three');
+  expect(files.read('x')).toBe('one two');
+  expect(fs.readdirSync(directory).sort()).toEqual(['x', 'y']);
+  expect(fs.statSync(`${directory}/x`).mode & 0o777).toBe(0o600);
+  expect(() => openStateFiles(`${directory}/none`).write('x', '')).toThrow(
+    expect.objectContaining({ code: 'RECORD_IO' }),
+  );
+});
