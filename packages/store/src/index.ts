@@ -6,4 +6,5 @@ export { type Candidate, electLeader } from './election.js';
 export { Feed } from './feed.js';
 export { type KeeperOptions, keepLease, type KeptLease } from './lease-keeper.js';
 export { acquireLock, type HolderOptions, type Lock, tryLock } from './lock.js';
-export type { StoreSpec, TlsFiles } from './open.js';
+export { type OpenOptions, openStore, parseStoreUrl, type StoreSpec, type TlsFiles } from './open.js';
+export { storeSpecSchema } from './spec-schema.js';

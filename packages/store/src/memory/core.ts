@@ -13,10 +13,10 @@ import type {
   Write,
 } from '../contract.js';
 import { leaseLost } from '../failures.js';
-import { History, keyOf } from './history.js';
+import { keyOf, type Watcher, Watchers } from '../watchers.js';
+import { History } from './history.js';
 import { type HeldLease, Leases } from './leases.js';
 import { Tree } from './tree.js';
-import { type Watcher, Watchers } from './watchers.js';
 
 export class MemoryCore {
   readonly #clock: Clock;

@@ -6,8 +6,6 @@ export interface Entry {
   readonly changes: readonly Change[];
 }
 
-export const keyOf = (change: Change): string => (change.type === 'put' ? change.item.key : change.key);
-
 export class History {
   readonly #length: number;
   #entries: Entry[] = [];

@@ -3,9 +3,9 @@ import type { Clock } from '@podwire/rim';
 import type { Revision, WatchBatch, WatchOptions } from '../contract.js';
 import { unavailable } from '../failures.js';
 import { Feed } from '../feed.js';
+import type { Watcher } from '../watchers.js';
 import type { MemoryCall, MemoryFaults } from './faults.js';
 import type { MemoryCore } from './core.js';
-import type { Watcher } from './watchers.js';
 
 /** Batches that wait for a slow taker. When there are more, they are dropped for one snapshot. */
 const longestQueue = 10_000;

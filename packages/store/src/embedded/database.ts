@@ -1,0 +1,116 @@
+/** The directory and what is in it. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { PodwireError } from '@podwire/errors';
+import { type Database as Table, open, type RootDatabase } from 'lmdb';
+import type { LeaseId, Revision } from '../contract.js';
+import { unavailable } from '../failures.js';
+
+/** Raised when what is stored changes its shape. */
+const format = 1;
+
+/** Text, revision, lease. */
+export type StoredItem = readonly [value: string, revision: Revision, lease?: LeaseId];
+
+/** A deletion has no value. */
+export type StoredChange = readonly [key: string, value?: string, lease?: LeaseId];
+
+export interface State {
+  readonly format: number;
+  /** Of the machine: leases are of its clock, and of processes that have ended with it. */
+  readonly boot: string;
+  readonly revision: Revision;
+  /** The log begins after this revision. */
+  readonly forgotten: Revision;
+  /** Characters in the log. */
+  readonly logged: number;
+  /** Characters of all items and their keys. */
+  readonly stored: number;
+  /** Leases so far. */
+  readonly granted: number;
+}
+
+export interface Database {
+  readonly root: RootDatabase;
+  readonly items: Table<StoredItem, string>;
+  readonly log: Table<readonly StoredChange[], number>;
+  readonly leases: Table<readonly [ttl: number, deadline: number], LeaseId>;
+  /** Leases by when they end. */
+  readonly due: Table<true, [deadline: number, lease: LeaseId]>;
+  /** Keys of each lease. */
+  readonly bound: Table<true, [lease: LeaseId, key: string]>;
+  readonly meta: Table<State, 'state'>;
+  /** Written to with every change: who watches it learns of changes of other processes. */
+  readonly bell: string;
+}
+
+/** @throws PodwireError CONFIG_INVALID, STORE_DENIED, STORE_FULL, STORE_UNAVAILABLE, OBJECT_TOO_NEW */
+export function openDatabase(directory: string, boot: string): Database {
+  const bell = path.join(directory, 'changed');
+  prepareDirectory(directory, bell);
+  // Overlapping commits resolve before they are on the disk; the map grows by itself from where it begins.
+  const root = open({
+    path: directory,
+    maxDbs: 8,
+    maxReaders: 1024,
+    mapSize: 64 * 1024 * 1024,
+    overlappingSync: false,
+    encoding: 'json',
+  });
+  const table = <V, K extends Parameters<Table['get']>[0]>(name: string): Table<V, K> =>
+    root.openDB<V, K>({ name, encoding: 'json' });
+  const database: Database = {
+    root,
+    items: table('items'),
+    log: table('log'),
+    leases: table('leases'),
+    due: table('due'),
+    bound: table('bound'),
+    meta: table('meta'),
+    bell,
+  };
+  root.transactionSync(() => checkFormat(database, directory, boot));
+  return database;
+}
+
+/** The state now; inside a write transaction, that of the transaction. */
+export function readState({ meta }: Database): State {
+  const state = meta.get('state');
+  if (state === undefined) throw unavailable('the store has lost its state');
+  return state;
+}
+
+function checkFormat({ meta }: Database, directory: string, boot: string): void {
+  const state = meta.get('state');
+  if (state === undefined)
+    meta.putSync('state', { format, boot, revision: 0, forgotten: 0, logged: 0, stored: 0, granted: 0 });
+  else if (state.format !== format)
+    throw new PodwireError(
+      'OBJECT_TOO_NEW',
+      `the store in ${directory} has format ${state.format}; this version reads ${format}`,
+    );
+}
+
+function prepareDirectory(directory: string, bell: string): void {
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const names = fs.readdirSync(directory);
+  // Somebody's own directory is not closed to others because it was named by mistake.
+  if (names.length > 0 && !names.includes(path.basename(bell)))
+    throw new PodwireError('CONFIG_INVALID', `${directory} is not empty and no store`, {
+      details: { field: 'directory', path: directory },
+    });
+  if ((fs.statSync(directory).mode & 0o077) !== 0) fs.chmodSync(directory, 0o700);
+  fs.closeSync(fs.openSync(bell, 'a', 0o600));
+}
+
+/** What LMDB and the file system throw, as what the interface says. */
+export function translate(error: unknown): Error {
+  if (error instanceof PodwireError) return error;
+  const { code, message = String(error) } = error as { code?: unknown; message?: string };
+  const says = (pattern: RegExp): boolean => pattern.test(`${String(code)} ${message}`);
+  if (says(/ENOSPC|EDQUOT|MDB_MAP_FULL|No space left|quota exceeded/i))
+    return new PodwireError('STORE_FULL', 'the disk of the store is full', { cause: error });
+  if (says(/EACCES|EPERM|EROFS|Permission denied|not permitted|Read-only file system/))
+    return new PodwireError('STORE_DENIED', 'the directory of the store cannot be used', { cause: error });
+  return unavailable('the store in this directory does not work', { cause: error });
+}

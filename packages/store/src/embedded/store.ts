@@ -1,0 +1,211 @@
+/** The interface over one directory. All clients of one process share what is open. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type {
+  CallOptions,
+  Item,
+  Lease,
+  Listing,
+  PutOptions,
+  Revision,
+  Store,
+  StoreLimits,
+  Transaction,
+  TransactionOutcome,
+  WatchBatch,
+  WatchOptions,
+  Write,
+} from '../contract.js';
+import { conflict, unavailable } from '../failures.js';
+import { checkKey, checkPrefix, checkTransaction, checkValue } from '../keys.js';
+import { type Database, openDatabase, translate } from './database.js';
+import { Follower } from './follower.js';
+import { findDue } from './leases.js';
+import {
+  type Bounds,
+  compact,
+  endLeasesOfBefore,
+  expire,
+  grant,
+  prolong,
+  readItem,
+  readListing,
+  revoke,
+  transact,
+} from './operations.js';
+import type { EmbeddedOptions, EmbeddedStore } from './options.js';
+import { Subscription } from './subscription.js';
+
+interface Shared {
+  readonly database: Database;
+  readonly follower: Follower;
+  users: number;
+}
+
+/** By directory: LMDB must not be open twice in one process. */
+const open = new Map<string, Shared>();
+
+/** Of all processes alike, and never set: milliseconds since the machine was started. */
+const sinceStart = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+const readBoot = (): string => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+
+export function createEmbeddedStore(directory: string, options: EmbeddedOptions): EmbeddedStore {
+  const place = path.resolve(directory);
+  const bounds: Bounds = {
+    history: options.history ?? 10_000,
+    log: 64 * 1024 * 1024,
+    stored: options.maxBytes ?? 256 * 1024 * 1024,
+  };
+  try {
+    const shared = open.get(place) ?? openShared(place, options, bounds);
+    shared.users++;
+    return new EmbeddedClient(shared, bounds, options.now ?? sinceStart, () => leave(place, shared));
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+function openShared(place: string, options: EmbeddedOptions, bounds: Bounds): Shared {
+  const { clock, log, now = sinceStart, boot = readBoot() } = options;
+  const database = openDatabase(place, boot);
+  endLeasesOfBefore(database, boot, bounds);
+  const end = (): void => {
+    if (findDue(database, now()) === undefined) return;
+    expire(database, now(), bounds);
+    ring(database);
+  };
+  const follower = new Follower({ database, clock, log, now, expire: end });
+  const shared: Shared = { database, follower, users: 0 };
+  open.set(place, shared);
+  return shared;
+}
+
+async function leave(place: string, shared: Shared): Promise<void> {
+  if (--shared.users > 0) return;
+  open.delete(place);
+  shared.follower.stop();
+  await shared.database.root.close();
+}
+
+/** Tells other processes. What it fails at, they find out later by themselves. */
+function ring({ bell }: Database): void {
+  try {
+    fs.writeFileSync(bell, '.', { flag: 'r+' });
+  } catch {
+    // The write is done; nobody gains by an error.
+  }
+}
+
+class EmbeddedClient implements EmbeddedStore {
+  readonly kind = 'embedded';
+  readonly limits: StoreLimits = { operations: 1024, valueBytes: 1024 * 1024 };
+  readonly #shared: Shared;
+  readonly #bounds: Bounds;
+  readonly #now: () => number;
+  readonly #leave: () => Promise<void>;
+  readonly #subscriptions = new Set<Subscription>();
+  #closing: Promise<void> | undefined;
+
+  constructor(shared: Shared, bounds: Bounds, now: () => number, leave: () => Promise<void>) {
+    this.#shared = shared;
+    this.#bounds = bounds;
+    this.#now = now;
+    this.#leave = leave;
+  }
+
+  async get(key: string, options: CallOptions = {}): Promise<Item | undefined> {
+    checkKey(key);
+    return this.#read(options, (database) => readItem(database, key));
+  }
+
+  async put(key: string, value: string, options: PutOptions = {}): Promise<Revision> {
+    checkKey(key);
+    checkValue(key, value, this.limits);
+    const { lease } = options;
+    const write: Write = lease === undefined ? { op: 'put', key, value } : { op: 'put', key, value, lease };
+    return this.#writeOne(write, options).revision;
+  }
+
+  async delete(key: string, options: CallOptions & { readonly expect?: Revision } = {}): Promise<boolean> {
+    checkKey(key);
+    return this.#writeOne({ op: 'delete', key }, options).existed;
+  }
+
+  async transact(transaction: Transaction, options: CallOptions = {}): Promise<TransactionOutcome> {
+    checkTransaction(transaction, this.limits);
+    return this.#write(options, (database) => transact(database, transaction, this.#bounds));
+  }
+
+  async list(prefix: string, options: CallOptions = {}): Promise<Listing> {
+    checkPrefix(prefix);
+    return this.#read(options, (database) => readListing(database, prefix));
+  }
+
+  watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch> {
+    checkPrefix(prefix);
+    const signal = this.#closing === undefined ? options.signal : AbortSignal.abort();
+    return new Subscription(this.#shared.follower, prefix, { ...options, signal }).run(this.#subscriptions);
+  }
+
+  async grantLease(ttl: number, options: CallOptions = {}): Promise<Lease> {
+    const id = this.#write(options, (database) => grant(database, ttl, this.#now()));
+    return {
+      id,
+      ttl,
+      keepAlive: async (given = {}) => this.#write(given, (database) => prolong(database, id, this.#now())),
+      revoke: async (given = {}) => this.#write(given, (database) => revoke(database, id, this.#bounds)),
+    };
+  }
+
+  async compact(): Promise<void> {
+    this.#write({}, compact);
+  }
+
+  close(): Promise<void> {
+    if (this.#closing === undefined) {
+      for (const subscription of this.#subscriptions) subscription.end();
+      this.#closing = this.#leave();
+    }
+    return this.#closing;
+  }
+
+  #writeOne(write: Write, { signal, expect }: PutOptions): { revision: Revision; existed: boolean } {
+    const { key } = write;
+    const conditions = expect === undefined ? [] : [{ key, expect }];
+    return this.#write(signal === undefined ? {} : { signal }, (database) =>
+      database.root.transactionSync(() => {
+        const found = readItem(database, key);
+        const outcome = transact(database, { conditions, writes: [write] }, this.#bounds);
+        if (!outcome.committed) throw conflict({ key, expect: expect ?? 'absent' }, found);
+        return { revision: outcome.revision, existed: found !== undefined };
+      }),
+    );
+  }
+
+  #write<T>(options: CallOptions, work: (database: Database) => T): T {
+    const result = this.#read(options, work);
+    ring(this.#shared.database);
+    this.#shared.follower.wake();
+    return result;
+  }
+
+  /** After the leases that are over have ended: what is read is never of one. */
+  #read<T>({ signal }: CallOptions, work: (database: Database) => T): T {
+    signal?.throwIfAborted();
+    if (this.#closing !== undefined) throw unavailable('the store is closed');
+    const { database, follower } = this.#shared;
+    try {
+      // The view of this turn of the event loop may be older than what another process has done.
+      database.root.resetReadTxn();
+      if (findDue(database, this.#now()) !== undefined) {
+        expire(database, this.#now(), this.#bounds);
+        ring(database);
+        follower.wake();
+      }
+      return work(database);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+}
