@@ -18,6 +18,7 @@ export async function* follow(
   stream.on('error', () => undefined);
   const cancel = (): void => stream.cancel();
   signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
   let isLate = false;
   const patience = setTimeout(() => {
     isLate = true;
