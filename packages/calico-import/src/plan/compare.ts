@@ -1,0 +1,146 @@
+/** The plan beside what is there: what is to be made, what was made before, what is in the way. */
+import { isDeepStrictEqual } from 'node:util';
+import { overlaps, parsePrefix } from '@podwire/addresses';
+import { type Block, blockKind, type Ledger, ledgerKind, type Pool, poolKind } from '@podwire/cluster';
+import { describeError, PodwireError } from '@podwire/errors';
+import { encodeObject, type ObjectKind } from '@podwire/store';
+import { type Remark, remarksAbout } from '../remarks.js';
+import type { Imported, ImportState } from './state.js';
+
+/** An object to write where nothing is. */
+export interface Creation {
+  readonly kind: Imported;
+  /** `pool default-pool`, `block 10.0.0.0/26`, `ledger of n1 for 10.0.0.0/26`. */
+  readonly object: string;
+  readonly key: string;
+  readonly text: string;
+}
+
+export interface Comparison {
+  readonly creations: readonly Creation[];
+  /** Objects that are there already, as they should be or further on. */
+  readonly present: number;
+}
+
+export interface Planned {
+  readonly pools: readonly Pool[];
+  readonly blocks: readonly Block[];
+  readonly ledgers: readonly Ledger[];
+}
+
+interface Candidate {
+  readonly kind: Imported;
+  readonly object: string;
+  readonly key: string;
+  readonly encode: () => string;
+  readonly value: Pool | Block | Ledger;
+}
+
+export function compareWithState(planned: Planned, state: ImportState, remarks: Remark[]): Comparison {
+  remarkOverlaps(planned.blocks, state, remarks);
+  const adopted = adoptedBlocks(planned.blocks, state);
+  const creations: Creation[] = [];
+  let present = 0;
+  for (const candidate of candidatesOf(planned, state)) {
+    if (state.objects.has(candidate.key) || isSettled(candidate, adopted)) {
+      present++;
+      remarkDifference(candidate, state, adopted, remarks);
+    } else creations.push(...create(candidate, remarks));
+  }
+  return { creations, present };
+}
+
+/**
+ * Ledgers come before their blocks: whoever takes a block over finds in them what is in use. Pools come last: without a pool
+ * nobody claims a block that is about to be somebody's.
+ */
+function candidatesOf({ pools, blocks, ledgers }: Planned, { keys }: ImportState): Candidate[] {
+  const candidate = <T extends Pool | Block | Ledger>(
+    kind: Imported,
+    schema: ObjectKind<T>,
+    object: string,
+    key: string,
+    value: T,
+  ): Candidate => ({ kind, object, key, value, encode: () => encodeObject(schema, value) });
+  return [
+    ...ledgers.map((each) =>
+      candidate(
+        'ledger',
+        ledgerKind,
+        `ledger of ${each.node} for ${each.cidr}`,
+        keys.ledger(each.cidr, each.node),
+        each,
+      ),
+    ),
+    ...blocks.map((each) => candidate('block', blockKind, `block ${each.cidr}`, keys.block(each.cidr), each)),
+    ...pools.map((each) => candidate('pool', poolKind, `pool ${each.name}`, keys.pool(each.name), each)),
+  ];
+}
+
+function create({ kind, object, key, encode }: Candidate, remarks: Remark[]): Creation[] {
+  try {
+    return [{ kind, object, key, text: encode() }];
+  } catch (error) {
+    const field = error instanceof PodwireError ? String(error.details['field'] ?? '') : '';
+    remarksAbout(object, remarks).error(field.replace(/^value\./, ''), describeError(error));
+    return [];
+  }
+}
+
+/** Blocks that an agent has taken over since they were imported: what it says of them counts. */
+function adoptedBlocks(blocks: readonly Block[], { keys, objects }: ImportState): ReadonlySet<string> {
+  const adopted = blocks.filter(({ cidr, node }) => {
+    const there = objects.get(keys.block(cidr))?.value as Block | undefined;
+    return there?.instance !== undefined && there.node === node;
+  });
+  return new Set(adopted.map(({ cidr }) => cidr));
+}
+
+/** The ledger of an adopted block is its agent's; one that is gone has ended. */
+function isSettled({ kind, value }: Candidate, adopted: ReadonlySet<string>): boolean {
+  return kind === 'ledger' && adopted.has((value as Ledger).cidr);
+}
+
+function remarkDifference(
+  { object, key, kind, value }: Candidate,
+  { objects }: ImportState,
+  adopted: ReadonlySet<string>,
+  remarks: Remark[],
+): void {
+  const there = objects.get(key);
+  if (kind !== 'pool' && adopted.has((value as Block | Ledger).cidr)) return;
+  if (there === undefined || isDeepStrictEqual(there.value, value)) return;
+  const about = remarksAbout(object, remarks);
+  if (there.reason !== undefined)
+    return about.error('', `is there already and cannot be read: ${there.reason}`);
+  const [is, wanted] = [there.value, value] as readonly Readonly<Record<string, unknown>>[];
+  const fields = [...new Set([...Object.keys(is ?? {}), ...Object.keys(wanted ?? {})])];
+  for (const field of fields.filter((each) => !isDeepStrictEqual(is?.[each], wanted?.[each])))
+    about.error(
+      field,
+      `is there already with ${show(is?.[field])}, and the dump says ${show(wanted?.[field])}`,
+    );
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** Blocks of another size that others have made. */
+function remarkOverlaps(blocks: readonly Block[], { objects }: ImportState, remarks: Remark[]): void {
+  const there = [...objects.values()]
+    .filter(({ kind, value }) => kind === 'block' && value !== undefined)
+    .map(({ value }) => (value as Block).cidr);
+  if (there.length === 0) return;
+  const planned = new Set(blocks.map(({ cidr }) => cidr));
+  const prefixes = there
+    .filter((cidr) => !planned.has(cidr))
+    .map((cidr) => [cidr, parsePrefix(cidr)] as const);
+  for (const { cidr } of blocks) {
+    const prefix = parsePrefix(cidr);
+    const [other] = prefixes.find(([, each]) => overlaps(each, prefix)) ?? [];
+    if (other !== undefined)
+      remarksAbout(`block ${cidr}`, remarks).error('cidr', `overlaps block ${other}, which is there already`);
+  }
+}

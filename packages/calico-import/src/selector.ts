@@ -1,0 +1,205 @@
+/**
+ * Calico's selectors over labels, translated into the Kubernetes label selectors that pools have: a list of requirements that
+ * must all hold. Calico can say more (`||`, parts of values): what has no equal is refused, never approximated.
+ */
+
+type Requirement =
+  | { readonly op: 'in' | 'notin'; readonly key: string; readonly values: readonly string[] }
+  | { readonly op: 'exists' | 'missing'; readonly key: string };
+
+type Expression =
+  | { readonly kind: 'always' | 'never' }
+  | { readonly kind: 'requirement'; readonly requirement: Requirement }
+  | { readonly kind: 'and' | 'or'; readonly parts: readonly Expression[] };
+
+export type Translation =
+  | { readonly selects: 'all' | 'none' }
+  /** Text of a Kubernetes label selector, and the labels that it asks for. */
+  | { readonly selects: 'some'; readonly text: string; readonly keys: readonly string[] };
+
+/** @throws Error in words for text that is no selector, or that has no equal */
+export function translateSelector(text: string): Translation {
+  if (text.trim() === '') return { selects: 'all' };
+  const requirements = flatten(parse(text));
+  if (requirements === 'never') return { selects: 'none' };
+  if (requirements.length === 0) return { selects: 'all' };
+  return {
+    selects: 'some',
+    text: requirements.map(format).join(','),
+    keys: [...new Set(requirements.map(({ key }) => key))],
+  };
+}
+
+/** What must all hold; `never` for what nothing satisfies. */
+function flatten(expression: Expression): readonly Requirement[] | 'never' {
+  switch (expression.kind) {
+    case 'always':
+      return [];
+    case 'never':
+      return 'never';
+    case 'requirement':
+      return [expression.requirement];
+    case 'and': {
+      const parts = expression.parts.map(flatten);
+      return parts.some((part) => part === 'never')
+        ? 'never'
+        : parts.flatMap((part) => (part === 'never' ? [] : part));
+    }
+    case 'or':
+      return flattenOr(expression.parts.map(flatten));
+  }
+}
+
+/** `a == "x" || a == "y"` is `a in (x,y)`; no other choice can be said. */
+function flattenOr(parts: readonly (readonly Requirement[] | 'never')[]): readonly Requirement[] | 'never' {
+  const possible = parts.filter((part) => part !== 'never');
+  if (possible.some((part) => part.length === 0)) return [];
+  const [first, ...others] = possible;
+  if (first === undefined) return 'never';
+  if (others.length === 0) return first;
+  const choices = possible.map((part) => (part.length === 1 ? part[0] : undefined));
+  const key = choices[0]?.key;
+  const values = choices.map((each) => (each?.op === 'in' && each.key === key ? each.values : undefined));
+  if (key === undefined || values.includes(undefined))
+    throw new Error(
+      '|| between different labels cannot be said; make a pool for each part, or label the nodes',
+    );
+  return [{ op: 'in', key, values: [...new Set(values.flatMap((each) => each ?? []))] }];
+}
+
+function format(requirement: Requirement): string {
+  const { op, key } = requirement;
+  if (!('values' in requirement)) return op === 'exists' ? key : `!${key}`;
+  const [only, ...more] = requirement.values;
+  if (more.length === 0) return `${key}${op === 'in' ? '=' : '!='}${only}`;
+  return `${key} ${op} (${requirement.values.join(',')})`;
+}
+
+const token = /\s*(?:(&&|\|\||==|!=|!|\(|\)|\{|\}|,)|"([^"]*)"|'([^']*)'|([A-Za-z0-9_./-]+))/y;
+
+interface Token {
+  readonly kind: 'sign' | 'text' | 'word';
+  readonly value: string;
+}
+
+function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  token.lastIndex = 0;
+  const end = text.trimEnd().length;
+  while (token.lastIndex < end) {
+    const at = token.lastIndex;
+    const [, sign, double, single, word] = token.exec(text) ?? [];
+    if (sign !== undefined) tokens.push({ kind: 'sign', value: sign });
+    else if (word !== undefined) tokens.push({ kind: 'word', value: word });
+    else if (double !== undefined || single !== undefined)
+      tokens.push({ kind: 'text', value: double ?? single ?? '' });
+    else throw new Error(`cannot be read from ${JSON.stringify(text.slice(at, at + 20))}`);
+  }
+  return tokens;
+}
+
+/** Negations go inwards while it is read. Deeper nesting than this nobody has written. */
+const deepest = 64;
+
+function parse(text: string): Expression {
+  const tokens = tokenize(text);
+  let at = 0;
+  const peek = (): string | undefined => (tokens[at]?.kind === 'text' ? undefined : tokens[at]?.value);
+  const accept = (value: string): boolean => {
+    if (peek() !== value) return false;
+    at++;
+    return true;
+  };
+  const demand = (value: string): void => {
+    if (!accept(value)) throw new Error(`expected ${value} ${where()}`);
+  };
+  const where = (): string => {
+    const next = tokens[at];
+    return next === undefined ? 'at the end' : `before ${JSON.stringify(next.value)}`;
+  };
+  const word = (): string => {
+    const next = tokens[at++];
+    if (next?.kind !== 'word') throw new Error(`expected a label ${(at--, where())}`);
+    return next.value;
+  };
+  const literal = (): string => {
+    const next = tokens[at++];
+    if (next?.kind !== 'text') throw new Error(`expected a quoted value ${(at--, where())}`);
+    return next.value;
+  };
+
+  const or = (negated: boolean, depth: number): Expression => {
+    if (depth > deepest) throw new Error('is nested too deeply');
+    const parts = [and(negated, depth)];
+    while (accept('||')) parts.push(and(negated, depth));
+    return { kind: negated ? 'and' : 'or', parts };
+  };
+  const and = (negated: boolean, depth: number): Expression => {
+    const parts = [operation(negated, depth)];
+    while (accept('&&')) parts.push(operation(negated, depth));
+    return { kind: negated ? 'or' : 'and', parts };
+  };
+  const operation = (outer: boolean, depth: number): Expression => {
+    let negated = outer;
+    while (accept('!')) negated = !negated;
+    if (accept('(')) {
+      const inner = or(negated, depth + 1);
+      demand(')');
+      return inner;
+    }
+    const name = word();
+    if (accept('(')) return call(name, negated);
+    return { kind: 'requirement', requirement: comparison(checkKey(name), negated) };
+  };
+  const call = (name: string, negated: boolean): Expression => {
+    if (name === 'has') {
+      const key = checkKey(word());
+      demand(')');
+      return { kind: 'requirement', requirement: { op: negated ? 'missing' : 'exists', key } };
+    }
+    demand(')');
+    if (name === 'all') return { kind: negated ? 'never' : 'always' };
+    throw new Error(`${name}() means nothing for nodes`);
+  };
+  const comparison = (key: string, negated: boolean): Requirement => {
+    if (accept('==')) return { op: negated ? 'notin' : 'in', key, values: [checkValue(literal())] };
+    if (accept('!=')) return { op: negated ? 'in' : 'notin', key, values: [checkValue(literal())] };
+    const isNot = accept('notin') || (accept('not') && (demand('in'), true));
+    if (isNot || accept('in')) return { op: isNot === negated ? 'in' : 'notin', key, values: set() };
+    const operator = peek() ?? '';
+    if (['contains', 'starts', 'ends'].includes(operator))
+      throw new Error(
+        `parts of values (${operator}) cannot be asked for; list the values, or label the nodes`,
+      );
+    throw new Error(`expected an operator ${where()}`);
+  };
+  const set = (): string[] => {
+    demand('{');
+    const values = new Set<string>();
+    while (peek() !== '}') {
+      values.add(checkValue(literal()));
+      if (!accept(',')) break;
+    }
+    demand('}');
+    if (values.size === 0) throw new Error('an empty set cannot be asked for');
+    return [...values];
+  };
+
+  const expression = or(false, 0);
+  if (at < tokens.length) throw new Error(`something is left ${where()}`);
+  return expression;
+}
+
+const labelKey = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+const labelValue = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
+function checkKey(key: string): string {
+  if (!labelKey.test(key) || key.length > 317)
+    throw new Error(`${JSON.stringify(key)} is no name of a label`);
+  return key;
+}
+
+function checkValue(value: string): string {
+  if (!labelValue.test(value)) throw new Error(`${JSON.stringify(value)} is no value that a label can have`);
+  return value;
+}
