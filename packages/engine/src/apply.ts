@@ -6,8 +6,9 @@ import { compareResource, describeResource } from './providers/index.js';
 import { removeResources } from './remove.js';
 import type { LinkReaper } from './reaper.js';
 import type { Resource } from './resource.js';
+import type { View } from './observe.js';
 import { openView } from './view.js';
-import { openSession, type Session } from './session.js';
+import { openSession } from './session.js';
 import { planSteps } from './steps.js';
 import type { Failure } from './failure.js';
 import { runStep } from './run-step.js';
@@ -42,7 +43,8 @@ async function applyInOrder(
       context.faults.reach(`apply:${number}:${step.resources[0]?.kind}`);
       throwIfExpired(options.signal, step.resources[0]);
       const failures = await runStep(step, session, options.signal, 'create');
-      const serious = failures.filter((failure) => !isTakenOver(failure, session));
+      const view = openView(session); // of all failures: it reads nothing before it is asked, and each thing once
+      const serious = failures.filter((failure) => !isTakenOver(failure, view));
       applied.push(...without(step.resources, serious));
       timer.lap(number, step.resources);
       if (serious.length > 0) throw refusal(owned, serious);
@@ -60,10 +62,8 @@ function throwIfExpired(signal: AbortSignal, next: Resource | undefined): void {
 }
 
 /** Something of that identity is there already and is just what the list asks for: after a crash, or by repair. */
-function isTakenOver(failure: Failure, session: Session): boolean {
-  return (
-    hasCode(failure.error, 'EEXIST') && compareResource(failure.resource, openView(session)) === undefined
-  );
+function isTakenOver(failure: Failure, view: View): boolean {
+  return hasCode(failure.error, 'EEXIST') && compareResource(failure.resource, view) === undefined;
 }
 
 function without(resources: readonly Resource[], failures: readonly Failure[]): Resource[] {

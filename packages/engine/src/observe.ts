@@ -54,6 +54,8 @@ export interface SurveyedNamespace extends ObservedNamespace {
 export interface Survey {
   readonly host: SurveyedNamespace;
   readonly filter: ObservedFilter;
+  /** Reads what is asked for of many owners, bit by bit, so that others get their turn in between. */
+  readAhead(): Promise<void>;
 }
 
 /** The same for equal keys. */

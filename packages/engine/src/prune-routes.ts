@@ -2,7 +2,8 @@ import { deleteRoute, type NewRoute, type Route } from '@podwire/netlink';
 import type { EngineContext } from './context.js';
 import { ROUTE_PROTOCOL } from './marks.js';
 import type { Survey } from './observe.js';
-import { routeKey, wantedRouteKey } from './providers/routes.js';
+import { groupBy } from './group-by.js';
+import { isSameRoute } from './providers/routes.js';
 import { deleteAll, type Pruned } from './pruned.js';
 import type { IpRoute, Resource } from './resource.js';
 
@@ -12,11 +13,12 @@ export async function pruneRoutes(
   resources: readonly Resource[],
   { host }: Survey,
 ): Promise<Pruned[]> {
-  const wanted = new Set(resources.filter(isHostRoute).map(wantedRouteKey));
+  const wanted = groupBy(resources.filter(isHostRoute), ({ destination }) => destination);
   const leftovers = host
     .routes()
-    .filter((found) => found.protocol === ROUTE_PROTOCOL && !wanted.has(routeKey(found)))
-    .map((found) => ({ what: `route ${found.destination}`, request: deleteRoute(exactly(found)) }));
+    .filter((found) => found.protocol === ROUTE_PROTOCOL)
+    .filter((found) => !wanted.get(found.destination)?.some((route) => isSameRoute(route, found)))
+    .map((found) => ({ what: `route ${found.destination}`, request: () => deleteRoute(exactly(found)) }));
   return await deleteAll(context, leftovers);
 }
 

@@ -1,4 +1,10 @@
-import { deleteAddress, deleteForwardingEntry, deleteNeighbour, type Link } from '@podwire/netlink';
+import {
+  deleteAddress,
+  deleteForwardingEntry,
+  deleteNeighbour,
+  type Link,
+  type NetlinkRequest,
+} from '@podwire/netlink';
 import type { EngineContext } from './context.js';
 import { LIVE_GROUP } from './marks.js';
 import type { Survey, SurveyedNamespace } from './observe.js';
@@ -12,45 +18,49 @@ export async function pruneTunnels(
   { host }: Survey,
 ): Promise<Pruned[]> {
   const names = new Set(resources.flatMap((resource) => (resource.kind === 'vxlan' ? [resource.name] : [])));
-  const links = [...names]
-    .map((name) => host.link(name))
-    .filter((link) => link?.kind === 'vxlan' && link.group === LIVE_GROUP);
-  if (links.length === 0) return [];
-  const wanted = wantedOn(names, resources);
-  return await deleteAll(
-    context,
-    links.flatMap((link) => leftoversOn(link!, wanted, host)),
-  );
+  const leftovers = [...names].flatMap((name) => {
+    const link = host.link(name);
+    if (link?.kind !== 'vxlan' || link.group !== LIVE_GROUP) return [];
+    return leftoversOn(link, wantedOn(name, resources), host);
+  });
+  return await deleteAll(context, leftovers);
 }
 
-function wantedOn(names: ReadonlySet<string>, resources: readonly Resource[]): ReadonlySet<string> {
-  const wanted = new Set<string>();
+/** What is wanted on one link, by the text that tells it from others of its kind. */
+interface Wanted {
+  readonly addresses: Set<string>;
+  readonly neighbours: Set<string>;
+  readonly macs: Set<string>;
+}
+
+function wantedOn(name: string, resources: readonly Resource[]): Wanted {
+  const wanted: Wanted = { addresses: new Set(), neighbours: new Set(), macs: new Set() };
   for (const resource of resources) {
-    if (!('link' in resource) || resource.in !== 'host' || !names.has(resource.link ?? '')) continue;
-    if (resource.kind === 'address' || resource.kind === 'neighbour')
-      wanted.add(`${resource.kind} ${resource.address} on ${resource.link}`);
-    if (resource.kind === 'forwarding-entry')
-      wanted.add(`forwarding-entry ${resource.mac} on ${resource.link}`);
+    if (!('link' in resource) || resource.in !== 'host' || resource.link !== name) continue;
+    if (resource.kind === 'address') wanted.addresses.add(resource.address);
+    if (resource.kind === 'neighbour') wanted.neighbours.add(resource.address);
+    if (resource.kind === 'forwarding-entry') wanted.macs.add(resource.mac);
   }
   return wanted;
 }
 
-function leftoversOn(link: Link, wanted: ReadonlySet<string>, host: SurveyedNamespace): Leftover[] {
-  const on = `on ${link.name}`;
-  const permanent = host.neighbours(link).filter(({ state }) => state === 'permanent');
-  const all: Leftover[] = [
-    ...host.forwarding(link).map((entry) => ({
-      what: `forwarding-entry ${entry.mac} ${on}`,
-      request: deleteForwardingEntry(entry),
-    })),
-    ...permanent.map((entry) => ({
-      what: `neighbour ${entry.address} ${on}`,
-      request: deleteNeighbour(entry),
-    })),
-    ...host.addresses(link).map((entry) => ({
-      what: `address ${entry.address} ${on}`,
-      request: deleteAddress(entry),
-    })),
+function leftoversOn(link: Link, wanted: Wanted, host: SurveyedNamespace): Leftover[] {
+  const leftover = (what: string, request: () => NetlinkRequest): Leftover => ({
+    what: `${what} on ${link.name}`,
+    request,
+  });
+  return [
+    ...host
+      .forwarding(link)
+      .filter(({ mac }) => !wanted.macs.has(mac))
+      .map((entry) => leftover(`forwarding-entry ${entry.mac}`, () => deleteForwardingEntry(entry))),
+    ...host
+      .neighbours(link)
+      .filter(({ state, address }) => state === 'permanent' && !wanted.neighbours.has(address))
+      .map((entry) => leftover(`neighbour ${entry.address}`, () => deleteNeighbour(entry))),
+    ...host
+      .addresses(link)
+      .filter(({ address }) => !wanted.addresses.has(address))
+      .map((entry) => leftover(`address ${entry.address}`, () => deleteAddress(entry))),
   ];
-  return all.filter(({ what }) => !wanted.has(what));
 }

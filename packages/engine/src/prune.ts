@@ -1,17 +1,17 @@
-import { hasCode } from '@podwire/linux';
 import { listLinks } from '@podwire/netlink';
-import { parseBody, type TableReference } from '@podwire/nftables';
+import type { TableReference } from '@podwire/nftables';
 import type { EngineContext } from './context.js';
 import { adoptDoomed, buryLinks } from './doom.js';
 import type { Owned } from './engine.js';
 import { hostEndOf, isLink } from './link-resource.js';
 import { LIVE_GROUP, TABLE_PREFIX } from './marks.js';
-import { elementKey, type Survey } from './observe.js';
+import type { Survey } from './observe.js';
+import { pruneElements } from './prune-elements.js';
 import { pruneRoutes } from './prune-routes.js';
 import { pruneTunnels } from './prune-tunnels.js';
 import { attempt, type Pruned } from './pruned.js';
 import type { LinkReaper } from './reaper.js';
-import type { NftElement, NftTable, Resource } from './resource.js';
+import type { NftTable, Resource } from './resource.js';
 
 /**
  * Takes away what carries Podwire's mark on the host and is in nobody's list: the leftovers of a life that lost its
@@ -26,7 +26,7 @@ export async function prune(
 ): Promise<Pruned[]> {
   const resources = desired.flatMap((owned) => owned.resources);
   return [
-    ...pruneElements(context, resources),
+    ...(await pruneElements(context, tablesOf(resources), resources)),
     ...pruneTables(context, resources),
     ...(await pruneTunnels(context, resources, survey)),
     ...(await pruneRoutes(context, resources, survey)),
@@ -62,42 +62,3 @@ const nameOf = ({ family, name }: TableReference): string => `${family} ${name}`
 
 const tablesOf = (resources: readonly Resource[]): NftTable[] =>
   resources.filter((resource): resource is NftTable => resource.kind === 'nft-table');
-
-function pruneElements(context: EngineContext, resources: readonly Resource[]): Pruned[] {
-  const { nftables } = context.kernel;
-  const wanted = new Set(
-    resources
-      .filter((resource): resource is NftElement => resource.kind === 'nft-element')
-      .map((element) => `${element.family} ${element.table} ${element.set} ${elementKey(element)}`),
-  );
-  return tablesOf(resources).flatMap(({ family, name: table, body }) =>
-    managedSets(body).flatMap((set) =>
-      listElements(context, { family, table, set })
-        .filter(({ key }) => !wanted.has(`${family} ${table} ${set} ${elementKey({ key })}`))
-        .flatMap(({ key }) =>
-          attempt(context, `element ${elementKey({ key })} of set ${set}`, () =>
-            nftables.change([{ op: 'destroy', family, table, set, key }]),
-          ),
-        ),
-    ),
-  );
-}
-
-/** Sets whose elements stand in the declaration itself (pools, say) are the table's own business. */
-function managedSets(body: string): string[] {
-  return parseBody(body)
-    .filter(({ kind, text }) => (kind === 'set' || kind === 'map') && !text.includes('elements'))
-    .map(({ name }) => name);
-}
-
-function listElements(
-  context: EngineContext,
-  { family, table, set }: Pick<NftElement, 'family' | 'table' | 'set'>,
-) {
-  try {
-    return context.kernel.nftables.listElements(family, table, set);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
-  }
-}

@@ -26,7 +26,7 @@ export function attempt(context: EngineContext, what: string, work: () => void):
 /** Something on the host that has to go by one request. */
 export interface Leftover {
   readonly what: string;
-  readonly request: NetlinkRequest;
+  readonly request: () => NetlinkRequest;
 }
 
 /** Requests in one call to the kernel: others get their turn every few milliseconds, also when thousands have to go. */
@@ -47,7 +47,7 @@ export async function deleteAll(context: EngineContext, leftovers: readonly Left
 function deleteBatch(context: EngineContext, batch: readonly Leftover[]): Pruned[] {
   const errors = requestAll(
     context,
-    batch.map(({ request }) => request),
+    batch.map(({ request }) => request()),
   );
   return batch.flatMap(({ what }, index) => {
     if (!errors.has(index)) return [{ what }];

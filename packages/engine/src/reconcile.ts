@@ -28,8 +28,10 @@ export async function reconcileHost(
   const changes: Change[] = [];
   for (const run of splitIntoRuns(desired)) {
     options.signal.throwIfAborted();
-    if (run.together) changes.push(...(await repairTogether(context, run.owners, survey, options)));
-    else {
+    if (run.together) {
+      await survey.readAhead();
+      changes.push(...(await repairTogether(context, run.owners, survey, options)));
+    } else {
       const [owned] = run.owners;
       const suspected = findDrift(context, owned!, survey).length > 0;
       if (suspected) changes.push(...(await repair(context, reaper, owned!, options)));

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { hasCode } from '@podwire/linux';
 import {
   listAddresses,
@@ -11,6 +12,7 @@ import {
   TC_ROOT,
 } from '@podwire/netlink';
 import type { Element, Nftables } from '@podwire/nftables';
+import { groupBy } from './group-by.js';
 import type { Kernel, KernelNamespace } from './kernel.js';
 import { isDoomed } from './marks.js';
 import { elementKey, type ObservedFilter, type Survey, type SurveyedNamespace } from './observe.js';
@@ -18,10 +20,25 @@ import type { NftElement } from './resource.js';
 
 /** Reads the host once for all owners; each kind of thing when first asked for. */
 export function surveyHost(kernel: Kernel): Survey {
-  return { host: surveyNamespace(kernel.host), filter: surveyFilter(kernel.nftables) };
+  const host = surveyNamespace(kernel.host);
+  return {
+    host,
+    filter: surveyFilter(kernel.nftables),
+    readAhead: once(async () => {
+      for (const read of host.pieces) {
+        read();
+        await setImmediate();
+      }
+    }),
+  };
 }
 
-function surveyNamespace({ route, parameters }: KernelNamespace): SurveyedNamespace {
+/** What stands in the kernel's large tables, table by table. */
+interface Pieces {
+  readonly pieces: readonly (() => unknown)[];
+}
+
+function surveyNamespace({ route, parameters }: KernelNamespace): SurveyedNamespace & Pieces {
   const links = once(
     () =>
       new Map(
@@ -31,10 +48,14 @@ function surveyNamespace({ route, parameters }: KernelNamespace): SurveyedNamesp
       ),
   );
   const addresses = once(() => groupBy(listAddresses(route), (entry) => entry.link));
-  const routes = once(() => listRoutes(route));
+  const routes4 = once(() => listRoutes(route, { family: 4 }));
+  const routes6 = once(() => listRoutes(route, { family: 6 }));
+  const routes = once(() => [...routes4(), ...routes6()]);
   const routesByDestination = once(() => groupBy(routes(), (entry) => entry.destination));
   const rules = once(() => listRules(route));
-  const neighbours = once(() => groupBy(listNeighbours(route), (entry) => entry.link));
+  const neighbours4 = once(() => listNeighbours(route, { family: 4 }));
+  const neighbours6 = once(() => listNeighbours(route, { family: 6 }));
+  const neighbours = once(() => groupBy([...neighbours4(), ...neighbours6()], (entry) => entry.link));
   const neighboursByAddress = perLink((link) =>
     indexBy(neighbours().get(link) ?? [], ({ address }) => address),
   );
@@ -43,6 +64,7 @@ function surveyNamespace({ route, parameters }: KernelNamespace): SurveyedNamesp
   const roots = once(() => listQdiscs(route).filter(({ parent }) => parent === TC_ROOT));
   const rootsByLink = once(() => new Map(roots().map((qdisc) => [qdisc.link, qdisc])));
   return {
+    pieces: [routes4, routes6, routesByDestination, neighbours4, neighbours6, neighbours],
     link: (name) => links().get(name),
     addresses: (link) => addresses().get(link.index) ?? [],
     routes,
@@ -98,14 +120,3 @@ function perLink<T>(read: (link: number) => T): (link: number) => T {
 
 const indexBy = <T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T> =>
   new Map(items.map((item) => [keyOf(item), item]));
-
-function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
-}

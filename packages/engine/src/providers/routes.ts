@@ -25,8 +25,7 @@ export const route: Provider<IpRoute> = {
     const link = resource.link === undefined ? undefined : side.link(resource.link);
     const candidates = side
       .routesTo(resource.destination, link)
-      .filter((found) => found.table === wantedTable(resource))
-      .filter((found) => metricOf(found) === wantedMetric(resource));
+      .filter((found) => isSameRoute(resource, found));
     const [first] = candidates;
     if (first === undefined) return { missing: `there is no route to ${resource.destination}` };
     if (candidates.some((found) => agrees(resource, found, view))) return undefined;
@@ -44,11 +43,11 @@ const metricOf = (found: Route): number => found.metric ?? 0;
 
 const wantedTable = ({ table }: IpRoute): number => table ?? RT_TABLE_MAIN;
 
-/** What tells routes apart in the kernel: there is one of each key, whatever it leads to. */
-export const routeKey = (found: Route): string => `${found.destination} ${found.table} ${metricOf(found)}`;
-
-export const wantedRouteKey = (wanted: IpRoute): string =>
-  `${wanted.destination} ${wantedTable(wanted)} ${wantedMetric(wanted)}`;
+/** Whether the found one stands where the wanted one belongs: the kernel has one of each table and metric, whatever it leads to. */
+export const isSameRoute = (wanted: IpRoute, found: Route): boolean =>
+  found.destination === wanted.destination &&
+  found.table === wantedTable(wanted) &&
+  metricOf(found) === wantedMetric(wanted);
 
 function wantedMetric({ metric, destination }: IpRoute): number {
   return metric ?? (destination.includes(':') ? IPV6_DEFAULT_METRIC : 0);
