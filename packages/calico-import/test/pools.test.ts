@@ -180,7 +180,6 @@ describe('pools', () => {
       'IPPool blocks: blockSize',
       'IPPool name with spaces: name',
       'IPPool local: cidr',
-      'pool name with spaces: name',
     ]);
   });
 });

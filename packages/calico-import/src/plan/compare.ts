@@ -81,6 +81,8 @@ function create({ kind, object, key, encode }: Candidate, remarks: Remark[]): Cr
   try {
     return [{ kind, object, key, text: encode() }];
   } catch (error) {
+    // What is wrong with pools was said before.
+    if (kind === 'pool') return [];
     const field = error instanceof PodwireError ? String(error.details['field'] ?? '') : '';
     remarksAbout(object, remarks).error(field.replace(/^value\./, ''), describeError(error));
     return [];

@@ -1,4 +1,5 @@
 /** Objects of whatever form, sorted into a dump. */
+import { isDeepStrictEqual } from 'node:util';
 import { formatPrefix, parsePrefix } from '@podwire/addresses';
 import type { z } from 'zod';
 import { listSome, type Remark, remarksAbout } from '../remarks.js';
@@ -54,7 +55,7 @@ export function collectObjects(objects: Iterable<RawObject>, remarks: readonly R
     remarks: [...remarks],
   };
   const ignored = new Map<string, number>();
-  const seen = new Map<string, string>();
+  const seen = new Map<string, unknown>();
   for (const raw of objects) {
     const take = takers[raw.kind];
     if (take === undefined) ignored.set(raw.kind, (ignored.get(raw.kind) ?? 0) + 1);
@@ -74,14 +75,15 @@ const titles: Readonly<Record<string, string>> = {
 const nameOf = ({ kind, name }: RawObject): string => `${titles[kind] ?? kind} ${name}`;
 
 /** Two files may have the same object; when it differs, they were not made at one time. */
-function isNew(raw: RawObject, seen: Map<string, string>, remarks: Remark[]): boolean {
+function isNew(raw: RawObject, seen: Map<string, unknown>, remarks: Remark[]): boolean {
   const object = nameOf(raw);
   // Kubernetes adds to the metadata what is of no concern here.
-  const text = JSON.stringify(fields(raw.value)['spec'] ?? raw.value);
-  const before = seen.get(object);
-  seen.set(object, text);
-  if (before === undefined) return true;
-  if (before !== text)
+  const content = fields(raw.value)['spec'] ?? raw.value;
+  if (!seen.has(object)) {
+    seen.set(object, content);
+    return true;
+  }
+  if (!isDeepStrictEqual(seen.get(object), content))
     remarksAbout(object, remarks).error(
       '',
       `is there twice, and not the same (${raw.file}); dump everything at one time`,
