@@ -14,8 +14,13 @@ import { createIpam } from '@podwire/ipam';
 import { peerCredentials, warmThreadPool } from '@podwire/linux';
 import { openRouteConnection } from '@podwire/netlink';
 import { createRoutedModel } from '@podwire/network-routed';
+import { systemClock } from '@podwire/rim';
+import type { Store } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
+import { readKernelAddresses } from './cluster/kernel-addresses.js';
+import type { ClusterWorld } from './cluster/member.js';
+import { openStateFiles } from './cluster/state-files.js';
 import type { AgentConfig } from './config/index.js';
 import { createLog, type Log } from './log.js';
 import { readKernelHost } from './node/kernel-host-view.js';
@@ -32,6 +37,9 @@ export interface NodeAgentOptions {
   readonly single?: boolean;
   /** The file system of the endpoint records. */
   readonly recordFiles?: RecordFiles;
+  /** The cluster's store, and what hands its addresses out. */
+  readonly store?: Store;
+  readonly createAddressing?: ClusterWorld['createAddressing'];
 }
 
 /**
@@ -46,14 +54,24 @@ export async function startNodeAgent(config: AgentConfig, options: NodeAgentOpti
     const log = options.log ?? createLog({ level: config.log.level, nodeName: config.nodeName });
     const { dependencies, close } = openDependencies(config, log, options);
     releases.push(close);
+    const world = await openWorld(config, log, options);
+    if (world !== undefined) releases.push(world.close);
     const traces = await openTraceExport(process.env, log);
     const onTrace = traces === undefined ? {} : { onTrace: (trace: Trace) => traces.add(trace) };
-    const agent = await startAgent(config, { ...dependencies, ...onTrace });
+    const cluster = world === undefined ? {} : { cluster: world.cluster };
+    const agent = await startAgent(config, { ...dependencies, ...cluster, ...onTrace });
     const stop = async (): Promise<void> => {
       await agent.stop();
       await traces?.close();
     };
-    return { ...agent, stop: () => stop().finally(() => releaseAll(releases)) };
+    const end = async (): Promise<void> => {
+      try {
+        await world?.cluster.store.close();
+      } finally {
+        releaseAll(releases);
+      }
+    };
+    return { ...agent, stop: () => stop().finally(end) };
   } catch (error) {
     releaseAll(releases);
     throw error;
@@ -94,6 +112,40 @@ function openDependencies(
     log,
   };
   return { dependencies, close: () => hostConnection.close() };
+}
+
+/** What a member of a cluster needs; undefined on a node that is alone. @throws PodwireError CONFIG_INVALID */
+async function openWorld(
+  { cluster, stateDir }: AgentConfig,
+  log: Log,
+  { store, createAddressing }: NodeAgentOptions,
+): Promise<{ cluster: ClusterWorld; close: () => void } | undefined> {
+  if (cluster === undefined) return undefined;
+  // Only here: a node that is alone has no use for it in its memory.
+  const { createNodeAddressing } = (await import('@podwire/cluster-ipam')) as unknown as {
+    createNodeAddressing: ClusterWorld['createAddressing'];
+  };
+  const { createController } = await import('@podwire/controller');
+  const { openClusterCopy } = await import('@podwire/cluster');
+  const { openStore } = await import('@podwire/store');
+  const connection = openRouteConnection();
+  try {
+    return {
+      cluster: {
+        store: store ?? (await openStore(cluster.store, { log, clock: systemClock })),
+        files: openStateFiles(stateDir),
+        clock: systemClock,
+        readAddresses: () => readKernelAddresses(connection),
+        openCopy: openClusterCopy,
+        createAddressing: createAddressing ?? createNodeAddressing,
+        createController,
+      },
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
 
 /** The version of this package. */

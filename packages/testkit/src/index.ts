@@ -1,4 +1,10 @@
 export { type Agent, type AgentOptions, defaultAgentEntry, startAgent } from './agent.js';
+export {
+  type ClusterHost,
+  type ClusterHosts,
+  type ClusterHostsOptions,
+  createClusterHosts,
+} from './cluster.js';
 export { createHostRuntime, networkOf } from './cni.js';
 export { type Mount, mountsBelow, unmountBelow } from './mounts.js';
 export { createTestNamespace, openTestNamespace, processesIn, type TestNamespace } from './namespaces.js';

@@ -215,7 +215,7 @@ describe('peers', () => {
     const [two, three] = [await startNode(cluster, 'n2'), await startNode(cluster, 'n3')];
     await two.call('ADD');
     await until(() => routesTo(one, '10.244.0.0/26').length > 0);
-    const block = { cidr: '10.244.0.0/26', state: 'confirmed', claimedAt: 1, loans: [] } as const;
+    const block = { cidr: '10.244.0.0/26', state: 'confirmed' as const, claimedAt: 1, loans: [] };
     await cluster.store.put(keys.block(block.cidr), encodeObject(blockKind, { ...block, node: 'n3' }));
     const via = three.member.facts.underlay?.ipv4?.split('/')[0];
     await until(() => JSON.stringify(routesTo(one, '10.244.0.0/26')).includes(`"${via}"`));

@@ -49,8 +49,14 @@ describe('the journal of peers', () => {
   test('says what was applied, also after a line that was torn', () => {
     const files = createMemoryFiles();
     const journal = openPeerJournal(files, silentLog);
-    journal.note([['a', peer('a', '10.0.0.0/26')], ['b', peer('b')]]);
-    journal.note([['a', peer('a', '10.0.0.64/26')], ['b', undefined]]);
+    journal.note([
+      ['a', peer('a', '10.0.0.0/26')],
+      ['b', peer('b')],
+    ]);
+    journal.note([
+      ['a', peer('a', '10.0.0.64/26')],
+      ['b', undefined],
+    ]);
     files.append('peers.jsonl', '{"name":"c","bl');
     const next = openPeerJournal(files, silentLog);
     expect([...next.found.values()]).toEqual([peer('a', '10.0.0.64/26')]);
@@ -69,7 +75,12 @@ describe('the journal of peers', () => {
   test('a full disk keeps nobody from anything', () => {
     const files = createMemoryFiles();
     const journal = openPeerJournal(
-      { ...files, append: () => { throw new Error('ENOSPC'); } },
+      {
+        ...files,
+        append: () => {
+          throw new Error('ENOSPC');
+        },
+      },
       silentLog,
     );
     journal.note([['a', peer('a')]]);

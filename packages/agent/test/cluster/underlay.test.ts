@@ -12,7 +12,12 @@ const link = (index: number, name: string, more: object = {}) => ({
   ...more,
 });
 const host: HostView = {
-  links: [link(1, 'lo', { loopback: true }), link(2, 'eth0'), link(3, 'eth1'), link(4, 'cali1', { own: true })],
+  links: [
+    link(1, 'lo', { loopback: true }),
+    link(2, 'eth0'),
+    link(3, 'eth1'),
+    link(4, 'cali1', { own: true }),
+  ],
   defaultRoutes: [{ family: 4, link: 2, metric: 0 }],
   ipv6: true,
 };
@@ -44,8 +49,15 @@ describe('the underlay', () => {
   });
 
   test('a link by name, an address, an address with a length of its own, one of each family', () => {
-    expect(chooseUnderlay(host, addresses, 'eth1')).toEqual({ link: 'eth1', mtu: 1497, ipv4: '198.51.100.3/25' });
-    expect(chooseUnderlay(host, addresses, '198.51.100.3')).toMatchObject({ link: 'eth1', ipv4: '198.51.100.3/25' });
+    expect(chooseUnderlay(host, addresses, 'eth1')).toEqual({
+      link: 'eth1',
+      mtu: 1497,
+      ipv4: '198.51.100.3/25',
+    });
+    expect(chooseUnderlay(host, addresses, '198.51.100.3')).toMatchObject({
+      link: 'eth1',
+      ipv4: '198.51.100.3/25',
+    });
     expect(chooseUnderlay(host, addresses, '198.51.100.3/32')).toMatchObject({ ipv4: '198.51.100.3/32' });
     expect(chooseUnderlay(host, addresses, ['2001:db8:0::2', '192.0.2.3'])).toMatchObject({
       link: 'eth0',
@@ -57,13 +69,18 @@ describe('the underlay', () => {
   test('without a default route: the only link that has a global address', () => {
     const alone = { ...host, defaultRoutes: [] };
     expect(chooseUnderlay(alone, addresses.slice(0, 6), undefined)).toMatchObject({ link: 'eth0' });
-    expect(() => chooseUnderlay(alone, addresses, undefined)).toThrow(/any of eth0, eth1; set cluster.address/);
+    expect(() => chooseUnderlay(alone, addresses, undefined)).toThrow(
+      /any of eth0, eth1; set cluster.address/,
+    );
     expect(() => chooseUnderlay(alone, [], undefined)).toThrow(/no interface has a global address/);
   });
 
   test('what is not there is said, and may come', () => {
     expect(() => chooseUnderlay(host, addresses, '203.0.113.1')).toThrow(
-      expect.objectContaining({ code: 'AGENT_NOT_READY', message: expect.stringContaining('203.0.113.1') as string }),
+      expect.objectContaining({
+        code: 'AGENT_NOT_READY',
+        message: expect.stringContaining('203.0.113.1') as string,
+      }),
     );
     expect(() => chooseUnderlay(host, [], undefined)).toThrow(/eth0 has no global address/);
   });

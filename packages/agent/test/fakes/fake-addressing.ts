@@ -1,6 +1,6 @@
 import { containsAddress, containsPrefix, formatPrefix, parsePrefix, splitPrefix } from '@podwire/addresses';
-import { type Block, blockKind, type Pool } from '@podwire/cluster';
-import type { Holding, LedgerEntry, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
+import { type Block, blockKind, type LedgerEntry, type Pool } from '@podwire/cluster';
+import type { Holding, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import type { PoolSpec } from '@podwire/ipam';
 import { encodeObject } from '@podwire/store';

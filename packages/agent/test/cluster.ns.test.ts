@@ -1,0 +1,176 @@
+/** Real agents on machines of their own with one real etcd: pods reach each other, also while the store is away. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
+import { blockKind } from '@podwire/cluster';
+import { ask, assertSameSnapshot, serveEcho, startAgent, takeSnapshot } from '@podwire/testkit';
+import {
+  agentEntry,
+  assertReaches,
+  createScene,
+  eventually,
+  keys,
+  type PoolPart,
+  type Scene,
+  untilRouted,
+} from './fakes/cluster-scene.js';
+import { askApi, callPlugin } from './fakes/plugin-client.js';
+
+const pools = (encapsulation: NonNullable<PoolPart['encapsulation']>): PoolPart[] => [
+  { name: 'v4', cidr: '10.244.0.0/16', encapsulation },
+  { name: 'v6', cidr: 'fd00:244::/108', encapsulation },
+];
+
+for (const [fabric, segmentOf] of [
+  ['direct', () => 0],
+  ['vxlan', () => 0],
+  ['vxlan-cross-subnet', (index: number) => index],
+] as const) {
+  describe(`two machines, ${fabric}`, () => {
+    let scene: Scene;
+    before(
+      async () => (scene = await createScene({ name: fabric.slice(0, 8), pools: pools(fabric), segmentOf })),
+    );
+    after(async () => scene?.close());
+
+    test('pods and machines reach pods of the other one, and pods keep their own addresses', async () => {
+      const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
+      const [here, there] = [await one.add(), await two.add()];
+      await untilRouted(one, there);
+      await untilRouted(two, here);
+      await assertReaches(here.namespace, there);
+      await assertReaches(there.namespace, here);
+      await assertReaches(one.host.namespace, there);
+      const server = await serveEcho(there.namespace, 'tcp', there.addresses[0]!, 0);
+      const { peer } = await ask(here.namespace, 'tcp', there.addresses[0]!, server.port);
+      assert.equal(peer.address, here.addresses[0]);
+      await server.close();
+      const { peers } = await askApi(one.agent.apiSocket, '/v1/peers');
+      assert.deepEqual(
+        (peers as { name: string; problems: string[] }[]).map(({ name, problems }) => [name, problems]),
+        [['n2', []]],
+      );
+      await one.del(here);
+      await two.del(there);
+    });
+
+    test('while etcd is down pods come, go and speak, and an agent that restarts changes nothing', async () => {
+      const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
+      const [here, there] = [await one.add(), await two.add()];
+      await untilRouted(one, there);
+      await untilRouted(two, here);
+      await scene.etcd.members[0]!.kill9();
+      const [fresh, other] = [await one.add(), await one.add()];
+      await one.del(other);
+      await assertReaches(there.namespace, fresh);
+      await one.agent.stop();
+      const before = await takeSnapshot(one.host.namespace);
+      await one.agent.start();
+      assertSameSnapshot(before, await takeSnapshot(one.host.namespace));
+      const last = await one.add();
+      await assertReaches(there.namespace, last);
+      await assertReaches(last.namespace, there);
+      assert.equal((await one.status()).cluster.store.connected, false);
+      await scene.etcd.members[0]!.start();
+      await eventually(async () => (await one.status()).cluster.standing === 'registered', 'n1 is back');
+      await eventually(async () => (await one.status()).cluster.unreported === 0, 'n1 has reported');
+      for (const pod of [here, fresh, last]) await one.del(pod);
+      await two.del(there);
+    });
+
+    test('a node that is gone leaves no way behind', async () => {
+      const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
+      const there = await two.add();
+      await untilRouted(one, there);
+      await two.del(there);
+      await two.agent.stop();
+      assert.equal((await one.status()).cluster.peers.count, 1);
+      await scene.delete(keys.node('n2'));
+      await eventually(async () => (await one.status()).cluster.peers.count === 0, 'n2 is forgotten');
+      const routes = await one.host.run(['ip', 'route', 'show', 'table', 'all']);
+      assert.doesNotMatch(routes, /onlink|via 10\.99\.\d+\.11/);
+      await two.agent.start();
+      await eventually(async () => (await one.status()).cluster.peers.count === 1, 'n2 is back');
+    });
+  });
+}
+
+describe('faults', () => {
+  let scene: Scene;
+  before(
+    async () => (scene = await createScene({ name: 'faults', pools: pools('vxlan'), agents: 2, hosts: 3 })),
+  );
+  after(async () => scene?.close());
+
+  test('a second agent of a name is told so, and takes over when the first has ended', async () => {
+    const [host, first] = [scene.hosts.hosts[2]!, scene.machines[1]!];
+    await eventually(
+      async () => (await first.status()).cluster.standing === 'registered',
+      'n2 is registered',
+    );
+    await assert.rejects(
+      startAgent(host, { entry: agentEntry, config: scene.configOf('n2'), timeout: 3_000 }),
+      /NODE_NAME_TAKEN/,
+    );
+    const socket = path.join(host.directory, 'agent/cni.sock');
+    const pod = host.addPod();
+    const call = (command: string) => callPlugin(socket, { command, id: pod.name, netns: pod.path });
+    assert.match((await call('ADD'))?.json.msg ?? '', /NODE_NAME_TAKEN: .*is taken by another agent/);
+    assert.equal((await call('DEL'))?.ok, true);
+    await first.agent.stop();
+    await eventually(async () => (await call('ADD'))?.ok === true, 'the other agent has the name');
+    assert.equal((await call('DEL'))?.ok, true);
+  });
+
+  test('a node restored from an old image hands out nothing of what is another’s', async () => {
+    const one = scene.machines[0]!;
+    const pod = await one.add();
+    await one.agent.stop();
+    const image = path.join(one.host.directory, 'image');
+    fs.cpSync(one.agent.stateDirectory, image, { recursive: true });
+    const lost = holdingsIn(image).filter((cidr) => !cidr.includes(':'));
+    for (const cidr of lost) {
+      const block = (await scene.block(cidr))!;
+      const other = { node: 'n9', instance: 'other', state: 'confirmed' } as const;
+      await scene.put(blockKind, keys.block(cidr), { ...block, ...other });
+    }
+    fs.rmSync(one.agent.stateDirectory, { recursive: true });
+    fs.cpSync(image, one.agent.stateDirectory, { recursive: true });
+    await one.agent.start();
+    await eventually(
+      async () => (await one.status()).cluster.problems.some((text) => text.includes('NODE_STATE_STALE')),
+      'the pod is named',
+    );
+    const fresh = await one.add();
+    const { cluster } = await one.status();
+    assert.ok(cluster.holdings.every(({ cidr }) => !lost.includes(cidr)));
+    const address = parseAddress(fresh.addresses[0]!);
+    assert.ok(!lost.some((cidr) => containsAddress(parsePrefix(cidr), address)));
+    await one.del(fresh);
+    await one.del(pod);
+  });
+
+  test('a pool that is deleted while it is in use: pods stay, no new ones, and it is said', async () => {
+    const one = scene.machines[0]!;
+    const pod = await one.add();
+    await scene.delete(keys.pool('v6'));
+    await eventually(
+      async () => (await one.status()).cluster.problems.some((text) => text.includes('pool v6')),
+      'the pool is named',
+    );
+    await assertReaches(one.host.namespace, pod);
+    const fresh = await one.add();
+    assert.equal(fresh.addresses.length, 1);
+    await one.del(fresh);
+    await one.del(pod);
+  });
+});
+
+function holdingsIn(directory: string): string[] {
+  const file = JSON.parse(fs.readFileSync(path.join(directory, 'holdings.json'), 'utf8')) as {
+    holdings: { cidr: string }[];
+  };
+  return file.holdings.map(({ cidr }) => cidr);
+}

@@ -1,0 +1,235 @@
+/** Machines with real agents and one real etcd, for namespace tests. */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { type Block, blockKind, keysBelow, type Node, nodeKind, type Pool, poolKind } from '@podwire/cluster';
+import { decodeObject, encodeObject, type ObjectKind } from '@podwire/store';
+import {
+  type Agent,
+  type ClusterHost,
+  type ClusterHosts,
+  createClusterHosts,
+  reaches,
+  serveEcho,
+  startAgent,
+  type TestNamespace,
+} from '@podwire/testkit';
+import { type Etcd, startEtcd } from '@podwire/testkit/etcd';
+import { askApi, callPlugin, type ClientAnswer } from './plugin-client.js';
+
+export const keys = keysBelow('/podwire');
+export const agentEntry = [process.execPath, process.env['PW_ENTRY'] ?? path.join(import.meta.dirname, '../faulty-agent.js')];
+
+export type PoolPart = Partial<Pool> & Pick<Pool, 'name' | 'cidr'>;
+
+export interface Pod {
+  readonly namespace: TestNamespace;
+  /** Without lengths, in the order of the answer. */
+  readonly addresses: readonly string[];
+}
+
+export interface Machine {
+  readonly name: string;
+  readonly host: ClusterHost;
+  readonly agent: Agent;
+  call(command: string, pod: TestNamespace, config?: object): Promise<ClientAnswer>;
+  /** Of a new pod. @throws AssertionError with the answer */
+  add(): Promise<Pod>;
+  del(pod: Pod): Promise<void>;
+  status(): Promise<Status>;
+}
+
+/** What tests read of `/v1/status`. */
+export interface Status {
+  readonly ready: boolean;
+  readonly problem: string | null;
+  readonly cluster: {
+    readonly standing: string;
+    readonly store: { readonly connected: boolean };
+    readonly holdings: readonly { readonly cidr: string }[];
+    readonly unreported: number;
+    readonly peers: { readonly count: number; readonly withProblems: number };
+    readonly problems: readonly string[];
+    readonly tunnel: object | null;
+  };
+}
+
+export interface Scene {
+  readonly hosts: ClusterHosts;
+  readonly etcd: Etcd;
+  readonly machines: readonly Machine[];
+  /** Past all code under test. */
+  put<T>(kind: ObjectKind<T>, key: string, value: T): Promise<void>;
+  get<T>(kind: ObjectKind<T>, key: string): Promise<T | undefined>;
+  putPool(pool: PoolPart): Promise<void>;
+  node(name: string): Promise<Node | undefined>;
+  block(cidr: string): Promise<Block | undefined>;
+  delete(key: string): Promise<void>;
+  /** What an agent of this scene is started with. */
+  configOf(name: string): Record<string, unknown>;
+  close(): Promise<void>;
+}
+
+export interface SceneOptions {
+  readonly name: string;
+  readonly pools: readonly PoolPart[];
+  /** Machines with an agent; more have none. */
+  readonly agents?: number;
+  readonly hosts?: number;
+  readonly segmentOf?: (index: number) => number;
+  readonly mtu?: number;
+  /** Of the `cluster` part of the configuration. */
+  readonly cluster?: Readonly<Record<string, unknown>>;
+}
+
+export async function createScene(options: SceneOptions): Promise<Scene> {
+  const {
+    name,
+    pools,
+    agents = 2,
+    hosts: count = agents,
+    segmentOf = () => 0,
+    mtu = 1500,
+    cluster = {},
+  } = options;
+  const hosts = await createClusterHosts({ name, hosts: count, segmentOf, mtu });
+  const etcd = await startEtcd({ namespace: hosts.middle, address: hosts.address });
+  const close = async (): Promise<void> => {
+    await hosts.close().finally(() => etcd.close());
+  };
+  const put = async <T>(kind: ObjectKind<T>, key: string, value: T): Promise<void> =>
+    void (await etcd.control(['put', key, encodeObject(kind, value)]));
+  const get = async <T>(kind: ObjectKind<T>, key: string): Promise<T | undefined> => {
+    const text = (await etcd.control(['get', key, '--print-value-only'])).trim();
+    return text === '' ? undefined : decodeObject(kind, key, text);
+  };
+  const putPool = (pool: PoolPart): Promise<void> => put(poolKind, keys.pool(pool.name), fillPool(pool));
+  const configOf = (nodeName: string): Record<string, unknown> => ({
+    nodeName,
+    coolDown: '0s',
+    networks: [{ name: 'default' }],
+    cluster: { store: etcd.spec, lease: '2s', ...cluster },
+  });
+  try {
+    for (const pool of pools) await putPool(pool);
+    const machines = await Promise.all(
+      hosts.hosts.slice(0, agents).map(async (host, index) => {
+        const nodeName = `n${index + 1}`;
+        return toMachine(
+          nodeName,
+          host,
+          await startAgent(host, { entry: agentEntry, config: configOf(nodeName) }),
+        );
+      }),
+    );
+    return {
+      hosts,
+      etcd,
+      machines,
+      put,
+      get,
+      putPool,
+      node: (nodeName) => get(nodeKind, keys.node(nodeName)),
+      block: (cidr) => get(blockKind, keys.block(cidr)),
+      delete: async (key) => void (await etcd.control(['del', key])),
+      configOf,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function fillPool(pool: PoolPart): Pool {
+  return {
+    network: 'default',
+    blockSize: pool.cidr.includes(':') ? 122 : 26,
+    encapsulation: 'direct',
+    natOutgoing: true,
+    disabled: false,
+    reserved: [],
+    nodeSelector: '',
+    assignment: 'automatic',
+    allocation: 'blocks',
+    borrowing: false,
+    deleting: false,
+    ...pool,
+  };
+}
+
+export function toMachine(name: string, host: ClusterHost, agent: Agent): Machine {
+  const call = async (command: string, pod: TestNamespace, config: object = {}): Promise<ClientAnswer> => {
+    const answer = await callPlugin(agent.socket, {
+      command,
+      id: pod.name,
+      netns: pod.path,
+      config: { ...config },
+    });
+    assert.ok(answer, `the agent of ${name} died:\n${agent.log()}`);
+    return answer;
+  };
+  return {
+    name,
+    host,
+    agent,
+    call,
+    async add() {
+      const namespace = host.addPod();
+      const { ok, json } = await call('ADD', namespace);
+      assert.ok(ok, JSON.stringify(json));
+      return { namespace, addresses: addressesOf(json) };
+    },
+    async del({ namespace }) {
+      const { ok, json } = await call('DEL', namespace);
+      assert.ok(ok, JSON.stringify(json));
+      host.removePod(namespace);
+    },
+    status: async () => (await askApi(agent.apiSocket, '/v1/status')) as unknown as Status,
+  };
+}
+
+export const addressesOf = (json: ClientAnswer['json']): string[] =>
+  (json['ips'] as { address: string }[]).map(({ address }) => address.split('/')[0]!);
+
+/** Every address of the pod, asked from there, over UDP. */
+export async function assertReaches(from: TestNamespace, { namespace, addresses }: Pod): Promise<void> {
+  for (const address of addresses) {
+    const server = await serveEcho(namespace, 'udp', address, 0);
+    try {
+      assert.ok(await reaches(from, 'udp', address, server.port), `${from.name} does not reach ${address}`);
+    } finally {
+      await server.close();
+    }
+  }
+}
+
+/** Until what happens in the background has happened. */
+export async function eventually(look: () => Promise<boolean>, what: string): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!(await look())) {
+    if (performance.now() > end) throw new Error(`not so after 30 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Until the machine has a way to every address of the pod through another machine. */
+export async function untilRouted(machine: Machine, pod: Pod): Promise<void> {
+  await eventually(
+    async () => {
+      const ways = await Promise.all(
+        pod.addresses.map((address) =>
+          machine.host.run(['ip', '-json', 'route', 'get', address]).catch(() => '[]'),
+        ),
+      );
+      return ways.every((way) =>
+        (JSON.parse(way) as { protocol?: string; gateway?: string; dev?: string }[]).some(isLed),
+      );
+    },
+    `${machine.name} has routes to ${pod.addresses.join(' ')}`,
+  );
+}
+
+/** Not by the default route, which leads to the router of the machines. */
+function isLed({ gateway = '', dev = '' }: { gateway?: string; dev?: string }): boolean {
+  return dev !== '' && dev !== 'lo' && !/\.1$|::1$/.test(gateway) && gateway !== '';
+}
