@@ -8,7 +8,6 @@ import type {
   Listing,
   PutOptions,
   Revision,
-  Store,
   StoreLimits,
   Transaction,
   TransactionOutcome,
@@ -18,7 +17,7 @@ import type {
 } from '../contract.js';
 import { conflict, unavailable } from '../failures.js';
 import { checkKey, checkPrefix, checkTransaction, checkValue } from '../keys.js';
-import { type Database, openDatabase, translate } from './database.js';
+import { type Database, openDatabase, readState, translate } from './database.js';
 import { Follower } from './follower.js';
 import { findDue } from './leases.js';
 import {
@@ -97,6 +96,12 @@ function ring({ bell }: Database): void {
   }
 }
 
+/**
+ * Calls of LMDB hold the process up, and are done when they return: whoever calls in a loop would let nobody else in the
+ * process have a turn.
+ */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 class EmbeddedClient implements EmbeddedStore {
   readonly kind = 'embedded';
   readonly limits: StoreLimits = { operations: 1024, valueBytes: 1024 * 1024 };
@@ -116,7 +121,7 @@ class EmbeddedClient implements EmbeddedStore {
 
   async get(key: string, options: CallOptions = {}): Promise<Item | undefined> {
     checkKey(key);
-    return this.#read(options, (database) => readItem(database, key));
+    return await this.#read(options, (database) => readItem(database, key));
   }
 
   async put(key: string, value: string, options: PutOptions = {}): Promise<Revision> {
@@ -124,22 +129,22 @@ class EmbeddedClient implements EmbeddedStore {
     checkValue(key, value, this.limits);
     const { lease } = options;
     const write: Write = lease === undefined ? { op: 'put', key, value } : { op: 'put', key, value, lease };
-    return this.#writeOne(write, options).revision;
+    return (await this.#writeOne(write, options)).revision;
   }
 
   async delete(key: string, options: CallOptions & { readonly expect?: Revision } = {}): Promise<boolean> {
     checkKey(key);
-    return this.#writeOne({ op: 'delete', key }, options).existed;
+    return (await this.#writeOne({ op: 'delete', key }, options)).existed;
   }
 
   async transact(transaction: Transaction, options: CallOptions = {}): Promise<TransactionOutcome> {
     checkTransaction(transaction, this.limits);
-    return this.#write(options, (database) => transact(database, transaction, this.#bounds));
+    return await this.#write(options, (database) => transact(database, transaction, this.#bounds));
   }
 
   async list(prefix: string, options: CallOptions = {}): Promise<Listing> {
     checkPrefix(prefix);
-    return this.#read(options, (database) => readListing(database, prefix));
+    return await this.#read(options, (database) => readListing(database, prefix));
   }
 
   watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch> {
@@ -149,17 +154,17 @@ class EmbeddedClient implements EmbeddedStore {
   }
 
   async grantLease(ttl: number, options: CallOptions = {}): Promise<Lease> {
-    const id = this.#write(options, (database) => grant(database, ttl, this.#now()));
+    const id = await this.#write(options, (database) => grant(database, ttl, this.#now()));
     return {
       id,
       ttl,
-      keepAlive: async (given = {}) => this.#write(given, (database) => prolong(database, id, this.#now())),
-      revoke: async (given = {}) => this.#write(given, (database) => revoke(database, id, this.#bounds)),
+      keepAlive: (given = {}) => this.#write(given, (database) => prolong(database, id, this.#now())),
+      revoke: (given = {}) => this.#write(given, (database) => revoke(database, id, this.#bounds)),
     };
   }
 
-  async compact(): Promise<void> {
-    this.#write({}, compact);
+  compact(): Promise<void> {
+    return this.#write({}, compact);
   }
 
   close(): Promise<void> {
@@ -170,7 +175,10 @@ class EmbeddedClient implements EmbeddedStore {
     return this.#closing;
   }
 
-  #writeOne(write: Write, { signal, expect }: PutOptions): { revision: Revision; existed: boolean } {
+  #writeOne(
+    write: Write,
+    { signal, expect }: PutOptions,
+  ): Promise<{ readonly revision: Revision; readonly existed: boolean }> {
     const { key } = write;
     const conditions = expect === undefined ? [] : [{ key, expect }];
     return this.#write(signal === undefined ? {} : { signal }, (database) =>
@@ -183,15 +191,24 @@ class EmbeddedClient implements EmbeddedStore {
     );
   }
 
-  #write<T>(options: CallOptions, work: (database: Database) => T): T {
-    const result = this.#read(options, work);
-    ring(this.#shared.database);
-    this.#shared.follower.wake();
+  async #write<T>(options: CallOptions, work: (database: Database) => T): Promise<T> {
+    await nextTurn();
+    const { database, follower } = this.#shared;
+    const before = this.#work(options, readState).revision;
+    const result = this.#work(options, work);
+    if (readState(database).revision === before) return result;
+    ring(database);
+    follower.wake();
     return result;
   }
 
+  async #read<T>(options: CallOptions, work: (database: Database) => T): Promise<T> {
+    await nextTurn();
+    return this.#work(options, work);
+  }
+
   /** After the leases that are over have ended: what is read is never of one. */
-  #read<T>({ signal }: CallOptions, work: (database: Database) => T): T {
+  #work<T>({ signal }: CallOptions, work: (database: Database) => T): T {
     signal?.throwIfAborted();
     if (this.#closing !== undefined) throw unavailable('the store is closed');
     const { database, follower } = this.#shared;
