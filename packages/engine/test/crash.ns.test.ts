@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertSameSnapshot, type PrivateHost, type Snapshot, takeSnapshot } from '@podwire/testkit';
 import type { FaultPoints, Owned } from '../src/index.js';
+import { crashAt, ignoringCrash, pointsOf } from './crashes.js';
 import { call, createEngineHost, endpointOf, type EngineHost, node } from './fixture.js';
 
 let bench: EngineHost;
@@ -20,36 +21,11 @@ before(async () => {
 });
 after(async () => bench.close());
 
-class Crash extends Error {}
-
-/** Stands for `kill -9`: from the chosen point on, nothing the engine wants to do happens any more. */
-function crashAt(target: string | undefined): FaultPoints & { seen: string[] } {
-  const seen: string[] = [];
-  return {
-    seen,
-    reach(point) {
-      if (seen.includes(target ?? '')) throw new Crash(point);
-      seen.push(point);
-      if (point === target) throw new Crash(point);
-    },
-  };
-}
-
-async function ignoringCrash(work: Promise<unknown>): Promise<void> {
-  await work.catch((error: unknown) => assert.match(String(error), /Crash|apply:|remove:|doom:|reap:/));
-}
-
 async function finish(owned: Owned): Promise<void> {
   const successor = bench.restart();
   await successor.remove(owned, call());
   await successor.settle();
   assertSameSnapshot(before_, await takeSnapshot(host.namespace));
-}
-
-async function pointsOf(work: (faults: FaultPoints) => Promise<unknown>): Promise<string[]> {
-  const recorder = crashAt(undefined);
-  await work(recorder);
-  return recorder.seen;
 }
 
 test('a crash at any point of apply leaves nothing that the list does not take away', async () => {
