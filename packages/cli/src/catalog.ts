@@ -12,6 +12,7 @@ const node = 'The node:';
 const look = 'Look:';
 const pods = 'Pods:';
 const run = 'Run pods:';
+const cluster = 'The cluster:';
 const more = 'More:';
 
 export const catalog: readonly CatalogEntry[] = [
@@ -75,7 +76,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: 'pods', summary: 'the pods of this node', group: look, load: () => import('./commands/pods.js') },
   {
     name: 'ipam',
-    summary: 'pools, blocks and who has an address',
+    summary: 'pools, blocks and who has an address; check, release, split, migrate',
     group: look,
     load: () => import('./commands/ipam.js'),
   },
@@ -84,6 +85,30 @@ export const catalog: readonly CatalogEntry[] = [
     summary: 'the other nodes of the cluster, and what is wrong with the way to them',
     group: look,
     load: () => import('./commands/peers.js'),
+  },
+  {
+    name: 'pool',
+    summary: 'pools of addresses that the nodes of a cluster share',
+    group: cluster,
+    load: () => import('./commands/pool.js'),
+  },
+  {
+    name: 'nodes',
+    summary: 'the nodes of a cluster: ready or not, their blocks and addresses',
+    group: cluster,
+    load: () => import('./commands/nodes.js'),
+  },
+  {
+    name: 'workload',
+    summary: 'static addresses, pools and addresses that stay, for the pods of a workload',
+    group: cluster,
+    load: () => import('./commands/workload.js'),
+  },
+  {
+    name: 'controller',
+    summary: 'release what vanished nodes have left, and clean up',
+    group: cluster,
+    load: () => import('./commands/controller.js'),
   },
   {
     name: 'explain',

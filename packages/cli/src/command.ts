@@ -18,11 +18,15 @@ export function addOutput(command: Command, formats: readonly string[] = ['text'
   return command.addOption(option);
 }
 
+export function addSocket(command: Command): Command {
+  return command.addOption(new Option('--socket <file>', "the agent's API socket").helpGroup(group));
+}
+
 /** How to find the agent. */
 export function addAgent(command: Command): Command {
-  return command
-    .addOption(new Option('--socket <file>', "the agent's API socket").helpGroup(group))
-    .addOption(new Option('--config <file>', "the agent's configuration, which names it").helpGroup(group));
+  return addSocket(command).addOption(
+    new Option('--config <file>', "the agent's configuration, which names it").helpGroup(group),
+  );
 }
 
 /** For every command. */

@@ -50,7 +50,7 @@ function describeDefect(error: unknown): Failure {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof InterruptedError) return exitCodes[error.signal];
-  const silent: readonly ErrorCode[] = ['AGENT_UNREACHABLE', 'PODLET_UNREACHABLE'];
+  const silent: readonly ErrorCode[] = ['AGENT_UNREACHABLE', 'PODLET_UNREACHABLE', 'STORE_UNAVAILABLE'];
   if (error instanceof PodwireError && silent.includes(error.code)) return exitCodes.unreachable;
   return exitCodes.failed;
 }

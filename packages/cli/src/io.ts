@@ -1,3 +1,5 @@
+import type { Clock } from '@podwire/rim';
+import type { openStore } from '@podwire/store';
 import { createColors } from 'picocolors';
 
 /** A stream to write to, as `process.stdout`. */
@@ -19,6 +21,8 @@ export interface Io {
   color: boolean;
   /** What the process will end with; see {@link exitCodes}. */
   exitCode: number;
+  /** How stores of clusters are opened, and the time there; by default as the machine has it. */
+  readonly cluster?: { readonly openStore: typeof openStore; readonly clock: Clock };
 }
 
 /** How a command ends. Scripts rely on these; they are also in the help and in the README. */

@@ -10,7 +10,7 @@ Exit codes:
   0  done
   1  it failed
   2  the command line is wrong
-  3  no agent answers
+  3  no agent, or no store, answers
   4  done, and the answer is no: not ready, not as planned, not reachable`;
 
 /**

@@ -21,7 +21,7 @@ describe('completion', () => {
     const bash = await script('bash');
     expect(complete(bash, ['podwire', ''])).toEqual(expect.arrayContaining(catalog.map(({ name }) => name)));
     expect(complete(bash, ['podwire', 'pl'])).toEqual(['plan']);
-    expect(complete(bash, ['podwire', 'ipam', ''])).toEqual(['show']);
+    expect(complete(bash, ['podwire', 'ipam', 's'])).toEqual(['show', 'split']);
     expect(complete(bash, ['podwire', 'ipam', 'show', '--i'])).toEqual(['--ip']);
     expect(complete(bash, ['podwire', 'pods', '-o', ''])).toEqual(['text', 'wide', 'name', 'json']);
     expect(complete(bash, ['podwire', '--socket', '/x', 'status', '--w'])).toEqual(['--wait']);

@@ -66,7 +66,6 @@ describe('what is called wrongly ends with 2, and nothing on standard output', (
     [['pods', '-o', 'xml']],
     [['explain']],
     [['plan']],
-    [['ipam']],
     [['ipam', 'show', '--ip', '1.2.3']],
     [['status', '--timeout', 'soon']],
     [['plan', '--mtu', '1', 'x']],

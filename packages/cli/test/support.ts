@@ -16,12 +16,14 @@ export interface RunOptions {
   readonly now?: number;
   /** Standard output and error are terminals. */
   readonly terminal?: boolean;
+  /** For commands about a cluster. */
+  readonly cluster?: NonNullable<Io['cluster']>;
 }
 
 /** Runs a command line in this process. */
 export async function run(
   argv: readonly string[],
-  { env = {}, now = 0, terminal = false }: RunOptions = {},
+  { env = {}, now = 0, terminal = false, cluster }: RunOptions = {},
 ): Promise<Run> {
   const output = { stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') => ({
@@ -36,6 +38,7 @@ export async function run(
     now: () => now,
     color: true,
     exitCode: 0,
+    ...(cluster === undefined ? {} : { cluster }),
   };
   const code = await runPodwire(argv, io);
   return { code, ...output };

@@ -9,7 +9,7 @@ export interface RunOptions extends Omit<ControllerOptions, 'store' | 'keys'> {
   /** What all keys begin with: `/podwire`. */
   readonly root: string;
   /** Called before it begins, for whoever wants to see its metrics. */
-  readonly onStart?: (controller: Controller) => void;
+  readonly onStart?: (controller: Controller) => void | Promise<void>;
 }
 
 /** Runs until the signal aborts. @throws PodwireError CONFIG_INVALID, STORE_DENIED, STORE_UNAVAILABLE */
@@ -21,7 +21,7 @@ export async function runController(
   const store = await openStore(spec, { log, clock });
   try {
     const controller = createController({ ...options, store, keys: keysBelow(root) });
-    onStart?.(controller);
+    await onStart?.(controller);
     await controller.run(signal);
   } finally {
     await store.close();

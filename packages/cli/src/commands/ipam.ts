@@ -2,31 +2,84 @@ import type { Command } from 'commander';
 import { parseAddress } from '@podwire/addresses';
 import { openLocatedApi } from '../api/locate.js';
 import type { BlockView, IpamView, LeaseView, PoolView } from '../api/shapes.js';
-import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { defineClusterIpam } from '../cluster/ipam-commands.js';
+import { addStore, locateCluster } from '../cluster/options.js';
+import {
+  addAgent,
+  addEverywhere,
+  addExamples,
+  addOutput,
+  addSocket,
+  optionsOf,
+  outputOf,
+} from '../command.js';
 import { ApiError, type LocalApi } from '@podwire/local-api';
+import { groupDigits } from '../render/digits.js';
 import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
-  command.description('Shows the addresses of this node.');
-  const show = command
-    .command('show')
+  command
+    .description(
+      'Addresses: who has which, and what is wrong with them. With a store named (--store, --config of an agent in a cluster, or PODWIRE_STORE) that of the whole cluster; without one that of this node, from its agent.',
+    )
+    .addHelpText('after', '\nWithout a sub-command: what this node has, as `podwire ipam node`.')
+    .action(() => showNode(command, io));
+  addEverywhere(addOutput(addAgent(command)));
+  defineShow(command.command('show'), io);
+  defineNode(command.command('node'), io);
+  defineClusterIpam(command, io);
+}
+
+function defineShow(show: Command, io: Io): void {
+  show
     .summary('pools and blocks with their numbers; who has an address')
     .description(
-      'Shows every pool and its blocks: how many addresses are used, cooling (released a moment ago, see coolDown), reserved and free. With --ip, what is known of one address.',
+      'Shows the pools of the cluster: how many addresses are in use, lent, reserved and free; with --blocks also who has which block. Without a store, the pools and blocks of this node: used, cooling (released a moment ago, see coolDown), reserved and free. With --ip, what is known of one address.',
     )
     .option('--ip <address>', 'one address')
     .option('--leases', 'every address in use with its owner')
-    .action(() => showIpam(show, io));
-  addOutput(addAgent(show));
+    .option('--blocks', 'every block with its node (cluster)')
+    .option('--borrowed', 'addresses that nodes have of blocks of others (cluster)')
+    .option('--configuration', 'the settings of the pools (cluster)')
+    .action(() => showEither(show, io));
+  addOutput(addSocket(addStore(show)));
   addExamples(show, [
     ['podwire ipam show', ''],
+    ['podwire ipam show --store etcd://10.0.0.1:2379 --blocks', ''],
     ['podwire ipam show --leases', ''],
     ['podwire ipam show --ip 10.244.0.7', ''],
-    ['podwire ipam show -o json', '{"networks":[…]}; with --ip one object'],
+    [
+      'podwire ipam show -o json',
+      'a node: {"networks":[…]}; a cluster: {"pools":[…],"loans":[…]}; --ip: one object',
+    ],
   ]);
 }
 
-async function showIpam(command: Command, io: Io): Promise<void> {
+function defineNode(node: Command, io: Io): void {
+  node
+    .summary('what this node has, from its agent')
+    .description('Shows the addresses of this node, as its agent has them: also those that cool down.')
+    .option('--ip <address>', 'one address')
+    .option('--leases', 'every address in use with its owner')
+    .action(() => showNode(node, io));
+  addOutput(addAgent(node));
+  addExamples(node, [
+    ['podwire ipam node', ''],
+    ['podwire ipam node --leases', ''],
+    ['podwire ipam node -o json', '{"networks":[…]}'],
+  ]);
+}
+
+/** Of the cluster when one is named; a socket names an agent. */
+async function showEither(command: Command, io: Io): Promise<void> {
+  const { socket } = optionsOf(command) as { socket?: string };
+  const place = socket === undefined ? await locateCluster(command, io) : undefined;
+  if (place === undefined) return showNode(command, io);
+  const { showOfCluster } = await import('../cluster/ipam-show.js');
+  return showOfCluster(command, io, place);
+}
+
+async function showNode(command: Command, io: Io): Promise<void> {
   const { ip, leases } = optionsOf(command) as { ip?: string; leases?: boolean };
   const api = await openLocatedApi(command, io);
   if (ip !== undefined) return showAddress(command, io, await describeAddress(api, readAddress(command, ip)));
@@ -70,12 +123,6 @@ function poolRow(pool: PoolView, bold: (text: string) => string): string[] {
 function blockRow({ cidr, used, cooling, reserved, free }: BlockView): string[] {
   const size = used + cooling + reserved + free;
   return [`  ${cidr}`, ...[size, used, cooling, reserved, free].map((count) => groupDigits(`${count}`))];
-}
-
-/** `65 536`; what has more digits than anybody reads becomes a power of two or ten: `≈ 1.2e24`. */
-export function groupDigits(digits: string): string {
-  if (digits.length > 12) return `≈ ${Number(digits).toExponential(1).replace('e+', 'e')}`;
-  return digits.replaceAll(/\B(?=(\d{3})+$)/g, ' ');
 }
 
 function leaseTable(leases: readonly LeaseView[]) {

@@ -1,7 +1,8 @@
 import { createColors } from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import { describePorts, describeRates, podTable } from '../../src/commands/pods.js';
-import { groupDigits, poolTable } from '../../src/commands/ipam.js';
+import { poolTable } from '../../src/commands/ipam.js';
+import { groupDigits } from '../../src/render/digits.js';
 import { renderExplained, renderResources } from '../../src/render/resources.js';
 import { renderTable } from '../../src/render/table.js';
 import { formatAge, formatMilliseconds } from '../../src/render/times.js';

@@ -1,0 +1,89 @@
+/** What an import will write, or has written, for people and for programs. */
+import { describeRemark, type ImportPlan, type Level } from '@podwire/calico-import';
+import { type Colors, colorsFor, type Io, printable } from '../io.js';
+import { renderTable } from '../render/table.js';
+
+/** @param written undefined: nothing, it was only looked */
+export function importJson(plan: ImportPlan, written: number | undefined): object {
+  const { pools, blocks, ledgers, creations, present, remarks } = plan;
+  const of = (level: Level) =>
+    remarks.filter((each) => each.level === level).map(({ level: _, ...rest }) => rest);
+  return {
+    pools,
+    blocks,
+    ledgers,
+    create: creations.map(({ kind, object, key }) => ({ kind, object, key })),
+    present,
+    ...(written === undefined ? {} : { written }),
+    warnings: of('warning'),
+    notes: of('note'),
+  };
+}
+
+export function importLines(plan: ImportPlan, written: number | undefined, io: Io): string[] {
+  const paint = colorsFor(io, io.stdout);
+  return [
+    ...poolLines(plan, paint),
+    ...nodeLines(plan, paint),
+    ...remarkLines(plan, 'warning', paint.yellow),
+    ...remarkLines(plan, 'note', paint.dim),
+    describeEnd(plan, written),
+  ];
+}
+
+function poolLines({ pools }: ImportPlan, paint: Colors): string[] {
+  if (pools.length === 0) return ['no pools'];
+  const rows = pools.map((pool) => [
+    pool.name,
+    pool.cidr,
+    `/${pool.blockSize}`,
+    pool.encapsulation,
+    pool.natOutgoing ? 'nat' : '',
+    [pool.disabled ? 'disabled' : '', pool.assignment === 'manual' ? 'manual' : ''].filter(Boolean).join(','),
+    pool.reserved.length === 0 ? '' : String(pool.reserved.length),
+    pool.nodeSelector,
+  ]);
+  const head = ['POOL', 'CIDR', 'BLOCKS', 'ENCAPSULATION', 'OUT', 'STATE', 'RESERVED', 'NODES'];
+  return [...renderTable({ head, rows, right: [6] }, paint), ''];
+}
+
+/** Nobody reads thousands of lines; programs take -o json. */
+const mostNodes = 40;
+
+function nodeLines({ blocks, ledgers }: ImportPlan, paint: Colors): string[] {
+  const counts = new Map<string, { blocks: number; addresses: number; borrowed: number }>();
+  const of = (node: string) => {
+    const count = counts.get(node) ?? { blocks: 0, addresses: 0, borrowed: 0 };
+    counts.set(node, count);
+    return count;
+  };
+  for (const { node, loans } of blocks) {
+    if (node !== undefined) of(node).blocks++;
+    for (const loan of loans) of(loan.node).borrowed++;
+  }
+  for (const { node, entries } of ledgers) of(node).addresses += entries.length;
+  if (counts.size === 0) return [];
+  const rows = [...counts]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([node, count]) => [
+      printable(node),
+      String(count.blocks),
+      String(count.addresses),
+      String(count.borrowed),
+    ]);
+  const head = ['NODE', 'BLOCKS', 'IN USE', 'BORROWED'];
+  const more = rows.length > mostNodes ? [`and ${rows.length - mostNodes} more nodes`] : [];
+  return [...renderTable({ head, rows: rows.slice(0, mostNodes), right: [1, 2, 3] }, paint), ...more, ''];
+}
+
+function remarkLines({ remarks }: ImportPlan, level: Level, color: (text: string) => string): string[] {
+  const lines = remarks.filter((each) => each.level === level).map(describeRemark);
+  if (lines.length === 0) return [];
+  return [...lines.map((line) => `${color(`${level}:`)} ${printable(line)}`), ''];
+}
+
+function describeEnd({ creations, present }: ImportPlan, written: number | undefined): string {
+  const there = present === 0 ? '' : `, ${present} are there already`;
+  if (written !== undefined) return `${written} objects were written${there}`;
+  return `${creations.length} objects would be written${there}`;
+}

@@ -1,0 +1,115 @@
+/** `podwire ipam show` of a cluster. */
+import { parseAddress } from '@podwire/addresses';
+import type { AddressShown, ClusterShown, ClusterSnapshot } from '@podwire/cluster-ipam/operations';
+import type { Command } from 'commander';
+import { optionsOf, outputOf } from '../command.js';
+import { type Colors, colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import type { ClusterPlace } from './options.js';
+import { withPatience } from './patience.js';
+import { withStoreAt } from './with-store.js';
+
+interface Options {
+  readonly ip?: string;
+  readonly leases?: boolean;
+  readonly blocks?: boolean;
+  readonly borrowed?: boolean;
+  readonly configuration?: boolean;
+}
+
+export async function showOfCluster(command: Command, io: Io, place: ClusterPlace): Promise<void> {
+  const options = optionsOf(command) as Options;
+  if (options.ip !== undefined) requireAddress(command, options.ip);
+  const { readCluster, showAddress, showCluster } = await import('@podwire/cluster-ipam/operations');
+  const snapshot = await withStoreAt(place, io, (access, signal) =>
+    withPatience(io, 'reading the cluster', () => readCluster(access, signal)),
+  );
+  if (options.ip !== undefined) return writeAddress(command, io, showAddress(snapshot, options.ip));
+  const shown = showCluster(snapshot);
+  if (outputOf(command) === 'json') return writeJson(io, toJson(shown, snapshot, options));
+  const lines = await renderCluster(shown, snapshot, options, io);
+  if (lines.length === 0)
+    return void io.stderr.write('no pools: `podwire pool create NAME CIDR` makes one\n');
+  return writeLines(io, lines);
+}
+
+function requireAddress(command: Command, text: string): void {
+  try {
+    parseAddress(text);
+  } catch (error) {
+    command.error(`error: --ip: ${(error as Error).message}`, { exitCode: 2 });
+  }
+}
+
+const usesOf = ({ ledgers }: ClusterSnapshot) =>
+  ledgers.flatMap(({ value: { node, cidr, entries } }) =>
+    entries.map((entry) => ({ ...entry, node, block: cidr })),
+  );
+
+function toJson(shown: ClusterShown, snapshot: ClusterSnapshot, { leases }: Options): object {
+  return { ...shown, ...(leases === true ? { leases: usesOf(snapshot) } : {}) };
+}
+
+async function renderCluster(
+  shown: ClusterShown,
+  snapshot: ClusterSnapshot,
+  { leases, blocks, borrowed, configuration }: Options,
+  io: Io,
+): Promise<string[]> {
+  const [{ renderTable }, tables] = await Promise.all([import('../render/table.js'), import('./tables.js')]);
+  const paint = colorsFor(io, io.stdout);
+  const part = (wanted: boolean | undefined, title: string, lines: () => string[]): string[] =>
+    wanted === true ? ['', paint.bold(title), ...lines()] : [];
+  const usage =
+    shown.pools.length === 0 ? [] : renderTable(tables.usageTable(shown, blocks === true, paint), paint);
+  return [
+    ...usage,
+    ...(shown.outside === 0 ? [] : [`${shown.outside} addresses in use lie in no pool: podwire ipam check`]),
+    ...part(leases, 'addresses in use', () =>
+      renderTable(tables.leaseTable(snapshot.ledgers, io.now()), paint),
+    ),
+    ...part(borrowed, 'borrowed', () => renderTable(tables.loanTable(shown.loans), paint)),
+    ...part(configuration, 'settings', () => describeSettings(shown, paint)),
+  ];
+}
+
+function describeSettings({ pools }: ClusterShown, paint: Colors): string[] {
+  return pools.map(({ configuration: { name, deleting: _, ...rest } }) => {
+    const fields = Object.entries(rest).map(([key, value]) => `${key}=${printable(JSON.stringify(value))}`);
+    return `${paint.bold(printable(name))} ${fields.join(' ')}`;
+  });
+}
+
+function writeAddress(command: Command, io: Io, shown: AddressShown): void {
+  if (outputOf(command) === 'json') return writeJson(io, shown);
+  return writeLines(io, describeAddress(shown));
+}
+
+const states: Readonly<Record<AddressShown['state'], string>> = {
+  'in-use': 'in use',
+  reserved: 'reserved: never handed out',
+  free: 'nobody has reported it in use; it may cool down on its node',
+  outside: 'in no pool',
+};
+
+export function describeAddress(shown: AddressShown): string[] {
+  const { address, state, pool, network, block, blockOwner, borrower, uses, keptFor } = shown;
+  const rows: (readonly [string, string | undefined])[] = [
+    ...uses.map(({ pod, owner, node, since }): readonly [string, string] => [
+      'pod',
+      `${pod ?? owner} on node ${node} since ${new Date(since).toISOString()}`,
+    ]),
+    ['pool', pool === undefined ? undefined : `${pool} (network ${network})`],
+    [
+      'block',
+      block === undefined
+        ? undefined
+        : `${block} of ${blockOwner === undefined ? 'nobody' : `node ${blockOwner}`}`,
+    ],
+    ['lent to', borrower === undefined ? undefined : `node ${borrower}`],
+    ['kept for', keptFor],
+  ];
+  return [
+    `${address}: ${states[state]}${uses.length > 1 ? ', more than once: podwire ipam check' : ''}`,
+    ...rows.flatMap(([key, value]) => (value === undefined ? [] : [`${key.padEnd(9)}${printable(value)}`])),
+  ];
+}

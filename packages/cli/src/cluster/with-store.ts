@@ -1,0 +1,29 @@
+/** Work on a cluster's store: opened, interruptible, closed. */
+import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
+import { silentLog, systemClock } from '@podwire/rim';
+import type { Command } from 'commander';
+import { withInterrupt } from '../interrupt.js';
+import type { Io } from '../io.js';
+import { type ClusterPlace, requireCluster } from './options.js';
+
+export type ClusterWork<T> = (access: ClusterAccess, signal: AbortSignal) => Promise<T>;
+
+/** @throws PodwireError CONFIG_INVALID, STORE_UNAVAILABLE; InterruptedError */
+export async function withStore<T>(command: Command, io: Io, work: ClusterWork<T>): Promise<T> {
+  return withStoreAt(await requireCluster(command, io), io, work);
+}
+
+export async function withStoreAt<T>({ spec, root }: ClusterPlace, io: Io, work: ClusterWork<T>): Promise<T> {
+  const [{ openStore }, { keysBelow }] = await Promise.all([
+    import('@podwire/store'),
+    import('@podwire/cluster'),
+  ]);
+  const clock = io.cluster?.clock ?? systemClock;
+  const store = await (io.cluster?.openStore ?? openStore)(spec, { log: silentLog, clock });
+  try {
+    const access = { store, keys: keysBelow(root), clock };
+    return await withInterrupt((signal) => work(access, signal));
+  } finally {
+    await store.close();
+  }
+}

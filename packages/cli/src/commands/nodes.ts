@@ -1,0 +1,111 @@
+import type { NodeShown } from '@podwire/cluster-ipam/operations';
+import { PodwireError } from '@podwire/errors';
+import type { Command } from 'commander';
+import { addStore } from '../cluster/options.js';
+import { withPatience } from '../cluster/patience.js';
+import { withStore } from '../cluster/with-store.js';
+import { addEverywhere, addExamples, addOutput, outputOf } from '../command.js';
+import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+
+export function define(command: Command, io: Io): void {
+  command
+    .description(
+      'Lists the nodes of a cluster: whether their agents are in touch with the store (`ready`), or since when they are not (`unreachable`; their pods may go on working), how many blocks and addresses they have. With a name, all that is known of one.',
+    )
+    .argument('[node]', 'one node')
+    .action((name: string | undefined) => show(command, io, name));
+  // A command with a sub-command gets neither of these by itself.
+  addEverywhere(addOutput(addStore(command), ['text', 'name', 'json']));
+  addExamples(command, [
+    ['podwire nodes --store etcd://10.0.0.1:2379', ''],
+    ['podwire nodes n1', ''],
+    ['podwire nodes -o json', '{"nodes":[…]}; with a name one object'],
+  ]);
+  defineForget(command.command('forget'), io);
+}
+
+async function show(command: Command, io: Io, name: string | undefined): Promise<void> {
+  const { readCluster, showNodes } = await import('@podwire/cluster-ipam/operations');
+  const nodes = await withStore(command, io, (access, signal) =>
+    withPatience(io, 'reading the cluster', async () => showNodes(await readCluster(access, signal))),
+  );
+  if (name !== undefined) return showOne(command, io, requireNode(nodes, name));
+  const format = outputOf(command);
+  if (format === 'json') return writeJson(io, { nodes });
+  if (format === 'name') return void nodes.forEach((node) => io.stdout.write(`${node.name}\n`));
+  if (nodes.length === 0) return void io.stderr.write('no nodes\n');
+  const [{ renderTable }, { nodeTable }] = await Promise.all([
+    import('../render/table.js'),
+    import('../cluster/tables.js'),
+  ]);
+  const paint = colorsFor(io, io.stdout);
+  return writeLines(io, renderTable(nodeTable(nodes, io.now(), paint), paint));
+}
+
+function requireNode(nodes: readonly NodeShown[], name: string): NodeShown {
+  const node = nodes.find((each) => each.name === name);
+  if (node !== undefined) return node;
+  throw new PodwireError('NODE_UNKNOWN', `no node ${name} is registered, and nothing is its own`, {
+    details: { node: name },
+  });
+}
+
+async function showOne(command: Command, io: Io, node: NodeShown): Promise<void> {
+  if (outputOf(command) === 'json') return writeJson(io, node);
+  const [{ formatAge }, { paintState }] = await Promise.all([
+    import('../render/times.js'),
+    import('../cluster/tables.js'),
+  ]);
+  const paint = colorsFor(io, io.stdout);
+  const since = node.since === undefined ? '' : ` for ${formatAge(io.now() - node.since)}`;
+  const underlay = [node.addresses.ipv4, node.addresses.ipv6].filter((text) => text !== undefined);
+  const labels = Object.entries(node.labels).map(([key, value]) => `${key}=${value}`);
+  const rows: (readonly [string, string | undefined])[] = [
+    ['version', node.version],
+    ['instance', node.instance],
+    ['addresses', underlay.length === 0 ? undefined : `${underlay.join(' ')}, MTU ${node.mtu}`],
+    ['tunnel', describeTunnel(node)],
+    ['AS', node.asn === undefined ? undefined : `${node.asn}`],
+    ['labels', labels.length === 0 ? undefined : labels.join(' ')],
+    ['blocks', node.blocks.length === 0 ? 'none' : node.blocks.join(' ')],
+    ['borrowed', node.borrowed.length === 0 ? undefined : node.borrowed.join(' ')],
+    ['in use', `${node.inUse} addresses`],
+  ];
+  return writeLines(io, [
+    `${paint.bold(`node ${printable(node.name)}`)}: ${paintState(node.state, paint)}${since}`,
+    ...rows.flatMap(([key, value]) => (value === undefined ? [] : [`${key.padEnd(11)}${printable(value)}`])),
+  ]);
+}
+
+function describeTunnel({ tunnel }: NodeShown): string | undefined {
+  if (tunnel === undefined) return undefined;
+  return [tunnel.ipv4, tunnel.ipv6, tunnel.mac].filter((text) => text !== undefined).join(' ');
+}
+
+function defineForget(command: Command, io: Io): void {
+  command
+    .summary('give what a dead node had to the others, now')
+    .description(
+      'Releases everything that a node had: blocks, borrowed addresses, its books and the node itself. The controller does that by itself after `vanishAfter`; this is for a node that will not come back, or whose name was imported. It is refused while the agent of the node is in touch with the store. Make sure that its pods do not run any more: their addresses are handed out again.',
+    )
+    .argument('<node>', 'its name')
+    .action((name: string) => forget(command, io, name));
+  addOutput(addStore(command));
+  addExamples(command, [
+    ['podwire nodes forget n7', ''],
+    ['podwire nodes forget n7 -o json', '{"node","blocks":[…],"loans":[…],"addresses"}'],
+  ]);
+}
+
+async function forget(command: Command, io: Io, name: string): Promise<void> {
+  const { releaseNode } = await import('@podwire/cluster-ipam/operations');
+  const released = await withStore(command, io, (access, signal) =>
+    withPatience(io, `releasing node ${name}`, () => releaseNode(access, name, {}, signal)),
+  );
+  if (outputOf(command) === 'json') return writeJson(io, released);
+  const { blocks, loans, addresses } = released;
+  const lent = loans.length === 0 ? '' : `, ${loans.length} borrowed addresses`;
+  return writeLines(io, [
+    `node ${printable(name)} is forgotten: ${blocks.length} blocks are free${lent}; ${addresses} addresses were in its books`,
+  ]);
+}

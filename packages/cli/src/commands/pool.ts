@@ -1,0 +1,256 @@
+import type { PoolInput, PoolPatch, PoolShown } from '@podwire/cluster-ipam/operations';
+import { type Command, Option } from 'commander';
+import { given, isOn, type Limit, onOff, readCount, readLimit, readList } from '../cluster/arguments.js';
+import { addStore } from '../cluster/options.js';
+import { withPatience } from '../cluster/patience.js';
+import { withStore } from '../cluster/with-store.js';
+import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { startProgress } from '../render/progress.js';
+
+export function define(command: Command, io: Io): void {
+  command.description('Pools of addresses that the nodes of a cluster share.');
+  defineList(command.command('list'), io);
+  defineShow(command.command('show'), io);
+  defineCreate(command.command('create'), io);
+  defineSet(command.command('set'), io);
+  defineDelete(command.command('delete'), io);
+}
+
+function defineList(command: Command, io: Io): void {
+  command
+    .summary('all pools with their numbers')
+    .description('Lists the pools: blocks that nodes have, addresses in use and free.')
+    .action(() => list(command, io));
+  addOutput(addStore(command), ['text', 'name', 'json']);
+  addExamples(command, [
+    ['podwire pool list --store etcd://10.0.0.1:2379', ''],
+    ['podwire pool list -o json', '{"pools":[…]}'],
+  ]);
+}
+
+async function list(command: Command, io: Io): Promise<void> {
+  const { readCluster, showCluster } = await import('@podwire/cluster-ipam/operations');
+  const { pools } = await withStore(command, io, (access, signal) =>
+    withPatience(io, 'reading the cluster', async () => showCluster(await readCluster(access, signal))),
+  );
+  const format = outputOf(command);
+  if (format === 'json') return writeJson(io, { pools });
+  if (format === 'name') return void pools.forEach(({ name }) => io.stdout.write(`${name}\n`));
+  if (pools.length === 0)
+    return void io.stderr.write('no pools: `podwire pool create NAME CIDR` makes one\n');
+  const [{ renderTable }, { poolTable }] = await loadTables();
+  return writeLines(io, renderTable(poolTable(pools), colorsFor(io, io.stdout)));
+}
+
+const loadTables = () => Promise.all([import('../render/table.js'), import('../cluster/tables.js')]);
+
+function defineShow(command: Command, io: Io): void {
+  command
+    .summary('one pool: its settings and its blocks')
+    .description('Shows the settings of a pool, its numbers, and who has which block of it.')
+    .argument('<pool>', 'its name')
+    .action((name: string) => show(command, io, name));
+  addOutput(addStore(command));
+  addExamples(command, [
+    ['podwire pool show main', ''],
+    ['podwire pool show main -o json', 'a pool as in `pool list`'],
+  ]);
+}
+
+async function show(command: Command, io: Io, name: string): Promise<void> {
+  const { readCluster, requirePool, showPool } = await import('@podwire/cluster-ipam/operations');
+  const pool = await withStore(command, io, async (access, signal) => {
+    const snapshot = await readCluster(access, signal);
+    return showPool(snapshot, requirePool(snapshot.pools, name).value);
+  });
+  if (outputOf(command) === 'json') return writeJson(io, pool);
+  const [{ renderTable }, { blockTable, stateOfPool }] = await loadTables();
+  const paint = colorsFor(io, io.stdout);
+  const blocks = pool.blocks.length === 0 ? [] : ['', ...renderTable(blockTable(pool.blocks), paint)];
+  return writeLines(io, [...describe(pool, stateOfPool(pool)), ...blocks]);
+}
+
+function describe(pool: PoolShown, state: string): string[] {
+  const { name, network, cidr, blockSize, ...rest } = pool.configuration;
+  return [
+    `pool ${printable(name)}: ${cidr} of network ${printable(network)}, ${state}`,
+    `addresses      ${pool.total}: ${pool.inUse} in use, ${pool.reserved} reserved, ${pool.free} free, ${pool.lent} lent to other nodes`,
+    `blocks         /${blockSize}, ${pool.blocks.length} with nodes${rest.maxBlocksPerNode === undefined ? '' : `, ${rest.maxBlocksPerNode} for a node at most`}`,
+    `encapsulation  ${rest.encapsulation}`,
+    `NAT outgoing   ${rest.natOutgoing ? 'on' : 'off'}`,
+    `assignment     ${rest.assignment}, allocation ${rest.allocation}, borrowing ${rest.borrowing ? 'on' : 'off'}`,
+    ...(rest.nodeSelector === '' ? [] : [`nodes          ${printable(rest.nodeSelector)}`]),
+    ...(rest.reserved.length === 0 ? [] : [`reserved       ${rest.reserved.join(' ')}`]),
+  ];
+}
+
+interface Settings {
+  readonly natOutgoing?: string;
+  readonly encapsulation?: PoolInput['encapsulation'];
+  readonly reserved?: readonly string[];
+  readonly nodeSelector?: string;
+  readonly assignment?: PoolInput['assignment'];
+  readonly borrowing?: string;
+  readonly maxBlocksPerNode?: Limit;
+}
+
+/** What can be given when a pool is made, and changed later. */
+function addSettings(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--encapsulation <how>', 'how packets reach other nodes').choices([
+        'direct',
+        'vxlan',
+        'vxlan-cross-subnet',
+      ]),
+    )
+    .addOption(
+      new Option('--nat-outgoing <word>', "traffic that leaves all pools carries the node's address").choices(
+        onOff,
+      ),
+    )
+    .option('--reserved <list>', 'prefixes and addresses never to hand out, a,b,…; empty: none', readList)
+    .option('--node-selector <selector>', 'only nodes with these labels: zone in (a,b),disk=ssd; empty: all')
+    .addOption(
+      new Option('--assignment <who>', 'for everybody, or only for who asks for it').choices([
+        'automatic',
+        'manual',
+      ]),
+    )
+    .addOption(
+      new Option('--borrowing <word>', 'whether nodes lend single addresses to others').choices(onOff),
+    )
+    .option('--max-blocks-per-node <count>', 'no node may have more; none: no limit', readLimit);
+}
+
+const readSettings = ({ natOutgoing, borrowing, reserved, ...rest }: Settings) =>
+  given({
+    natOutgoing: isOn(natOutgoing),
+    borrowing: isOn(borrowing),
+    reserved: reserved === undefined ? undefined : [...reserved],
+    encapsulation: rest.encapsulation,
+    nodeSelector: rest.nodeSelector,
+    assignment: rest.assignment,
+    maxBlocksPerNode: rest.maxBlocksPerNode === 'none' ? null : rest.maxBlocksPerNode,
+  });
+
+function defineCreate(command: Command, io: Io): void {
+  command
+    .summary('make a pool')
+    .description('Makes a pool. Nodes take blocks of it as soon as it is there.')
+    .argument('<pool>', 'its name')
+    .argument('<cidr>', 'ADDRESS/LENGTH; no other pool may have an address of it')
+    .option(
+      '--network <name>',
+      "the network of the agents' configuration whose pods get its addresses",
+      'default',
+    )
+    .option(
+      '--block-size <length>',
+      'prefix length of the blocks that nodes take; 26, or 122 for IPv6',
+      readCount,
+    )
+    .addOption(
+      new Option(
+        '--allocation <how>',
+        'blocks as nodes need them, or for each node one for its life (its podCIDR)',
+      ).choices(['blocks', 'node-cidr']),
+    )
+    .option('--disabled', 'nobody gets an address of it yet')
+    .action((name: string, cidr: string) => create(command, io, name, cidr));
+  addOutput(addStore(addSettings(command)));
+  addExamples(command, [
+    ['podwire pool create main 10.244.0.0/16', ''],
+    ['podwire pool create main6 fd00:10:244::/64 --encapsulation direct', ''],
+    ['podwire pool create ssd 10.60.0.0/20 --node-selector disk=ssd --assignment manual', ''],
+  ]);
+}
+
+async function create(command: Command, io: Io, name: string, cidr: string): Promise<void> {
+  const options = optionsOf(command) as unknown as Settings & {
+    network: string;
+    blockSize?: number;
+    allocation?: PoolInput['allocation'];
+    disabled?: boolean;
+  };
+  const { createPool } = await import('@podwire/cluster-ipam/operations');
+  const { maxBlocksPerNode, ...settings } = readSettings(options);
+  const { network, blockSize, allocation, disabled } = options;
+  const input: PoolInput = {
+    name,
+    network,
+    cidr,
+    ...settings,
+    ...given({ blockSize, allocation, disabled, maxBlocksPerNode: maxBlocksPerNode ?? undefined }),
+  };
+  const pool = await withStore(command, io, (access, signal) => createPool(access, input, signal));
+  if (outputOf(command) === 'json') return writeJson(io, pool);
+  return writeLines(io, [`pool ${name}: ${pool.cidr}, blocks of /${pool.blockSize}, ${pool.encapsulation}`]);
+}
+
+function defineSet(command: Command, io: Io): void {
+  command
+    .summary('change a pool')
+    .description(
+      'Changes settings of a pool; what is not given stays. Pods that run keep what they have. Its CIDR and the size of its blocks cannot be changed: `podwire ipam split` and `podwire ipam migrate` do that.',
+    )
+    .argument('<pool>', 'its name')
+    .addOption(new Option('--disable', 'no new addresses of it; what is in use stays').conflicts('enable'))
+    .option('--enable', 'addresses of it are handed out again')
+    .action((name: string) => set(command, io, name));
+  addOutput(addStore(addSettings(command)));
+  addExamples(command, [
+    ['podwire pool set main --disable', ''],
+    ['podwire pool set main --reserved 10.244.0.0/28,10.244.0.77', ''],
+    ['podwire pool set main --encapsulation vxlan --max-blocks-per-node 20', ''],
+  ]);
+}
+
+async function set(command: Command, io: Io, name: string): Promise<void> {
+  const options = optionsOf(command) as Settings & { disable?: boolean; enable?: boolean };
+  const disabled = options.disable === true ? true : options.enable === true ? false : undefined;
+  const patch: PoolPatch = { ...readSettings(options), ...given({ disabled }) };
+  if (Object.keys(patch).length === 0) {
+    return command.error('error: nothing to change: give at least one setting', { exitCode: 2 });
+  }
+  const { updatePool } = await import('@podwire/cluster-ipam/operations');
+  const pool = await withStore(command, io, (access, signal) => updatePool(access, name, patch, signal));
+  if (outputOf(command) === 'json') return writeJson(io, pool);
+  const changes = Object.keys(patch).map(
+    (field) => `${field} ${JSON.stringify(pool[field as keyof typeof pool] ?? null)}`,
+  );
+  return writeLines(io, [`pool ${printable(name)}: ${changes.join(', ')}`]);
+}
+
+function defineDelete(command: Command, io: Io): void {
+  command
+    .summary('delete a pool that nobody uses')
+    .description(
+      'Deletes a pool when no node has a block of it. With --wait nobody gets an address of it any more, and it is deleted when its last pod is gone.',
+    )
+    .argument('<pool>', 'its name')
+    .option('--wait', 'until nothing of it is in use')
+    .action((name: string) => remove(command, io, name));
+  addOutput(addStore(command));
+  addExamples(command, [
+    ['podwire pool delete old', 'names nodes and pods when it is in use'],
+    ['podwire pool delete old --wait', ''],
+  ]);
+}
+
+async function remove(command: Command, io: Io, name: string): Promise<void> {
+  const { wait } = optionsOf(command) as { wait?: boolean };
+  const { deletePool } = await import('@podwire/cluster-ipam/operations');
+  const progress = startProgress(io);
+  const tell = ({ blocks, pods }: { blocks: readonly string[]; pods: readonly string[] }): void =>
+    progress.show(`waiting for pool ${name}`, `${pods.length} pods, ${blocks.length} blocks`);
+  try {
+    const options = wait === true ? { wait: tell } : {};
+    await withStore(command, io, (access, signal) => deletePool(access, name, options, signal));
+  } finally {
+    progress.end();
+  }
+  if (outputOf(command) === 'json') return writeJson(io, { deleted: name });
+  return writeLines(io, [`pool ${printable(name)} is deleted`]);
+}
