@@ -111,6 +111,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/controller.js'),
   },
   {
+    name: 'import',
+    summary: "take over another system's pools, blocks and addresses",
+    group: cluster,
+    load: () => import('./commands/import.js'),
+  },
+  {
     name: 'explain',
     summary: 'what a pod should have beside what the kernel has',
     group: look,
@@ -157,6 +163,18 @@ export const catalog: readonly CatalogEntry[] = [
     summary: 'show it on a private host: three pods, real packets, nothing left',
     group: more,
     load: () => import('./commands/demo.js'),
+  },
+  {
+    name: 'testbed',
+    summary: 'a cluster on this machine: nodes in namespaces, a real etcd, pods',
+    group: more,
+    load: () => import('./commands/testbed.js'),
+  },
+  {
+    name: 'connectivity',
+    summary: 'send packets between all pods and nodes of a testbed',
+    group: more,
+    load: () => import('./commands/connectivity.js'),
   },
   {
     name: 'bench',

@@ -25,7 +25,7 @@ export {
   unmountLazily,
 } from './libc.js';
 export {
-  bindAnyAddress,
+  bindAddress,
   type DatagramOptions,
   type Family,
   openDatagramSocket,

@@ -54,12 +54,19 @@ export function openIcmpSocket(family: Family): number {
   return open(family, SOCK_RAW, family === 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6);
 }
 
-/** Binds to the wildcard address. @param port 0: one that is free */
-export function bindAnyAddress(fd: number, family: Family, port = 0): void {
-  const address = Buffer.alloc(addressBytes[family]);
-  address.writeUInt16LE(AF[family], 0);
-  address.writeUInt16BE(port, 2);
-  bind(fd, address);
+/**
+ * Binds to an address of the socket's namespace.
+ * @param address 4 or 16 bytes; zeros are the wildcard address
+ * @param port 0: one that is free
+ */
+export function bindAddress(fd: number, address: Uint8Array, port = 0): void {
+  const family = address.length === 4 ? 4 : 6;
+  const bytes = Buffer.alloc(addressBytes[family]);
+  bytes.writeUInt16LE(AF[family], 0);
+  bytes.writeUInt16BE(port, 2);
+  // Behind the port, in IPv6 behind the flow label too.
+  bytes.set(address, family === 4 ? 4 : 8);
+  bind(fd, bytes);
 }
 
 /** The MTU of the path to where a connected socket leads, as far as it is known now; in bytes. */

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
 import { type Command, Option } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
@@ -8,6 +7,7 @@ import type { DemoObserver, DemoReport } from '../demo/run-demo.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
+import { ownName } from '../own-name.js';
 
 interface DemoOptions {
   readonly runtime: RuntimeName;
@@ -88,15 +88,6 @@ async function createWriter(io: Io): Promise<DemoObserver> {
 async function writeKept(io: Io, report: DemoReport): Promise<void> {
   const { renderKept } = await import('../demo/render.js');
   return writeLines(io, renderKept(report, ownName(io), colorsFor(io, io.stdout)));
-}
-
-/** How people can start this program where they are. */
-function ownName({ env }: Io): string {
-  const file = process.argv[1] ?? 'podwire';
-  const directory = path.dirname(file);
-  if ((env['PATH'] ?? '').split(':').includes(directory)) return path.basename(file);
-  const relative = path.relative(process.cwd(), file);
-  return relative.startsWith('..') ? file : relative;
 }
 
 async function isAllWell({ checks, ending }: DemoReport): Promise<boolean> {

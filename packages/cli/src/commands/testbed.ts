@@ -1,0 +1,141 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  fabrics,
+  familyChoices,
+  type Shape,
+  storeKinds,
+  usualName,
+  usualShape,
+} from '@podwire/testbed/shape';
+import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import type { Io } from '../io.js';
+
+export function define(command: Command, io: Io): void {
+  command.description(
+    'A cluster on this machine to try, to break and to test with: nodes that are network namespaces, each with an agent of its own, joined by a bridge, with a real etcd. The network of this machine is not touched. Needs root, iproute2, nftables and etcd-server.',
+  );
+  defineUp(command, io);
+  defineDown(command, io);
+  defineStatus(command, io);
+  defineExec(command, io);
+}
+
+function defineUp(parent: Command, io: Io): void {
+  const up = parent
+    .command('up')
+    .summary('bring one up')
+    .description('Brings a testbed up and lets it go on in the background, until `podwire testbed down`.')
+    .option('--nodes <number>', 'how many nodes', readNumber, usualShape.nodes)
+    .addOption(
+      new Option('--fabric <kind>', 'how packets reach pods of other nodes')
+        .choices(fabrics)
+        .default(usualShape.fabric),
+    )
+    .addOption(
+      new Option('--store <kind>', 'what the nodes share').choices(storeKinds).default(usualShape.store),
+    )
+    .addOption(
+      new Option('--families <which>', 'of addresses').choices(familyChoices).default(usualShape.families),
+    )
+    .option('--pods <number>', 'how many pods on each node', readNumber, usualShape.pods)
+    .option('--subnets <number>', 'how many segments, with a router between', readNumber, usualShape.subnets)
+    .option('--name <name>', 'what to call it', usualName)
+    .option('--foreground', 'take it down again with Ctrl-C')
+    .action(() => runUp(up, io));
+  addOutput(up);
+  addExamples(up, [
+    ['podwire testbed up', ''],
+    ['podwire testbed up --nodes 4 --subnets 2 --fabric vxlan-cross-subnet', ''],
+    ['podwire testbed up --nodes 20 --pods 5 --families ipv6 --name large', ''],
+  ]).addHelpText('after', '\nExit code 4: it is up, but not all pods reach each other.');
+}
+
+function readNumber(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number.');
+}
+
+async function runUp(command: Command, io: Io): Promise<void> {
+  const options = optionsOf(command) as unknown as Shape & { name: string; foreground?: boolean };
+  const { bringUpTestbed } = await import('../testbed/up.js');
+  const { nodes, fabric, store, families, pods, subnets, name } = options;
+  return bringUpTestbed(io, {
+    ...{ name, shape: { nodes, fabric, store, families, pods, subnets } },
+    foreground: options.foreground === true,
+    json: outputOf(command) === 'json',
+  });
+}
+
+const nameHelp = 'which one; the only one when absent';
+
+function defineDown(parent: Command, io: Io): void {
+  const down = parent
+    .command('down')
+    .summary('take it away')
+    .description(
+      'Takes everything of a testbed away: processes, namespaces and files, also of one that never came up completely.',
+    )
+    .option('--name <name>', nameHelp)
+    .option('--all', 'every testbed of this machine')
+    .action(() => runDown(down, io));
+  addOutput(down);
+  addExamples(down, [
+    ['podwire testbed down', ''],
+    ['podwire testbed down --all', ''],
+  ]).addHelpText('after', '\nExit code 4: something was left behind.');
+}
+
+async function runDown(command: Command, io: Io): Promise<void> {
+  const { name, all } = optionsOf(command) as { name?: string; all?: boolean };
+  const { takeDownTestbeds } = await import('../testbed/down.js');
+  return takeDownTestbeds(io, { name, all: all === true, json: outputOf(command) === 'json' });
+}
+
+function defineStatus(parent: Command, io: Io): void {
+  const status = parent
+    .command('status')
+    .summary('its nodes, agents and pods')
+    .description('Says how the nodes, agents and pods of a testbed are.')
+    .option('--name <name>', nameHelp)
+    .action(() => runStatus(status, io));
+  addOutput(status);
+  addExamples(status, [
+    ['podwire testbed status', ''],
+    ['podwire testbed status -o json', ''],
+  ]).addHelpText('after', '\nExit code 4: an agent or the store does not run, or is not ready.');
+}
+
+async function runStatus(command: Command, io: Io): Promise<void> {
+  const { name } = optionsOf(command) as { name?: string };
+  const { showTestbed } = await import('../testbed/show.js');
+  return showTestbed(io, name, outputOf(command) === 'json');
+}
+
+function defineExec(parent: Command, io: Io): void {
+  const exec = parent
+    .command('exec')
+    .summary('run a program on a node or in a pod')
+    .description(
+      'Runs a program in the network of a node, of a pod, or of the `fabric` that joins the nodes, with the files of this machine. In it `podwire` asks the agent of that node. Ends with the exit code of the program.',
+    )
+    .argument('<where>', 'a node, a pod (NAME or NAMESPACE/NAME), or `fabric`')
+    .argument('<argv...>', 'the program and its arguments, behind --')
+    .option('--name <name>', nameHelp)
+    .passThroughOptions()
+    // Options that follow are the program's; commander leaves the -- in front of them.
+    .action((where: string, argv: string[]) =>
+      runExec(exec, io, where, argv[0] === '--' ? argv.slice(1) : argv),
+    );
+  addExamples(exec, [
+    ['podwire testbed exec node1 -- ip route', ''],
+    ['podwire testbed exec pod1a -- ping -c 3 10.10.1.12', ''],
+    ['podwire testbed exec node2 -- podwire pods', ''],
+    ['podwire testbed exec fabric -- ip link set node2 down', 'pull the cable of node2'],
+  ]);
+}
+
+async function runExec(command: Command, io: Io, where: string, argv: readonly string[]): Promise<void> {
+  const { name } = optionsOf(command) as { name?: string };
+  const { execInTestbed } = await import('../testbed/exec.js');
+  return execInTestbed(io, { name, where, argv });
+}

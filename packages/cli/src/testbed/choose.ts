@@ -1,0 +1,19 @@
+/** Which testbed a command is about: by name, by `PODWIRE_TESTBED`, or the only one. */
+import { PodwireError } from '@podwire/errors';
+import type { Io } from '../io.js';
+
+/** @throws PodwireError TESTBED_FAILED naming those that there are */
+export async function chooseTestbed(io: Io, given: string | undefined): Promise<string> {
+  const { listTestbeds } = await import('@podwire/testbed');
+  const name = given ?? (io.env['PODWIRE_TESTBED'] || undefined);
+  const all = listTestbeds();
+  if (name === undefined && all.length === 1) return all[0]!;
+  if (name !== undefined && all.includes(name)) return name;
+  const others = all.length === 0 ? 'none is up: podwire testbed up' : `there are ${all.join(', ')}`;
+  if (name !== undefined) throw new PodwireError('TESTBED_FAILED', `there is no testbed ${name}; ${others}`);
+  const why = all.length === 0 ? 'there is no testbed' : 'there are several testbeds';
+  throw new PodwireError(
+    'TESTBED_FAILED',
+    `${why}; ${all.length === 0 ? others : `name one: ${all.join(', ')}`}`,
+  );
+}

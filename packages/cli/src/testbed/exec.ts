@@ -1,0 +1,65 @@
+/** `podwire testbed exec`. */
+import type { ChildProcess } from 'node:child_process';
+import os from 'node:os';
+import { PodwireError } from '@podwire/errors';
+import { fabricName, openTestbed, type Testbed, type TestbedNamespace } from '@podwire/testbed';
+import { checkoutFile } from '../checkout.js';
+import type { Io } from '../io.js';
+import { chooseTestbed } from './choose.js';
+
+export interface ExecCall {
+  readonly name: string | undefined;
+  readonly where: string;
+  readonly argv: readonly string[];
+}
+
+export async function execInTestbed(io: Io, { name, where, argv }: ExecCall): Promise<void> {
+  const testbed = await openTestbed(await chooseTestbed(io, name));
+  try {
+    const { namespace, node } = find(testbed, where);
+    const [program = '', ...args] = argv;
+    const socket = node === undefined ? undefined : testbed.node(node).agent.apiSocket;
+    const env = {
+      ...io.env,
+      PATH: `${checkoutFile('bin')}:${io.env['PATH'] ?? ''}`,
+      PODWIRE_TESTBED: testbed.name,
+      ...(socket === undefined ? {} : { PODWIRE_SOCKET: socket }),
+    };
+    io.exitCode = await untilEnd(namespace.spawn(program, args, { stdio: 'inherit', env }));
+  } finally {
+    await testbed.release();
+  }
+}
+
+function find(testbed: Testbed, where: string): { namespace: TestbedNamespace; node?: string } {
+  if (where === fabricName) return { namespace: testbed.fabric };
+  const node = testbed.nodes.find((each) => each.name === where);
+  if (node !== undefined) return { namespace: node.namespace, node: node.name };
+  const found = testbed.pods.filter((pod) => pod.name === where || `${pod.namespace}/${pod.name}` === where);
+  if (found.length === 1) return { namespace: found[0]!.network, node: found[0]!.node };
+  const [one = 'node1'] = testbed.nodes.map((each) => each.name);
+  const message =
+    found.length === 0
+      ? `the testbed ${testbed.name} has no node or pod ${where}; there are ${one} to ${testbed.nodes.at(-1)?.name}, and podwire testbed status lists the pods`
+      : `${where} may be any of ${found.map((pod) => `${pod.namespace}/${pod.name}`).join(', ')}`;
+  throw new PodwireError(found.length === 0 ? 'POD_UNKNOWN' : 'REQUEST_INVALID', message);
+}
+
+/** The terminal sends Ctrl-C to the program too, which decides; this one waits for its end. */
+async function untilEnd(child: ChildProcess): Promise<number> {
+  const ignore = (): void => undefined;
+  process.on('SIGINT', ignore).on('SIGQUIT', ignore);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', (error: NodeJS.ErrnoException) => {
+        const message = `cannot start ${child.spawnfile}: ${error.code === 'ENOENT' ? 'there is no such program' : error.message}`;
+        reject(new PodwireError('REQUEST_INVALID', message, { cause: error }));
+      });
+      child.once('exit', (code, signal) =>
+        resolve(code ?? 128 + (signal === null ? 0 : os.constants.signals[signal])),
+      );
+    });
+  } finally {
+    process.off('SIGINT', ignore).off('SIGQUIT', ignore);
+  }
+}

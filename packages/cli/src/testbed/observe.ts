@@ -1,0 +1,80 @@
+/** How a testbed is at this moment. */
+import { PodwireError } from '@podwire/errors';
+import { openLocalApi } from '@podwire/local-api';
+import type { DaemonState, PodRecord, Shape, Testbed } from '@podwire/testbed';
+import type { StatusView } from '../api/shapes.js';
+
+export interface NodeState {
+  readonly name: string;
+  readonly subnet: string;
+  readonly addresses: readonly string[];
+  readonly agent: {
+    readonly state: DaemonState;
+    readonly pid?: number;
+    /** Absent when it does not answer. */
+    readonly ready?: boolean;
+    readonly problem?: string;
+    /** Bytes. */
+    readonly memory?: number;
+  };
+  readonly blocks: readonly string[];
+  readonly pods: number;
+}
+
+/** What `podwire testbed status -o json` prints. */
+export interface TestbedState {
+  readonly name: string;
+  readonly directory: string;
+  readonly createdAt: number;
+  readonly shape: Shape;
+  /** `embedded` has no process. */
+  readonly store: { readonly kind: string; readonly state: DaemonState };
+  readonly nodes: readonly NodeState[];
+  readonly pods: readonly PodRecord[];
+}
+
+export async function observeTestbed(testbed: Testbed): Promise<TestbedState> {
+  const { name, directory, record, store } = testbed;
+  return {
+    ...{ name, directory, createdAt: record.createdAt, shape: record.shape },
+    store: { kind: store.kind, state: store.kind === 'etcd' ? store.server.state() : 'running' },
+    nodes: await Promise.all(testbed.nodes.map((node) => observeNode(testbed, node))),
+    pods: record.pods,
+  };
+}
+
+async function observeNode(
+  { record }: Testbed,
+  { name, segment, addresses, agent }: Testbed['nodes'][number],
+): Promise<NodeState> {
+  const state = agent.state();
+  const status = state === 'running' ? await askStatus(name, agent.apiSocket) : undefined;
+  return {
+    ...{ name, subnet: segment.name, addresses: Object.values(addresses) as string[] },
+    agent: {
+      state,
+      ...(agent.pid === undefined ? {} : { pid: agent.pid }),
+      ...(status === undefined ? {} : { ready: status.ready, memory: status.memory.rss }),
+      ...(status?.problem == null ? {} : { problem: status.problem }),
+    },
+    blocks: (status?.networks ?? []).flatMap(({ blocks }) => blocks),
+    pods: record.pods.filter(({ node }) => node === name).length,
+  };
+}
+
+/** Milliseconds. */
+const timeout = 2_000;
+
+async function askStatus(node: string, socket: string): Promise<StatusView | undefined> {
+  const peer = { name: `agent of ${node}`, unreachable: 'AGENT_UNREACHABLE' } as const;
+  try {
+    return await openLocalApi({ socket, peer, timeout }).get<StatusView>('/v1/status');
+  } catch (error) {
+    if (error instanceof PodwireError) return undefined;
+    throw error;
+  }
+}
+
+/** Everything runs and is ready. */
+export const isWell = ({ store, nodes }: TestbedState): boolean =>
+  store.state === 'running' && nodes.every(({ agent }) => agent.state === 'running' && agent.ready === true);

@@ -1,0 +1,96 @@
+/** A testbed for people. */
+import { type Colors, printable } from '../io.js';
+import { renderTable } from '../render/table.js';
+import { formatAge } from '../render/times.js';
+import type { NodeState, TestbedState } from './observe.js';
+
+/** More pods than this are counted, not listed. */
+const mostPods = 24;
+
+export function renderState(state: TestbedState, now: number, paint: Colors): string[] {
+  const { name, shape, store, nodes, createdAt } = state;
+  const facts = [
+    `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`,
+    ...(shape.subnets > 1 ? [`${shape.subnets} subnets`] : []),
+    shape.fabric,
+    { dual: 'IPv4 and IPv6', ipv4: 'IPv4', ipv6: 'IPv6' }[shape.families],
+  ];
+  const age = formatAge(now - createdAt);
+  return [
+    `${paint.bold(`testbed ${name}`)}: ${facts.join(', ')}, up for ${age}`,
+    `store: ${store.kind}${store.kind === 'etcd' ? `, ${paintState(store.state, paint)}` : ', a directory that the agents share'}`,
+    '',
+    ...renderNodes(nodes, paint),
+    '',
+    ...renderPods(state, paint),
+  ];
+}
+
+function renderNodes(nodes: readonly NodeState[], paint: Colors): string[] {
+  const several = new Set(nodes.map(({ subnet }) => subnet)).size > 1;
+  const head = ['NODE', ...(several ? ['SUBNET'] : []), 'ADDRESSES', 'AGENT', 'MEMORY', 'BLOCKS', 'PODS'];
+  const rows = nodes.map((node) => [
+    paint.bold(node.name),
+    ...(several ? [node.subnet] : []),
+    node.addresses.join('\n'),
+    describeAgent(node, paint),
+    node.agent.memory === undefined ? paint.dim('-') : `${Math.round(node.agent.memory / (1 << 20))} MiB`,
+    node.blocks.length === 0 ? paint.dim('-') : node.blocks.join('\n'),
+    String(node.pods),
+  ]);
+  return renderTable({ head, rows, right: [head.indexOf('MEMORY'), head.indexOf('PODS')] }, paint);
+}
+
+function describeAgent({ agent }: NodeState, paint: Colors): string {
+  if (agent.state !== 'running') return paintState(agent.state, paint);
+  if (agent.ready === undefined) return paint.red('no answer');
+  return agent.ready
+    ? paint.green('ready')
+    : paint.red(`not ready\n${printable(agent.problem ?? '').slice(0, 60)}`);
+}
+
+const paintState = (state: TestbedState['store']['state'], paint: Colors): string =>
+  ({ running: paint.green, frozen: paint.yellow, ended: paint.red })[state](state);
+
+function renderPods({ pods }: TestbedState, paint: Colors): string[] {
+  if (pods.length === 0) return ['no pods'];
+  if (pods.length > mostPods) return [`${pods.length} pods; podwire testbed status -o json lists them`];
+  const rows = pods.map(({ namespace, name, node, addresses }) => [
+    paint.bold(namespace === 'default' ? name : `${namespace}/${name}`),
+    node,
+    addresses.length === 0 ? paint.red('not attached') : addresses.join('  '),
+  ]);
+  return renderTable({ head: ['POD', 'NODE', 'ADDRESSES'], rows }, paint);
+}
+
+/** What to do with one that has just come up. `podwire`: how this program is called. */
+export function renderNext(
+  { name, pods, nodes }: TestbedState,
+  podwire: string,
+  only: boolean,
+  paint: Colors,
+): string[] {
+  const option = only ? '' : ` --name ${name}`;
+  const testbed = only ? '' : ` --testbed ${name}`;
+  const [node] = nodes;
+  const far = pods.find((pod) => pod.node !== pods[0]?.node && pod.addresses.length > 0);
+  const commands: (readonly [string, string])[] = [
+    [`${podwire} connectivity test${testbed}`, 'who reaches whom'],
+    [`${podwire} testbed exec${option} ${node?.name} -- ip route`, 'a program on a node'],
+    ...(far === undefined
+      ? []
+      : [
+          [
+            `${podwire} testbed exec${option} ${pods[0]!.name} -- ping -c 3 ${far.addresses[0]}`,
+            'or in a pod',
+          ] as const,
+        ]),
+    [`${podwire} testbed exec${option} ${node?.name} -- podwire status`, 'the agent of a node'],
+    [`${podwire} testbed down${option}`, 'take everything away'],
+  ];
+  const width = Math.max(...commands.map(([line]) => line.length));
+  return [
+    paint.bold('Try next'),
+    ...commands.map(([line, what]) => `  ${line.padEnd(width)}  ${paint.dim(`# ${what}`)}`),
+  ];
+}

@@ -1,0 +1,237 @@
+/** Brings a testbed up. */
+import fs from 'node:fs';
+import { createPools } from '@podwire/cluster-ipam/operations';
+import { keysBelow } from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
+import { warmThreadPool } from '@podwire/linux';
+import { systemClock } from '@podwire/rim';
+import { makeNamespace, type TestbedNamespace } from './net/namespaces.js';
+import { planFabric, planUplink } from './net/wiring.js';
+import { findPrograms, type Programs } from './programs.js';
+import { createRecord, type OpenRecord } from './record.js';
+import { type ConfigAdditions, writeAgentConfig } from './run/agent.js';
+import {
+  checkShape,
+  planPools,
+  planTopology,
+  podName,
+  type Shape,
+  type Topology,
+  usualName,
+  usualShape,
+} from './shape.js';
+import { takeDown } from './take-down.js';
+import { assembleTestbed, fabricName, type Testbed } from './testbed.js';
+
+export interface TestbedOptions extends Partial<Shape> {
+  /** `default` when absent. */
+  readonly name?: string;
+  /** Where `podwire` and `podwire-cni` are; those of this checkout or installation when absent. */
+  readonly binDirectory?: string;
+  /** The command line of agents up to `--config FILE`; `podwire agent` when absent. */
+  readonly entry?: readonly string[];
+  /** For the agents, added to this process's. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Added to the configuration of every agent. */
+  readonly config?: ConfigAdditions;
+  readonly signal?: AbortSignal;
+  /** Told what is being done. */
+  readonly observer?: StepObserver;
+}
+
+/** Runs a step; `tell` says how far it is. */
+export type StepObserver = <T>(
+  what: string,
+  work: (tell: (detail: string) => void) => Promise<T>,
+) => Promise<T>;
+
+/** At the same time; every agent is a start of Node. */
+const podsAtOnce = 8;
+
+/**
+ * Makes a testbed: all agents are ready and all pods attached when this resolves (see `settle` for reaching each other).
+ * After a failure, or the signal, nothing of it is left.
+ * @throws PodwireError REQUEST_INVALID, PREREQUISITE_MISSING, PRIVILEGE_MISSING, TESTBED_FAILED; the signal's reason
+ */
+export async function createTestbed(options: TestbedOptions = {}): Promise<Testbed> {
+  const { name = usualName, signal = new AbortController().signal } = options;
+  const shape = shapeOf(options);
+  checkShape(name, shape);
+  const programs = findPrograms(shape.store, options.binDirectory);
+  signal.throwIfAborted();
+  await warmThreadPool();
+  const record = createRecord(name, shape, Date.now());
+  try {
+    return await build(record, programs, { ...options, signal });
+  } catch (error) {
+    await takeDown(name);
+    throw signal.aborted ? signal.reason : error;
+  }
+}
+
+function shapeOf(options: TestbedOptions): Shape {
+  const keys = Object.keys(usualShape) as (keyof Shape)[];
+  const given = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]);
+  return { ...usualShape, ...(Object.fromEntries(given) as Partial<Shape>) };
+}
+
+const silently: StepObserver = (_, work) => work(() => undefined);
+
+type Building = TestbedOptions & { readonly signal: AbortSignal };
+
+async function build(record: OpenRecord, programs: Programs, options: Building): Promise<Testbed> {
+  const { signal, observer: step = silently, entry, env, config } = options;
+  const { shape } = record.current;
+  const topology = planTopology(shape);
+  const { fabric, namespaces } = await step(`${describeNodes(shape)}, each a network namespace`, () =>
+    wire(record, programs, topology, signal),
+  );
+  const testbed = assembleTestbed({
+    ...{ record, topology, programs, fabric, namespaces },
+    ...(entry === undefined ? {} : { entry }),
+    ...(env === undefined ? {} : { env }),
+  });
+  const what = shape.store === 'etcd' ? 'etcd' : 'an embedded store';
+  await step(`${what} with the cluster's pools`, () => startStore(testbed, shape, signal));
+  for (const node of topology.nodes)
+    writeAgentConfig(
+      node,
+      record.places.node(node.name),
+      testbed.store.specFor(node.segment.gateway),
+      config,
+    );
+  await step(`${count(shape.nodes, 'agent')} ready`, (tell) => startAgents(testbed, tell, signal));
+  if (shape.pods > 0)
+    await step(`${count(shape.nodes * shape.pods, 'pod')} attached by the plugin`, (tell) =>
+      addPods(testbed, shape, tell, signal),
+    );
+  record.update(() => ({ phase: 'up' }));
+  return testbed;
+}
+
+const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+
+const describeNodes = ({ nodes, subnets }: Shape): string =>
+  `${count(nodes, 'node')}${subnets > 1 ? ` in ${subnets} subnets` : ''}`;
+
+async function wire(
+  record: OpenRecord,
+  { ip }: Programs,
+  topology: Topology,
+  signal: AbortSignal,
+): Promise<{ fabric: TestbedNamespace; namespaces: Map<string, TestbedNamespace> }> {
+  const { places } = record;
+  const make = (name: string): TestbedNamespace => makeNamespace(record, places.namespace(name));
+  const fabric = make(fabricName);
+  const namespaces = new Map(topology.nodes.map(({ name }) => [name, make(name)]));
+  fabric.inside(() => setRouter(topology.segments.length > 1));
+  const batch = (inside: TestbedNamespace, lines: readonly string[]): Promise<string> =>
+    inside.run([ip, '-batch', '-'], { signal, input: `${lines.join('\n')}\n`, timeout: wiringDeadline });
+  const pools = planPools(record.current.shape).map(({ cidr }) => cidr);
+  await batch(fabric, planFabric(topology, pools, places.namespace));
+  for (const node of topology.nodes) await batch(namespaces.get(node.name)!, planUplink(node));
+  return { fabric, namespaces };
+}
+
+const wiringDeadline = 60_000;
+
+/** It forwards between segments, and takes in what has lost its way, whose sender has an address that seems to be its own. */
+function setRouter(forwards: boolean): void {
+  const set = (file: string, value: string): void => fs.writeFileSync(`/proc/sys/net/${file}`, value);
+  set('ipv4/conf/all/accept_local', '1');
+  set('ipv4/conf/all/rp_filter', '0');
+  set('ipv4/conf/default/rp_filter', '0');
+  if (!forwards) return;
+  set('ipv4/ip_forward', '1');
+  set('ipv6/conf/all/forwarding', '1');
+}
+
+async function startStore(testbed: Testbed, shape: Shape, signal: AbortSignal): Promise<void> {
+  if (shape.store === 'etcd') await testbed.store.server.start(signal);
+  const store = await testbed.store.open();
+  try {
+    const access = { store, keys: keysBelow(storeRoot), clock: systemClock };
+    await createPools(access, planPools(shape), signal);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The agents' default. */
+const storeRoot = '/podwire';
+
+async function startAgents(
+  { nodes }: Testbed,
+  tell: (detail: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let ready = 0;
+  await allOrFirstFailure(
+    nodes.map(async ({ agent }) => {
+      await agent.start(signal);
+      tell(`${++ready} of ${nodes.length}`);
+    }),
+  );
+}
+
+/** The others have ended too when this throws: nothing is started any more while things are taken away. */
+async function allOrFirstFailure(works: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected');
+  if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+}
+
+async function addPods(
+  testbed: Testbed,
+  shape: Shape,
+  tell: (detail: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  // Turn by turn, so that the nodes share the work.
+  const wanted = Array.from({ length: shape.pods }, (_, index) =>
+    testbed.nodes.map(({ name }, at) => ({ node: name, name: podName(at + 1, index) })),
+  ).flat();
+  let next = 0;
+  let ready = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < wanted.length; at = next++) {
+      await testbed.addPod(wanted[at]!.node, { name: wanted[at]!.name }, signal);
+      tell(`${++ready} of ${wanted.length}`);
+    }
+  };
+  await allOrFirstFailure(Array.from({ length: podsAtOnce }, worker));
+}
+
+/** Milliseconds for all nodes to know of each other. */
+const settlePatience = 20_000;
+
+/**
+ * Resolves when a pod of each node reaches one of each other node, in each family.
+ * @throws PodwireError TESTBED_FAILED naming who does not reach whom
+ */
+export async function settle(
+  testbed: Testbed,
+  signal?: AbortSignal,
+  patience = settlePatience,
+): Promise<void> {
+  const firsts = new Set(
+    testbed.nodes.flatMap(({ name }) => {
+      const pod = testbed.pods.find(({ node }) => node === name);
+      return pod === undefined ? [] : [`${pod.namespace}/${pod.name}`];
+    }),
+  );
+  const end = performance.now() + patience;
+  for (;;) {
+    const { results } = await testbed.matrix({
+      deadline: 600,
+      choose: ({ kind, from, to }) => kind === 'udp' && firsts.has(from.name) && firsts.has(to.name),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const failed = results.find(({ ok }) => !ok);
+    if (failed === undefined) return;
+    if (performance.now() > end) {
+      const { from, to, fromNode, toNode, family, words } = failed;
+      const message = `${from} on ${fromNode} does not reach ${to} on ${toNode} over IPv${family}: ${words}`;
+      throw new PodwireError('TESTBED_FAILED', message);
+    }
+  }
+}

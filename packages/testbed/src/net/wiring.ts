@@ -1,0 +1,61 @@
+/** Segments, their router, and the nodes' links, as commands of iproute2. Pure. */
+import {
+  type FamilyAddresses,
+  type NodePlace,
+  segmentMtu,
+  type Segment,
+  type Topology,
+  withoutLength,
+} from '../shape.js';
+
+/**
+ * In the namespace of the segments. `namespaceOf`: where the node's namespace is pinned. What is for an address of a pool and
+ * comes here has lost its way: it is taken in, so that a test hears of it.
+ */
+export function planFabric(
+  { segments, nodes, outside }: Topology,
+  pools: readonly string[],
+  namespaceOf: (node: string) => string,
+): string[] {
+  return [
+    ...addressLines(outside, 'lo'),
+    ...pools.map((cidr) => `route add local ${cidr} dev lo`),
+    ...segments.flatMap(planSegment),
+    ...nodes.flatMap(({ port, segment, name }) => [
+      `link add ${port} mtu ${segmentMtu} type veth peer name eth0 mtu ${segmentMtu} netns ${namespaceOf(name)}`,
+      `link set ${port} addrgenmode none master ${segment.bridge} up`,
+    ]),
+  ];
+}
+
+const planSegment = ({ bridge, gateway }: Segment): string[] => [
+  `link add ${bridge} mtu ${segmentMtu} type bridge forward_delay 0 mcast_snooping 0`,
+  ...upWithLinkLocal(bridge, gateway),
+  ...addressLines(gateway, bridge),
+];
+
+/** In the node's own namespace. */
+export function planUplink({ addresses, segment: { gateway } }: NodePlace): string[] {
+  return [
+    ...upWithLinkLocal('eth0', addresses),
+    ...addressLines(addresses, 'eth0'),
+    ...Object.values(gateway).map((address: string) => `route add default via ${withoutLength(address)}`),
+  ];
+}
+
+/** By hand: the kernel's own address comes a moment later and is unusable for a second (duplicate detection). */
+function upWithLinkLocal(link: string, { ipv6 }: FamilyAddresses): string[] {
+  return [
+    `link set ${link} addrgenmode none`,
+    `link set ${link} up`,
+    ...(ipv6 === undefined ? [] : [`addr add fe80::${hostPart(ipv6)}/64 dev ${link} scope link nodad`]),
+  ];
+}
+
+/** `11` of `fd00:10:1::11/64`. */
+const hostPart = (ipv6: string): string => withoutLength(ipv6).split('::')[1] ?? '';
+
+const addressLines = (addresses: object, link: string): string[] =>
+  Object.values(addresses).map(
+    (address: string) => `addr add ${address} dev ${link}${address.includes(':') ? ' nodad' : ''}`,
+  );

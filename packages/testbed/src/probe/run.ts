@@ -1,0 +1,173 @@
+/** Asks all questions at once, within reason, and judges the answers. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Family } from '@podwire/linux';
+import { type Answer, askTcp, askUdp } from './ask.js';
+import { type Answering, answerAt } from './answer.js';
+import type { Party, Station, Vacancy } from './party.js';
+import { planProbes, type Probe, type ProbeKind } from './plan.js';
+import { probeVacancy, setTrap, type Trap } from './vacant.js';
+
+/** One question and what came of it; `-o json` prints these. */
+export interface ProbeResult {
+  readonly kind: ProbeKind;
+  readonly from: string;
+  readonly fromNode?: string;
+  readonly to: string;
+  readonly toNode?: string;
+  readonly family: Family;
+  readonly address: string;
+  readonly ok: boolean;
+  /** For the whole question: of `tcp`, from the first packet to the last. */
+  readonly milliseconds: number;
+  /** Bytes that went and came back. */
+  readonly bytes?: number;
+  /** Whom the other end saw. */
+  readonly seen?: string;
+  /** What is wrong, or of `vacant` what happened instead of an answer, in words. */
+  readonly words?: string;
+}
+
+export interface ConnectivityReport {
+  readonly ok: boolean;
+  readonly parties: readonly Party[];
+  readonly results: readonly ProbeResult[];
+  /** For all of it. */
+  readonly milliseconds: number;
+}
+
+export interface ProbeOptions {
+  /** Milliseconds for each question; 1,500. */
+  readonly deadline?: number;
+  readonly signal?: AbortSignal;
+  readonly onResult?: (done: number, all: number) => void;
+  /** Only those. */
+  readonly choose?: (probe: Probe) => boolean;
+}
+
+const usualDeadline = 1_500;
+/** Questions whose answers are awaited: with more, their times would tell of this process's own queue. */
+const atOnce = 4;
+/** Milliseconds after which a question waits aside, for the next one to begin. */
+const aside = 25;
+/** All together, those aside included. */
+const mostAtOnce = 256;
+
+export async function probeConnectivity(
+  stations: readonly Station[],
+  vacancies: readonly Vacancy[],
+  { deadline = usualDeadline, signal, onResult, choose = () => true }: ProbeOptions = {},
+): Promise<ConnectivityReport> {
+  const begin = performance.now();
+  const probes = planProbes(stations, vacancies).filter(choose);
+  const byName = new Map(stations.map((station) => [station.name, station]));
+  const answering = await answerEverywhere(stations);
+  const outside = stations.find(({ kind }) => kind === 'outside');
+  const trap = outside === undefined ? undefined : setTrap(outside.namespace, familiesOf(outside));
+  const scene: Scene = { stations: byName, answering, deadline, ...(trap === undefined ? {} : { trap }) };
+  let done = 0;
+  const ask = async (probe: Probe): Promise<ProbeResult> => {
+    const result = await runProbe(probe, scene);
+    onResult?.(++done, probes.length);
+    return result;
+  };
+  try {
+    const results = await inTurn(probes, ask, signal);
+    const parties = stations.map(({ namespace: _, ...party }) => party);
+    return { ok: results.every(({ ok }) => ok), parties, results, milliseconds: performance.now() - begin };
+  } finally {
+    for (const each of answering.values()) each.close();
+    trap?.close();
+  }
+}
+
+const familiesOf = ({ addresses }: Party): Family[] =>
+  ([4, 6] as const).filter((family) => addresses[family] !== undefined);
+
+const doorOf = (name: string, family: Family): string => `${name} ${family}`;
+
+async function answerEverywhere(stations: readonly Station[]): Promise<Map<string, Answering>> {
+  const doors = stations.flatMap((station) =>
+    familiesOf(station).map(
+      async (family) => [doorOf(station.name, family), await answerAt(station, family)] as const,
+    ),
+  );
+  return new Map(await Promise.all(doors));
+}
+
+/** In order; those that take long do not hold up the others. */
+async function inTurn<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  signal?: AbortSignal,
+): Promise<R[]> {
+  const results: Promise<R>[] = [];
+  const waiting = new Set<Promise<R>>();
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) {
+      signal?.throwIfAborted();
+      const result = work(items[at]!);
+      results[at] = result;
+      waiting.add(result);
+      void result.finally(() => waiting.delete(result)).catch(() => undefined);
+      await Promise.race([result, sleep(aside)]);
+      while (waiting.size >= mostAtOnce) await Promise.race(waiting);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return Promise.all(results);
+}
+
+interface Scene {
+  readonly stations: ReadonlyMap<string, Station>;
+  readonly answering: ReadonlyMap<string, Answering>;
+  readonly trap?: Trap;
+  readonly deadline: number;
+}
+
+async function runProbe(probe: Probe, { stations, answering, deadline, trap }: Scene): Promise<ProbeResult> {
+  const { kind, from, to, family, address } = probe;
+  const begin = performance.now();
+  const { namespace } = stations.get(from.name)!;
+  const outcome = await outcomeOf(async () => {
+    if (kind === 'vacant') {
+      const vacant = { address, parties: [...stations.values()], ...(trap === undefined ? {} : { trap }) };
+      return probeVacancy(namespace, vacant);
+    }
+    const { [kind]: port } = answering.get(doorOf(to.name, family))!;
+    return judge(
+      probe,
+      await (kind === 'tcp' ? askTcp : askUdp)(namespace, {
+        address,
+        port,
+        deadline,
+        adapt: from.kind !== 'pod',
+      }),
+    );
+  });
+  return {
+    ...{ kind, from: from.name, to: to.name, family, address },
+    ...(from.node === undefined ? {} : { fromNode: from.node }),
+    ...(to.node === undefined ? {} : { toNode: to.node }),
+    milliseconds: performance.now() - begin,
+    ...outcome,
+  };
+}
+
+export type Outcome = Pick<ProbeResult, 'ok' | 'bytes' | 'seen' | 'words'>;
+
+async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    return { ok: false, words: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Whether an answer is the right one. */
+export function judge({ to, seenAs }: Probe, { name, seen, bytes }: Answer): Outcome {
+  const facts = { bytes, seen };
+  if (name !== to.name) return { ...facts, ok: false, words: `${name} answered instead` };
+  if (seenAs === undefined || seenAs.includes(seen)) return { ...facts, ok: true };
+  return { ...facts, ok: false, words: `it was seen as ${seen}, not as ${seenAs.join(' or ')}` };
+}

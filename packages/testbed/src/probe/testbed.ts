@@ -1,0 +1,78 @@
+/** The parties of a testbed, and the addresses of it that nobody has. */
+import { addressAt, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
+import { openLocalApi } from '@podwire/local-api';
+import { familyOf } from '../net/sockets.js';
+import { type FamilyAddresses, withoutLength } from '../shape.js';
+import type { Testbed, TestbedNode } from '../testbed.js';
+import type { Addresses, Station, Vacancy } from './party.js';
+import { type ConnectivityReport, probeConnectivity, type ProbeOptions } from './run.js';
+
+export async function probeTestbed(testbed: Testbed, options?: ProbeOptions): Promise<ConnectivityReport> {
+  const vacancies = await Promise.all(testbed.nodes.map(findVacancies));
+  return probeConnectivity(stationsOf(testbed), vacancies.flat(), options);
+}
+
+export function stationsOf({ pods, nodes, fabric, topology }: Testbed): Station[] {
+  return [
+    ...nodes
+      .flatMap(({ name }) => pods.filter((pod) => pod.node === name && pod.addresses.length > 0))
+      .map(({ namespace, name, node, addresses, network }): Station => {
+        const own = Object.fromEntries(addresses.map((address) => [familyOf(address), address]));
+        return { name: `${namespace}/${name}`, kind: 'pod', node, addresses: own, namespace: network };
+      }),
+    ...nodes.map(({ name, addresses, namespace }): Station => {
+      return { name, kind: 'node', node: name, addresses: byFamily(addresses), namespace };
+    }),
+    {
+      ...{ name: 'outside', kind: 'outside', addresses: byFamily(topology.outside), namespace: fabric },
+      aliases: topology.segments.flatMap(({ gateway }) => Object.values(gateway).map(withoutLength)),
+    },
+  ];
+}
+
+const byFamily = ({ ipv4, ipv6 }: FamilyAddresses): Addresses => ({
+  ...(ipv4 === undefined ? {} : { 4: withoutLength(ipv4) }),
+  ...(ipv6 === undefined ? {} : { 6: withoutLength(ipv6) }),
+});
+
+/** What the agent says of addresses, as far as it is read here. */
+interface IpamView {
+  readonly networks: readonly {
+    readonly pools: readonly { readonly blocks: readonly { readonly cidr: string }[] }[];
+    readonly leases: readonly { readonly address: string }[];
+  }[];
+}
+
+/** Milliseconds: an agent may be frozen. */
+const timeout = 1_000;
+
+/** One address of each family. A node whose agent does not answer has none: nothing is known of its blocks. */
+async function findVacancies({ name, agent }: TestbedNode): Promise<Vacancy[]> {
+  const api = openLocalApi({
+    socket: agent.apiSocket,
+    peer: { name, unreachable: 'AGENT_UNREACHABLE' },
+    timeout,
+  });
+  const { networks } = await api.get<IpamView>('/v1/ipam').catch((): IpamView => ({ networks: [] }));
+  const taken = new Set(networks.flatMap(({ leases }) => leases.map(({ address }) => address)));
+  const blocks = networks.flatMap(({ pools }) =>
+    pools.flatMap((pool) => pool.blocks.map(({ cidr }) => cidr)),
+  );
+  return ([4, 6] as const).flatMap((family) => {
+    const address = blocks
+      .filter((cidr) => familyOf(cidr) === family)
+      .map((cidr) => findFree(cidr, taken))
+      .find((found) => found !== undefined);
+    return address === undefined ? [] : [{ node: name, address }];
+  });
+}
+
+/** From the end, which is handed out last; the very last may be a broadcast address. */
+function findFree(cidr: string, taken: ReadonlySet<string>): string | undefined {
+  const prefix = parsePrefix(cidr);
+  for (let offset = prefixSize(prefix) - 2n; offset > 0n; offset--) {
+    const text = formatAddress(addressAt(prefix.address, offset));
+    if (!taken.has(text)) return text;
+  }
+  return undefined;
+}

@@ -1,0 +1,63 @@
+/** Programs that a testbed starts, by absolute path. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { PodwireError } from '@podwire/errors';
+import type { StoreKind } from './shape.js';
+
+export interface Programs {
+  readonly ip: string;
+  /** Only where the store is etcd. */
+  readonly etcd: string | undefined;
+  readonly podwire: string;
+  /** Directory of the plugin. */
+  readonly plugins: string;
+}
+
+/** This package: the nearest directory above with a package.json, whether the sources run or what was built of them. */
+const findPackage = (directory: string): string =>
+  fs.existsSync(path.join(directory, 'package.json')) ? directory : findPackage(path.dirname(directory));
+
+/** `bin` of the checkout or installation that this program runs from. */
+export const ownBinDirectory = path.resolve(findPackage(import.meta.dirname), '../../bin');
+
+/** Debian has these where only root's PATH looks. */
+const moreDirectories = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
+
+/** @throws PodwireError PRIVILEGE_MISSING, PREREQUISITE_MISSING naming Debian's package */
+export function findPrograms(store: StoreKind, binDirectory = ownBinDirectory): Programs {
+  if (process.getuid?.() !== 0)
+    throw new PodwireError(
+      'PRIVILEGE_MISSING',
+      'a testbed is made of network namespaces, which only root may make',
+    );
+  const plugin = path.join(binDirectory, 'podwire-cni');
+  if (!isExecutable(plugin))
+    throw new PodwireError(
+      'PREREQUISITE_MISSING',
+      `the plugin ${plugin} is not built yet: run "npm run setup"`,
+    );
+  requireProgram('nft', 'nftables');
+  return {
+    ip: requireProgram('ip', 'iproute2'),
+    etcd: store === 'etcd' ? requireProgram('etcd', 'etcd-server', ', or take --store embedded') : undefined,
+    podwire: path.join(binDirectory, 'podwire'),
+    plugins: binDirectory,
+  };
+}
+
+function requireProgram(name: string, debianPackage: string, otherwise = ''): string {
+  const searchPath = (process.env['PATH'] ?? '').split(':').filter((each) => path.isAbsolute(each));
+  const found = [...searchPath, ...moreDirectories].map((each) => path.join(each, name)).find(isExecutable);
+  if (found !== undefined) return found;
+  const message = `the program ${name} is not installed: apt-get install ${debianPackage}${otherwise}`;
+  throw new PodwireError('PREREQUISITE_MISSING', message);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

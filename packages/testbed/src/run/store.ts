@@ -1,0 +1,120 @@
+/** The store that the nodes share. */
+import http from 'node:http';
+import { PodwireError } from '@podwire/errors';
+import { silentLog, systemClock } from '@podwire/rim';
+import type { Store, StoreSpec } from '@podwire/store';
+import type { TestbedNamespace } from '../net/namespaces.js';
+import { connectFrom, type Door, openDoor } from '../net/sockets.js';
+import type { OpenRecord } from '../record.js';
+import { etcdPort, type FamilyAddresses, type StoreKind, withoutLength } from '../shape.js';
+import { createDaemon, type Daemon } from './daemon.js';
+
+export interface TestbedStore {
+  readonly kind: StoreKind;
+  /** As an agent behind this gateway has it in its configuration. */
+  specFor(gateway: FamilyAddresses): StoreSpec;
+  /** A connection of this process's own; the caller closes it. */
+  open(): Promise<Store>;
+  /** `http://127.0.0.1:PORT`: leads to etcd as long as this process lives. @throws PodwireError TESTBED_FAILED without a server */
+  url(): Promise<string>;
+  /** The server's process. @throws PodwireError TESTBED_FAILED for a store without a server */
+  readonly server: Daemon;
+  release(): Promise<void>;
+}
+
+export interface StoreOptions {
+  readonly kind: StoreKind;
+  readonly record: OpenRecord;
+  /** Where etcd is. */
+  readonly namespace: TestbedNamespace;
+  readonly gateway: FamilyAddresses;
+  readonly etcd: string | undefined;
+}
+
+export function createTestbedStore(options: StoreOptions): TestbedStore {
+  return options.kind === 'embedded' ? createEmbedded(options) : createEtcd(options);
+}
+
+function createEmbedded({ record }: StoreOptions): TestbedStore {
+  const spec = { kind: 'embedded', directory: record.places.store } as const;
+  const refuse = (): never => {
+    throw new PodwireError('TESTBED_FAILED', 'the embedded store has no server');
+  };
+  return {
+    kind: 'embedded',
+    specFor: () => spec,
+    open: () => openStoreOf(spec),
+    url: () => Promise.reject(new PodwireError('TESTBED_FAILED', 'the embedded store has no server')),
+    get server() {
+      return refuse();
+    },
+    release: () => Promise.resolve(),
+  };
+}
+
+function createEtcd({ record, namespace, gateway, etcd = 'etcd' }: StoreOptions): TestbedStore {
+  const address = hostOf(gateway);
+  let door: Promise<Door> | undefined;
+  const url = async (): Promise<string> => {
+    door ??= openDoor(namespace, address, etcdPort);
+    return `http://127.0.0.1:${(await door).port}`;
+  };
+  return {
+    kind: 'etcd',
+    specFor: (near) => ({ kind: 'etcd', endpoints: [urlOf(hostOf(near))] }),
+    url,
+    open: async () => openStoreOf({ kind: 'etcd', endpoints: [await url()] }),
+    server: createDaemon({
+      ...{ record, namespace, what: 'etcd', log: record.places.storeLog, patience: 20_000 },
+      argv: [etcd, ...etcdOptions(record.places.store, urlOf(address))],
+      isReady: () => isHealthy(namespace, address),
+    }),
+    release: async () => (await door)?.close(),
+  };
+}
+
+const hostOf = ({ ipv4, ipv6 }: FamilyAddresses): string => withoutLength(ipv4 ?? ipv6 ?? '');
+const urlOf = (host: string): string => `http://${host.includes(':') ? `[${host}]` : host}:${etcdPort}`;
+
+/** `[::]` takes IPv4 too; nobody else is in its namespace. */
+function etcdOptions(data: string, url: string): string[] {
+  const peer = 'http://127.0.0.1:2380';
+  return [
+    ...['--name', 'testbed', '--data-dir', data],
+    ...['--listen-client-urls', `http://[::]:${etcdPort}`, '--advertise-client-urls', url],
+    ...[
+      '--listen-peer-urls',
+      peer,
+      '--initial-advertise-peer-urls',
+      peer,
+      '--initial-cluster',
+      `testbed=${peer}`,
+    ],
+  ];
+}
+
+/** Milliseconds. */
+const healthDeadline = 500;
+
+function isHealthy(namespace: TestbedNamespace, address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = http.get({
+      path: '/health',
+      timeout: healthDeadline,
+      createConnection: () => connectFrom(namespace, address, etcdPort),
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+    request.on('response', (response) => {
+      response.resume().once('close', () => resolve(response.statusCode === 200));
+    });
+  });
+}
+
+async function openStoreOf(spec: Extract<StoreSpec, { kind: StoreKind }>): Promise<Store> {
+  if (spec.kind === 'etcd') {
+    const { openEtcdStore } = await import('@podwire/store/etcd');
+    return openEtcdStore(spec, { clock: systemClock, log: silentLog });
+  }
+  throw new PodwireError('TESTBED_FAILED', 'the embedded store is not there yet');
+}

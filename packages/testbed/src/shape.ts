@@ -1,0 +1,152 @@
+/** What a testbed is to be, and where everything of it is. Pure. */
+import { PodwireError } from '@podwire/errors';
+import type { PoolInput } from '@podwire/cluster-ipam/operations';
+
+export type Fabric = 'direct' | 'vxlan' | 'vxlan-cross-subnet';
+export type Families = 'dual' | 'ipv4' | 'ipv6';
+export type StoreKind = 'etcd' | 'embedded';
+
+export const fabrics: readonly Fabric[] = ['direct', 'vxlan', 'vxlan-cross-subnet'];
+export const familyChoices: readonly Families[] = ['dual', 'ipv4', 'ipv6'];
+export const storeKinds: readonly StoreKind[] = ['etcd', 'embedded'];
+
+export interface Shape {
+  readonly nodes: number;
+  readonly fabric: Fabric;
+  readonly families: Families;
+  readonly store: StoreKind;
+  /** Pods of each node that are there from the beginning. */
+  readonly pods: number;
+  /** Segments, with a router between them. */
+  readonly subnets: number;
+}
+
+export const usualName = 'default';
+
+export const usualShape: Shape = {
+  nodes: 3,
+  fabric: 'vxlan',
+  families: 'dual',
+  store: 'etcd',
+  pods: 2,
+  subnets: 1,
+};
+
+/** ADDRESS/LENGTH of each family that there is. */
+export interface FamilyAddresses {
+  readonly ipv4?: string;
+  readonly ipv6?: string;
+}
+
+/** A bridge of the segments' namespace, whose own address is the router's. */
+export interface Segment {
+  readonly name: string;
+  readonly bridge: string;
+  readonly gateway: FamilyAddresses;
+}
+
+export interface NodePlace {
+  readonly name: string;
+  readonly segment: Segment;
+  /** Its link on the bridge; the node's own end is `eth0`. */
+  readonly port: string;
+  readonly addresses: FamilyAddresses;
+}
+
+export interface Topology {
+  readonly families: readonly (4 | 6)[];
+  readonly segments: readonly Segment[];
+  readonly nodes: readonly NodePlace[];
+  /** Beyond the segments: an address that nobody but the router knows. Prefixes for documentation (RFC 5737, RFC 3849). */
+  readonly outside: FamilyAddresses;
+}
+
+/** Bytes: what Ethernet has. */
+export const segmentMtu = 1500;
+/** The network of all agents, and the plugin configuration's name. */
+export const networkName = 'default';
+export const etcdPort = 2379;
+
+const limits = { nodes: 200, pods: 100, subnets: 16 } as const;
+const namePattern = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
+
+/** @throws PodwireError REQUEST_INVALID naming what cannot be */
+export function checkShape(name: string, shape: Shape): void {
+  // Sockets lie below a directory of that name, and their paths may have 107 characters.
+  if (!namePattern.test(name)) refuse(`${JSON.stringify(name)} is no name: up to 32 of a–z, 0–9 and dashes`);
+  const whole = (what: keyof typeof limits, least: number): void => {
+    const value = shape[what];
+    if (Number.isInteger(value) && value >= least && value <= limits[what]) return;
+    refuse(`${what} must be a number from ${least} to ${limits[what]}, is ${value}`);
+  };
+  whole('nodes', 1);
+  whole('pods', 0);
+  whole('subnets', 1);
+  if (shape.subnets > shape.nodes)
+    refuse(`${shape.subnets} subnets need as many nodes, there are ${shape.nodes}`);
+  if (shape.subnets > 1 && shape.fabric === 'direct')
+    refuse('direct routes end at the border of a subnet; take vxlan-cross-subnet for several');
+}
+
+function refuse(message: string): never {
+  throw new PodwireError('REQUEST_INVALID', message);
+}
+
+export function planTopology({ nodes, families, subnets }: Shape): Topology {
+  const chosen = ([4, 6] as const).filter((family) => families === 'dual' || families === `ipv${family}`);
+  const segments = Array.from({ length: subnets }, (_, index) => planSegment(index + 1, chosen));
+  return {
+    families: chosen,
+    segments,
+    nodes: Array.from({ length: nodes }, (_, index) => {
+      const at = Math.floor((index * subnets) / nodes);
+      return planNode(index + 1, at + 1, segments[at]!, chosen);
+    }),
+    outside: pick(chosen, '198.51.100.1/32', '2001:db8:51::1/128'),
+  };
+}
+
+const planSegment = (number: number, families: readonly (4 | 6)[]): Segment => ({
+  name: `subnet${number}`,
+  bridge: `br${number}`,
+  gateway: pick(families, `10.10.${number}.1/24`, `fd00:10:${number}::1/64`),
+});
+
+const planNode = (
+  number: number,
+  segmentNumber: number,
+  segment: Segment,
+  families: readonly (4 | 6)[],
+): NodePlace => ({
+  name: `node${number}`,
+  segment,
+  port: `node${number}`,
+  addresses: pick(
+    families,
+    `10.10.${segmentNumber}.${number + 10}/24`,
+    `fd00:10:${segmentNumber}::${number + 10}/64`,
+  ),
+});
+
+const pick = (families: readonly (4 | 6)[], ipv4: string, ipv6: string): FamilyAddresses => ({
+  ...(families.includes(4) ? { ipv4 } : {}),
+  ...(families.includes(6) ? { ipv6 } : {}),
+});
+
+export const withoutLength = (text: string): string => text.replace(/\/.*/, '');
+
+export function planPools({ fabric, families }: Shape): PoolInput[] {
+  const pool = (name: 'ipv4' | 'ipv6', cidr: string): PoolInput[] =>
+    families === 'dual' || families === name
+      ? [{ name, network: networkName, cidr, encapsulation: fabric, natOutgoing: true }]
+      : [];
+  return [...pool('ipv4', '10.244.0.0/16'), ...pool('ipv6', 'fd00:244::/48')];
+}
+
+/** `pod2a`: the first of node2. Short, for the columns of a matrix; the node can be read from it. */
+export function podName(nodeNumber: number, index: number): string {
+  const letters: string[] = [];
+  for (let rest = index; rest >= 0; rest = Math.floor(rest / 26) - 1)
+    letters.unshift(String.fromCharCode(97 + (rest % 26)));
+  return `pod${nodeNumber}${letters.join('')}`;
+}

@@ -1,0 +1,160 @@
+/** A testbed that is there: what can be done with it. */
+import { PodwireError } from '@podwire/errors';
+import { warmThreadPool } from '@podwire/linux';
+import { openTestbedNamespace, type TestbedNamespace } from './net/namespaces.js';
+import { placesOf } from './places.js';
+import type { ConnectivityReport, ProbeOptions } from './probe/run.js';
+import { probeTestbed } from './probe/testbed.js';
+import { findPrograms, type Programs } from './programs.js';
+import { type OpenRecord, openRecord, type PodRecord, readRecord, type TestbedRecord } from './record.js';
+import { createTestbedAgent, type TestbedAgent } from './run/agent.js';
+import {
+  addPod,
+  createPodRuntime,
+  openPod,
+  type PodRuntime,
+  type PodWish,
+  removePod,
+  type TestbedPod,
+} from './run/pods.js';
+import { createTestbedStore, type TestbedStore } from './run/store.js';
+import { type NodePlace, planTopology, type Topology } from './shape.js';
+import { takeDown } from './take-down.js';
+
+export interface TestbedNode extends NodePlace {
+  readonly namespace: TestbedNamespace;
+  readonly agent: TestbedAgent;
+  /** Its container runtime. */
+  readonly pods: PodRuntime;
+}
+
+export interface Testbed {
+  readonly name: string;
+  readonly directory: string;
+  readonly topology: Topology;
+  readonly record: TestbedRecord;
+  /** Of bridges and router, of etcd, and of what lies outside. */
+  readonly fabric: TestbedNamespace;
+  readonly nodes: readonly TestbedNode[];
+  readonly pods: readonly TestbedPod[];
+  readonly store: TestbedStore;
+  /** @throws PodwireError NODE_UNKNOWN */
+  node(name: string): TestbedNode;
+  /** @throws PodwireError TESTBED_FAILED with what the plugin says */
+  addPod(node: string, pod: PodWish, signal?: AbortSignal): Promise<TestbedPod>;
+  /** @throws CniError */
+  removePod(pod: Pick<PodRecord, 'namespace' | 'name'>): Promise<void>;
+  /** Takes the node's link on its segment down, as a cable that is pulled. */
+  cutOff(node: string): Promise<void>;
+  rejoin(node: string): Promise<void>;
+  /** Who reaches whom, now. */
+  matrix(options?: ProbeOptions): Promise<ConnectivityReport>;
+  /** Lets go of everything; the testbed stays up. */
+  release(): Promise<void>;
+  /** Takes everything away. */
+  close(): Promise<void>;
+}
+
+export interface Opening {
+  readonly record: OpenRecord;
+  readonly topology: Topology;
+  readonly programs: Programs;
+  readonly fabric: TestbedNamespace;
+  readonly namespaces: ReadonlyMap<string, TestbedNamespace>;
+  /** The command line of agents up to `--config FILE`. */
+  readonly entry?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The handles of a testbed around its record. */
+export function assembleTestbed(opening: Opening, pods: TestbedPod[] = []): Testbed {
+  const { record, topology, programs, fabric } = opening;
+  const nodes = topology.nodes.map((node) => assembleNode(opening, node));
+  const [segment] = topology.segments;
+  const store = createTestbedStore({
+    ...{ record, namespace: fabric, etcd: programs.etcd },
+    kind: record.current.shape.store,
+    gateway: segment!.gateway,
+  });
+  const nodeOf = (name: string): TestbedNode => {
+    const found = nodes.find((each) => each.name === name);
+    if (found !== undefined) return found;
+    throw new PodwireError('NODE_UNKNOWN', `the testbed ${record.current.name} has no node ${name}`);
+  };
+  const setLink = async (name: string, state: 'up' | 'down'): Promise<void> =>
+    void (await fabric.run([programs.ip, 'link', 'set', nodeOf(name).port, state]));
+  const release = async (): Promise<void> => {
+    await store.release();
+    for (const each of [fabric, ...nodes.map(({ namespace }) => namespace)]) each.release();
+    for (const pod of pods) pod.network.release();
+  };
+  const testbed: Testbed = {
+    ...{ name: record.current.name, directory: record.places.directory },
+    ...{ topology, fabric, nodes, store, pods, node: nodeOf, release },
+    get record() {
+      return record.current;
+    },
+    async addPod(node: string, wish: PodWish, signal?: AbortSignal) {
+      const pod = await addPod(record, node, nodeOf(node).pods, wish, signal);
+      pods.push(pod);
+      return pod;
+    },
+    async removePod({ namespace, name }: Pick<PodRecord, 'namespace' | 'name'>) {
+      const at = pods.findIndex((pod) => pod.namespace === namespace && pod.name === name);
+      if (at < 0) throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}`);
+      await removePod(record, pods[at]!, nodeOf(pods[at]!.node).pods);
+      pods.splice(at, 1);
+    },
+    cutOff: (name: string) => setLink(name, 'down'),
+    rejoin: (name: string) => setLink(name, 'up'),
+    matrix: (options?: ProbeOptions) => probeTestbed(testbed, options),
+    async close() {
+      record.update(() => ({ phase: 'going down' }));
+      await release();
+      await takeDown(record.current.name);
+    },
+  };
+  return testbed;
+}
+
+function assembleNode({ record, programs, namespaces, ...opening }: Opening, place: NodePlace): TestbedNode {
+  const namespace = namespaces.get(place.name)!;
+  const places = record.places.node(place.name);
+  const { entry = [programs.podwire, 'agent'], env } = opening;
+  const agent = createTestbedAgent({
+    ...{ node: place, places, record, namespace, entry },
+    ...(env === undefined ? {} : { env }),
+  });
+  return { ...place, namespace, agent, pods: createPodRuntime(namespace, places, programs.plugins) };
+}
+
+/**
+ * One that somebody else has brought up.
+ * @throws PodwireError TESTBED_FAILED when there is none of this name, or only a part of it
+ */
+export async function openTestbed(name: string): Promise<Testbed> {
+  await warmThreadPool();
+  const places = placesOf(name);
+  const current = readRecord(places);
+  if (current === undefined) throw new PodwireError('TESTBED_FAILED', `there is no testbed ${name}`);
+  if (current.phase !== 'up')
+    throw new PodwireError(
+      'TESTBED_FAILED',
+      `the testbed ${name} is not up: it is ${current.phase}, or was left so`,
+    );
+  const record = openRecord(places, current);
+  const topology = planTopology(current.shape);
+  const open = (each: string): TestbedNamespace => openTestbedNamespace(places.namespace(each));
+  const opening = {
+    ...{ record, topology, programs: findPrograms(current.shape.store) },
+    fabric: open(fabricName),
+    namespaces: new Map(topology.nodes.map((node) => [node.name, open(node.name)])),
+  };
+  return assembleTestbed(
+    opening,
+    current.pods.map((pod) => openPod(record, pod)),
+  );
+}
+
+/** Of the namespace that joins the nodes. */
+export const fabricName = 'fabric';
