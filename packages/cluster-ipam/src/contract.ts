@@ -101,6 +101,8 @@ export interface Need {
   readonly requested?: readonly string[];
   /** Pools by name. */
   readonly pools?: readonly string[];
+  /** As `PodAddresses.workload`: addresses that are kept for it are refused to everybody else. */
+  readonly workload?: string;
 }
 
 export interface AddressingStatus {

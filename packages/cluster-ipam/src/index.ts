@@ -1,1 +1,4 @@
 export type * from './contract.js';
+export { type HoldingsFileSystem, openHoldingsFile } from './holdings/file.js';
+export { createNodeAddressing } from './node-addressing.js';
+export { type Labels, parseSelector, type Selector } from './selector.js';

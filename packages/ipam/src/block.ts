@@ -28,7 +28,9 @@ export interface Slot extends Linked<Slot> {
   /** Not to be handed out, but an adopted lease may be in it. */
   reserved: boolean;
   /** `free` slots are in their block's queue, `cooling` ones in that of their pool. */
-  state: 'free' | 'leased' | 'cooling' | 'reserved' | 'lent';
+  state: 'free' | 'kept' | 'leased' | 'cooling' | 'reserved' | 'lent';
+  /** The only workload that may have it: then it is `kept` instead of `free`. */
+  keptFor: string | undefined;
   /** Of the lease; or the node that it is lent to. */
   owner: string | undefined;
   /** Who has it, or had it and may have it again while it cools. */
@@ -84,6 +86,7 @@ function createSlot(block: Block, ordinal: number, reserved: boolean): Slot {
     ordinal,
     reserved,
     state: reserved ? 'reserved' : 'free',
+    keptFor: undefined,
     owner: undefined,
     workload: undefined,
     rest: noRest,
@@ -108,13 +111,14 @@ export function reserveAnew(block: Block, pool: Pool): void {
 function closeSlot(slot: Slot): void {
   if (slot.state === 'free') slot.block.free.remove(slot);
   else if (slot.state === 'cooling') slot.block.cooling--;
-  else return;
+  else if (slot.state !== 'kept') return;
   slot.state = 'reserved';
 }
 
-function openSlot(slot: Slot): void {
-  slot.state = 'free';
-  slot.block.free.append(slot);
+/** From now on it can be had again, by whoever may. */
+export function openSlot(slot: Slot): void {
+  slot.state = slot.keptFor === undefined ? 'free' : 'kept';
+  if (slot.state === 'free') slot.block.free.append(slot);
 }
 
 function reservedOrdinals(pool: Pool, prefix: Prefix): Set<number> {

@@ -189,6 +189,11 @@ export interface Ipam {
   /** The other node has returned it: it cools down. One that is not lent is no error. */
   takeBack(address: string): void;
   loans(): readonly Loan[];
+  /**
+   * Addresses that only one workload may have, by name (`requested`, `preferred` with this `workload`): its static ones, and
+   * what its sticky pods come back to. All others get something else. What is in use of them stays so.
+   */
+  setKept(kept: ReadonlyMap<string, string>): void;
   leases(): Lease[];
   /** Leases outside every block of this node: of pools that have been removed since, for instance. */
   foreignLeases(): Lease[];

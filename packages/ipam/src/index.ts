@@ -15,5 +15,5 @@ export type {
   PoolSpec,
 } from './contract.js';
 export { createIpam } from './ipam.js';
-export { defaultBlockSize, gatewayOf } from './pool.js';
+export { defaultBlockSize, gatewayOf, readPool } from './pool.js';
 export { findOverlaps, type PoolProblem, validatePools } from './validate.js';

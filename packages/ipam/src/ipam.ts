@@ -31,6 +31,7 @@ import { PoolSpace } from './pool-space.js';
 import {
   addressCooling,
   addressInUse,
+  addressKept,
   addressLent,
   addressNotInPool,
   blockNotOwned,
@@ -69,6 +70,8 @@ class NodeIpam implements Ipam {
   readonly #foreign = new Map<string, Holding>();
   /** By canonical text; also of blocks that are not owned (yet). */
   readonly #loans = new Map<string, Loan>();
+  /** By canonical text. */
+  #kept: ReadonlyMap<string, string> = new Map();
   readonly #unplaced = new UnplacedRests();
   #releases = 0;
 
@@ -145,6 +148,7 @@ class NodeIpam implements Ipam {
     if (slot === undefined) throw blockNotOwned(formatAddress(address), name);
     if (slot.reserved) throw reserved();
     this.#refuseHeld(address, space);
+    if (slot.state === 'kept' && !mayHave(slot, wanted)) throw addressKept(slot, name);
     if (!mayHave(slot, wanted)) throw addressCooling(slot, name, this.#time);
     return { space, slot };
   }
@@ -357,6 +361,22 @@ class NodeIpam implements Ipam {
     return [...this.#loans.values()];
   }
 
+  setKept(kept: ReadonlyMap<string, string>): void {
+    const before = this.#kept;
+    this.#kept = new Map([...kept].map(([text, workload]) => [formatAddress(parseAddress(text)), workload]));
+    for (const text of new Set([...before.keys(), ...this.#kept.keys()])) {
+      const workload = this.#kept.get(text);
+      if (workload !== before.get(text)) this.#keepSlot(text, workload);
+    }
+  }
+
+  #keepSlot(text: string, workload: string | undefined): void {
+    const address = parseAddress(text);
+    const space = this.#spaceOf(address);
+    const slot = space?.knownSlotOf(address);
+    if (slot !== undefined) space!.keep(slot, workload);
+  }
+
   leases(): Lease[] {
     return [...this.#owners.values()].flat().map((holding) => holding.lease);
   }
@@ -387,6 +407,10 @@ class NodeIpam implements Ipam {
   /** A block that was another's when a lease in it was adopted may become ours later: it must know that lease. */
   #blockClaimed(space: PoolSpace, block: Block): void {
     this.#blocks.add(block);
+    for (const [text, workload] of this.#kept) {
+      const slot = findSlot(block, parseAddress(text));
+      if (slot !== undefined) space.keep(slot, workload);
+    }
     for (const loan of this.#loans.values()) {
       const slot = findSlot(block, parseAddress(loan.address));
       if (slot !== undefined) space.lend(slot, loan.borrower);
@@ -405,12 +429,11 @@ class NodeIpam implements Ipam {
   }
 }
 
-/** Free; or cooling, and asked for by the workload that had it. */
-function mayHave(slot: Slot, { workload }: Wanted): boolean {
-  return (
-    slot.state === 'free' ||
-    (slot.state === 'cooling' && workload !== undefined && slot.workload === workload)
-  );
+/** Free; or kept for the workload that asks; or cooling, and that workload had it. */
+function mayHave({ state, keptFor, workload: had }: Slot, { workload }: Wanted): boolean {
+  if (state === 'free') return true;
+  if (workload === undefined) return false;
+  return state === 'kept' ? keptFor === workload : state === 'cooling' && had === workload;
 }
 
 function readRecorded(lease: Lease): Address {

@@ -7,7 +7,16 @@ import {
   prefixSize,
 } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
-import { type Block, createBlock, isEmpty, reportBlock, reserveAnew, type Rest, type Slot } from './block.js';
+import {
+  type Block,
+  createBlock,
+  isEmpty,
+  openSlot,
+  reportBlock,
+  reserveAnew,
+  type Rest,
+  type Slot,
+} from './block.js';
 import { BlockMap } from './block-map.js';
 import type { BlockSource, Pool, PoolReport } from './contract.js';
 import { Fifo } from './fifo.js';
@@ -93,10 +102,18 @@ export class PoolSpace {
   }
 
   #free(slot: Slot): void {
-    slot.state = 'free';
     slot.workload = undefined;
-    slot.block.free.append(slot);
-    this.#open.add(slot.block);
+    openSlot(slot);
+    if (slot.state === 'free') this.#open.add(slot.block);
+  }
+
+  /** Says which workload alone may have it; undefined: everybody. */
+  keep(slot: Slot, workload: string | undefined): void {
+    const wasKept = slot.state === 'kept';
+    if (slot.state === 'free') slot.block.free.remove(slot);
+    const isOpen = wasKept || slot.state === 'free';
+    slot.keptFor = workload;
+    if (isOpen) this.#free(slot);
   }
 
   /** The address to hand out next; claims a block when no own block has one. It is not taken yet. */

@@ -20,6 +20,14 @@ export function addressLent({ address, borrower }: Loan, pool: string): PodwireE
   });
 }
 
+export function addressKept(slot: Slot, pool: string): PodwireError {
+  const address = formatSlot(slot);
+  const workload = slot.keptFor ?? '';
+  return new PodwireError('ADDRESS_IN_USE', `${address} of pool ${pool} is kept for workload ${workload}`, {
+    details: { address, pool, owner: `workload ${workload}` },
+  });
+}
+
 export function blockUnknown(block: string): PodwireError {
   return new PodwireError('ADDRESS_NOT_IN_POOL', `${block} is no block of this node`, { details: { block } });
 }

@@ -13,6 +13,8 @@ import {
   standingOf,
   stillUnknown,
   whyNot,
+  isUnheard,
+  whyUnheard,
 } from './finding.js';
 
 export function findInBlocks(evidence: Evidence): Finding[] {
@@ -95,9 +97,7 @@ function findOwnerless(evidence: Evidence, stored: Stored<Block>): Finding[] {
 function remedyForLeaked(evidence: Evidence, stored: Stored<Block>): Remedy {
   const { node = '', claimedAt } = stored.value;
   if (isImported(stored.value)) {
-    return leave(
-      `it was imported, and its pods may be alive: start the agent of ${node}, or \`podwire nodes forget ${node}\``,
-    );
+    return whyUnheard(node);
   }
   if (evidence.now - claimedAt < evidence.grace)
     return leave('it was claimed a moment ago: look again later');
@@ -114,7 +114,8 @@ function tidyBlock(evidence: Evidence, stored: Stored<Block>): Remedy {
 
 /** Takes owner and borrowers that are unknown out of the block; deletes it when nobody is left in it. */
 function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stored<Block>): Remedy {
-  const isGone = (node: string): boolean => standingOf(evidence.snapshot, node) === 'unknown';
+  const isGone = (node: string): boolean =>
+    standingOf(evidence.snapshot, node) === 'unknown' && !isUnheard(evidence, block.cidr, node);
   const isOld = evidence.now - block.claimedAt >= evidence.grace;
   const ownerGoes = block.node !== undefined && isGone(block.node) && !isImported(block) && isOld;
   const loans = block.loans.filter(({ node }) => !isGone(node));
@@ -172,7 +173,9 @@ function findLoans(evidence: Evidence, stored: Stored<Block>): Finding[] {
     if (standing === 'unknown') {
       const message = `${address} of block ${block.cidr} is lent to node ${node}, which is not registered`;
       const id = `orphaned:loan:${block.cidr}:${address}:${node}`;
-      return [{ ...about, id, kind: 'orphaned', message, remedy: tidyBlock(evidence, stored) }];
+      const isImport = isUnheard(evidence, block.cidr, node);
+      const remedy = isImport ? whyUnheard(node) : tidyBlock(evidence, stored);
+      return [{ ...about, id, kind: 'orphaned', message, remedy }];
     }
     if (!containsPrefix(prefix, prefixFrom(address))) {
       const message = `${address}, lent to node ${node}, is not in its block ${block.cidr}`;

@@ -56,7 +56,19 @@ export interface Evidence extends FindingOptions {
   readonly snapshot: ClusterSnapshot;
   /** What mends a block, by key: one remedy for all that is wrong with it, since the second of two writes would find it changed. */
   readonly blockRemedies: Map<string, Remedy>;
+  /** `CIDR NODE` of ledgers that an import has written, and nobody since. */
+  readonly importedBooks: ReadonlySet<string>;
 }
+
+/** Nobody knows whether the pods are alive that an import has found there. */
+export function isUnheard({ snapshot, importedBooks }: Evidence, cidr: string, node: string): boolean {
+  return importedBooks.has(`${cidr} ${node}`) && standingOf(snapshot, node) === 'unknown';
+}
+
+export const whyUnheard = (node: string): Remedy =>
+  leave(
+    `it was imported, and its pods may be alive: start the agent of ${node}, or \`podwire nodes forget ${node}\``,
+  );
 
 export const leave = (why: string): Remedy => ({ how: 'leave', why });
 

@@ -8,7 +8,9 @@ export type { Finding, FindingKind, FindingOptions, Mend, Remedy } from './findi
 
 /** Everything that is wrong in what was read. Pure. */
 export function findProblems(snapshot: ClusterSnapshot, options: FindingOptions): Finding[] {
-  const evidence: Evidence = { ...options, snapshot, blockRemedies: new Map() };
+  const imported = snapshot.ledgers.filter(({ value }) => value.imported === true);
+  const importedBooks = new Set(imported.map(({ value }) => `${value.cidr} ${value.node}`));
+  const evidence: Evidence = { ...options, snapshot, blockRemedies: new Map(), importedBooks };
   return [...findInBlocks(evidence), ...findInLedgers(evidence), ...findElsewhere(evidence)].sort(byKind);
 }
 

@@ -12,6 +12,8 @@ import {
   standingOf,
   stillUnknown,
   whyNot,
+  isUnheard,
+  whyUnheard,
 } from './finding.js';
 
 export function findInLedgers(evidence: Evidence): Finding[] {
@@ -86,12 +88,9 @@ function remedyForUnknown(
   stored: Stored<Ledger>,
   block: Stored<Block> | undefined,
 ): Remedy {
-  const { node, reportedAt } = stored.value;
-  if (block !== undefined && isImported(block.value)) {
-    return leave(
-      `it was imported, and its pods may be alive: start the agent of ${node}, or \`podwire nodes forget ${node}\``,
-    );
-  }
+  const { node, cidr, reportedAt } = stored.value;
+  const isImport = block !== undefined && isImported(block.value);
+  if (isImport || isUnheard(evidence, cidr, node)) return whyUnheard(node);
   if (evidence.now - reportedAt < evidence.grace)
     return leave('it was reported a moment ago: look again later');
   return dropLedger(stored, [{ key: stored.key, expect: stored.revision }, ...stillUnknown(evidence, node)]);

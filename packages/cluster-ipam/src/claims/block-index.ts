@@ -1,0 +1,128 @@
+/** The free blocks of all pools, following the copy of the cluster. */
+import {
+  type Address,
+  addressBits,
+  containsPrefix,
+  formatPrefix,
+  overlaps,
+  parsePrefix,
+  type Prefix,
+  prefixOf,
+} from '@podwire/addresses';
+import type { ClusterCopy, CopyChange, Pool } from '@podwire/cluster';
+import { readPool } from '@podwire/ipam';
+import { FreeBlocks } from './free-blocks.js';
+
+interface PoolEntry {
+  readonly pool: Pool;
+  readonly free: FreeBlocks;
+  readonly skip: (block: Prefix) => number;
+  /** Blocks that nobody owns, but of which something is lent: they can be claimed all the same. */
+  readonly ownerless: Set<string>;
+  readonly blocks: Set<string>;
+}
+
+export interface BlockIndex {
+  take(change: Pick<CopyChange, 'pools' | 'blocks'>): void;
+  /** The block to claim: nobody's, and not in `except`. */
+  choose(pool: string, start: number, except: ReadonlySet<string>): string | undefined;
+  free(pool: string): number;
+  /** The block that the address lies in, of whatever size. */
+  around(address: Address): string | undefined;
+  /** All blocks of the pool that there are. */
+  blocks(pool: string): ReadonlySet<string>;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+export function createBlockIndex(copy: Pick<ClusterCopy, 'pools' | 'blocks'>): BlockIndex {
+  const entries = new Map<string, PoolEntry>();
+  /** What the entries know. */
+  const known = new Map<string, Prefix>();
+
+  const lengths = new Map<number, number>();
+
+  function takePool(name: string): void {
+    const pool = copy.pools.get(name)?.value;
+    const before = entries.get(name);
+    if (pool !== undefined && before !== undefined && sameShape(pool, before.pool)) return;
+    entries.delete(name);
+    if (pool === undefined) return;
+    const entry = createEntry(pool);
+    entries.set(name, entry);
+    for (const [cidr, block] of known) addTo(entry, cidr, block);
+  }
+
+  function addTo(entry: PoolEntry, cidr: string, block: Prefix): void {
+    if (!overlaps(entry.free.prefix, block)) return;
+    entry.free.take(block);
+    if (!containsPrefix(entry.free.prefix, block)) return;
+    entry.blocks.add(cidr);
+    if (isOwnerless(cidr)) entry.ownerless.add(cidr);
+  }
+
+  const isOwnerless = (cidr: string): boolean => {
+    const block = copy.blocks.get(cidr)?.value;
+    return block !== undefined && block.node === undefined;
+  };
+
+  function takeBlock(cidr: string): void {
+    const before = known.get(cidr);
+    const isThere = copy.blocks.has(cidr);
+    const prefix = before ?? parsePrefix(cidr);
+    for (const entry of entries.values()) {
+      if (!overlaps(entry.free.prefix, prefix)) continue;
+      entry.ownerless.delete(cidr);
+      entry.blocks.delete(cidr);
+      if (before !== undefined) entry.free.giveBack(prefix);
+      if (isThere) addTo(entry, cidr, prefix);
+    }
+    if (isThere) known.set(cidr, prefix);
+    else known.delete(cidr);
+    if (isThere !== (before !== undefined))
+      lengths.set(prefix.length, (lengths.get(prefix.length) ?? 0) + (isThere ? 1 : -1));
+  }
+
+  return {
+    take(change) {
+      for (const name of change.pools) takePool(name);
+      for (const cidr of change.blocks) takeBlock(cidr);
+    },
+    choose(name, start, except) {
+      const entry = entries.get(name);
+      if (entry === undefined) return undefined;
+      const skip = (block: Prefix): number => entry.skip(block) || (except.has(formatPrefix(block)) ? 1 : 0);
+      const block = entry.free.next(start, skip);
+      if (block !== undefined) return formatPrefix(block);
+      return [...entry.ownerless].find((cidr) => !except.has(cidr));
+    },
+    free: (name) => entries.get(name)?.free.free ?? 0,
+    around(address) {
+      for (const [length, count] of lengths) {
+        if (count === 0 || length > addressBits(address.family)) continue;
+        const cidr = formatPrefix(prefixOf(address, length));
+        if (known.has(cidr)) return cidr;
+      }
+      return undefined;
+    },
+    blocks: (name) => entries.get(name)?.blocks ?? none,
+  };
+}
+
+function createEntry(pool: Pool): PoolEntry {
+  const { prefix, blockSize, reserved } = readPool(pool);
+  const bits = BigInt((prefix.family === 4 ? 32 : 128) - blockSize);
+  /** A block that is reserved from end to end, with all that follow in the same range. */
+  const skip = (block: Prefix): number => {
+    const first = block.address.value;
+    const last = first + (1n << bits) - 1n;
+    const range = reserved.find((each) => each.first <= first && each.last >= last);
+    return range === undefined ? 0 : Number((range.last + 1n - first) >> bits);
+  };
+  return { pool, free: new FreeBlocks(prefix, blockSize), skip, ownerless: new Set(), blocks: new Set() };
+}
+
+const sameShape = (a: Pool, b: Pool): boolean =>
+  a.cidr === b.cidr &&
+  a.blockSize === b.blockSize &&
+  JSON.stringify(a.reserved) === JSON.stringify(b.reserved);

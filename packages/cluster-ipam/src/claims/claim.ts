@@ -1,0 +1,128 @@
+/** Making a block this node's: one transaction, whose creation of the block is the arbiter. */
+import { type Address, formatPrefix, prefixOf } from '@podwire/addresses';
+import { type Block, blockKind, type Pool, type Stored } from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
+import { type Condition, encodeObject, isUncertain, type Revision } from '@podwire/store';
+import { type Core, isOurs, learn, learnObject, presenceCondition, within } from '../core.js';
+import { readPresence } from '../trust/confirm.js';
+import { startOf } from './free-blocks.js';
+
+export type ClaimOutcome =
+  | 'claimed'
+  /** No block of the pool is nobody's. */
+  | 'none'
+  /** The block around the address has an owner. */
+  | 'taken';
+
+/** Each conflict teaches something; who needs more is in a crowd, and had better say so. */
+const attempts = 32;
+
+/**
+ * A block of the pool, or the one around an address of it.
+ * @throws PodwireError STORE_UNAVAILABLE and others of the store; NODE_FENCED when the store does not know the node;
+ * STORE_CONFLICT when others were faster every time
+ */
+export async function claimBlock(
+  core: Core,
+  poolName: string,
+  around: Address | undefined,
+  signal: AbortSignal,
+): Promise<ClaimOutcome> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    await requirePresence(core, signal);
+    const pool = core.copy.pools.get(poolName);
+    if (pool === undefined || pool.value.disabled || pool.value.deleting) return 'none';
+    const cidr = around === undefined ? chooseBlock(core, poolName) : blockAround(core, pool.value, around);
+    if (cidr === undefined) return 'none';
+    const before = core.copy.blocks.get(cidr);
+    if (before?.value.node !== undefined) return isOurs(core, before.value) ? 'claimed' : 'taken';
+    if (core.claiming.has(cidr)) return 'none';
+    if (await tryToClaim(core, pool, cidr, before, signal)) return 'claimed';
+  }
+  throw new PodwireError(
+    'STORE_CONFLICT',
+    `pool ${poolName}: others claimed the same blocks ${attempts} times`,
+  );
+}
+
+async function requirePresence(core: Core, signal: AbortSignal): Promise<void> {
+  if (core.presence !== undefined || (await readPresence(core, signal))) return;
+  throw new PodwireError('NODE_FENCED', `node ${core.node} is not registered in the store (any more)`);
+}
+
+const chooseBlock = (core: Core, pool: string): string | undefined =>
+  core.index.choose(pool, startOf(core.node), core.claiming);
+
+/** The block as it is, when there is one: it may be of another size. */
+const blockAround = ({ index }: Core, { blockSize }: Pool, address: Address): string =>
+  index.around(address) ?? formatPrefix(prefixOf(address, blockSize));
+
+async function tryToClaim(
+  core: Core,
+  pool: Stored<Pool>,
+  cidr: string,
+  before: Stored<Block> | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const block: Block = {
+    cidr,
+    node: core.node,
+    instance: core.instance,
+    state: 'pending',
+    claimedAt: core.clock.now(),
+    loans: before?.value.loans.filter((loan) => loan.node !== core.node) ?? [],
+  };
+  const key = core.keys.block(cidr);
+  const conditions: Condition[] = [
+    { key, expect: before?.revision ?? 'absent' },
+    { key: pool.key, expect: pool.revision },
+    ...presenceCondition(core),
+  ];
+  core.claiming.add(cidr);
+  try {
+    core.faults.reach('claim:chosen');
+    const revision = await write(core, block, conditions, signal);
+    core.faults.reach('claim:written');
+    if (revision === undefined) return false;
+    core.copy.note(key, block, revision);
+    return true;
+  } finally {
+    core.claiming.delete(cidr);
+  }
+}
+
+/** @returns undefined when a condition did not hold, or nothing was written */
+async function write(
+  core: Core,
+  block: Block,
+  conditions: readonly Condition[],
+  signal: AbortSignal,
+): Promise<Revision | undefined> {
+  const key = core.keys.block(block.cidr);
+  const writes = [{ op: 'put', key, value: encodeObject(blockKind, block) }] as const;
+  try {
+    const outcome = await within(core.clock, core.timing.call, signal, (either) =>
+      core.store.transact({ conditions, writes }, { signal: either }),
+    );
+    if (outcome.committed) return outcome.revision;
+    learn(core, conditions, outcome.found);
+    return undefined;
+  } catch (error) {
+    if (!isUncertain(error)) throw error;
+    return readBack(core, block, signal);
+  }
+}
+
+/**
+ * Nobody knows whether the claim was written: the store is asked. When it does not say either, the block may be ours; then
+ * the copy tells some time, and the block is taken in.
+ */
+async function readBack(core: Core, block: Block, signal: AbortSignal): Promise<Revision | undefined> {
+  const key = core.keys.block(block.cidr);
+  const item = await within(core.clock, core.timing.call, signal, (either) =>
+    core.store.get(key, { signal: either }),
+  );
+  learnObject(core, key, item);
+  if (item === undefined) return undefined;
+  return isOurs(core, core.copy.blocks.get(block.cidr)?.value) ? item.revision : undefined;
+}

@@ -1,0 +1,86 @@
+/** Giving blocks back to the cluster: announced first, so that nobody sends anything there when the next owner begins. */
+import { type Block, blockKind } from '@podwire/cluster';
+import { encodeObject, type Write } from '@podwire/store';
+import { type Core, isOurs, presenceCondition } from '../core.js';
+import type { Held } from '../holdings/book.js';
+import { writeAll } from '../writing.js';
+import { surplusBlocks } from './stock.js';
+
+/** What is empty leaves IPAM, and what is too much is announced. @throws as the store does; RECORD_IO */
+export async function announceSurplus(core: Core, signal: AbortSignal): Promise<void> {
+  for (const ipam of core.ipams.values()) ipam.releaseEmptyBlocks();
+  for (const held of surplusBlocks(core)) {
+    held.state = 'pendingDeletion';
+    held.since = core.clock.elapsed();
+    // The file first: a life after this one must not hand out of it without the store's word.
+    core.changed();
+    core.faults.reach('give-back:announced');
+    await writeState(core, held.cidr, 'pendingDeletion', signal);
+  }
+}
+
+/** Elapsed milliseconds at which the next announced block can go. */
+export function nextGiveBack({ book, timing }: Core): number {
+  const going = book.blocks().filter(({ state }) => state === 'pendingDeletion');
+  return Math.min(...going.map(({ since }) => since + timing.giveBackAfter));
+}
+
+/** @throws as the store does */
+export async function giveBackAnnounced(core: Core, signal: AbortSignal): Promise<void> {
+  const now = core.clock.elapsed();
+  for (const held of core.book.blocks()) {
+    if (held.state !== 'pendingDeletion' || now - held.since < core.timing.giveBackAfter) continue;
+    if (held.used > 0) await keep(core, held, signal);
+    else await giveBack(core, held, signal);
+  }
+}
+
+/** Somebody of an earlier life is in it after all. */
+async function keep(core: Core, held: Held, signal: AbortSignal): Promise<void> {
+  await writeState(core, held.cidr, 'confirmed', signal);
+  held.state = 'confirmed';
+  core.changed();
+}
+
+async function giveBack(core: Core, held: Held, signal: AbortSignal): Promise<void> {
+  const stored = core.copy.blocks.get(held.cidr);
+  if (stored === undefined || !isOurs(core, stored.value)) return;
+  const { key, value, revision } = stored;
+  const write: Write =
+    value.loans.length === 0
+      ? { op: 'delete', key }
+      : { op: 'put', key, value: encodeObject(blockKind, withoutOwner(value)) };
+  const ledger: Write = { op: 'delete', key: core.keys.ledger(held.cidr, core.node) };
+  const conditions = [{ key, expect: revision }, ...presenceCondition(core)];
+  const done = await writeAll(core, { conditions, writes: [write, ledger] }, signal);
+  core.faults.reach('give-back:written');
+  if (done === undefined) return;
+  if (write.op === 'delete') core.copy.noteGone(key, done);
+  else core.copy.note(key, withoutOwner(value), done);
+}
+
+/** What is lent of it stays lent. */
+export const withoutOwner = ({ cidr, claimedAt, loans }: Block): Block => ({
+  cidr,
+  state: 'confirmed',
+  claimedAt,
+  loans,
+});
+
+/** @throws as the store does */
+export async function writeState(
+  core: Core,
+  cidr: string,
+  state: Block['state'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const stored = core.copy.blocks.get(cidr);
+  if (stored === undefined || !isOurs(core, stored.value)) return false;
+  if (stored.value.state === state) return true;
+  const value: Block = { ...stored.value, state };
+  const conditions = [{ key: stored.key, expect: stored.revision }, ...presenceCondition(core)];
+  const writes = [{ op: 'put', key: stored.key, value: encodeObject(blockKind, value) }] as const;
+  const revision = await writeAll(core, { conditions, writes }, signal);
+  if (revision !== undefined) core.copy.note(stored.key, value, revision);
+  return revision !== undefined;
+}

@@ -1,0 +1,106 @@
+/** What the rooms of node addressing share: the options, what the node has, and ways to say that something has changed. */
+import { type Address, containsAddress, parsePrefix, type Prefix } from '@podwire/addresses';
+import { type Block, blockKind, type LedgerEntry, type Pool, poolKind } from '@podwire/cluster';
+import type { Ipam } from '@podwire/ipam';
+import { type Condition, decodeObject, type Item, type ObjectKind, type Revision } from '@podwire/store';
+import type { BlockIndex } from './claims/block-index.js';
+import type { NodeAddressingOptions, Timing } from './contract.js';
+import type { Book } from './holdings/book.js';
+import type { Trust } from './trust/trust.js';
+import type { Turns } from './waiting.js';
+
+export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
+  readonly timing: Timing;
+  readonly book: Book;
+  readonly trust: Trust;
+  readonly index: BlockIndex;
+  /** By network. */
+  readonly ipams: Map<string, Ipam>;
+  /** By what they are about. */
+  readonly problems: Map<string, string>;
+  /** The revision of our presence, when it was seen. */
+  presence: Revision | undefined;
+  /** Pools by name; those of an earlier life while the store is away. */
+  pools(): ReadonlyMap<string, Pool>;
+  /** Requests for addresses of our blocks, by key. */
+  readonly requests: Set<string>;
+  /** Owners that have refused or not answered lately: blocks, with the elapsed time until when they are not asked again. */
+  readonly unwilling: Map<string, number>;
+  /** `NETWORK ADDRESS` to the workload that keeps it. */
+  kept: ReadonlyMap<string, string>;
+  /** One for each topic: whoever comes second finds what the first has brought. */
+  turns(topic: string): Turns;
+  /** Addresses whose loan is on its way to the store. */
+  readonly lending: Set<string>;
+  /** Loans of which nobody knows whether they were written: address and block. */
+  readonly doubtful: Map<string, string>;
+  /** Addresses in use that an import has brought along, by address. */
+  readonly imported: Map<string, LedgerEntry>;
+  /** Blocks that are being claimed now. */
+  readonly claiming: Set<string>;
+  /** Aborts when the node is stopped. */
+  readonly stopped: AbortSignal;
+  /** Holdings or pools have changed: writes the file, tells the listeners, lets the background look. @throws RECORD_IO */
+  changed(): void;
+  /** There is something to do in the background. */
+  wake(): void;
+}
+
+/** Our presence, as a condition of everything that makes us an owner: who is thought to be gone must not become one. */
+export function presenceCondition({ keys, node, presence }: Core): Condition[] {
+  return presence === undefined ? [] : [{ key: keys.presence(node), expect: presence }];
+}
+
+/** Runs one call to the store with a deadline. */
+export { within } from './waiting.js';
+
+/** Takes in what a refused transaction has found, so that the next decision is made with it. */
+export function learn(
+  core: Core,
+  conditions: readonly Condition[],
+  found: readonly (Item | undefined)[],
+): void {
+  for (const [at, { key, expect }] of conditions.entries()) {
+    const item = found[at];
+    const isAsExpected = expect === 'absent' ? item === undefined : item?.revision === expect;
+    if (isAsExpected) continue;
+    if (key === core.keys.presence(core.node)) core.presence = undefined;
+    else learnObject(core, key, item);
+  }
+}
+
+export function learnObject({ copy, keys }: Core, key: string, item: Item | undefined): void {
+  const blocks = keys.block('');
+  const isBlock = key.startsWith(blocks);
+  if (item === undefined) {
+    const known = isBlock
+      ? copy.blocks.get(key.slice(blocks.length).replace(/-(?=\d+$)/, '/'))
+      : copy.pools.get(key.slice(keys.pool('').length));
+    if (known !== undefined) copy.noteGone(key, known.revision);
+    return;
+  }
+  const value = isBlock ? tryDecode(blockKind, item) : tryDecode(poolKind, item);
+  if (value !== undefined) copy.note(key, value, item.revision);
+}
+
+/** What cannot be read is the copy's to report. */
+function tryDecode<T>(kind: ObjectKind<T>, item: Item): T | undefined {
+  try {
+    return decodeObject(kind, item.key, item.value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The block of a claim that is ours now. */
+export const isOurs = ({ node, instance }: Core, block: Block | undefined): boolean =>
+  block !== undefined && block.node === node && block.instance === instance;
+
+export function poolAround(core: Core, address: Address): Pool | undefined {
+  return [...core.pools().values()].find(({ cidr }) => containsAddress(parsePrefix(cidr), address));
+}
+
+export function ipamAround(core: Core, prefix: Prefix): Ipam | undefined {
+  const pool = poolAround(core, prefix.address);
+  return pool === undefined ? undefined : core.ipams.get(pool.network);
+}

@@ -1,0 +1,79 @@
+/** Where the node's holdings are kept: one small file, replaced as a whole. */
+import { ledgerKind, type LedgerEntry } from '@podwire/cluster';
+import { describeError, PodwireError } from '@podwire/errors';
+import { z } from 'zod';
+import type { HoldingsFile, HoldingsStore } from '../contract.js';
+
+/** What is needed of `node:fs`; handed in, so that a test can have it fail. */
+export interface HoldingsFileSystem {
+  readFileSync(path: string, encoding: 'utf8'): string;
+  writeFileSync(path: string, data: string, options: { readonly mode: number }): void;
+  renameSync(from: string, to: string): void;
+}
+
+const entries = ledgerKind.schema.transform(({ entries }) => entries);
+const imported = z.unknown().transform((value): LedgerEntry[] => {
+  const ledger = { cidr: '0.0.0.0/0', node: 'imported', entries: value, reportedAt: 0 };
+  const found = entries.safeParse(ledger);
+  return found.success ? found.data : [];
+});
+
+const schema = z.object({
+  version: z.literal(1),
+  node: z.string(),
+  instance: z.string(),
+  holdings: z.array(
+    z.object({ cidr: z.string(), state: z.enum(['pending', 'confirmed', 'pendingDeletion']) }),
+  ),
+  pools: z.array(z.unknown()),
+  confirmedAt: z.number(),
+  imported: imported.optional(),
+});
+
+/**
+ * A file that cannot be understood (written by a newer version, cut off by a broken disk) is as good as none: the store knows
+ * what is ours.
+ */
+export function openHoldingsFile(path: string, files: HoldingsFileSystem): HoldingsStore {
+  return {
+    read() {
+      const text = guard(path, 'read', () => readIfThere(files, path));
+      const found = text === undefined ? undefined : schema.safeParse(parse(text));
+      if (found?.success !== true) return undefined;
+      const { imported: others, ...file } = found.data;
+      return others === undefined ? file : { ...file, imported: others };
+    },
+    write(file: HoldingsFile) {
+      guard(path, 'write', () => {
+        files.writeFileSync(`${path}.new`, JSON.stringify(file), { mode: 0o600 });
+        files.renameSync(`${path}.new`, path);
+      });
+    },
+  };
+}
+
+function readIfThere(files: HoldingsFileSystem, path: string): string | undefined {
+  try {
+    return files.readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function guard<T>(path: string, action: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const message = `cannot ${action} ${path}: ${describeError(cause)}`;
+    throw new PodwireError('RECORD_IO', message, { cause, details: { file: path } });
+  }
+}

@@ -1,0 +1,102 @@
+/** What the copy of the cluster says about this node's blocks, taken into the book. In memory alone. */
+import { parseAddress } from '@podwire/addresses';
+import type { Block } from '@podwire/cluster';
+import { describeError } from '@podwire/errors';
+import { type Core, ipamAround, isOurs } from '../core.js';
+import { cidrOfAddress, type Held } from './book.js';
+
+/** @returns whether the holdings are others now */
+export function syncAll(core: Core): boolean {
+  const { book, copy, node } = core;
+  const cidrs = new Set([...book.blocks().map(({ cidr }) => cidr), ...copy.blocksOf(node)]);
+  for (const { lender } of book.borrowed()) cidrs.add(lender!);
+  // A loan names no block; there are few blocks that lend to one node.
+  const lent = new Set(copy.loansOf(node));
+  if (lent.size > 0) {
+    for (const { value } of copy.blocks.values()) {
+      if (value.loans.some((loan) => loan.node === node)) cidrs.add(value.cidr);
+    }
+  }
+  return syncBlocks(core, cidrs);
+}
+
+/** @returns whether the holdings are others now */
+export function syncBlocks(core: Core, cidrs: Iterable<string>): boolean {
+  let changed = false;
+  for (const cidr of cidrs) {
+    const block = core.copy.blocks.get(cidr)?.value;
+    if (syncOwn(core, cidr, block)) changed = true;
+    if (syncBorrowed(core, cidr, block)) changed = true;
+  }
+  return changed;
+}
+
+function syncOwn(core: Core, cidr: string, block: Block | undefined): boolean {
+  const held = core.book.get(cidr);
+  if (isOurs(core, block)) {
+    const changed = held === undefined || held.state !== nextState(held, block!);
+    const now = held ?? core.book.add(cidr, block!.state, core.clock.elapsed());
+    now.state = nextState(now, block!);
+    syncLoans(core, block!);
+    return changed;
+  }
+  if (held === undefined || held.lender !== undefined) return false;
+  // Of an earlier life of this node, or imported: it is about to be taken over.
+  if (block?.node === core.node) return false;
+  loseBlock(core, held, block);
+  return true;
+}
+
+/** What is going stays so until its object says otherwise, or is gone. */
+function nextState(held: Held, block: Block): Held['state'] {
+  return held.state === 'pendingDeletion' && block.state === 'confirmed' ? held.state : block.state;
+}
+
+function loseBlock(core: Core, held: Held, block: Block | undefined): void {
+  core.book.delete(held.cidr);
+  if (held.state === 'pendingDeletion' && held.used === 0) return;
+  const fields = { block: held.cidr, owner: block?.node, used: held.used };
+  core.log.warn(fields, 'a block is not this node’s any more');
+}
+
+/** What we lend: the block says what, IPAM must not hand it out. */
+export function syncLoans(core: Core, block: Block): void {
+  const held = core.book.get(block.cidr);
+  const ipam = held && ipamAround(core, held.prefix);
+  if (ipam === undefined) return;
+  const lent = new Set(block.loans.map(({ address }) => address));
+  for (const { address, node } of block.loans) {
+    try {
+      ipam.noteLent({ address, borrower: node });
+      core.problems.delete(`loan ${address}`);
+    } catch (error) {
+      const message = `ADDRESS_IN_USE: ${address} is lent to node ${node}: ${describeError(error)}`;
+      core.problems.set(`loan ${address}`, message);
+    }
+  }
+  for (const { address } of ipam.loans()) {
+    const isHere = core.book.around(parseAddress(address))?.cidr === block.cidr;
+    if (isHere && !lent.has(address) && !core.lending.has(address)) ipam.takeBack(address);
+  }
+}
+
+function syncBorrowed(core: Core, lender: string, block: Block | undefined): boolean {
+  let changed = false;
+  if (core.book.borrowedCount === 0 && !block?.loans.some(({ node }) => node === core.node)) return false;
+  const lent = new Set(
+    (block?.loans ?? [])
+      .filter(({ node }) => node === core.node)
+      .map(({ address }) => cidrOfAddress(address)),
+  );
+  for (const held of core.book.borrowed()) {
+    if (held.lender !== lender || lent.has(held.cidr)) continue;
+    loseBlock(core, held, block);
+    changed = true;
+  }
+  for (const cidr of lent) {
+    if (core.book.get(cidr) !== undefined) continue;
+    core.book.add(cidr, 'confirmed', core.clock.elapsed(), lender);
+    changed = true;
+  }
+  return changed;
+}

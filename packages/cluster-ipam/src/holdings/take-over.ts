@@ -1,0 +1,46 @@
+/** Blocks of this node's name that an earlier life of it, or an import, has left. */
+import { type Block, blockKind, type LedgerEntry, ledgerKind, type Stored } from '@podwire/cluster';
+import { decodeObject, encodeObject } from '@podwire/store';
+import { type Core, isOurs, presenceCondition, within } from '../core.js';
+import { writeAll } from '../writing.js';
+import { adoptImported } from './imported.js';
+
+/** Blocks that the copy says are ours by name, but not by instance. */
+export function blocksToTakeOver(core: Core): Stored<Block>[] {
+  const stored = core.copy.blocksOf(core.node).flatMap((cidr) => core.copy.blocks.get(cidr) ?? []);
+  return stored.filter(({ value }) => !isOurs(core, value));
+}
+
+/**
+ * Makes it this life's. The pods of an earlier boot are dead, so what its books say is free. An imported block
+ * has never been anybody's instance: what its books say may be alive, and stays in use until somebody says otherwise.
+ * @throws as the store does
+ */
+export async function takeOver(
+  core: Core,
+  { key, value, revision }: Stored<Block>,
+  signal: AbortSignal,
+): Promise<void> {
+  const others = value.instance === undefined ? await readLedger(core, value.cidr, signal) : [];
+  const block: Block = { ...value, instance: core.instance, state: 'confirmed' };
+  // First what is in use: from the moment on that the block is ours, it could be handed out.
+  adoptImported(core, others);
+  core.faults.reach('take-over:read');
+  const conditions = [{ key, expect: revision }, ...presenceCondition(core)];
+  const writes = [{ op: 'put', key, value: encodeObject(blockKind, block) }] as const;
+  const written = await writeAll(core, { conditions, writes }, signal);
+  if (written === undefined) return;
+  core.copy.note(key, block, written);
+  core.log.info(
+    { block: block.cidr, instance: value.instance, imported: others.length },
+    'took over a block that this node had before',
+  );
+}
+
+async function readLedger(core: Core, cidr: string, signal: AbortSignal): Promise<readonly LedgerEntry[]> {
+  const key = core.keys.ledger(cidr, core.node);
+  const item = await within(core.clock, core.timing.call, signal, (either) =>
+    core.store.get(key, { signal: either }),
+  );
+  return item === undefined ? [] : decodeObject(ledgerKind, key, item.value).entries;
+}

@@ -1,0 +1,144 @@
+/** The borrower's side of loans: a node that has nothing asks one that may have something. */
+import { type Block, blockKind, type LoanRequest, loanRequestKind, type Pool } from '@podwire/cluster';
+import { encodeObject, type Write } from '@podwire/store';
+import { type Core, within } from '../core.js';
+import { type Held, cidrOfAddress } from '../holdings/book.js';
+import { waitUntil } from '../waiting.js';
+import { writeAll } from '../writing.js';
+
+export type LoanAnswer =
+  | { readonly kind: 'lent' }
+  /** In the owner's words. */
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'silent' };
+
+/** Owners asked for any address before the node gives up. */
+const owners = 6;
+/** Milliseconds in which an owner that has refused is not asked for any address again. */
+const unwillingFor = 10_000;
+
+/**
+ * Asks the owner of the block for this address of it, or any.
+ * @throws as the store does
+ */
+export async function borrow(
+  core: Core,
+  block: string,
+  address: string | undefined,
+  signal: AbortSignal,
+): Promise<LoanAnswer> {
+  const { keys, node, copy, clock, timing } = core;
+  const before = new Set(borrowedOf(core, block));
+  const has = (): boolean =>
+    address === undefined
+      ? borrowedOf(core, block).some((cidr) => !before.has(cidr))
+      : core.book.get(cidrOfAddress(address)) !== undefined;
+  const id = Buffer.from(core.random(6)).toString('hex');
+  const key = keys.loanRequest(block, node, id);
+  const request: LoanRequest = {
+    block,
+    node,
+    askedAt: clock.now(),
+    ...(address === undefined ? {} : { address }),
+  };
+  const refusal = (): string | undefined => copy.loanRequests.get(key)?.value.refused;
+  try {
+    await within(clock, timing.call, signal, (either) =>
+      core.store.put(key, encodeObject(loanRequestKind, request), { expect: 'absent', signal: either }),
+    );
+    core.faults.reach('borrow:asked');
+    await within(clock, timing.loanAnswer, signal, (either) =>
+      waitUntil(
+        () => has() || refusal() !== undefined,
+        (listener) => copy.onChange(listener),
+        either,
+      ),
+    ).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+    });
+  } finally {
+    // From here on nobody can grant it any more: who grants expects it to be there.
+    await withdraw(core, key);
+  }
+  const why = refusal();
+  if (has()) return { kind: 'lent' };
+  return why === undefined ? { kind: 'silent' } : { kind: 'refused', why };
+}
+
+const borrowedOf = ({ book }: Core, block: string): string[] =>
+  book.borrowed().flatMap((held) => (held.lender === block ? [held.cidr] : []));
+
+/** Also when whoever waited has gone; an owner that finds it later than it may clears it away. */
+async function withdraw(core: Core, key: string): Promise<void> {
+  try {
+    await within(core.clock, core.timing.call, core.stopped, (either) =>
+      core.store.delete(key, { signal: either }),
+    );
+  } catch (error) {
+    core.log.debug({ key, err: error }, 'a request for a loan could not be taken back');
+  }
+}
+
+/** Any address of other nodes' blocks in these pools. @throws as the store does */
+export async function borrowAny(
+  core: Core,
+  pools: readonly Pool[],
+  signal: AbortSignal,
+): Promise<LoanAnswer> {
+  let answer: LoanAnswer = { kind: 'silent' };
+  for (const cidr of lenders(core, pools)) {
+    answer = await borrow(core, cidr, undefined, signal);
+    if (answer.kind === 'lent') return answer;
+    core.unwilling.set(cidr, core.clock.elapsed() + unwillingFor);
+  }
+  return answer;
+}
+
+/** Some blocks of others, by chance; not those whose owners have just refused. */
+function lenders(core: Core, pools: readonly Pool[]): string[] {
+  const now = core.clock.elapsed();
+  for (const [cidr, until] of core.unwilling) if (until <= now) core.unwilling.delete(cidr);
+  const others = pools.flatMap(({ name }) =>
+    [...core.index.blocks(name)].filter((cidr) => !core.unwilling.has(cidr) && isOthers(core, cidr)),
+  );
+  const [high = 0, low = 0] = core.random(2);
+  const start = others.length === 0 ? 0 : (high * 256 + low) % others.length;
+  return [...others.slice(start), ...others.slice(0, start)].slice(0, owners);
+}
+
+function isOthers({ copy, node }: Core, cidr: string): boolean {
+  const block = copy.blocks.get(cidr)?.value;
+  return block?.node !== undefined && block.node !== node && block.state !== 'pendingDeletion';
+}
+
+/** Borrowed addresses that nobody uses any more go back to their owners. @throws as the store does; RECORD_IO */
+export async function returnBorrowed(core: Core, signal: AbortSignal): Promise<void> {
+  const now = core.clock.elapsed();
+  for (const held of core.book.borrowed()) {
+    const isIdle = !held.isOpen && held.used === 0 && now - held.since >= core.timing.tidyEvery;
+    if (isIdle || held.state === 'pendingDeletion') await returnOne(core, held, signal);
+  }
+}
+
+async function returnOne(core: Core, held: Held, signal: AbortSignal): Promise<void> {
+  const stored = core.copy.blocks.get(held.lender!);
+  if (stored === undefined) return;
+  if (held.state !== 'pendingDeletion') {
+    held.state = 'pendingDeletion';
+    core.changed();
+  }
+  const { key, value, revision } = stored;
+  const loans = value.loans.filter(
+    ({ address, node }) => node !== core.node || cidrOfAddress(address) !== held.cidr,
+  );
+  const rest: Block = { ...value, loans };
+  const write: Write =
+    value.node === undefined && loans.length === 0
+      ? { op: 'delete', key }
+      : { op: 'put', key, value: encodeObject(blockKind, rest) };
+  const written = await writeAll(core, { conditions: [{ key, expect: revision }], writes: [write] }, signal);
+  core.faults.reach('borrow:returned');
+  if (written === undefined) return;
+  if (write.op === 'delete') core.copy.noteGone(key, written);
+  else core.copy.note(key, rest, written);
+}

@@ -1,0 +1,163 @@
+/** The owner's side of loans: only it knows what of its blocks is free. */
+import { type Block, blockKind, type LoanRequest, loanRequestKind, type Stored } from '@podwire/cluster';
+import { describeError, PodwireError } from '@podwire/errors';
+import { encodeObject, isUncertain, type Transaction } from '@podwire/store';
+import { type Core, ipamAround, isOurs, learnObject, presenceCondition, within } from '../core.js';
+import { writeAll } from '../writing.js';
+
+/** Milliseconds after which nobody waits for an answer any more, whatever the clocks of two machines say. */
+const staleAfter = 10 * 60_000;
+const longestReason = 256;
+
+/** Answers everything that was asked. @throws as the store does */
+export async function answerRequests(core: Core, signal: AbortSignal): Promise<void> {
+  for (const key of [...core.requests]) {
+    const request = core.copy.loanRequests.get(key);
+    const block = request && core.copy.blocks.get(request.value.block);
+    const isOpen = request !== undefined && request.value.refused === undefined && isOurs(core, block?.value);
+    if (!isOpen) core.requests.delete(key);
+    else await answer(core, request, block!, signal);
+  }
+}
+
+async function answer(
+  core: Core,
+  request: Stored<LoanRequest>,
+  block: Stored<Block>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { key, value, revision } = request;
+  if (core.clock.now() - value.askedAt > staleAfter) {
+    core.requests.delete(key);
+    await writeAll(
+      core,
+      { conditions: [{ key, expect: revision }], writes: [{ op: 'delete', key }] },
+      signal,
+    );
+    return;
+  }
+  const address = choose(core, value);
+  if (address instanceof PodwireError) await refuse(core, request, address, signal);
+  else await grant(core, request, block, address, signal);
+}
+
+/** Takes the address out of IPAM, so that it is nobody's until the store has the loan. */
+function choose(core: Core, { block, node, address }: LoanRequest): string | PodwireError {
+  try {
+    core.trust.require();
+    const held = core.book.get(block);
+    const ipam = held && ipamAround(core, held.prefix);
+    if (ipam === undefined || held?.state === 'pendingDeletion') {
+      throw new PodwireError('POOL_EXHAUSTED', `block ${block} is being given back`);
+    }
+    return ipam.lend(block, node, address).address;
+  } catch (error) {
+    if (error instanceof PodwireError) return error;
+    throw error;
+  }
+}
+
+async function refuse(
+  core: Core,
+  { key, value, revision }: Stored<LoanRequest>,
+  why: PodwireError,
+  signal: AbortSignal,
+): Promise<void> {
+  const refused = describeError(why).slice(0, longestReason);
+  const text = encodeObject(loanRequestKind, { ...value, refused });
+  const transaction: Transaction = {
+    conditions: [{ key, expect: revision }],
+    writes: [{ op: 'put', key, value: text }],
+  };
+  await writeAll(core, transaction, signal);
+  core.requests.delete(key);
+}
+
+async function grant(
+  core: Core,
+  request: Stored<LoanRequest>,
+  { key, value, revision }: Stored<Block>,
+  address: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const lent: Block = { ...value, loans: [...value.loans, { address, node: request.value.node }] };
+  const transaction: Transaction = {
+    // Who does not wait any more has taken the request away.
+    conditions: [
+      { key, expect: revision },
+      { key: request.key, expect: request.revision },
+      ...presenceCondition(core),
+    ],
+    writes: [{ op: 'put', key, value: encodeObject(blockKind, lent) }],
+  };
+  core.lending.add(address);
+  try {
+    core.faults.reach('lend:chosen');
+    const written = await writeAll(core, transaction, signal);
+    core.faults.reach('lend:written');
+    core.lending.delete(address);
+    core.requests.delete(request.key);
+    if (written !== undefined) core.copy.note(key, lent, written);
+    else await again(core, request, address, signal);
+  } catch (error) {
+    if (isUncertain(error) || signal.aborted) core.doubtful.set(address, value.cidr);
+    else giveUp(core, value.cidr, address);
+    throw error;
+  }
+}
+
+/** The block or the request has changed meanwhile. */
+async function again(
+  core: Core,
+  { key }: Stored<LoanRequest>,
+  address: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const ipam of core.ipams.values()) ipam.takeBack(address);
+  const item = await within(core.clock, core.timing.call, signal, (either) =>
+    core.store.get(key, { signal: either }),
+  );
+  if (item === undefined) return;
+  core.requests.add(key);
+}
+
+function giveUp(core: Core, cidr: string, address: string): void {
+  core.lending.delete(address);
+  core.doubtful.delete(address);
+  const held = core.book.get(cidr);
+  if (held !== undefined) ipamAround(core, held.prefix)?.takeBack(address);
+}
+
+/**
+ * Loans of which nobody knows whether they were written. What is not in the block now may still be on its way: the block is
+ * written once more as it is, and whatever was expected of it before does not hold any more.
+ * @throws as the store does
+ */
+export async function settleDoubts(core: Core, signal: AbortSignal): Promise<void> {
+  for (const [address, cidr] of [...core.doubtful]) {
+    const key = core.keys.block(cidr);
+    const item = await within(core.clock, core.timing.call, signal, (either) =>
+      core.store.get(key, { signal: either }),
+    );
+    learnObject(core, key, item);
+    const stored = core.copy.blocks.get(cidr);
+    if (stored === undefined || !isOurs(core, stored.value)) giveUp(core, cidr, address);
+    else if (stored.value.loans.some((loan) => loan.address === address)) {
+      core.lending.delete(address);
+      core.doubtful.delete(address);
+    } else await supersede(core, stored, address, signal);
+  }
+}
+
+async function supersede(
+  core: Core,
+  { key, value, revision }: Stored<Block>,
+  address: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const writes = [{ op: 'put', key, value: encodeObject(blockKind, value) }] as const;
+  const written = await writeAll(core, { conditions: [{ key, expect: revision }], writes }, signal);
+  if (written === undefined) return;
+  core.copy.note(key, value, written);
+  giveUp(core, value.cidr, address);
+}

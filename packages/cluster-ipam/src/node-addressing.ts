@@ -1,0 +1,368 @@
+import { containsAddress, containsPrefix, formatPrefix, parsePrefix } from '@podwire/addresses';
+import { type CopyChange, type LedgerEntry, type Pool, poolKind } from '@podwire/cluster';
+import { describeError, PodwireError } from '@podwire/errors';
+import type { BlockSource } from '@podwire/ipam';
+import { createBackground } from './background.js';
+import { createBlockIndex } from './claims/block-index.js';
+import { poolsOf, toSpec } from './claims/pools.js';
+import type { AddressingStatus, Holding, NodeAddressing, NodeAddressingOptions } from './contract.js';
+import type { Core } from './core.js';
+import { Book, type Held } from './holdings/book.js';
+import { adopt } from './holdings/imported.js';
+import { describeStrays } from './holdings/strays.js';
+import { syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
+import { provide } from './provide.js';
+import { createReporting } from './reports/reporting.js';
+import { Reports } from './reports/reports.js';
+import { Trust } from './trust/trust.js';
+import { completeTiming, createTurns, type Turns, waitUntil, within } from './waiting.js';
+import { addressesFor, type Assignment } from './workloads/assign.js';
+import { keptAddresses, workloadOf } from './workloads/match.js';
+
+/** Milliseconds that a node without anything of its own waits for the store's first word. */
+const firstWord = 5_000;
+/** Share of `trustFor` after which the file says anew when the store has confirmed it. */
+const staleFile = 0.05;
+
+export function createNodeAddressing(options: NodeAddressingOptions): NodeAddressing {
+  const { node, instance, copy, clock, log, holdings: file, trustFor } = options;
+  const stopped = new AbortController();
+  const listeners = new Set<() => void>();
+  const topics = new Map<string, Turns>();
+  const assignments: Assignment[] = [];
+  let remembered: ReadonlyMap<string, Pool> = new Map();
+  let isSynced = false;
+  let isStarted = false;
+  let savedAt = 0;
+  let savedText = '';
+
+  const core: Core = {
+    ...options,
+    timing: completeTiming(options.timing, trustFor),
+    book: new Book(),
+    trust: new Trust(clock, trustFor),
+    index: createBlockIndex(copy),
+    ipams: new Map(),
+    problems: new Map(),
+    presence: undefined,
+    pools: () => (isSynced ? poolValues() : remembered),
+    claiming: new Set(),
+    lending: new Set(),
+    doubtful: new Map(),
+    requests: new Set(),
+    unwilling: new Map(),
+    imported: new Map(),
+    kept: new Map(),
+    turns(topic) {
+      const turns = topics.get(topic) ?? createTurns();
+      topics.set(topic, turns);
+      return turns;
+    },
+    stopped: stopped.signal,
+    changed,
+    wake: () => background.wake(),
+  };
+  const { book, trust } = core;
+  const background = createBackground(core, { isSynced: () => isSynced, assignments });
+  const reports = new Reports(core);
+  const reporting = createReporting(core, reports);
+
+  let poolCache: ReadonlyMap<string, Pool> | undefined;
+  function poolValues(): ReadonlyMap<string, Pool> {
+    poolCache ??= new Map([...copy.pools].map(([name, { value }]) => [name, value]));
+    return poolCache;
+  }
+
+  /** @throws PodwireError RECORD_IO */
+  function save(): void {
+    const held = [...book.all()].map(({ cidr, state }): Holding => ({ cidr, state }));
+    const pools = [...core.pools().values()];
+    const imported = [...core.imported.values()];
+    const text = JSON.stringify([held, pools, imported]);
+    const isFresh = trust.confirmedAt - savedAt < trustFor * staleFile;
+    if (text === savedText && isFresh) return;
+    const { confirmedAt } = trust;
+    file.write({ version: 1, node, instance, holdings: held, pools, imported, confirmedAt });
+    savedText = text;
+    savedAt = confirmedAt;
+  }
+
+  function changed(): void {
+    if (isStarted) save();
+    announce();
+  }
+
+  function announce(): void {
+    core.wake();
+    for (const listener of [...listeners]) {
+      try {
+        listener();
+      } catch (err) {
+        log.error({ err }, 'a listener to the node’s addresses failed');
+      }
+    }
+  }
+
+  /** As {@link changed}, where nobody is there to hear of a failure. */
+  function changedQuietly(): void {
+    try {
+      changed();
+      core.problems.delete('file');
+    } catch (err) {
+      core.problems.set('file', describeError(err));
+      log.error({ err }, 'the node’s holdings could not be written down');
+      announce();
+    }
+  }
+
+  function takeChange(change: CopyChange): void {
+    if (change.pools.size > 0) poolCache = undefined;
+    core.index.take(change);
+    if (change.workloads.size > 0) takeKept();
+    if (!isStarted || !isSynced) return;
+    const isOther = syncBlocks(core, change.blocks);
+    for (const key of change.loanRequests) takeRequest(key);
+    if (isOther || change.pools.size > 0) changedQuietly();
+    else if (core.requests.size > 0 || !copy.connected) core.wake();
+  }
+
+  function takeRequest(key: string): void {
+    const request = copy.loanRequests.get(key)?.value;
+    const isForUs = request !== undefined && copy.blocks.get(request.block)?.value.node === node;
+    if (isForUs && request.refused === undefined) core.requests.add(key);
+    else core.requests.delete(key);
+  }
+
+  function takeKept(): void {
+    core.kept = keptAddresses(core);
+    for (const network of core.ipams.keys()) setKept(network);
+  }
+
+  function setKept(network: string): void {
+    const own = [...core.kept].filter(([key]) => key.startsWith(`${network} `));
+    core.ipams
+      .get(network)
+      ?.setKept(new Map(own.map(([key, workload]) => [key.slice(network.length + 1), workload])));
+  }
+
+  const stopFollowing = copy.onChange(takeChange);
+  copy.synced.then(takeFirst, () => undefined);
+
+  function takeFirst(): void {
+    if (isSynced) return;
+    isSynced = true;
+    poolCache = undefined;
+    core.index.take({ pools: new Set(copy.pools.keys()), blocks: new Set(copy.blocks.keys()) });
+    takeKept();
+    if (isStarted) joinCopy();
+  }
+
+  /** The book becomes what the store says. */
+  function joinCopy(): void {
+    syncAll(core);
+    for (const key of copy.loanRequests.keys()) takeRequest(key);
+    changedQuietly();
+  }
+
+  /** What an earlier life has left, as long as the store says nothing else. @returns whether there is something */
+  function resume(): boolean {
+    const saved = file.read();
+    if (saved?.node !== node || saved.instance !== instance) return false;
+    for (const { cidr, state } of saved.holdings) {
+      const { prefix } = book.add(cidr, state, clock.elapsed());
+      if (isLoan(saved.pools, cidr)) {
+        book.delete(cidr);
+        book.add(cidr, state, clock.elapsed(), lenderOf(saved.pools, formatPrefix(prefix)));
+      }
+    }
+    remembered = new Map(saved.pools.flatMap(readPoolObject).map((pool) => [pool.name, pool]));
+    for (const entry of saved.imported ?? []) core.imported.set(entry.address, entry);
+    trust.resume(saved.confirmedAt);
+    return true;
+  }
+
+  function source(network: string): BlockSource {
+    return {
+      claim(pool, holding) {
+        const held = book
+          .stock()
+          .find(({ prefix }) =>
+            holding === undefined ? containsPrefix(pool.prefix, prefix) : containsAddress(prefix, holding),
+          );
+        if (held === undefined || !containsPrefix(pool.prefix, held.prefix) || !isReady(network, held))
+          return undefined;
+        held.isOpen = true;
+        core.wake();
+        return held.prefix;
+      },
+      giveBack(_, block) {
+        const held = book.get(formatPrefix(block));
+        if (held === undefined) return;
+        held.isOpen = false;
+        held.since = clock.elapsed();
+      },
+    };
+  }
+
+  /** What is lent of a block must be known to IPAM before it hands anything out. */
+  const isReady = (network: string, { cidr }: Held): boolean =>
+    core.ipams.has(network) || (copy.blocks.get(cidr)?.value.loans.length ?? 0) === 0;
+
+  function noteUsed(entry: LedgerEntry): void {
+    const held = book.use(entry);
+    core.imported.delete(entry.address);
+    if (held === undefined) return;
+    reports.note(held.lender ?? held.cidr);
+    reporting.wake();
+    // More than half of it is used: time to see whether there is another.
+    if (held.used * 2 >= 2 ** (bitsOf(held) - held.prefix.length)) core.wake();
+  }
+
+  function noteFree(address: string): void {
+    const held = book.free(address);
+    if (held === undefined) return;
+    reports.note(held.lender ?? held.cidr);
+    reporting.wake();
+  }
+
+  const isTrusted = (): void => {
+    if (!isStarted) throw new PodwireError('AGENT_NOT_READY', 'the node does not know its blocks yet');
+    trust.require();
+  };
+
+  return {
+    async start(inUse, signal) {
+      const hasFile = isStarted || resume();
+      for (const { address, owner } of inUse) {
+        if (book.entry(address) === undefined) book.use({ address, owner, since: clock.now() });
+      }
+      for (const entry of core.imported.values()) book.use(entry);
+      if (!isSynced && !hasFile) await waitForStore(signal);
+      isStarted = true;
+      if (isSynced) joinCopy();
+      if (isSynced) await firstRound(hasFile, signal);
+      background.start();
+      reporting.start();
+    },
+    pools: (network) => poolsOf(core, network).map((pool) => toSpec(core, pool)),
+    attach(network, ipam) {
+      core.ipams.set(network, ipam);
+      setKept(network);
+      for (const entry of core.imported.values()) adopt(core, entry);
+      for (const { cidr } of book.blocks()) {
+        const block = copy.blocks.get(cidr)?.value;
+        if (block !== undefined) syncLoans(core, block);
+      }
+      core.wake();
+    },
+    source,
+    async provide(need, signal) {
+      isTrusted();
+      await provide(core, need, signal);
+    },
+    requireTrust: isTrusted,
+    hasWorkload: (network, pod) => workloadOf(core, network, pod) !== undefined,
+    async addressesFor(network, pod, families, signal) {
+      isTrusted();
+      return addressesFor(core, network, pod, families, signal);
+    },
+    noteAssigned(network, pod, addresses) {
+      assignments.push({ network, pod, addresses });
+      core.wake();
+    },
+    noteUnassigned(network, pod) {
+      if (workloadOf(core, network, pod) === undefined) return;
+      assignments.push({ network, pod, addresses: undefined });
+      core.wake();
+    },
+    noteUsed,
+    noteFree,
+    holdings: () => [...book.all()].filter(isHeld).map(({ cidr, state }) => ({ cidr, state })),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    flush: (signal) => reporting.flush(signal),
+    status: (): AddressingStatus => ({
+      connected: copy.connected,
+      confirmedAt: trust.confirmedAt,
+      fenced: trust.isFenced,
+      holdings: [...book.all()].map(({ cidr, state }) => ({ cidr, state })),
+      unreported: reports.unreported,
+      problems: [...core.problems.values(), ...describeStrays(core)],
+    }),
+    async stop() {
+      stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
+      stopFollowing();
+      await Promise.all([background.stop(), reporting.stop()]);
+    },
+  };
+
+  /** @throws PodwireError AGENT_NOT_READY */
+  async function waitForStore(signal: AbortSignal): Promise<void> {
+    await within(clock, firstWord, signal, (either) =>
+      waitUntil(
+        () => isSynced,
+        (listener) => copy.onChange(listener),
+        either,
+      ),
+    ).catch(() => undefined);
+    // The copy's promise is a turn behind its first news.
+    await copySettled();
+    signal.throwIfAborted();
+    if (isSynced) return;
+    throw new PodwireError(
+      'AGENT_NOT_READY',
+      'the store does not answer, and nothing is known of an earlier life of this node',
+    );
+  }
+
+  async function copySettled(): Promise<void> {
+    await Promise.race([copy.synced.catch(() => undefined), Promise.resolve().then(() => undefined)]);
+    await Promise.resolve();
+  }
+
+  /** The node has a block before it is ready. What fails now is tried again in the background, if there is something to go on with. */
+  async function firstRound(hasFile: boolean, signal: AbortSignal): Promise<void> {
+    try {
+      await background.runOnce(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!hasFile && trust.isFenced) {
+        throw new PodwireError('AGENT_NOT_READY', `the store does not answer: ${describeError(error)}`, {
+          cause: error,
+        });
+      }
+      log.warn({ err: error }, 'the store could not be asked about this node’s blocks; it is tried again');
+    }
+  }
+}
+
+/** What others must route here; what is being given back is not. */
+const isHeld = ({ state }: Held): boolean => state !== 'pendingDeletion';
+
+const bitsOf = ({ prefix }: Held): number => (prefix.family === 4 ? 32 : 128);
+
+function readPoolObject(value: unknown): Pool[] {
+  const found = poolKind.schema.safeParse(value);
+  return found.success ? [found.data] : [];
+}
+
+/** A single address of a pool with larger blocks. */
+function isLoan(pools: readonly unknown[], cidr: string): boolean {
+  return lenderOf(pools, cidr) !== cidr;
+}
+
+/** The block that a borrowed address is of, as far as the pools say. */
+function lenderOf(pools: readonly unknown[], cidr: string): string {
+  const prefix = parsePrefix(cidr);
+  const pool = pools.flatMap(readPoolObject).find((each) => containsPrefix(parsePrefix(each.cidr), prefix));
+  const bits = prefix.family === 4 ? 32 : 128;
+  if (pool === undefined || prefix.length < bits || pool.blockSize === bits) return cidr;
+  const value = (prefix.address.value >> BigInt(bits - pool.blockSize)) << BigInt(bits - pool.blockSize);
+  return formatPrefix({
+    family: prefix.family,
+    address: { family: prefix.family, value },
+    length: pool.blockSize,
+  });
+}

@@ -1,0 +1,110 @@
+/** What the node tells the store about addresses in use: a copy for people and for the controller, never waited for. */
+import { parseAddress } from '@podwire/addresses';
+import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster';
+import { describeError, PodwireError } from '@podwire/errors';
+import { type Condition, encodeObject, type Revision, type Write } from '@podwire/store';
+import { type Core, presenceCondition } from '../core.js';
+import { checkImported } from '../holdings/imported.js';
+import { readPresence } from '../trust/confirm.js';
+import { writeAll } from '../writing.js';
+
+export class Reports {
+  readonly #core: Core;
+  /** Blocks whose books have changed, and by how many changes. */
+  readonly #dirty = new Map<string, number>();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** @param block as ledgers are called: of a borrowed address, the block that it lies in */
+  note(block: string): void {
+    this.#dirty.set(block, (this.#dirty.get(block) ?? 0) + 1);
+  }
+
+  get unreported(): number {
+    return [...this.#dirty.values()].reduce((sum, changes) => sum + changes, 0);
+  }
+
+  /**
+   * One transaction with as many blocks as it holds.
+   * @returns whether something is left. @throws as the store does; then all of it is left
+   */
+  async writeSome(signal: AbortSignal): Promise<boolean> {
+    const core = this.#core;
+    if (this.#dirty.size === 0) return false;
+    if (core.presence === undefined && !(await readPresence(core, signal))) throw notRegistered(core.node);
+    const batch = [...this.#dirty].slice(0, core.store.limits.operations - 1);
+    const seen = await checkImported(core, new Set(batch.map(([block]) => block)), signal);
+    const writes = this.#plan(batch.map(([block]) => block));
+    const conditions = [...presenceCondition(core), ...seenConditions(core, seen)];
+    const written = await writeAll(core, { conditions, writes }, signal);
+    core.faults.reach('report:written');
+    if (written === undefined) return true;
+    for (const [block, changes] of batch) this.#settle(block, changes);
+    return this.#dirty.size > 0;
+  }
+
+  /** What has changed again meanwhile stays. */
+  #settle(block: string, changes: number): void {
+    const left = (this.#dirty.get(block) ?? 0) - changes;
+    if (left > 0) this.#dirty.set(block, left);
+    else this.#dirty.delete(block);
+  }
+
+  #plan(blocks: readonly string[]): Write[] {
+    const entries = groupEntries(this.#core);
+    return blocks.map((cidr) => {
+      const key = this.#core.keys.ledger(cidr, this.#core.node);
+      const used = entries.get(cidr) ?? [];
+      if (used.length === 0) return { op: 'delete', key };
+      return { op: 'put', key, value: this.#encode(cidr, used) };
+    });
+  }
+
+  #encode(cidr: string, entries: readonly LedgerEntry[]): string {
+    const { node, clock, problems } = this.#core;
+    const ledger: Ledger = { cidr, node, entries: [...entries], reportedAt: clock.now() };
+    try {
+      const text = encodeObject(ledgerKind, ledger);
+      problems.delete(`report ${cidr}`);
+      return text;
+    } catch (error) {
+      // Names of pods are what makes it too long, and can be done without.
+      problems.set(`report ${cidr}`, `the report of ${cidr} is cut: ${describeError(error)}`);
+      const short = entries.map(({ address, owner, since }) => ({
+        address,
+        owner: owner.slice(0, 64),
+        since,
+      }));
+      return encodeObject(ledgerKind, { ...ledger, entries: short });
+    }
+  }
+}
+
+/** By block, in order of their addresses. One pass over all. */
+function groupEntries({ book }: Core): ReadonlyMap<string, LedgerEntry[]> {
+  const groups = new Map<string, { entry: LedgerEntry; value: bigint }[]>();
+  for (const entry of book.entries()) {
+    const address = parseAddress(entry.address);
+    const held = book.around(address);
+    if (held === undefined) continue;
+    const block = held.lender ?? held.cidr;
+    const group = groups.get(block);
+    const item = { entry, value: address.value };
+    if (group === undefined) groups.set(block, [item]);
+    else group.push(item);
+  }
+  return new Map(
+    [...groups].map(([block, items]) => [
+      block,
+      items.sort((a, b) => (a.value < b.value ? -1 : 1)).map(({ entry }) => entry),
+    ]),
+  );
+}
+
+const seenConditions = ({ keys, node }: Core, seen: ReadonlyMap<string, Revision>): Condition[] =>
+  [...seen].map(([cidr, expect]) => ({ key: keys.ledger(cidr, node), expect }));
+
+const notRegistered = (node: string): PodwireError =>
+  new PodwireError('STORE_UNAVAILABLE', `node ${node} is not registered in the store yet`);

@@ -1,0 +1,79 @@
+/** Whether the node may hand out: the store must have known it, and its blocks, not too long ago. */
+import { PodwireError } from '@podwire/errors';
+import type { Clock } from '@podwire/rim';
+
+/** A moment by both clocks. Suspended machines stop the one, people and NTP move the other. */
+export interface Moment {
+  readonly wall: number;
+  readonly elapsed: number;
+}
+
+export const momentOf = (clock: Clock): Moment => ({ wall: clock.now(), elapsed: clock.elapsed() });
+
+/** Milliseconds that a wall clock may be set back while the agent is down without making its file worthless. */
+const stepBack = 60_000;
+
+export class Trust {
+  readonly #clock: Clock;
+  readonly #trustFor: number;
+  #confirmed: Moment | undefined;
+  #taken: string | undefined;
+
+  constructor(clock: Clock, trustFor: number) {
+    this.#clock = clock;
+    this.#trustFor = trustFor;
+  }
+
+  /** Milliseconds since the epoch; 0: never. */
+  get confirmedAt(): number {
+    return this.#confirmed?.wall ?? 0;
+  }
+
+  /** @param asked when the question was sent: what came back was so at some time after that */
+  confirm(asked: Moment): void {
+    this.#taken = undefined;
+    if (this.#confirmed !== undefined && asked.elapsed < this.#confirmed.elapsed) return;
+    this.#confirmed = asked;
+  }
+
+  /** What an earlier life has known, by the wall clock alone. */
+  resume(confirmedAt: number): void {
+    const { wall, elapsed } = momentOf(this.#clock);
+    if (wall < confirmedAt - stepBack) return;
+    this.#confirmed = { wall: confirmedAt, elapsed: elapsed - Math.max(0, wall - confirmedAt) };
+  }
+
+  /** The name is another agent's. */
+  lose(instance: string): void {
+    this.#taken = instance;
+  }
+
+  get isFenced(): boolean {
+    return this.#taken !== undefined || this.age > this.#trustFor;
+  }
+
+  /** Milliseconds, by the clock that says more. */
+  get age(): number {
+    if (this.#confirmed === undefined) return Infinity;
+    const { wall, elapsed } = momentOf(this.#clock);
+    return Math.max(wall - this.#confirmed.wall, elapsed - this.#confirmed.elapsed);
+  }
+
+  /** @throws PodwireError NODE_FENCED */
+  require(): void {
+    if (this.#taken !== undefined) {
+      throw new PodwireError(
+        'NODE_FENCED',
+        `the node's name belongs to another agent (instance ${this.#taken})`,
+        {
+          details: { instance: this.#taken },
+        },
+      );
+    }
+    if (this.age <= this.#trustFor) return;
+    const since = this.#confirmed === undefined ? 'yet' : `for ${Math.round(this.age / 1000)} s`;
+    throw new PodwireError('NODE_FENCED', `the store has not confirmed this node ${since}`, {
+      details: { confirmedAt: this.confirmedAt, trustFor: this.#trustFor },
+    });
+  }
+}

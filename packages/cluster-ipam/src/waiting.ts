@@ -1,0 +1,105 @@
+/** Waiting by the clock that was passed in. */
+import type { Clock } from '@podwire/rim';
+import type { Timing } from './contract.js';
+
+/** Runs work with a signal that aborts after so many milliseconds (reason: TimeoutError), or with `signal` and its reason. */
+export async function within<T>(
+  clock: Clock,
+  milliseconds: number,
+  signal: AbortSignal,
+  work: (either: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const either = new AbortController();
+  const over = new AbortController();
+  const stop = (): void => either.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  clock.sleep(milliseconds, over.signal).then(
+    () => either.abort(new DOMException('time is up', 'TimeoutError')),
+    () => undefined,
+  );
+  try {
+    return await work(either.signal);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    over.abort();
+  }
+}
+
+/** Resolves when `isSo` holds; looked at whenever `subscribe`'s listener is called. @throws the signal's reason */
+export function waitUntil(
+  isSo: () => boolean,
+  subscribe: (listener: () => void) => () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if (isSo()) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const unsubscribe = subscribe(() => {
+      if (isSo()) end(resolve);
+    });
+    const stop = (): void => end(() => reject(signal.reason as Error));
+    const end = (settle: () => void): void => {
+      unsubscribe();
+      signal.removeEventListener('abort', stop);
+      settle();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}
+
+/** One after the other, in the order of asking. */
+export interface Turns {
+  /** @throws the signal's reason while waiting, and what `work` throws */
+  take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+}
+
+export function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    async take(signal, work) {
+      const before = last;
+      let done = (): void => undefined;
+      last = new Promise<void>((resolve) => (done = resolve));
+      try {
+        await orAborted(before, signal);
+        return await work();
+      } finally {
+        // Whoever comes next also waits for those before, when this one has given up.
+        void before.then(done, done);
+      }
+    },
+  };
+}
+
+function orAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const go = (): void => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    };
+    promise.then(go, go);
+  });
+}
+
+/** Milliseconds before the next attempt, after so many failures in a row. */
+export function pauseAfter(failures: number, { firstPause, lastPause }: Timing): number {
+  return Math.min(firstPause * 2 ** Math.max(0, failures - 1), lastPause);
+}
+
+export function completeTiming(given: Partial<Timing> | undefined, trustFor: number): Timing {
+  return {
+    call: 5_000,
+    confirmEvery: Math.min(trustFor / 10, 60_000),
+    tidyEvery: 15_000,
+    keepSurplus: 60_000,
+    giveBackAfter: 3_000,
+    loanAnswer: 2_000,
+    firstPause: 200,
+    lastPause: 10_000,
+    ...given,
+  };
+}
