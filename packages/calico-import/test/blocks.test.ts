@@ -28,6 +28,7 @@ describe('blocks', () => {
           { address: '10.0.0.9', owner: 'k8s-pod-network.c1', pod: 'default/web-1', since },
         ],
         reportedAt: since,
+        imported: true,
       },
     ]);
     expect(made.creations.map(({ kind }) => kind)).toEqual(['ledger', 'block', 'pool']);

@@ -97,6 +97,11 @@ const ledger = z.strictObject({
   node: objectName,
   entries: z.array(ledgerEntry).max(4096),
   reportedAt: milliseconds,
+  /**
+   * Written by an import: the node has said nothing itself yet, and its pods may be alive although nobody has registered it.
+   * Gone with the node's own first report.
+   */
+  imported: z.literal(true).optional(),
 });
 
 const node = z.strictObject({

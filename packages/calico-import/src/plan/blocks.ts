@@ -231,6 +231,7 @@ function toLedgers({ prefix, claimedAt, uses }: Draft): Ledger[] {
       entries: entries.toSorted((a, b) => compareAddresses(parseAddress(a.address), parseAddress(b.address))),
       // Not the time of the import: the same dump must give the same objects.
       reportedAt: Math.max(claimedAt, ...entries.map(({ since }) => since)),
+      imported: true,
     };
   });
 }
