@@ -104,13 +104,23 @@ function prepareDirectory(directory: string, bell: string): void {
 }
 
 /** What LMDB and the file system throw, as what the interface says. */
-export function translate(error: unknown): Error {
+export function translate(error: unknown, directory: string): Error {
   if (error instanceof PodwireError) return error;
   const { code, message = String(error) } = error as { code?: unknown; message?: string };
   const says = (pattern: RegExp): boolean => pattern.test(`${String(code)} ${message}`);
-  if (says(/ENOSPC|EDQUOT|MDB_MAP_FULL|No space left|quota exceeded/i))
-    return new PodwireError('STORE_FULL', 'the disk of the store is full', { cause: error });
+  // LMDB makes an input/output error of a write that was cut short.
+  const full = says(/ENOSPC|EDQUOT|MDB_MAP_FULL|No space left|quota exceeded/i) || isFull(directory);
+  if (full) return new PodwireError('STORE_FULL', `the disk of ${directory} is full`, { cause: error });
   if (says(/EACCES|EPERM|EROFS|Permission denied|not permitted|Read-only file system/))
-    return new PodwireError('STORE_DENIED', 'the directory of the store cannot be used', { cause: error });
-  return unavailable('the store in this directory does not work', { cause: error });
+    return new PodwireError('STORE_DENIED', `${directory} cannot be used`, { cause: error });
+  return unavailable(`the store in ${directory} does not work`, { cause: error });
+}
+
+function isFull(directory: string): boolean {
+  try {
+    const { bavail, bsize, blocks } = fs.statfsSync(directory);
+    return blocks > 0 && bavail * bsize < 256 * 1024;
+  } catch {
+    return false;
+  }
 }

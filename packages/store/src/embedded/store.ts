@@ -36,6 +36,7 @@ import type { EmbeddedOptions, EmbeddedStore } from './options.js';
 import { Subscription } from './subscription.js';
 
 interface Shared {
+  readonly place: string;
   readonly database: Database;
   readonly follower: Follower;
   users: number;
@@ -61,7 +62,7 @@ export function createEmbeddedStore(directory: string, options: EmbeddedOptions)
     shared.users++;
     return new EmbeddedClient(shared, bounds, options.now ?? sinceStart, () => leave(place, shared));
   } catch (error) {
-    throw translate(error);
+    throw translate(error, place);
   }
 }
 
@@ -75,7 +76,7 @@ function openShared(place: string, options: EmbeddedOptions, bounds: Bounds): Sh
     ring(database);
   };
   const follower = new Follower({ database, clock, log, now, expire: end });
-  const shared: Shared = { database, follower, users: 0 };
+  const shared: Shared = { place, database, follower, users: 0 };
   open.set(place, shared);
   return shared;
 }
@@ -222,7 +223,7 @@ class EmbeddedClient implements EmbeddedStore {
       }
       return work(database);
     } catch (error) {
-      throw translate(error);
+      throw translate(error, this.#shared.place);
     }
   }
 }
