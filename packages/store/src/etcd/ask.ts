@@ -10,7 +10,7 @@ export interface Asking {
   readonly ends: readonly AbortSignal[];
 }
 
-/** @throws what grpc-js says; EtcdFailure `unsent` when the connection was given up a moment ago */
+/** @throws what grpc-js says; EtcdFailure `unready` when the connection was given up a moment ago */
 export async function ask<Q, A>(
   client: Client,
   { path, encode, decode }: Method<Q, A>,
@@ -45,7 +45,7 @@ function begin<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw new EtcdFailure('unsent', 'the connection was given up', { isAnswer: false, cause });
+    throw new EtcdFailure('unready', 'the connection was given up', { cause });
   }
 }
 

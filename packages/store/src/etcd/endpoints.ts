@@ -1,5 +1,7 @@
 /** The members of the cluster that we know, and the connection to each. */
 import fs from 'node:fs';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import type { ChannelCredentials, Client } from '@grpc/grpc-js';
 import * as grpc from '@grpc/grpc-js';
 import { PodwireError } from '@podwire/errors';
@@ -13,6 +15,7 @@ const { connectivityState } = grpc;
 export class Endpoint {
   readonly url: string;
   readonly #address: string;
+  readonly #host: string;
   readonly #isSecure: boolean;
   readonly #tls: TlsFiles;
   readonly #timeouts: EtcdTimeouts;
@@ -22,6 +25,7 @@ export class Endpoint {
     const { protocol, host, port } = parseEndpoint(url);
     this.url = url;
     this.#address = `dns:${host}:${port}`;
+    this.#host = host.replace(/^\[|\]$/g, '');
     this.#isSecure = protocol === 'https:';
     this.#tls = tls;
     this.#timeouts = timeouts;
@@ -32,16 +36,17 @@ export class Endpoint {
    * @throws EtcdFailure `unsent` when nobody takes the connection in time, or a file cannot be read
    */
   async connect(milliseconds: number): Promise<Client> {
-    const client = (this.#client ??= this.#open());
-    const channel = client.getChannel();
     const end = Date.now() + Math.max(1, milliseconds);
     for (;;) {
+      // Another call may have given up the one that we were waiting for.
+      const client = (this.#client ??= this.#open());
+      const channel = client.getChannel();
       const state = channel.getConnectivityState(true);
       if (state === connectivityState.READY || state === connectivityState.TRANSIENT_FAILURE) return client;
-      if (state === connectivityState.SHUTDOWN)
-        throw new EtcdFailure('unsent', 'the connection was given up', { isAnswer: false });
       const isLate = await new Promise<boolean>((resolve) => {
-        channel.watchConnectivityState(state, end, (error) => resolve(error !== undefined));
+        channel.watchConnectivityState(state, end, (error) =>
+          resolve(error !== undefined && Date.now() >= end),
+        );
       });
       if (!isLate) continue;
       this.drop(client);
@@ -75,18 +80,25 @@ export class Endpoint {
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_channelz': 0,
       'grpc.service_config_disable_resolution': 1,
-      ...(this.#tls.serverName !== undefined && {
-        'grpc.ssl_target_name_override': this.#tls.serverName,
-        'grpc.default_authority': this.#tls.serverName,
-      }),
+      ...this.#nameOptions(),
     });
+  }
+
+  #nameOptions(): Record<string, string> {
+    const { serverName } = this.#tls;
+    if (serverName !== undefined)
+      return { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName };
+    // An address must not be sent as a name (RFC 6066), and grpc-js sends what it has; the certificate is checked below.
+    return isIP(this.#host) === 0 ? {} : { 'grpc.ssl_target_name_override': 'etcd' };
   }
 
   #credentials(): ChannelCredentials {
     if (!this.#isSecure) return grpc.credentials.createInsecure();
     const { ca, certificate, key } = readTlsFiles(this.#tls);
     try {
-      return grpc.credentials.createSsl(ca ?? null, key ?? null, certificate ?? null);
+      return grpc.credentials.createSsl(ca ?? null, key ?? null, certificate ?? null, {
+        checkServerIdentity: (_, peer) => checkServerIdentity(this.#tls.serverName ?? this.#host, peer),
+      });
     } catch (cause) {
       throw new EtcdFailure('unsent', `the TLS files cannot be used: ${String(cause)}`, {
         code: 'STORE_DENIED',

@@ -45,6 +45,8 @@ interface Rule {
  * prefix.
  */
 const rules: readonly Rule[] = [
+  // Of gRPC: another call has closed it, since it was given up.
+  { says: /^Channel closed before call started/, kind: 'unready' },
   { says: /no leader|not leader|too many requests|not capable|not supported for learner/, kind: 'unready' },
   { says: /invalid auth token|user name is empty|auth.* revision .*old|revision of auth/, kind: 'token' },
   {
@@ -65,7 +67,7 @@ const rules: readonly Rule[] = [
 ];
 
 /** gRPC's own words for a call that found no connection; all others may have been sent. */
-const unsent = /^No connection established|^Name resolution failed|^Channel closed before call started/;
+const unsent = /^No connection established|^Name resolution failed/;
 
 /**
  * The other side ends the handshake because of our certificate. With TLS 1.3 a client learns of it after its handshake, when the

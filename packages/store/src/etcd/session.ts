@@ -191,6 +191,8 @@ export class Session {
         throw failure;
       case 'token':
       case 'final':
+        // etcd does the write that finds it full, and refuses those after it (quotaApplierV3): the answer is the same.
+        course.isUncertain ||= failure.code === 'STORE_FULL' && repetition !== 'read';
         throw toPodwireError(failure, `${errand.method.name} at ${endpoint.url}`, course.isUncertain);
     }
   }

@@ -106,14 +106,14 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
     members,
     directory,
     authority,
-    control: control.run,
+    control: (parameters) => control.run(parameters),
     leader: async () => {
       const endpoint = await control.leader();
       const found = members.find((member) => member.endpoint === endpoint);
       if (found === undefined) throw new Error('no member of etcd leads');
       return found;
     },
-    compact: control.compact,
+    compact: () => control.compact(),
     backup: async () => {
       const file = at(`backup-${Date.now()}`);
       await control.save(endpoints[0] ?? '', file);

@@ -2,7 +2,7 @@
 // source: kv.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /**
  * What etcd's store holds. Package, names and numbers are those of etcd 3.4 and 3.5; fields that Podwire has no use for are left
@@ -25,7 +25,7 @@ export interface Event {
 
 export const Event_EventType = { PUT: 0, DELETE: 1 } as const;
 
-export type Event_EventType = (typeof Event_EventType)[keyof typeof Event_EventType];
+export type Event_EventType = typeof Event_EventType[keyof typeof Event_EventType];
 
 export namespace Event_EventType {
   export type PUT = typeof Event_EventType.PUT;
@@ -33,7 +33,7 @@ export namespace Event_EventType {
 }
 
 function createBaseKeyValue(): KeyValue {
-  return { key: Buffer.alloc(0), modRevision: 0, value: Buffer.alloc(0), lease: '0' };
+  return { key: Buffer.alloc(0), modRevision: 0, value: Buffer.alloc(0), lease: "0" };
 }
 
 export const KeyValue: MessageFns<KeyValue> = {
@@ -47,7 +47,7 @@ export const KeyValue: MessageFns<KeyValue> = {
     if (message.value.length !== 0) {
       writer.uint32(42).bytes(message.value);
     }
-    if (message.lease !== '0') {
+    if (message.lease !== "0") {
       writer.uint32(48).int64(message.lease);
     }
     return writer;
@@ -57,7 +57,7 @@ export const KeyValue: MessageFns<KeyValue> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -118,7 +118,7 @@ export const KeyValue: MessageFns<KeyValue> = {
     message.key = object.key ?? Buffer.alloc(0);
     message.modRevision = object.modRevision ?? 0;
     message.value = object.value ?? Buffer.alloc(0);
-    message.lease = object.lease ?? '0';
+    message.lease = object.lease ?? "0";
     return message;
   },
 };
@@ -142,7 +142,7 @@ export const Event: MessageFns<Event> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -185,30 +185,26 @@ export const Event: MessageFns<Event> = {
   fromPartial(object: DeepPartial<Event>): Event {
     const message = createBaseEvent() as any;
     message.type = object.type ?? 0;
-    message.kv = object.kv !== undefined && object.kv !== null ? KeyValue.fromPartial(object.kv) : undefined;
+    message.kv = (object.kv !== undefined && object.kv !== null) ? KeyValue.fromPartial(object.kv) : undefined;
     return message;
   },
 };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
-type DeepPartial<T> = T extends Builtin
-  ? T
-  : T extends globalThis.Array<infer U>
-    ? globalThis.Array<DeepPartial<U>>
-    : T extends ReadonlyArray<infer U>
-      ? ReadonlyArray<DeepPartial<U>>
-      : T extends {}
-        ? { [K in keyof T]?: DeepPartial<T[K]> }
-        : Partial<T>;
+type DeepPartial<T> = T extends Builtin ? T
+  : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
 function longToNumber(int64: { toString(): string }): number {
   const num = globalThis.Number(int64.toString());
   if (num > globalThis.Number.MAX_SAFE_INTEGER) {
-    throw new globalThis.Error('Value is larger than Number.MAX_SAFE_INTEGER');
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
   }
   if (num < globalThis.Number.MIN_SAFE_INTEGER) {
-    throw new globalThis.Error('Value is smaller than Number.MIN_SAFE_INTEGER');
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
   }
   return num;
 }

@@ -2,8 +2,8 @@
 // source: rpc.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
-import { Event, KeyValue } from './kv.js';
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Event, KeyValue } from "./kv.js";
 
 /** etcd's interface for clients, as far as Podwire uses it. Package, names and numbers are those of etcd 3.4 and 3.5. */
 
@@ -70,7 +70,7 @@ export interface Compare {
 
 export const Compare_CompareResult = { EQUAL: 0, GREATER: 1, LESS: 2, NOT_EQUAL: 3 } as const;
 
-export type Compare_CompareResult = (typeof Compare_CompareResult)[keyof typeof Compare_CompareResult];
+export type Compare_CompareResult = typeof Compare_CompareResult[keyof typeof Compare_CompareResult];
 
 export namespace Compare_CompareResult {
   export type EQUAL = typeof Compare_CompareResult.EQUAL;
@@ -81,7 +81,7 @@ export namespace Compare_CompareResult {
 
 export const Compare_CompareTarget = { VERSION: 0, CREATE: 1, MOD: 2, VALUE: 3, LEASE: 4 } as const;
 
-export type Compare_CompareTarget = (typeof Compare_CompareTarget)[keyof typeof Compare_CompareTarget];
+export type Compare_CompareTarget = typeof Compare_CompareTarget[keyof typeof Compare_CompareTarget];
 
 export namespace Compare_CompareTarget {
   export type VERSION = typeof Compare_CompareTarget.VERSION;
@@ -171,12 +171,12 @@ export interface AuthenticateResponse {
 }
 
 function createBaseResponseHeader(): ResponseHeader {
-  return { clusterId: '0', revision: 0 };
+  return { clusterId: "0", revision: 0 };
 }
 
 export const ResponseHeader: MessageFns<ResponseHeader> = {
   encode(message: ResponseHeader, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.clusterId !== '0') {
+    if (message.clusterId !== "0") {
       writer.uint32(8).uint64(message.clusterId);
     }
     if (message.revision !== 0) {
@@ -189,7 +189,7 @@ export const ResponseHeader: MessageFns<ResponseHeader> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -231,7 +231,7 @@ export const ResponseHeader: MessageFns<ResponseHeader> = {
   },
   fromPartial(object: DeepPartial<ResponseHeader>): ResponseHeader {
     const message = createBaseResponseHeader() as any;
-    message.clusterId = object.clusterId ?? '0';
+    message.clusterId = object.clusterId ?? "0";
     message.revision = object.revision ?? 0;
     return message;
   },
@@ -265,7 +265,7 @@ export const RangeRequest: MessageFns<RangeRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -362,7 +362,7 @@ export const RangeResponse: MessageFns<RangeResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -412,10 +412,9 @@ export const RangeResponse: MessageFns<RangeResponse> = {
   },
   fromPartial(object: DeepPartial<RangeResponse>): RangeResponse {
     const message = createBaseRangeResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
     message.kvs = object.kvs?.map((e) => KeyValue.fromPartial(e)) || [];
     message.more = object.more ?? false;
     return message;
@@ -423,7 +422,7 @@ export const RangeResponse: MessageFns<RangeResponse> = {
 };
 
 function createBasePutRequest(): PutRequest {
-  return { key: Buffer.alloc(0), value: Buffer.alloc(0), lease: '0' };
+  return { key: Buffer.alloc(0), value: Buffer.alloc(0), lease: "0" };
 }
 
 export const PutRequest: MessageFns<PutRequest> = {
@@ -434,7 +433,7 @@ export const PutRequest: MessageFns<PutRequest> = {
     if (message.value.length !== 0) {
       writer.uint32(18).bytes(message.value);
     }
-    if (message.lease !== '0') {
+    if (message.lease !== "0") {
       writer.uint32(24).int64(message.lease);
     }
     return writer;
@@ -444,7 +443,7 @@ export const PutRequest: MessageFns<PutRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -496,7 +495,7 @@ export const PutRequest: MessageFns<PutRequest> = {
     const message = createBasePutRequest() as any;
     message.key = object.key ?? Buffer.alloc(0);
     message.value = object.value ?? Buffer.alloc(0);
-    message.lease = object.lease ?? '0';
+    message.lease = object.lease ?? "0";
     return message;
   },
 };
@@ -517,7 +516,7 @@ export const PutResponse: MessageFns<PutResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -551,10 +550,9 @@ export const PutResponse: MessageFns<PutResponse> = {
   },
   fromPartial(object: DeepPartial<PutResponse>): PutResponse {
     const message = createBasePutResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
     return message;
   },
 };
@@ -575,7 +573,7 @@ export const DeleteRangeRequest: MessageFns<DeleteRangeRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -633,7 +631,7 @@ export const DeleteRangeResponse: MessageFns<DeleteRangeResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -675,10 +673,9 @@ export const DeleteRangeResponse: MessageFns<DeleteRangeResponse> = {
   },
   fromPartial(object: DeepPartial<DeleteRangeResponse>): DeleteRangeResponse {
     const message = createBaseDeleteRangeResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
     message.deleted = object.deleted ?? 0;
     return message;
   },
@@ -706,7 +703,7 @@ export const RequestOp: MessageFns<RequestOp> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -756,18 +753,15 @@ export const RequestOp: MessageFns<RequestOp> = {
   },
   fromPartial(object: DeepPartial<RequestOp>): RequestOp {
     const message = createBaseRequestOp() as any;
-    message.requestRange =
-      object.requestRange !== undefined && object.requestRange !== null
-        ? RangeRequest.fromPartial(object.requestRange)
-        : undefined;
-    message.requestPut =
-      object.requestPut !== undefined && object.requestPut !== null
-        ? PutRequest.fromPartial(object.requestPut)
-        : undefined;
-    message.requestDeleteRange =
-      object.requestDeleteRange !== undefined && object.requestDeleteRange !== null
-        ? DeleteRangeRequest.fromPartial(object.requestDeleteRange)
-        : undefined;
+    message.requestRange = (object.requestRange !== undefined && object.requestRange !== null)
+      ? RangeRequest.fromPartial(object.requestRange)
+      : undefined;
+    message.requestPut = (object.requestPut !== undefined && object.requestPut !== null)
+      ? PutRequest.fromPartial(object.requestPut)
+      : undefined;
+    message.requestDeleteRange = (object.requestDeleteRange !== undefined && object.requestDeleteRange !== null)
+      ? DeleteRangeRequest.fromPartial(object.requestDeleteRange)
+      : undefined;
     return message;
   },
 };
@@ -794,7 +788,7 @@ export const ResponseOp: MessageFns<ResponseOp> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -844,18 +838,15 @@ export const ResponseOp: MessageFns<ResponseOp> = {
   },
   fromPartial(object: DeepPartial<ResponseOp>): ResponseOp {
     const message = createBaseResponseOp() as any;
-    message.responseRange =
-      object.responseRange !== undefined && object.responseRange !== null
-        ? RangeResponse.fromPartial(object.responseRange)
-        : undefined;
-    message.responsePut =
-      object.responsePut !== undefined && object.responsePut !== null
-        ? PutResponse.fromPartial(object.responsePut)
-        : undefined;
-    message.responseDeleteRange =
-      object.responseDeleteRange !== undefined && object.responseDeleteRange !== null
-        ? DeleteRangeResponse.fromPartial(object.responseDeleteRange)
-        : undefined;
+    message.responseRange = (object.responseRange !== undefined && object.responseRange !== null)
+      ? RangeResponse.fromPartial(object.responseRange)
+      : undefined;
+    message.responsePut = (object.responsePut !== undefined && object.responsePut !== null)
+      ? PutResponse.fromPartial(object.responsePut)
+      : undefined;
+    message.responseDeleteRange = (object.responseDeleteRange !== undefined && object.responseDeleteRange !== null)
+      ? DeleteRangeResponse.fromPartial(object.responseDeleteRange)
+      : undefined;
     return message;
   },
 };
@@ -885,7 +876,7 @@ export const Compare: MessageFns<Compare> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -973,7 +964,7 @@ export const TxnRequest: MessageFns<TxnRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1052,7 +1043,7 @@ export const TxnResponse: MessageFns<TxnResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1102,10 +1093,9 @@ export const TxnResponse: MessageFns<TxnResponse> = {
   },
   fromPartial(object: DeepPartial<TxnResponse>): TxnResponse {
     const message = createBaseTxnResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
     message.succeeded = object.succeeded ?? false;
     message.responses = object.responses?.map((e) => ResponseOp.fromPartial(e)) || [];
     return message;
@@ -1128,7 +1118,7 @@ export const WatchRequest: MessageFns<WatchRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1162,22 +1152,15 @@ export const WatchRequest: MessageFns<WatchRequest> = {
   },
   fromPartial(object: DeepPartial<WatchRequest>): WatchRequest {
     const message = createBaseWatchRequest() as any;
-    message.createRequest =
-      object.createRequest !== undefined && object.createRequest !== null
-        ? WatchCreateRequest.fromPartial(object.createRequest)
-        : undefined;
+    message.createRequest = (object.createRequest !== undefined && object.createRequest !== null)
+      ? WatchCreateRequest.fromPartial(object.createRequest)
+      : undefined;
     return message;
   },
 };
 
 function createBaseWatchCreateRequest(): WatchCreateRequest {
-  return {
-    key: Buffer.alloc(0),
-    rangeEnd: Buffer.alloc(0),
-    startRevision: 0,
-    progressNotify: false,
-    fragment: false,
-  };
+  return { key: Buffer.alloc(0), rangeEnd: Buffer.alloc(0), startRevision: 0, progressNotify: false, fragment: false };
 }
 
 export const WatchCreateRequest: MessageFns<WatchCreateRequest> = {
@@ -1204,7 +1187,7 @@ export const WatchCreateRequest: MessageFns<WatchCreateRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1285,7 +1268,7 @@ function createBaseWatchResponse(): WatchResponse {
     created: false,
     canceled: false,
     compactRevision: 0,
-    cancelReason: '',
+    cancelReason: "",
     fragment: false,
     events: [],
   };
@@ -1305,7 +1288,7 @@ export const WatchResponse: MessageFns<WatchResponse> = {
     if (message.compactRevision !== 0) {
       writer.uint32(40).int64(message.compactRevision);
     }
-    if (message.cancelReason !== '') {
+    if (message.cancelReason !== "") {
       writer.uint32(50).string(message.cancelReason);
     }
     if (message.fragment !== false) {
@@ -1321,7 +1304,7 @@ export const WatchResponse: MessageFns<WatchResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1403,14 +1386,13 @@ export const WatchResponse: MessageFns<WatchResponse> = {
   },
   fromPartial(object: DeepPartial<WatchResponse>): WatchResponse {
     const message = createBaseWatchResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
     message.created = object.created ?? false;
     message.canceled = object.canceled ?? false;
     message.compactRevision = object.compactRevision ?? 0;
-    message.cancelReason = object.cancelReason ?? '';
+    message.cancelReason = object.cancelReason ?? "";
     message.fragment = object.fragment ?? false;
     message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
     return message;
@@ -1433,7 +1415,7 @@ export const LeaseGrantRequest: MessageFns<LeaseGrantRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1473,7 +1455,7 @@ export const LeaseGrantRequest: MessageFns<LeaseGrantRequest> = {
 };
 
 function createBaseLeaseGrantResponse(): LeaseGrantResponse {
-  return { header: undefined, ID: '0', TTL: 0 };
+  return { header: undefined, ID: "0", TTL: 0 };
 }
 
 export const LeaseGrantResponse: MessageFns<LeaseGrantResponse> = {
@@ -1481,7 +1463,7 @@ export const LeaseGrantResponse: MessageFns<LeaseGrantResponse> = {
     if (message.header !== undefined) {
       ResponseHeader.encode(message.header, writer.uint32(10).fork()).join();
     }
-    if (message.ID !== '0') {
+    if (message.ID !== "0") {
       writer.uint32(16).int64(message.ID);
     }
     if (message.TTL !== 0) {
@@ -1494,7 +1476,7 @@ export const LeaseGrantResponse: MessageFns<LeaseGrantResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1544,23 +1526,22 @@ export const LeaseGrantResponse: MessageFns<LeaseGrantResponse> = {
   },
   fromPartial(object: DeepPartial<LeaseGrantResponse>): LeaseGrantResponse {
     const message = createBaseLeaseGrantResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
-    message.ID = object.ID ?? '0';
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
+    message.ID = object.ID ?? "0";
     message.TTL = object.TTL ?? 0;
     return message;
   },
 };
 
 function createBaseLeaseRevokeRequest(): LeaseRevokeRequest {
-  return { ID: '0' };
+  return { ID: "0" };
 }
 
 export const LeaseRevokeRequest: MessageFns<LeaseRevokeRequest> = {
   encode(message: LeaseRevokeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.ID !== '0') {
+    if (message.ID !== "0") {
       writer.uint32(8).int64(message.ID);
     }
     return writer;
@@ -1570,7 +1551,7 @@ export const LeaseRevokeRequest: MessageFns<LeaseRevokeRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1604,7 +1585,7 @@ export const LeaseRevokeRequest: MessageFns<LeaseRevokeRequest> = {
   },
   fromPartial(object: DeepPartial<LeaseRevokeRequest>): LeaseRevokeRequest {
     const message = createBaseLeaseRevokeRequest() as any;
-    message.ID = object.ID ?? '0';
+    message.ID = object.ID ?? "0";
     return message;
   },
 };
@@ -1625,7 +1606,7 @@ export const LeaseRevokeResponse: MessageFns<LeaseRevokeResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1659,21 +1640,20 @@ export const LeaseRevokeResponse: MessageFns<LeaseRevokeResponse> = {
   },
   fromPartial(object: DeepPartial<LeaseRevokeResponse>): LeaseRevokeResponse {
     const message = createBaseLeaseRevokeResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
     return message;
   },
 };
 
 function createBaseLeaseKeepAliveRequest(): LeaseKeepAliveRequest {
-  return { ID: '0' };
+  return { ID: "0" };
 }
 
 export const LeaseKeepAliveRequest: MessageFns<LeaseKeepAliveRequest> = {
   encode(message: LeaseKeepAliveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.ID !== '0') {
+    if (message.ID !== "0") {
       writer.uint32(8).int64(message.ID);
     }
     return writer;
@@ -1683,7 +1663,7 @@ export const LeaseKeepAliveRequest: MessageFns<LeaseKeepAliveRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1717,13 +1697,13 @@ export const LeaseKeepAliveRequest: MessageFns<LeaseKeepAliveRequest> = {
   },
   fromPartial(object: DeepPartial<LeaseKeepAliveRequest>): LeaseKeepAliveRequest {
     const message = createBaseLeaseKeepAliveRequest() as any;
-    message.ID = object.ID ?? '0';
+    message.ID = object.ID ?? "0";
     return message;
   },
 };
 
 function createBaseLeaseKeepAliveResponse(): LeaseKeepAliveResponse {
-  return { header: undefined, ID: '0', TTL: 0 };
+  return { header: undefined, ID: "0", TTL: 0 };
 }
 
 export const LeaseKeepAliveResponse: MessageFns<LeaseKeepAliveResponse> = {
@@ -1731,7 +1711,7 @@ export const LeaseKeepAliveResponse: MessageFns<LeaseKeepAliveResponse> = {
     if (message.header !== undefined) {
       ResponseHeader.encode(message.header, writer.uint32(10).fork()).join();
     }
-    if (message.ID !== '0') {
+    if (message.ID !== "0") {
       writer.uint32(16).int64(message.ID);
     }
     if (message.TTL !== 0) {
@@ -1744,7 +1724,7 @@ export const LeaseKeepAliveResponse: MessageFns<LeaseKeepAliveResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1794,26 +1774,25 @@ export const LeaseKeepAliveResponse: MessageFns<LeaseKeepAliveResponse> = {
   },
   fromPartial(object: DeepPartial<LeaseKeepAliveResponse>): LeaseKeepAliveResponse {
     const message = createBaseLeaseKeepAliveResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
-    message.ID = object.ID ?? '0';
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
+    message.ID = object.ID ?? "0";
     message.TTL = object.TTL ?? 0;
     return message;
   },
 };
 
 function createBaseAuthenticateRequest(): AuthenticateRequest {
-  return { name: '', password: '' };
+  return { name: "", password: "" };
 }
 
 export const AuthenticateRequest: MessageFns<AuthenticateRequest> = {
   encode(message: AuthenticateRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== '') {
+    if (message.name !== "") {
       writer.uint32(10).string(message.name);
     }
-    if (message.password !== '') {
+    if (message.password !== "") {
       writer.uint32(18).string(message.password);
     }
     return writer;
@@ -1823,7 +1802,7 @@ export const AuthenticateRequest: MessageFns<AuthenticateRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1865,14 +1844,14 @@ export const AuthenticateRequest: MessageFns<AuthenticateRequest> = {
   },
   fromPartial(object: DeepPartial<AuthenticateRequest>): AuthenticateRequest {
     const message = createBaseAuthenticateRequest() as any;
-    message.name = object.name ?? '';
-    message.password = object.password ?? '';
+    message.name = object.name ?? "";
+    message.password = object.password ?? "";
     return message;
   },
 };
 
 function createBaseAuthenticateResponse(): AuthenticateResponse {
-  return { header: undefined, token: '' };
+  return { header: undefined, token: "" };
 }
 
 export const AuthenticateResponse: MessageFns<AuthenticateResponse> = {
@@ -1880,7 +1859,7 @@ export const AuthenticateResponse: MessageFns<AuthenticateResponse> = {
     if (message.header !== undefined) {
       ResponseHeader.encode(message.header, writer.uint32(10).fork()).join();
     }
-    if (message.token !== '') {
+    if (message.token !== "") {
       writer.uint32(18).string(message.token);
     }
     return writer;
@@ -1890,7 +1869,7 @@ export const AuthenticateResponse: MessageFns<AuthenticateResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1932,22 +1911,21 @@ export const AuthenticateResponse: MessageFns<AuthenticateResponse> = {
   },
   fromPartial(object: DeepPartial<AuthenticateResponse>): AuthenticateResponse {
     const message = createBaseAuthenticateResponse() as any;
-    message.header =
-      object.header !== undefined && object.header !== null
-        ? ResponseHeader.fromPartial(object.header)
-        : undefined;
-    message.token = object.token ?? '';
+    message.header = (object.header !== undefined && object.header !== null)
+      ? ResponseHeader.fromPartial(object.header)
+      : undefined;
+    message.token = object.token ?? "";
     return message;
   },
 };
 
 export type KVDefinition = typeof KVDefinition;
 export const KVDefinition = {
-  name: 'KV',
-  fullName: 'etcdserverpb.KV',
+  name: "KV",
+  fullName: "etcdserverpb.KV",
   methods: {
     range: {
-      name: 'Range',
+      name: "Range",
       requestType: RangeRequest as typeof RangeRequest,
       requestStream: false,
       responseType: RangeResponse as typeof RangeResponse,
@@ -1955,7 +1933,7 @@ export const KVDefinition = {
       options: {},
     },
     put: {
-      name: 'Put',
+      name: "Put",
       requestType: PutRequest as typeof PutRequest,
       requestStream: false,
       responseType: PutResponse as typeof PutResponse,
@@ -1963,7 +1941,7 @@ export const KVDefinition = {
       options: {},
     },
     deleteRange: {
-      name: 'DeleteRange',
+      name: "DeleteRange",
       requestType: DeleteRangeRequest as typeof DeleteRangeRequest,
       requestStream: false,
       responseType: DeleteRangeResponse as typeof DeleteRangeResponse,
@@ -1971,7 +1949,7 @@ export const KVDefinition = {
       options: {},
     },
     txn: {
-      name: 'Txn',
+      name: "Txn",
       requestType: TxnRequest as typeof TxnRequest,
       requestStream: false,
       responseType: TxnResponse as typeof TxnResponse,
@@ -1983,11 +1961,11 @@ export const KVDefinition = {
 
 export type WatchDefinition = typeof WatchDefinition;
 export const WatchDefinition = {
-  name: 'Watch',
-  fullName: 'etcdserverpb.Watch',
+  name: "Watch",
+  fullName: "etcdserverpb.Watch",
   methods: {
     watch: {
-      name: 'Watch',
+      name: "Watch",
       requestType: WatchRequest as typeof WatchRequest,
       requestStream: true,
       responseType: WatchResponse as typeof WatchResponse,
@@ -1999,11 +1977,11 @@ export const WatchDefinition = {
 
 export type LeaseDefinition = typeof LeaseDefinition;
 export const LeaseDefinition = {
-  name: 'Lease',
-  fullName: 'etcdserverpb.Lease',
+  name: "Lease",
+  fullName: "etcdserverpb.Lease",
   methods: {
     leaseGrant: {
-      name: 'LeaseGrant',
+      name: "LeaseGrant",
       requestType: LeaseGrantRequest as typeof LeaseGrantRequest,
       requestStream: false,
       responseType: LeaseGrantResponse as typeof LeaseGrantResponse,
@@ -2011,7 +1989,7 @@ export const LeaseDefinition = {
       options: {},
     },
     leaseRevoke: {
-      name: 'LeaseRevoke',
+      name: "LeaseRevoke",
       requestType: LeaseRevokeRequest as typeof LeaseRevokeRequest,
       requestStream: false,
       responseType: LeaseRevokeResponse as typeof LeaseRevokeResponse,
@@ -2019,7 +1997,7 @@ export const LeaseDefinition = {
       options: {},
     },
     leaseKeepAlive: {
-      name: 'LeaseKeepAlive',
+      name: "LeaseKeepAlive",
       requestType: LeaseKeepAliveRequest as typeof LeaseKeepAliveRequest,
       requestStream: true,
       responseType: LeaseKeepAliveResponse as typeof LeaseKeepAliveResponse,
@@ -2031,11 +2009,11 @@ export const LeaseDefinition = {
 
 export type AuthDefinition = typeof AuthDefinition;
 export const AuthDefinition = {
-  name: 'Auth',
-  fullName: 'etcdserverpb.Auth',
+  name: "Auth",
+  fullName: "etcdserverpb.Auth",
   methods: {
     authenticate: {
-      name: 'Authenticate',
+      name: "Authenticate",
       requestType: AuthenticateRequest as typeof AuthenticateRequest,
       requestStream: false,
       responseType: AuthenticateResponse as typeof AuthenticateResponse,
@@ -2047,23 +2025,19 @@ export const AuthDefinition = {
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
-type DeepPartial<T> = T extends Builtin
-  ? T
-  : T extends globalThis.Array<infer U>
-    ? globalThis.Array<DeepPartial<U>>
-    : T extends ReadonlyArray<infer U>
-      ? ReadonlyArray<DeepPartial<U>>
-      : T extends {}
-        ? { [K in keyof T]?: DeepPartial<T[K]> }
-        : Partial<T>;
+type DeepPartial<T> = T extends Builtin ? T
+  : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
 function longToNumber(int64: { toString(): string }): number {
   const num = globalThis.Number(int64.toString());
   if (num > globalThis.Number.MAX_SAFE_INTEGER) {
-    throw new globalThis.Error('Value is larger than Number.MAX_SAFE_INTEGER');
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
   }
   if (num < globalThis.Number.MIN_SAFE_INTEGER) {
-    throw new globalThis.Error('Value is smaller than Number.MIN_SAFE_INTEGER');
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
   }
   return num;
 }
