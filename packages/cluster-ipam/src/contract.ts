@@ -2,6 +2,7 @@
 import type { ClusterCopy, Keys, LedgerEntry } from '@podwire/cluster';
 import type { BlockSource, Ipam, PoolSpec } from '@podwire/ipam';
 import type { Clock, FaultPoints, Log } from '@podwire/rim';
+import type { BlockIndex } from './claims/block-index.js';
 import type { Store } from '@podwire/store';
 
 /**
@@ -55,6 +56,8 @@ export interface NodeAddressingOptions {
   /** Milliseconds between reports of what is in use; several changes travel together. */
   readonly reportEvery: number;
   readonly timing?: Partial<Timing>;
+  /** Of the copy, when somebody else keeps it up to date: many nodes of one process may share one. Its `take` is called all the same. */
+  readonly index?: BlockIndex;
 }
 
 /** Milliseconds; the defaults are for clusters of any size. */

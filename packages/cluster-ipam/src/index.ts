@@ -1,3 +1,4 @@
+export { type BlockIndex, createBlockIndex } from './claims/block-index.js';
 export type * from './contract.js';
 export { type HoldingsFileSystem, openHoldingsFile } from './holdings/file.js';
 export { createNodeAddressing } from './node-addressing.js';

@@ -41,7 +41,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     timing: completeTiming(options.timing, trustFor),
     book: new Book(),
     trust: new Trust(clock, trustFor),
-    index: createBlockIndex(copy),
+    index: options.index ?? createBlockIndex(copy),
     ipams: new Map(),
     problems: new Map(),
     presence: undefined,
@@ -236,7 +236,10 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
       for (const { address, owner } of inUse) {
         if (book.entry(address) === undefined) book.use({ address, owner, since: clock.now() });
       }
-      for (const entry of core.imported.values()) book.use(entry);
+      for (const entry of core.imported.values()) {
+        book.use(entry);
+        adopt(core, entry);
+      }
       if (!isSynced && !hasFile) await waitForStore(signal);
       isStarted = true;
       if (isSynced) joinCopy();

@@ -25,7 +25,9 @@ export function chooseLoan(
   if (slot === undefined) throw cannotLend(text, `it is not in ${block.cidr}`);
   if (slot.state === 'leased') throw addressInUse(formatSlot(slot), pool.name, slot.owner!);
   if (slot.state === 'lent') throw addressLent({ address: text, borrower: slot.owner! }, pool.name);
-  if (slot.state === 'cooling') throw addressCooling(slot, pool.name, time);
+  // The workload for which it is kept may have its pod on another node now.
+  const isItsOwn = slot.keptFor !== undefined && slot.keptFor === slot.workload;
+  if (slot.state === 'cooling' && !isItsOwn) throw addressCooling(slot, pool.name, time);
   if (slot.reserved) throw cannotLend(text, `it is reserved in pool ${pool.name}`);
   return slot;
 }

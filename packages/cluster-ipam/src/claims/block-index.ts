@@ -26,6 +26,7 @@ export interface BlockIndex {
   take(change: Pick<CopyChange, 'pools' | 'blocks'>): void;
   /** The block to claim: nobody's, and not in `except`. */
   choose(pool: string, start: number, except: ReadonlySet<string>): string | undefined;
+  /** How many blocks can be claimed. */
   free(pool: string): number;
   /** The block that the address lies in, of whatever size. */
   around(address: Address): string | undefined;
@@ -96,7 +97,7 @@ export function createBlockIndex(copy: Pick<ClusterCopy, 'pools' | 'blocks'>): B
       if (block !== undefined) return formatPrefix(block);
       return [...entry.ownerless].find((cidr) => !except.has(cidr));
     },
-    free: (name) => entries.get(name)?.free.free ?? 0,
+    free: (name) => (entries.get(name)?.free.free ?? 0) + (entries.get(name)?.ownerless.size ?? 0),
     around(address) {
       for (const [length, count] of lengths) {
         if (count === 0 || length > addressBits(address.family)) continue;

@@ -41,7 +41,11 @@ export async function borrow(
     askedAt: clock.now(),
     ...(address === undefined ? {} : { address }),
   };
-  const refusal = (): string | undefined => copy.loanRequests.get(key)?.value.refused;
+  let why: string | undefined;
+  const isRefused = (): boolean => {
+    why ??= copy.loanRequests.get(key)?.value.refused;
+    return why !== undefined;
+  };
   try {
     await within(clock, timing.call, signal, (either) =>
       core.store.put(key, encodeObject(loanRequestKind, request), { expect: 'absent', signal: either }),
@@ -49,7 +53,7 @@ export async function borrow(
     core.faults.reach('borrow:asked');
     await within(clock, timing.loanAnswer, signal, (either) =>
       waitUntil(
-        () => has() || refusal() !== undefined,
+        () => has() || isRefused(),
         (listener) => copy.onChange(listener),
         either,
       ),
@@ -60,7 +64,6 @@ export async function borrow(
     // From here on nobody can grant it any more: who grants expects it to be there.
     await withdraw(core, key);
   }
-  const why = refusal();
   if (has()) return { kind: 'lent' };
   return why === undefined ? { kind: 'silent' } : { kind: 'refused', why };
 }

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keys, newDisk, TestCluster, type TestNode } from './support/cluster.js';
+
+const cidr = '10.0.0.0/28';
+let cluster: TestCluster;
+let owner: TestNode;
+let borrower: TestNode;
+
+/** One block, which n1 has. */
+beforeEach(async () => {
+  cluster = new TestCluster();
+  await cluster.putPool({ cidr });
+  owner = await cluster.join('n1');
+  borrower = await cluster.join('n2');
+});
+afterEach(() => cluster.close());
+
+const add = (node: TestNode, name: string, wish = {}): Promise<string[]> =>
+  cluster.during(node.add(name, wish), 50);
+
+describe('a node that finds no free block', () => {
+  it('borrows an address, which its owner gives to nobody else', async () => {
+    const [address] = await add(borrower, 'b');
+    expect(borrower.blocks).toEqual([`${address}/32`]);
+    expect((await cluster.block(cidr))?.loans).toEqual([{ address, node: 'n2' }]);
+    const all: string[] = [];
+    for (let n = 0; n < 13; n++) all.push(...(await add(owner, `o${n}`)));
+    expect(all).not.toContain(address);
+    await expect(add(owner, 'more')).rejects.toMatchObject({ code: 'POOL_EXHAUSTED' });
+    await expect(add(owner, 'it', { requested: [address] })).rejects.toThrow(
+      `${address} of pool blue is lent to node n2`,
+    );
+    expect((await cluster.admin.list('/test/shared/loan-requests/')).items).toEqual([]);
+  });
+
+  it('returns what it has borrowed, and the owner has it again', async () => {
+    const [address] = await add(borrower, 'b');
+    borrower.remove('b');
+    await cluster.clock.advance(60_000);
+    expect((await cluster.block(cidr))?.loans).toEqual([]);
+    expect(borrower.blocks).toEqual([]);
+    expect(await add(owner, 'o', { requested: [address] })).toEqual([address]);
+  });
+
+  it('goes on with it after a restart, and so does the owner', async () => {
+    const [address] = await add(borrower, 'b');
+    await cluster.clock.advance(1_000);
+    await Promise.all([owner.stop(), borrower.stop()]);
+    owner = await cluster.join('n1', {}, owner.disk);
+    borrower = cluster.create('n2', borrower.disk);
+    borrower.cut();
+    await cluster.during(borrower.start());
+    expect(borrower.blocks).toEqual([`${address}/32`]);
+    expect(borrower.ipam.foreignLeases()).toEqual([]);
+    await expect(add(owner, 'o', { requested: [address] })).rejects.toThrow('lent to node n2');
+    await borrower.restore();
+    borrower.remove('b');
+    await cluster.clock.advance(100_000);
+    expect((await cluster.block(cidr))?.loans).toEqual([]);
+  });
+
+  it('is told when nobody lends', async () => {
+    for (let n = 0; n < 14; n++) await add(owner, `o${n}`);
+    await expect(add(borrower, 'b')).rejects.toThrow(/no free block, and no other node that was asked lends/);
+    owner.remove('o3');
+    await cluster.clock.advance(11_000);
+    expect(await add(borrower, 'b')).toHaveLength(1);
+  });
+
+  it('does not borrow where the pool lends nothing', async () => {
+    await cluster.putPool({ cidr, borrowing: false });
+    await expect(add(borrower, 'b')).rejects.toMatchObject({ code: 'POOL_EXHAUSTED' });
+  });
+});
+
+describe('an address of another node’s block', () => {
+  it('is borrowed by name', async () => {
+    expect(await add(borrower, 'b', { requested: ['10.0.0.7'] })).toEqual(['10.0.0.7']);
+  });
+
+  it('is refused with the name of who has it', async () => {
+    await add(owner, 'o', { requested: ['10.0.0.7'] });
+    await expect(add(borrower, 'b', { requested: ['10.0.0.7'] })).rejects.toThrow(
+      '10.0.0.7 of pool blue is in block 10.0.0.0/28 of node n1: 10.0.0.7 of pool blue belongs to o',
+    );
+  });
+
+  it('is refused when the owner does not answer, and nothing is left of the question', async () => {
+    owner.cut();
+    await expect(add(borrower, 'b', { requested: ['10.0.0.7'] })).rejects.toThrow(
+      'of node n1: which does not answer',
+    );
+    expect((await cluster.admin.list('/test/shared/loan-requests/')).items).toEqual([]);
+    await owner.restore();
+    await cluster.clock.advance(10_000);
+    expect((await cluster.block(cidr))?.loans).toEqual([]);
+    expect(await add(owner, 'o', { requested: ['10.0.0.7'] })).toEqual(['10.0.0.7']);
+  });
+});
+
+it('a block that is nobody’s while something of it is lent is claimed with its loans', async () => {
+  const [address] = await add(borrower, 'b');
+  await owner.stop();
+  await cluster.admin.delete(keys.presence('n1'));
+  const item = await cluster.admin.get(keys.block(cidr));
+  const { node: _, instance: __, ...rest } = JSON.parse(item!.value).value as Record<string, unknown>;
+  await cluster.admin.put(item!.key, JSON.stringify({ kind: 'block', version: 1, value: rest }));
+  const third = await cluster.join('n3', {}, newDisk());
+  expect(third.blocks).toEqual([cidr]);
+  await expect(add(third, 'x', { requested: [address] })).rejects.toThrow('lent to node n2');
+});

@@ -1,0 +1,293 @@
+/** Nodes on one store in memory: each with its own client, copy, addressing and IPAM, and a way to be cut off or to die. */
+import {
+  type Block,
+  blockKind,
+  type ClusterCopy,
+  keysBelow,
+  openClusterCopy,
+  type Pool,
+  poolKind,
+  presenceKind,
+} from '@podwire/cluster';
+import {
+  createNodeAddressing,
+  type HoldingsFile,
+  type NodeAddressing,
+  type NodeAddressingOptions,
+  type PodName,
+} from '@podwire/cluster-ipam';
+import { PodwireError } from '@podwire/errors';
+import { createIpam, type Ipam, type Lease } from '@podwire/ipam';
+import { noFaults, silentLog } from '@podwire/rim';
+import { decodeObject, encodeObject, type Store } from '@podwire/store';
+import {
+  createMemoryServer,
+  type MemoryFaults,
+  type MemoryServer,
+  type MemoryStore,
+} from '@podwire/store/memory';
+import { TestClock } from './clock.js';
+
+export const keys = keysBelow('/test');
+export const network = 'pods';
+
+export const poolDefaults: Pool = {
+  name: 'blue',
+  network,
+  cidr: '10.0.0.0/24',
+  blockSize: 28,
+  encapsulation: 'direct',
+  natOutgoing: true,
+  disabled: false,
+  reserved: [],
+  nodeSelector: '',
+  assignment: 'automatic',
+  allocation: 'blocks',
+  borrowing: true,
+  deleting: false,
+};
+
+export interface NodeSettings {
+  readonly labels?: Record<string, string>;
+  readonly trustFor?: number;
+  /** Puts something between the node and its client. */
+  readonly wrap?: (store: Store) => Store;
+  readonly coolDown?: number;
+}
+
+/** What of a node outlives its agent. */
+export interface Disk {
+  instance: string;
+  file: HoldingsFile | undefined;
+  /** Owners of leases, as endpoint records say. */
+  records: Map<string, readonly Lease[]>;
+}
+
+let instances = 0;
+export const newDisk = (): Disk => ({ instance: `i${++instances}`, file: undefined, records: new Map() });
+
+export class TestNode {
+  readonly name: string;
+  readonly disk: Disk;
+  readonly client: MemoryStore;
+  readonly copy: ClusterCopy;
+  readonly addressing: NodeAddressing;
+  readonly ipam: Ipam;
+  readonly #clock: TestClock;
+  isCut = false;
+
+  constructor(
+    name: string,
+    disk: Disk,
+    server: MemoryServer,
+    clock: TestClock,
+    settings: NodeSettings,
+    faults: MemoryFaults,
+  ) {
+    this.name = name;
+    this.disk = disk;
+    this.#clock = clock;
+    this.client = server.connect(faults);
+    const store = settings.wrap?.(this.client) ?? this.client;
+    this.copy = openClusterCopy({ store, keys, log: silentLog });
+    let random = 0;
+    const options: NodeAddressingOptions = {
+      node: name,
+      instance: disk.instance,
+      labels: settings.labels ?? {},
+      store,
+      keys,
+      copy: this.copy,
+      holdings: { read: () => disk.file, write: (file) => void (disk.file = structuredClone(file)) },
+      clock,
+      random: (bytes) => Uint8Array.from({ length: bytes }, () => (random = (random * 31 + 7) % 251)),
+      faults: noFaults,
+      log: silentLog,
+      trustFor: settings.trustFor ?? 900_000,
+      reportEvery: 500,
+    };
+    this.addressing = createNodeAddressing(options);
+    const blockSource = this.addressing.source(network);
+    this.ipam = createIpam({
+      pools: [],
+      clock: () => clock.now(),
+      coolDown: settings.coolDown ?? 0,
+      blockSource,
+    });
+    this.addressing.attach(network, this.ipam);
+    this.addressing.onChange(() => this.follow());
+  }
+
+  /** As the agent does. */
+  async register(): Promise<void> {
+    const { name, disk } = this;
+    const value = encodeObject(presenceKind, {
+      node: name,
+      instance: disk.instance,
+      since: this.#clock.now(),
+    });
+    await this.client.transact({
+      conditions: [],
+      writes: [
+        { op: 'put', key: keys.presence(name), value },
+        { op: 'delete', key: keys.absence(name) },
+      ],
+    });
+  }
+
+  async start(): Promise<void> {
+    const inUse = [...this.disk.records].flatMap(([owner, leases]) =>
+      leases.map(({ address }) => ({ address, owner })),
+    );
+    await this.addressing.start(inUse, AbortSignal.timeout(60_000));
+    this.follow();
+    for (const [owner, leases] of this.disk.records) {
+      for (const lease of leases) {
+        this.ipam.adopt(lease);
+        this.addressing.noteUsed({ address: lease.address, owner, since: lease.since });
+      }
+    }
+  }
+
+  /** What the agent does when its holdings or pools have changed. */
+  follow(): void {
+    const own = new Set(this.addressing.holdings().map(({ cidr }) => cidr));
+    for (const cidr of this.ipam.blocks()) if (!own.has(cidr)) this.ipam.dropBlock(cidr);
+    this.ipam.setPools(this.addressing.pools(network));
+  }
+
+  get blocks(): string[] {
+    return this.addressing
+      .holdings()
+      .map(({ cidr }) => cidr)
+      .sort();
+  }
+
+  /** An ADD. */
+  async add(
+    owner: string,
+    wish: { requested?: string[]; pools?: string[]; pod?: PodName } = {},
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<string[]> {
+    const { pod, ...rest } = wish;
+    const families = [4] as const;
+    const fixed = pod && (await this.addressing.addressesFor(network, pod, families, signal));
+    const asked = { families, ...rest, ...fixed };
+    for (let attempt = 1; ; attempt++) {
+      this.addressing.requireTrust();
+      try {
+        const leases = this.ipam.allocate({ owner, ...asked });
+        this.disk.records.set(owner, leases);
+        for (const { address, since } of leases) this.addressing.noteUsed({ address, owner, since });
+        if (pod !== undefined)
+          this.addressing.noteAssigned(
+            network,
+            pod,
+            leases.map(({ address }) => address),
+          );
+        return leases.map(({ address }) => address);
+      } catch (error) {
+        const isElsewhere =
+          error instanceof PodwireError && ['POOL_EXHAUSTED', 'ADDRESS_IN_USE'].includes(error.code);
+        if (!isElsewhere || attempt === 5 || error.details['owner'] !== undefined) throw error;
+      }
+      await this.addressing.provide({ network, ...asked }, signal);
+    }
+  }
+
+  /** A DEL. */
+  remove(owner: string, pod?: PodName): void {
+    this.ipam.release(owner);
+    for (const { address } of this.disk.records.get(owner) ?? []) this.addressing.noteFree(address);
+    this.disk.records.delete(owner);
+    if (pod !== undefined) this.addressing.noteUnassigned(network, pod);
+  }
+
+  cut(): void {
+    this.isCut = true;
+    this.client.cut();
+  }
+
+  async restore(): Promise<void> {
+    this.isCut = false;
+    this.client.restore();
+    await this.register().catch(() => undefined);
+  }
+
+  /** Its agent ends; its pods and its disk do not. */
+  async stop(): Promise<void> {
+    await this.addressing.stop();
+    await this.copy.close();
+    await this.client.close();
+  }
+}
+
+export class TestCluster {
+  readonly clock = new TestClock();
+  readonly server: MemoryServer;
+  readonly admin: MemoryStore;
+  readonly nodes = new Map<string, TestNode>();
+  readonly settings: NodeSettings;
+
+  constructor(settings: NodeSettings = {}) {
+    this.settings = settings;
+    this.server = createMemoryServer({ clock: this.clock });
+    this.admin = this.server.connect();
+  }
+
+  async putPool(pool: Partial<Pool> = {}): Promise<void> {
+    const value = { ...poolDefaults, ...pool };
+    await this.admin.put(keys.pool(value.name), encodeObject(poolKind, value));
+    await this.clock.settle();
+  }
+
+  create(name: string, disk: Disk, settings: NodeSettings = {}, faults: MemoryFaults = {}): TestNode {
+    const node = new TestNode(name, disk, this.server, this.clock, { ...this.settings, ...settings }, faults);
+    this.nodes.set(name, node);
+    return node;
+  }
+
+  /** A node that is ready. */
+  async join(
+    name: string,
+    settings: NodeSettings = {},
+    disk = newDisk(),
+    faults: MemoryFaults = {},
+  ): Promise<TestNode> {
+    const node = this.create(name, disk, settings, faults);
+    await node.register();
+    await this.clock.settle();
+    await node.start();
+    await this.clock.settle();
+    return node;
+  }
+
+  async block(cidr: string): Promise<Block | undefined> {
+    const item = await this.admin.get(keys.block(cidr));
+    return item && decodeObject(blockKind, item.key, item.value);
+  }
+
+  async blocks(): Promise<Block[]> {
+    const { items } = await this.admin.list(keys.block(''));
+    return items.map((item) => decodeObject(blockKind, item.key, item.value));
+  }
+
+  /** Waits for a promise while time passes. */
+  async during<T>(promise: Promise<T>, step = 100, most = 600): Promise<T> {
+    const watched = promise.then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    let outcome: { value: T } | { error: unknown } | undefined;
+    void watched.then((result) => (outcome = result));
+    for (let n = 0; n < most && outcome === undefined; n++) await this.clock.advance(step);
+    if (outcome === undefined) throw new Error('it takes too long');
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.nodes.values()].map((node) => node.stop()));
+    await this.admin.close();
+  }
+}
