@@ -122,9 +122,7 @@ async function openWorld(
 ): Promise<{ cluster: ClusterWorld; close: () => void } | undefined> {
   if (cluster === undefined) return undefined;
   // Only here: a node that is alone has no use for it in its memory.
-  const { createNodeAddressing } = (await import('@podwire/cluster-ipam')) as unknown as {
-    createNodeAddressing: ClusterWorld['createAddressing'];
-  };
+  const { createNodeAddressing } = await import('@podwire/cluster-ipam');
   const { createController } = await import('@podwire/controller');
   const { openClusterCopy } = await import('@podwire/cluster');
   const { openStore } = await import('@podwire/store');

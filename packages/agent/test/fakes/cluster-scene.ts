@@ -222,7 +222,7 @@ export async function untilRouted(machine: Machine, pod: Pod): Promise<void> {
         ),
       );
       return ways.every((way) =>
-        (JSON.parse(way) as { protocol?: string; gateway?: string; dev?: string }[]).some(isLed),
+        (JSON.parse(way) as { gateway?: string }[]).some(isLed),
       );
     },
     `${machine.name} has routes to ${pod.addresses.join(' ')}`,
@@ -230,6 +230,6 @@ export async function untilRouted(machine: Machine, pod: Pod): Promise<void> {
 }
 
 /** Not by the default route, which leads to the router of the machines. */
-function isLed({ gateway = '', dev = '' }: { gateway?: string; dev?: string }): boolean {
-  return dev !== '' && dev !== 'lo' && !/\.1$|::1$/.test(gateway) && gateway !== '';
+function isLed({ gateway = '' }: { gateway?: string }): boolean {
+  return gateway !== '' && !/^(10\.99\.\d+\.1|fd00:99:\d+::1)$/.test(gateway);
 }

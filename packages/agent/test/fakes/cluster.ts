@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { keysBelow, openClusterCopy, type Pool, poolKind } from '@podwire/cluster';
-import type { NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
+import { createNodeAddressing, type NodeAddressing, type NodeAddressingOptions } from '@podwire/cluster-ipam';
 import { createController } from '@podwire/controller';
 import { systemClock } from '@podwire/rim';
 import { encodeObject } from '@podwire/store';
@@ -62,7 +62,7 @@ export interface TestCluster {
 let nodes = 0;
 
 export function createTestCluster(
-  createAddressing: (options: NodeAddressingOptions) => NodeAddressing = createFakeAddressing,
+  createAddressing: (options: NodeAddressingOptions) => NodeAddressing = createNodeAddressing,
 ): TestCluster {
   const server = createMemoryServer();
   const store = server.connect();
