@@ -1,0 +1,85 @@
+/** Two nodes as the agent makes them: the routed model's plans, carried out by the engine, with the packet filter. */
+import { createEngine, type Engine, openKernel } from '@podwire/engine';
+import { openNamespace } from '@podwire/linux';
+import type { NodeView } from '@podwire/network-contract';
+import { createRoutedModel, podMtu, tunnelMac } from '@podwire/network-routed';
+import { planNodeTraffic } from '@podwire/network-traffic';
+import type { PrivateHost, TestNamespace } from '@podwire/testkit';
+import { closeAll, createNodes, type Pair, underlayOf } from './pair.js';
+
+const model = createRoutedModel();
+const call = () => ({ signal: AbortSignal.timeout(20_000) });
+const address = (number: number, last: number) => ({
+  ipv4: `10.244.${number}.${last}`,
+  ipv6: `fd00:244:0:${number}::${last}`,
+});
+
+export async function makeByPodwire(encapsulation: 'direct' | 'vxlan'): Promise<Pair> {
+  const nodes = await createNodes('podwire');
+  const engines = nodes.map(({ namespace }) => createEngine({ kernel: openKernel(namespace) }));
+  const views = [viewOf(1, encapsulation), viewOf(2, encapsulation)];
+  const pods: TestNamespace[] = [];
+  for (const [index, node] of nodes.entries()) {
+    const [view, other] = [views[index]!, views[1 - index]!];
+    const { ipv4, ipv6 } = other.underlay!;
+    const peer = { name: other.name, ipv4: ipv4!, ipv6: ipv6!, tunnel: other.tunnel!, blocks: other.blocks };
+    await engines[index]!.apply(
+      { owner: 'node', resources: [...model.planNode(view), ...planNodeTraffic([view])] },
+      call(),
+    );
+    await engines[index]!.apply(
+      { owner: `peer:${other.name}`, resources: model.planPeer(view, peer) },
+      call(),
+    );
+    pods.push(await makePod(node, engines[index]!, view, index + 1));
+  }
+  const close = async (): Promise<void> => {
+    for (const engine of engines) await engine.close();
+    await closeAll(nodes);
+  };
+  return { client: pods[0]!, server: pods[1]!, addresses: address(2, 2), close };
+}
+
+function viewOf(number: number, encapsulation: 'direct' | 'vxlan'): NodeView {
+  const pool = (name: string, cidr: string) => ({ name, cidr, natOutgoing: true, encapsulation });
+  const pools = [pool('four', '10.244.0.0/16'), pool('six', 'fd00:244::/48')];
+  const view: NodeView = {
+    name: `node${number}`,
+    network: { name: 'default', model: 'routed', pools },
+    blocks: [`10.244.${number}.0/26`, `fd00:244:0:${number}::/122`],
+    mtu: 0,
+    ipv4: true,
+    ipv6: true,
+    underlay: underlayOf(number),
+    tunnel: { mac: tunnelMac(`node${number}`), ...address(number, 1) },
+  };
+  return { ...view, mtu: podMtu(view) };
+}
+
+async function makePod(
+  node: PrivateHost,
+  engine: Engine,
+  view: NodeView,
+  number: number,
+): Promise<TestNamespace> {
+  const pod = node.addPod();
+  const handle = openNamespace(pod.path);
+  const { path, device, inode } = handle;
+  handle.close();
+  const { ipv4, ipv6 } = address(number, 2);
+  const { resources } = model.planEndpoint(
+    {
+      id: { containerId: `c${number}`, ifName: 'eth0', network: 'default' },
+      pod: { namespace: 'default', name: `pod${number}` },
+      leases: [
+        { address: ipv4, pool: 'four' },
+        { address: ipv6, pool: 'six' },
+      ],
+      mac: `02:00:00:00:00:0${number}`,
+      portMappings: [],
+    },
+    view,
+  );
+  await engine.apply({ owner: 'endpoint:pod', resources, namespace: { path, device, inode } }, call());
+  return pod;
+}
