@@ -3,6 +3,7 @@ import { parsePrefix } from '@podwire/addresses';
 import { type Pool, poolKind } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { defaultBlockSize, type PoolSpec, validatePools } from '@podwire/ipam';
+import { parseSelector } from '../selector.js';
 
 /** What somebody says of a new pool; the rest has defaults. */
 export type PoolInput = Pick<Pool, 'name' | 'network' | 'cidr'> & Partial<Omit<Pool, 'deleting'>>;
@@ -87,10 +88,19 @@ function checkAmong(pool: Pool, others: readonly Pool[]): void {
   const problems = validatePools(all, (index) => `pool ${all[index]!.name}`);
   const [problem] = problems.filter(({ path }) => path === own || path.startsWith(`${own}.`));
   if (problem !== undefined) throw invalid(pool.name, problem.path.slice(own.length + 1), problem.message);
+  checkSelector(pool);
   // The first address of each block is the gateway of its node, and the last is the broadcast address.
   const longest = pool.cidr.includes(':') ? 126 : 30;
   if (pool.allocation === 'node-cidr' && pool.blockSize > longest) {
     throw invalid(pool.name, 'blockSize', `a node's podCIDR needs a gateway and pods: /${longest} at most`);
+  }
+}
+
+function checkSelector({ name, nodeSelector }: Pool): void {
+  try {
+    parseSelector(nodeSelector);
+  } catch (error) {
+    throw invalid(name, 'nodeSelector', (error as Error).message);
   }
 }
 

@@ -1,33 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  checkCluster,
-  createCollector,
-  type FindingKind,
-  fixCluster,
-  readCluster,
-} from '../../src/operations/index.js';
-import { createTestCluster, disturb, type TestCluster } from './cluster.js';
-
-const hour = 3_600_000;
-
-/** Two nodes that are up, one that is cut off, each with a block and pods; one address is lent; one workload is sticky. */
-async function createHealthy(): Promise<TestCluster> {
-  const cluster = createTestCluster();
-  const { pool, node, block, ledger, absence, workload, clock } = cluster;
-  await pool({ cidr: '10.244.0.0/16' });
-  for (const name of ['n1', 'n2', 'n3']) await node(name, { present: name !== 'n3' });
-  await absence('n3');
-  await block('10.244.0.0/26', 'n1', { loans: [{ address: '10.244.0.9', node: 'n2' }] });
-  await block('10.244.0.64/26', 'n2');
-  await block('10.244.0.128/26', 'n3');
-  await ledger('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.6']);
-  await ledger('10.244.0.0/26', 'n2', ['10.244.0.9']);
-  await ledger('10.244.0.64/26', 'n2', ['10.244.0.70']);
-  await ledger('10.244.0.128/26', 'n3', ['10.244.0.130']);
-  await workload('db-*', { sticky: true, assigned: { 'db-0': ['10.244.0.77'] } });
-  clock.advance(hour);
-  return cluster;
-}
+import { checkCluster, type FindingKind, fixCluster, readCluster } from '../../src/operations/index.js';
+import { createHealthy, disturb, hour, type TestCluster } from './cluster.js';
 
 interface Planted {
   readonly kind: FindingKind;
@@ -61,9 +34,48 @@ const planted: Readonly<Record<string, Planted>> = {
     kind: 'leaked',
     plant: async ({ importedBlock, ledger }) => {
       await importedBlock('10.244.1.0/26', 'calico-7');
-      await ledger('10.244.1.0/26', 'calico-7', ['10.244.1.3']);
+      await ledger('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
     },
     says: /belongs to node calico-7/,
+    mends: false,
+  },
+  'a block of a node that is gone, with its books': {
+    kind: 'leaked',
+    plant: async ({ block, ledger, clock }) => {
+      await block('10.244.1.0/26', 'gone');
+      await ledger('10.244.1.0/26', 'gone', ['10.244.1.7']);
+      clock.advance(hour);
+    },
+    says: /node gone is not registered, and 10.244.1.7 of 10.244.1.0\/26/,
+    mends: true,
+  },
+  'an imported loan to a node that never was, of a block whose owner has come': {
+    kind: 'orphaned',
+    plant: async ({ block, ledger, clock }) => {
+      await block('10.244.1.0/26', 'n1', { loans: [{ address: '10.244.1.3', node: 'calico-7' }] });
+      await ledger('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
+      clock.advance(hour);
+    },
+    says: /10.244.1.3 of block 10.244.1.0\/26 is lent to node calico-7/,
+    mends: false,
+  },
+  'a loan to a node that is gone, with its books': {
+    kind: 'orphaned',
+    plant: async ({ block, ledger, clock }) => {
+      await block('10.244.1.0/26', 'n1', { loans: [{ address: '10.244.1.3', node: 'gone' }] });
+      await ledger('10.244.1.0/26', 'gone', ['10.244.1.3']);
+      clock.advance(hour);
+    },
+    says: /10.244.1.3 of block 10.244.1.0\/26 is lent to node gone/,
+    mends: true,
+  },
+  'imported books whose block is not there yet': {
+    kind: 'leaked',
+    plant: async ({ ledger, clock }) => {
+      await ledger('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
+      clock.advance(hour);
+    },
+    says: /node calico-7 is not registered, and 10.244.1.3/,
     mends: false,
   },
   'books of a node that is gone': {
@@ -312,76 +324,5 @@ describe('check', () => {
     expect(mended).toHaveLength(3);
     expect(left).toEqual([]);
     expect(await keysBelow('shared/blocks/10.244.3')).toEqual([]);
-  });
-});
-
-describe('garbage collection', () => {
-  const grace = 900_000;
-
-  test('mends what two looks a grace apart have found', async () => {
-    const { access, signal, block, clock, keysBelow } = await createHealthy();
-    await block('10.244.3.0/26', 'gone');
-    clock.advance(hour);
-    const collector = createCollector({ grace });
-    for (let look = 0; look < 2; look++) {
-      expect(await collector.collect(access, signal)).toMatchObject({ candidates: 1, mended: [] });
-      clock.advance(grace / 2);
-    }
-    expect((await collector.collect(access, signal)).mended).toHaveLength(1);
-    expect(await keysBelow('shared/blocks/10.244.3')).toEqual([]);
-  });
-
-  test('begins anew with what was not there in between', async () => {
-    const cluster = await createHealthy();
-    const { access, signal, block, store, keys, clock } = cluster;
-    const collector = createCollector({ grace });
-    const claim = async (): Promise<void> => {
-      await block('10.244.3.0/26', 'gone', { claimedAt: 1 });
-    };
-    await claim();
-    await collector.collect(access, signal);
-    await store.delete(keys.block('10.244.3.0/26'));
-    clock.advance(grace / 2);
-    await collector.collect(access, signal);
-    await claim();
-    clock.advance(grace / 2);
-    expect((await collector.collect(access, signal)).mended).toEqual([]);
-  });
-
-  test('counts an address in other hands as another', async () => {
-    const { access, signal, ledger, clock } = await createHealthy();
-    const collector = createCollector({ grace });
-    await ledger('10.244.0.0/26', 'gone', ['10.244.0.20=default/a']);
-    clock.advance(grace);
-    await collector.collect(access, signal);
-    await ledger('10.244.0.0/26', 'gone', ['10.244.0.20=default/b']);
-    clock.advance(grace);
-    expect((await collector.collect(access, signal)).mended).toEqual([]);
-  });
-
-  test('spares who comes back between the look and the write', async () => {
-    const { access, store, signal, block, node, clock } = await createHealthy();
-    await block('10.244.3.0/26', 'gone');
-    clock.advance(hour);
-    const collector = createCollector({ grace });
-    await collector.collect(access, signal);
-    clock.advance(grace);
-    const returning = disturb(store, () => node('gone'));
-    expect(await collector.collect({ ...access, store: returning }, signal)).toMatchObject({
-      spared: 1,
-      mended: [],
-    });
-  });
-
-  test('writes nothing for a leader that is none any more', async () => {
-    const { access, store, keys, signal, block, clock } = await createHealthy();
-    const fence = await store.put(keys.leader, 'me');
-    const guarded = { ...access, guard: [{ key: keys.leader, expect: fence }] };
-    await block('10.244.3.0/26', undefined);
-    const collector = createCollector({ grace });
-    await collector.collect(guarded, signal);
-    clock.advance(grace);
-    await store.put(keys.leader, 'somebody else');
-    await expect(collector.collect(guarded, signal)).rejects.toMatchObject({ code: 'STORE_CONFLICT' });
   });
 });

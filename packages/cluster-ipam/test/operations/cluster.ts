@@ -20,6 +20,8 @@ import { encodeObject, type Store, type StoreLimits } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
 import { buildPool, type ClusterAccess, type PoolInput } from '../../src/operations/index.js';
 
+export const hour = 3_600_000;
+
 /** Time goes on when somebody sleeps, and when a test says so. */
 export function createTestClock(start = 1_000_000_000): Clock & { advance(milliseconds: number): void } {
   let time = start;
@@ -94,7 +96,7 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
         encodeObject(blockKind, { cidr, node, state: 'confirmed', claimedAt: clock.now(), loans: [] }),
       ),
     /** Entries as `ADDRESS` or `ADDRESS=POD`. */
-    ledger: (cidr: string, node: string, entries: readonly string[]) => {
+    ledger: (cidr: string, node: string, entries: readonly string[], more: Partial<Ledger> = {}) => {
       const ledger: Ledger = {
         cidr,
         node,
@@ -103,6 +105,7 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
           return { address, owner: `${node}/${pod}`, pod, since: clock.now() };
         }),
         reportedAt: clock.now(),
+        ...more,
       };
       return store.put(keys.ledger(cidr, node), encodeObject(ledgerKind, ledger));
     },
@@ -131,6 +134,25 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
 }
 
 export type TestCluster = ReturnType<typeof createTestCluster>;
+
+/** Two nodes that are up, one that is cut off, each with a block and pods; one address is lent; one workload is sticky. */
+export async function createHealthy(): Promise<TestCluster> {
+  const cluster = createTestCluster();
+  const { pool, node, block, ledger, absence, workload, clock } = cluster;
+  await pool({ cidr: '10.244.0.0/16' });
+  for (const name of ['n1', 'n2', 'n3']) await node(name, { present: name !== 'n3' });
+  await absence('n3');
+  await block('10.244.0.0/26', 'n1', { loans: [{ address: '10.244.0.9', node: 'n2' }] });
+  await block('10.244.0.64/26', 'n2');
+  await block('10.244.0.128/26', 'n3');
+  await ledger('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.6']);
+  await ledger('10.244.0.0/26', 'n2', ['10.244.0.9']);
+  await ledger('10.244.0.64/26', 'n2', ['10.244.0.70']);
+  await ledger('10.244.0.128/26', 'n3', ['10.244.0.130']);
+  await workload('db-*', { sticky: true, assigned: { 'db-0': ['10.244.0.77'] } });
+  clock.advance(hour);
+  return cluster;
+}
 
 /** The error of a call that must fail. */
 export async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {

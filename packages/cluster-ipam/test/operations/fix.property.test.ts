@@ -41,7 +41,22 @@ const faults = {
     mends: false,
     plant: async (c: TestCluster, at: Slot) => {
       await c.importedBlock(at.cidr, `${at.gone}-calico`);
-      await c.ledger(at.cidr, `${at.gone}-calico`, [at.address(2)]);
+      await c.ledger(at.cidr, `${at.gone}-calico`, [at.address(2)], { imported: true });
+    },
+  },
+  importedLoan: {
+    mends: false,
+    plant: async (c: TestCluster, at: Slot) => {
+      const loans = [{ address: at.address(2), node: `${at.gone}-calico` }];
+      await c.block(at.cidr, 'n1', { loans });
+      await c.ledger(at.cidr, `${at.gone}-calico`, [at.address(2)], { imported: true });
+    },
+  },
+  leakedBlockWithBooks: {
+    mends: true,
+    plant: async (c: TestCluster, at: Slot) => {
+      await c.block(at.cidr, at.gone);
+      await c.ledger(at.cidr, at.gone, [at.address(2), at.address(3)]);
     },
   },
   doubledAddress: {

@@ -45,6 +45,7 @@ describe('a new pool', () => {
     [{ name: '-x' }, /^pool -x: name: /],
     [{ reserved: ['192.0.2.1'] }, /^pool main: reserved\[0\]: 192.0.2.1 is not in 10.244.0.0\/16/],
     [{ reserved: ['10.244.0.0/16'] }, /^pool main: reserved\[0\]: .* leaves nothing/],
+    [{ nodeSelector: 'zone in a' }, /^pool main: nodeSelector: .*"\(" is expected/],
     [{ allocation: 'node-cidr', blockSize: 31 }, /^pool main: blockSize: a node's podCIDR/],
   ])('%j is refused', async (more, message) => {
     const { access, signal, pool } = createTestCluster();

@@ -1,7 +1,7 @@
 /** What is wrong with blocks and what is lent of them. */
 import { containsPrefix, overlaps } from '@podwire/addresses';
 import { type Block, blockKind, type Stored } from '@podwire/cluster';
-import { encodeObject } from '@podwire/store';
+import { type Condition, encodeObject, type Write } from '@podwire/store';
 import { poolAround } from '../snapshot.js';
 import { compareCidrs, prefixFrom } from '../text.js';
 import {
@@ -94,11 +94,10 @@ function findOwnerless(evidence: Evidence, stored: Stored<Block>): Finding[] {
   ];
 }
 
-function remedyForLeaked(evidence: Evidence, stored: Stored<Block>): Remedy {
+/** For a block whose owner is unknown, and for the owner's books of it. */
+export function remedyForLeaked(evidence: Evidence, stored: Stored<Block>): Remedy {
   const { node = '', claimedAt } = stored.value;
-  if (isImported(stored.value)) {
-    return whyUnheard(node);
-  }
+  if (isImported(stored.value)) return whyUnheard(node);
   if (evidence.now - claimedAt < evidence.grace)
     return leave('it was claimed a moment ago: look again later');
   return tidyBlock(evidence, stored);
@@ -112,7 +111,10 @@ function tidyBlock(evidence: Evidence, stored: Stored<Block>): Remedy {
   return remedy;
 }
 
-/** Takes owner and borrowers that are unknown out of the block; deletes it when nobody is left in it. */
+/**
+ * Takes an owner that is unknown out of the block, with its books, and borrowers that are unknown; deletes the block when nobody is
+ * left in it.
+ */
 function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stored<Block>): Remedy {
   const isGone = (node: string): boolean =>
     standingOf(evidence.snapshot, node) === 'unknown' && !isUnheard(evidence, block.cidr, node);
@@ -121,19 +123,30 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
   const loans = block.loans.filter(({ node }) => !isGone(node));
   const gone = new Set(block.loans.map(({ node }) => node).filter(isGone));
   if (ownerGoes) gone.add(block.node!);
-  const conditions = [
+  const conditions: Condition[] = [
     { key, expect: revision },
-    ...[...gone].flatMap((node) => stillUnknown(evidence, node)),
+    ...[...gone].flatMap((node) => [...stillUnknown(evidence, node), booksOf(evidence, block.cidr, node)]),
   ];
+  const books: Write[] = ownerGoes
+    ? [{ op: 'delete', key: evidence.keys.ledger(block.cidr, block.node!) }]
+    : [];
   const hasOwner = block.node !== undefined && !ownerGoes;
   if (!hasOwner && loans.length === 0) {
-    return mend(`deletes block ${block.cidr}`, { conditions, writes: [{ op: 'delete', key }] });
+    const writes: Write[] = [{ op: 'delete', key }, ...books];
+    return mend(`deletes block ${block.cidr}`, { conditions, writes });
   }
   const rest = hasOwner ? { ...block, loans } : disown(block, loans);
   const what = hasOwner
     ? `ends loans of block ${block.cidr}`
     : `makes block ${block.cidr} nobody's; its loans stay`;
-  return mend(what, { conditions, writes: [{ op: 'put', key, value: encodeObject(blockKind, rest) }] });
+  const write: Write = { op: 'put', key, value: encodeObject(blockKind, rest) };
+  return mend(what, { conditions, writes: [write, ...books] });
+}
+
+/** That the books of the node are as they were seen. */
+function booksOf({ keys, ledgers }: Evidence, cidr: string, node: string): Condition {
+  const key = keys.ledger(cidr, node);
+  return { key, expect: ledgers.get(key)?.revision ?? 'absent' };
 }
 
 /** The block without an owner. */

@@ -1,5 +1,5 @@
 /** What can be wrong in a store, and what mends it: both are data. */
-import type { Keys } from '@podwire/cluster';
+import type { Keys, Ledger, Stored } from '@podwire/cluster';
 import type { Condition, Transaction } from '@podwire/store';
 import type { ClusterSnapshot } from '../snapshot.js';
 
@@ -58,6 +58,8 @@ export interface Evidence extends FindingOptions {
   readonly blockRemedies: Map<string, Remedy>;
   /** `CIDR NODE` of ledgers that an import has written, and nobody since. */
   readonly importedBooks: ReadonlySet<string>;
+  /** By key. */
+  readonly ledgers: ReadonlyMap<string, Stored<Ledger>>;
 }
 
 /** Nobody knows whether the pods are alive that an import has found there. */

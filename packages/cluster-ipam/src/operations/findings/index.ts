@@ -10,7 +10,8 @@ export type { Finding, FindingKind, FindingOptions, Mend, Remedy } from './findi
 export function findProblems(snapshot: ClusterSnapshot, options: FindingOptions): Finding[] {
   const imported = snapshot.ledgers.filter(({ value }) => value.imported === true);
   const importedBooks = new Set(imported.map(({ value }) => `${value.cidr} ${value.node}`));
-  const evidence: Evidence = { ...options, snapshot, blockRemedies: new Map(), importedBooks };
+  const ledgers = new Map(snapshot.ledgers.map((ledger) => [ledger.key, ledger]));
+  const evidence: Evidence = { ...options, snapshot, blockRemedies: new Map(), importedBooks, ledgers };
   return [...findInBlocks(evidence), ...findInLedgers(evidence), ...findElsewhere(evidence)].sort(byKind);
 }
 

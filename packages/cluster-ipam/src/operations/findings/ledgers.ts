@@ -2,7 +2,7 @@
 import { containsPrefix } from '@podwire/addresses';
 import type { Block, Ledger, LedgerEntry, Stored } from '@podwire/cluster';
 import { listSome, prefixFrom } from '../text.js';
-import { isImported } from './blocks.js';
+import { remedyForLeaked } from './blocks.js';
 import {
   type Evidence,
   type Finding,
@@ -89,8 +89,8 @@ function remedyForUnknown(
   block: Stored<Block> | undefined,
 ): Remedy {
   const { node, cidr, reportedAt } = stored.value;
-  const isImport = block !== undefined && isImported(block.value);
-  if (isImport || isUnheard(evidence, cidr, node)) return whyUnheard(node);
+  if (isUnheard(evidence, cidr, node)) return whyUnheard(node);
+  if (block?.value.node === node) return remedyForLeaked(evidence, block);
   if (evidence.now - reportedAt < evidence.grace)
     return leave('it was reported a moment ago: look again later');
   return dropLedger(stored, [{ key: stored.key, expect: stored.revision }, ...stillUnknown(evidence, node)]);
