@@ -1,4 +1,5 @@
 /** Brings a testbed up. */
+import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
 import { createPools } from '@podwire/cluster-ipam/operations';
 import { keysBelow } from '@podwire/cluster';
@@ -57,6 +58,8 @@ export async function createTestbed(options: TestbedOptions = {}): Promise<Testb
   const { name = usualName, signal = new AbortController().signal } = options;
   const shape = shapeOf(options);
   checkShape(name, shape);
+  // Every agent that starts and every pod that is attached listens to it.
+  setMaxListeners(0, signal);
   const programs = findPrograms(shape.store, options.binDirectory);
   signal.throwIfAborted();
   await warmThreadPool();

@@ -24,46 +24,55 @@ function linesOfNodes(parties: readonly Party[]): Line[] {
   }));
 }
 
-/** Of a table with so many columns that it fits; the larger one where it can be. */
+/** How much a table tells: every party, nodes with their pods, or nodes with a mark alone. */
+type Detail = 'parties' | 'nodes' | 'marks';
+
+const legends: Readonly<Record<Detail, string>> = {
+  parties: 'In each cell: TCP both ways, and the slowest round trip of a full-size datagram in ms.',
+  nodes:
+    'Each row and column is a node with its pods. In each cell: how many questions were answered rightly.',
+  marks: 'Each row and column is a node with its pods.',
+};
+
+/** As much as fits into the width. */
 export function renderMatrix(
   { parties, results }: ConnectivityReport,
   width: number,
   paint: Colors,
 ): string[] {
-  const asked = results.filter(({ kind }) => kind !== 'vacant');
   const whole = linesOfParties(parties);
-  const cell = (each: Line): number => Math.max(each.title.length, 7) + 3;
-  const needed = whole.reduce((sum, each) => sum + cell(each), 12);
-  const lines = needed <= width ? whole : linesOfNodes(parties);
-  const columns = lines;
+  const nodes = linesOfNodes(parties);
+  const detail = fits(whole, 8, width) ? 'parties' : fits(nodes, 8, width) ? 'nodes' : 'marks';
+  const lines = detail === 'parties' ? whole : nodes;
+  const asked = results.filter(({ kind }) => kind !== 'vacant');
+  const between = (row: Line, column: Line): readonly ProbeResult[] =>
+    asked.filter(({ from, to }) => row.names.has(from) && column.names.has(to));
   const rows = lines
     .filter(({ names }) => asked.some(({ from }) => names.has(from)))
     .map((row) => [
       paint.bold(row.title),
-      ...columns.map((column) =>
-        renderCell(
-          asked.filter(({ from, to }) => row.names.has(from) && column.names.has(to)),
-          lines !== whole,
-          paint,
-        ),
-      ),
+      ...lines.map((column) => renderCell(between(row, column), detail, paint)),
     ]);
-  const legend =
-    lines === whole
-      ? 'In each cell: TCP both ways, and the slowest round trip of a full-size datagram in ms.'
-      : 'Each row and column is a node with its pods. In each cell: how many questions were answered rightly.';
-  return [
-    ...renderTable({ head: ['FROM \\ TO', ...columns.map(({ title }) => title)], rows }, paint),
-    '',
-    paint.dim(legend),
-  ];
+  const titles = lines.map(({ title }) =>
+    detail === 'marks' ? title.replace(/^node(?=\d)|(?<=^out)side$/, '') : title,
+  );
+  return [...renderTable({ head: ['FROM \\ TO', ...titles], rows }, paint), '', paint.dim(legends[detail])];
 }
 
-function renderCell(results: readonly ProbeResult[], counted: boolean, paint: Colors): string {
+/** Three spaces stand between columns; the first one is a name. */
+const fits = (lines: readonly Line[], cell: number, width: number): boolean =>
+  lines.reduce((sum, { title }) => sum + Math.max(title.length, cell) + 3, longestTitle(lines)) <= width;
+
+const longestTitle = (lines: readonly Line[]): number =>
+  Math.max(9, ...lines.map(({ title }) => title.length));
+
+function renderCell(results: readonly ProbeResult[], detail: Detail, paint: Colors): string {
   if (results.length === 0) return paint.dim('·');
   const failed = results.filter(({ ok }) => !ok);
-  if (counted && failed.length > 0) return paint.red(`✗ ${results.length - failed.length}/${results.length}`);
-  if (counted) return `${paint.green('✓')} ${results.length}`;
+  if (detail === 'marks') return failed.length === 0 ? paint.green('✓') : paint.red('✗');
+  if (detail === 'nodes' && failed.length > 0)
+    return paint.red(`✗ ${results.length - failed.length}/${results.length}`);
+  if (detail === 'nodes') return `${paint.green('✓')} ${results.length}`;
   if (failed.length > 0) return paint.red(`✗${describeCell(results, failed)}`);
   const slowest = Math.max(
     ...results.filter(({ kind }) => kind === 'udp').map(({ milliseconds }) => milliseconds),

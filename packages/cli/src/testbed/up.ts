@@ -23,26 +23,32 @@ export interface UpCall {
   readonly json: boolean;
 }
 
+/** Interrupted, nothing is left of it; otherwise it stays, also when its pods do not reach each other: to be looked at. */
 export async function bringUpTestbed(io: Io, call: UpCall): Promise<void> {
-  const testbed = await withInterrupt((signal) => create(io, call, signal));
-  try {
-    await show(io, call, testbed);
-    if (call.foreground) await stayUp(io, testbed);
-  } finally {
-    await testbed.release();
-  }
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const testbed = await create(io, call, signal);
+    try {
+      signal.throwIfAborted();
+      await show(io, call, testbed);
+      if (call.foreground) await stayUp(io, signal);
+    } finally {
+      await (signal.aborted ? takeAway(io, testbed) : testbed.release());
+    }
+  };
+  return call.foreground ? untilInterrupted(io, work) : withInterrupt(work);
 }
 
-/** Interrupted or failed, nothing is left; reaching each other is another matter: then it stays, to be looked at. */
+const takeAway = (io: Io, testbed: Testbed): Promise<void> =>
+  startProgress(io).step('everything taken away', () => testbed.close());
+
 async function create(io: Io, { name, shape, json }: UpCall, signal: AbortSignal): Promise<Testbed> {
   const step = observeSteps(io);
   const testbed = await createTestbed({ ...shape, name, signal, observer: step });
   try {
     await step('pods of all nodes reach each other', () => settle(testbed, signal));
   } catch (error) {
-    if (signal.aborted) await testbed.close();
-    else if (!json) reportFailure(io, error, { json: false, debug: false });
     io.exitCode = exitCodes.notAsItShould;
+    if (!json && !signal.aborted) reportFailure(io, error, { json: false, debug: false });
   }
   return testbed;
 }
@@ -67,11 +73,8 @@ async function show(io: Io, { json }: UpCall, testbed: Testbed): Promise<void> {
   ]);
 }
 
-async function stayUp(io: Io, testbed: Testbed): Promise<void> {
-  const paint = colorsFor(io, io.stderr);
-  io.stderr.write(`\n${paint.dim('It goes on until Ctrl-C.')}\n`);
-  await untilInterrupted(io, async (signal) => {
-    while (!signal.aborted) await sleep(3_600_000, undefined, { signal }).catch(() => undefined);
-    await startProgress(io).step('everything taken away', () => testbed.close());
-  });
+async function stayUp(io: Io, signal: AbortSignal): Promise<void> {
+  io.stderr.write(`\n${colorsFor(io, io.stderr).dim('It goes on until Ctrl-C.')}\n`);
+  // A timer, for something must keep the process.
+  while (!signal.aborted) await sleep(3_600_000, undefined, { signal }).catch(() => undefined);
 }

@@ -2,7 +2,7 @@
 import http from 'node:http';
 import { PodwireError } from '@podwire/errors';
 import { silentLog, systemClock } from '@podwire/rim';
-import type { Store, StoreSpec } from '@podwire/store';
+import { openStore, type Store, type StoreSpec } from '@podwire/store';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import { connectFrom, type Door, openDoor } from '../net/sockets.js';
 import type { OpenRecord } from '../record.js';
@@ -111,10 +111,5 @@ function isHealthy(namespace: TestbedNamespace, address: string): Promise<boolea
   });
 }
 
-async function openStoreOf(spec: Extract<StoreSpec, { kind: StoreKind }>): Promise<Store> {
-  if (spec.kind === 'etcd') {
-    const { openEtcdStore } = await import('@podwire/store/etcd');
-    return openEtcdStore(spec, { clock: systemClock, log: silentLog });
-  }
-  throw new PodwireError('TESTBED_FAILED', 'the embedded store is not there yet');
-}
+const openStoreOf = (spec: StoreSpec): Promise<Store> =>
+  openStore(spec, { clock: systemClock, log: silentLog });
