@@ -6,7 +6,7 @@ import { claimBlock } from './claims/claim.js';
 import { announceSurplus, giveBackAnnounced, nextGiveBack, writeState } from './claims/give-back.js';
 import { poolsToClaim } from './claims/stock.js';
 import { type Core, poolAround } from './core.js';
-import { checkImported, importedBlocks } from './holdings/imported.js';
+import { checkImported, importedBlocks, judgeStrangeLoans } from './holdings/imported.js';
 import { blocksToTakeOver, takeOver } from './holdings/take-over.js';
 import { returnBorrowed } from './loans/borrow.js';
 import { answerRequests, settleDoubts } from './loans/lend.js';
@@ -90,6 +90,7 @@ export function createBackground(core: Core, { isSynced, assignments }: Backgrou
     // Nothing below is for somebody whom the store does not know.
     if (core.presence === undefined || trust.isFenced) return;
     for (const block of blocksToTakeOver(core)) await takeOver(core, block, signal);
+    await judgeStrangeLoans(core, signal);
     await answerRequests(core, signal);
     await reclaim(signal);
     await claimAhead(signal);

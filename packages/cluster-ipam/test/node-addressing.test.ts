@@ -230,7 +230,7 @@ describe('an imported block', () => {
     const node = await cluster.join('n1', {}, disk);
     await clock.advance(2000);
     await expect(node.add('r', { requested: ['10.0.0.33'] })).rejects.toThrow(
-      'belongs to imported:calico 10.0.0.33',
+      'belongs to imported:calico 10.0.0.33:10.0.0.33',
     );
     const item = await cluster.admin.get(keys.ledger(cidr, 'n1'));
     const now = decodeObject(ledgerKind, item!.key, item!.value);

@@ -22,6 +22,8 @@ export interface Held {
   readonly lender?: string;
   /** Whether IPAM has it; else it is in stock. */
   isOpen: boolean;
+  /** A borrowed address that this life has not asked for: an import may say that somebody has it. Not in stock until that is known. */
+  isStrange?: boolean;
   /** Elapsed milliseconds: since when it is in stock. */
   since: number;
   /** Addresses of it in use. */
@@ -59,7 +61,7 @@ export class Book {
   /** In stock, whole blocks before borrowed addresses, the oldest first. */
   stock(): Held[] {
     const closed = [...this.#held.values()].filter(
-      (held) => !held.isOpen && held.state !== 'pendingDeletion',
+      (held) => !held.isOpen && held.isStrange !== true && held.state !== 'pendingDeletion',
     );
     return closed.sort((a, b) => Number(a.lender !== undefined) - Number(b.lender !== undefined));
   }

@@ -1,9 +1,11 @@
 /** Addresses that an import has brought along: somebody uses them, but no endpoint record of this node says so. */
 import { parseAddress } from '@podwire/addresses';
-import { type LedgerEntry, ledgerKind } from '@podwire/cluster';
+import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster';
 import { describeError } from '@podwire/errors';
-import { decodeObject, type Revision } from '@podwire/store';
-import { type Core, ipamAround, within } from '../core.js';
+import { decodeObject, encodeObject, type Item, type Revision } from '@podwire/store';
+import { type Core, ipamAround, presenceCondition, within } from '../core.js';
+import { writeAll } from '../writing.js';
+import { cidrOfAddress } from './book.js';
 
 /** Takes them as in use, unless a pod of this node is known to have them. */
 export function adoptImported(core: Core, entries: readonly LedgerEntry[]): void {
@@ -20,7 +22,7 @@ export function adopt(core: Core, { address, owner, since }: LedgerEntry): void 
   const parsed = parseAddress(address);
   const prefix = { family: parsed.family, address: parsed, length: parsed.family === 4 ? 32 : 128 };
   try {
-    ipamAround(core, prefix)?.adopt({ address, owner: ownerOf(owner), pool: '', since });
+    ipamAround(core, prefix)?.adopt({ address, owner: ownerOf(address, owner), pool: '', since });
   } catch (error) {
     core.log.warn(
       { address, owner, err: error },
@@ -29,8 +31,48 @@ export function adopt(core: Core, { address, owner, since }: LedgerEntry): void 
   }
 }
 
-/** Never the key of an endpoint. */
-const ownerOf = (owner: string): string => `imported:${owner}`;
+/** Never the key of an endpoint. Each address by itself: what Calico calls a handle may have several, released one by one. */
+const ownerOf = (address: string, owner: string): string => `imported:${owner}:${address}`;
+
+/**
+ * Addresses of others' blocks that this node has without having asked for them: lent by an import, to pods that may be alive, or
+ * to an earlier life of the node, whose pods are dead.
+ * @throws as the store does; RECORD_IO
+ */
+export async function judgeStrangeLoans(core: Core, signal: AbortSignal): Promise<void> {
+  const strange = core.book.borrowed().filter((held) => held.isStrange === true);
+  for (const lender of new Set(strange.map((held) => held.lender!))) {
+    const held = strange.filter((each) => each.lender === lender);
+    const key = core.keys.ledger(lender, core.node);
+    const item = await within(core.clock, core.timing.call, signal, (either) =>
+      core.store.get(key, { signal: either }),
+    );
+    const ledger = item && decodeObject(ledgerKind, key, item.value);
+    if (ledger?.imported === true) {
+      const cidrs = new Set(held.map(({ cidr }) => cidr));
+      adoptImported(
+        core,
+        ledger.entries.filter(({ address }) => cidrs.has(cidrOfAddress(address))),
+      );
+      core.changed();
+      await claimBooks(core, item!, ledger, signal);
+    }
+    for (const each of held) each.isStrange = false;
+  }
+}
+
+/** From now on they are the node's own: after its next boot nobody of them is alive. */
+async function claimBooks(
+  core: Core,
+  { key, revision }: Item,
+  ledger: Ledger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { imported: _, ...own } = ledger;
+  const conditions = [{ key, expect: revision }, ...presenceCondition(core)];
+  const writes = [{ op: 'put', key, value: encodeObject(ledgerKind, own) }] as const;
+  await writeAll(core, { conditions, writes }, signal);
+}
 
 /**
  * Those that somebody has taken out of the store's books (`podwire ipam release`) are free. Looks at these blocks.
@@ -56,14 +98,20 @@ export async function checkImported(
 }
 
 /** Blocks with such addresses. */
-export function importedBlocks({ imported, book }: Core): Set<string> {
-  const cidrs = [...imported.keys()].map((address) => book.around(parseAddress(address))?.cidr);
+export function importedBlocks(core: Core): Set<string> {
+  const cidrs = [...core.imported.keys()].map((address) => booksOf(core, address));
   return new Set(cidrs.filter((cidr) => cidr !== undefined));
+}
+
+/** The block in whose books an address is: of a borrowed one, its lender's. */
+function booksOf({ book }: Core, address: string): string | undefined {
+  const held = book.around(parseAddress(address));
+  return held?.lender ?? held?.cidr;
 }
 
 function dropOthers(core: Core, cidr: string, listed: ReadonlySet<string>): void {
   for (const entry of core.imported.values()) {
-    const isHere = core.book.around(parseAddress(entry.address))?.cidr === cidr;
+    const isHere = booksOf(core, entry.address) === cidr;
     if (isHere && !listed.has(entry.address)) drop(core, entry);
   }
 }
@@ -71,6 +119,6 @@ function dropOthers(core: Core, cidr: string, listed: ReadonlySet<string>): void
 function drop(core: Core, { address, owner }: LedgerEntry): void {
   core.imported.delete(address);
   core.book.free(address);
-  for (const ipam of core.ipams.values()) ipam.release(ownerOf(owner));
+  for (const ipam of core.ipams.values()) ipam.release(ownerOf(address, owner));
   core.log.info({ address, owner }, 'an imported address was released');
 }

@@ -17,16 +17,19 @@ export function syncAll(core: Core): boolean {
       if (value.loans.some((loan) => loan.node === node)) cidrs.add(value.cidr);
     }
   }
-  return syncBlocks(core, cidrs);
+  return syncBlocks(core, cidrs, true);
 }
 
-/** @returns whether the holdings are others now */
-export function syncBlocks(core: Core, cidrs: Iterable<string>): boolean {
+/**
+ * @param isFirst nothing of this can have been asked for by this life of the node
+ * @returns whether the holdings are others now
+ */
+export function syncBlocks(core: Core, cidrs: Iterable<string>, isFirst = false): boolean {
   let changed = false;
   for (const cidr of cidrs) {
     const block = core.copy.blocks.get(cidr)?.value;
     if (syncOwn(core, cidr, block)) changed = true;
-    if (syncBorrowed(core, cidr, block)) changed = true;
+    if (syncBorrowed(core, cidr, block, isFirst)) changed = true;
   }
   return changed;
 }
@@ -80,7 +83,7 @@ export function syncLoans(core: Core, block: Block): void {
   }
 }
 
-function syncBorrowed(core: Core, lender: string, block: Block | undefined): boolean {
+function syncBorrowed(core: Core, lender: string, block: Block | undefined, isFirst: boolean): boolean {
   let changed = false;
   if (core.book.borrowedCount === 0 && !block?.loans.some(({ node }) => node === core.node)) return false;
   const lent = new Set(
@@ -95,7 +98,10 @@ function syncBorrowed(core: Core, lender: string, block: Block | undefined): boo
   }
   for (const cidr of lent) {
     if (core.book.get(cidr) !== undefined) continue;
-    core.book.add(cidr, 'confirmed', core.clock.elapsed(), lender);
+    const held = core.book.add(cidr, 'confirmed', core.clock.elapsed(), lender);
+    // A lender without an instance has been imported, and has lent nothing itself.
+    held.isStrange = isFirst || block?.instance === undefined;
+    if (held.isStrange) core.wake();
     changed = true;
   }
   return changed;

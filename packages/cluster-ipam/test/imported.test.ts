@@ -1,0 +1,97 @@
+/** What an import has brought along (`podwire import calico`): in use until somebody says otherwise. */
+import { type Block, blockKind, type Ledger, ledgerKind } from '@podwire/cluster';
+import { decodeObject, encodeObject } from '@podwire/store';
+import { afterEach, describe, expect, it } from 'vitest';
+import { keys, newDisk, TestCluster } from './support/cluster.js';
+
+const cidr = '10.0.0.32/28';
+
+let cluster: TestCluster | undefined;
+
+afterEach(() => cluster?.close());
+
+async function begin(block: Partial<Block>, ledgers: readonly Ledger[]): Promise<TestCluster> {
+  const made = new TestCluster();
+  cluster = made;
+  for (const ledger of ledgers)
+    await made.admin.put(keys.ledger(ledger.cidr, ledger.node), encodeObject(ledgerKind, ledger));
+  const value: Block = { cidr, state: 'confirmed', claimedAt: 1, loans: [], ...block };
+  await made.admin.put(keys.block(cidr), encodeObject(blockKind, value));
+  await made.putPool();
+  return made;
+}
+
+const books = (node: string, owners: Readonly<Record<string, string>>): Ledger => ({
+  cidr,
+  node,
+  entries: Object.entries(owners).map(([address, owner]) => ({ address, owner, since: 1 })),
+  reportedAt: 1,
+  imported: true,
+});
+
+async function readBooks({ admin }: TestCluster, node: string): Promise<Ledger | undefined> {
+  const item = await admin.get(keys.ledger(cidr, node));
+  return item && decodeObject(ledgerKind, item.key, item.value);
+}
+
+const lent = { loans: [{ address: '10.0.0.33', node: 'n2' }] };
+
+describe('an address that an import has lent', () => {
+  it('is in use at the borrower, also when the lender came first', async () => {
+    const made = await begin({ node: 'n1', ...lent }, [books('n2', { '10.0.0.33': 'handle' })]);
+    const lender = await made.join('n1');
+    await expect(lender.add('p', { requested: ['10.0.0.33'] })).rejects.toThrow();
+    const borrower = await made.join('n2');
+    expect(borrower.blocks).toContain('10.0.0.33/32');
+    await expect(borrower.add('q', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
+    const given = [];
+    for (let at = 0; at < 20; at++) given.push(...(await borrower.add(`pod-${at}`)));
+    expect(given).not.toContain('10.0.0.33');
+    expect(new Set(given).size).toBe(20);
+  });
+
+  it('of a block that is nobody’s is in use too', async () => {
+    const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
+    const borrower = await made.join('n2');
+    await made.clock.advance(60_000);
+    expect(borrower.blocks).toContain('10.0.0.33/32');
+    await expect(borrower.add('q', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
+  });
+
+  it('stays in use over a restart of the agent, and is free when it is released', async () => {
+    const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
+    const disk = newDisk();
+    await (await made.join('n2', {}, disk)).stop();
+    const borrower = await made.join('n2', {}, disk);
+    await made.clock.advance(1_000);
+    await expect(borrower.add('q', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
+    const now = await readBooks(made, 'n2');
+    expect(now).toMatchObject({ entries: [{ address: '10.0.0.33', owner: 'handle' }] });
+    await made.admin.put(keys.ledger(cidr, 'n2'), encodeObject(ledgerKind, { ...now!, entries: [] }));
+    await made.clock.advance(20_000);
+    expect(await borrower.add('q', { requested: ['10.0.0.33'] })).toEqual(['10.0.0.33']);
+  });
+
+  it('is given back after a reboot: its pod is dead', async () => {
+    const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
+    await (await made.join('n2')).stop();
+    expect(await readBooks(made, 'n2')).not.toHaveProperty('imported');
+    const rebooted = await made.join('n2');
+    await made.clock.advance(60_000);
+    expect(rebooted.blocks).not.toContain('10.0.0.33/32');
+    expect(await made.block(cidr)).toBeUndefined();
+  });
+});
+
+describe('an owner of several imported addresses', () => {
+  it('keeps the others when one is released', async () => {
+    const owners = { '10.0.0.33': 'handle', '10.0.0.34': 'handle' };
+    const made = await begin({ node: 'n1' }, [books('n1', owners)]);
+    const node = await made.join('n1');
+    const rest = books('n1', { '10.0.0.34': 'handle' });
+    await made.admin.put(keys.ledger(cidr, 'n1'), encodeObject(ledgerKind, rest));
+    await made.clock.advance(20_000);
+    expect(await node.add('p', { requested: ['10.0.0.33'] })).toEqual(['10.0.0.33']);
+    await expect(node.add('q', { requested: ['10.0.0.34'] })).rejects.toThrow(/imported:handle/);
+  });
+});
