@@ -1,0 +1,290 @@
+/** A cluster as function calls: real IPAM, real planner, a store in memory with latency and faults, and no kernel. */
+import {
+  blockKind,
+  type ClusterCopy,
+  type Keys,
+  keysBelow,
+  openClusterCopy,
+  poolKind,
+} from '@podwire/cluster';
+import { type BlockIndex, createBlockIndex } from '@podwire/cluster-ipam';
+import { silentLog } from '@podwire/rim';
+import { decodeObject, encodeObject, type Store } from '@podwire/store';
+import { createMemoryServer, type Fault, type MemoryServer, randomFaults } from '@podwire/store/memory';
+import { type Chance, createChance } from './chance.js';
+import { createSimulatedNode, network, type SimulatedNode } from './node.js';
+import { shareCopy } from './shared-copy.js';
+import { countCall, createTally, type Tally } from './tally.js';
+import { createVirtualClock, type VirtualClock } from './virtual-clock.js';
+
+export interface SimulationOptions {
+  readonly nodes: number;
+  readonly podsPerNode: number;
+  /** Blocks of the pool; each has 64 addresses. A power of two. */
+  readonly blocks: number;
+  /** Milliseconds of a call to the store: at least, and at most. */
+  readonly latency: readonly [number, number];
+  /** Shares of calls that go wrong. */
+  readonly faults: Partial<Readonly<Record<Fault, number>>>;
+  /** Simulated seconds over which the nodes join, and over which the pods come. */
+  readonly joining: number;
+  readonly arriving: number;
+  /** Share of the pods that are deleted and created again afterwards. */
+  readonly churn: number;
+  readonly seed: number;
+}
+
+export const defaultSimulation: SimulationOptions = {
+  nodes: 5_000,
+  podsPerNode: 20,
+  blocks: 16_384,
+  latency: [1, 8],
+  faults: { conflict: 0.01, 'answer-lost': 0.002, unavailable: 0.005 },
+  joining: 30,
+  arriving: 60,
+  churn: 0.2,
+  seed: 1,
+};
+
+export interface SimulationResult {
+  readonly options: SimulationOptions;
+  readonly pods: number;
+  readonly blocksClaimed: number;
+  /** Calls to the store, by what they are about: `transact blocks`. */
+  readonly topics: Readonly<Record<string, number>>;
+  readonly callsPerPod: number;
+  /** Transactions that were about a block, for each block that was claimed: claiming and confirming. */
+  readonly blockWritesPerClaim: number;
+  /** ADDs that had to wait for the store. */
+  readonly slowPaths: number;
+  /** Simulated milliseconds that those waited, median and longest. */
+  readonly slowMedian: number;
+  readonly slowLongest: number;
+  /** Microseconds of processor time. */
+  readonly allocation: number;
+  readonly planning: number;
+  readonly resourcesPerPod: number;
+  /** Simulated seconds until every pod had its address, and milliseconds of real time for all of it. */
+  readonly simulated: number;
+  readonly real: number;
+}
+
+/** @throws Error when an address is doubled or a block has two owners: the simulation is a test as well */
+export async function simulate(
+  options: SimulationOptions,
+  progress: (done: number, total: number) => void = () => undefined,
+): Promise<SimulationResult> {
+  const begin = performance.now();
+  const scene = await setScene(options);
+  try {
+    const { clock, nodes, tally } = scene;
+    const total = options.nodes * options.podsPerNode;
+    const addresses = await runPods(scene, options, (done) => progress(done, total));
+    const simulated = clock.elapsed() / 1_000;
+    await drive(clock, Promise.all(nodes.map((node) => flush(node, scene))));
+    await checkTruth(scene, addresses);
+    return summarize(options, tally, {
+      blocks: scene.copy.blocks.size,
+      simulated,
+      real: performance.now() - begin,
+    });
+  } finally {
+    await closeScene(scene);
+  }
+}
+
+interface Scene {
+  readonly clock: VirtualClock;
+  readonly chance: Chance;
+  readonly server: MemoryServer;
+  readonly calm: Store;
+  readonly keys: Keys;
+  readonly copy: ClusterCopy;
+  readonly index: BlockIndex;
+  readonly tally: Tally;
+  readonly nodes: readonly SimulatedNode[];
+}
+
+async function setScene(options: SimulationOptions): Promise<Scene> {
+  const clock = createVirtualClock(Date.UTC(2026, 0, 1));
+  const chance = createChance(options.seed);
+  const server = createMemoryServer({ clock });
+  const calm = server.connect();
+  const keys = keysBelow('/podwire');
+  await calm.put(keys.pool('all'), encodeObject(poolKind, describePool(options)));
+  const copy = openClusterCopy({ store: calm, keys, log: silentLog });
+  await drive(clock, copy.synced);
+  const index = createBlockIndex(copy);
+  index.take({ pools: new Set(copy.pools.keys()), blocks: new Set() });
+  // Before the nodes' own listeners: they must find it up to date.
+  copy.onChange((change) => index.take(change));
+  const tally = createTally();
+  const shared = shareCopy(copy);
+  const store = troubledStore(server, options, chance, tally, keys);
+  const followed: BlockIndex = { ...index, take: () => undefined };
+  const nodes = Array.from({ length: options.nodes }, (_, number) =>
+    createSimulatedNode({
+      name: `node-${number}`,
+      number,
+      store,
+      keys,
+      shared,
+      index: followed,
+      clock,
+      chance,
+      tally,
+    }),
+  );
+  return { clock, chance, server, calm, keys, copy, index, tally, nodes };
+}
+
+function troubledStore(
+  server: MemoryServer,
+  options: SimulationOptions,
+  chance: Chance,
+  tally: Tally,
+  keys: Keys,
+): Store {
+  const [least, most] = options.latency;
+  return server.connect({
+    latency: (call) => {
+      countCall(tally, keys.root, call);
+      return least + (most - least) * chance.next() ** 3;
+    },
+    decide: randomFaults(options.faults, () => chance.next()),
+    timeout: 1_000,
+  });
+}
+
+const describePool = ({ blocks }: SimulationOptions) => ({
+  name: 'all',
+  network,
+  cidr: `10.0.0.0/${26 - Math.round(Math.log2(blocks))}`,
+  blockSize: 26,
+  encapsulation: 'vxlan' as const,
+  natOutgoing: true,
+  disabled: false,
+  reserved: [],
+  nodeSelector: '',
+  assignment: 'automatic' as const,
+  allocation: 'blocks' as const,
+  borrowing: true,
+  deleting: false,
+});
+
+/** Nodes join, pods come, some go and come again. Returns who has which address. */
+async function runPods(
+  scene: Scene,
+  options: SimulationOptions,
+  progress: (done: number) => void,
+): Promise<Map<string, string>> {
+  const addresses = new Map<string, string>();
+  let done = 0;
+  const lives = scene.nodes.map(async (node) => {
+    const { clock, chance } = scene;
+    const { signal } = node;
+    await clock.sleep(chance.next() * options.joining * 1_000, signal);
+    await node.start();
+    const pods = Array.from({ length: options.podsPerNode }, async (_, pod) => {
+      await clock.sleep(chance.next() * options.arriving * 1_000, signal);
+      await attach(node, pod, addresses);
+      if (chance.next() < options.churn) {
+        await clock.sleep(chance.next() * 20_000, signal);
+        detach(node, pod, addresses);
+        await attach(node, pod, addresses);
+      }
+      if (++done % 1_000 === 0) progress(done);
+    });
+    await Promise.all(pods);
+  });
+  await drive(scene.clock, Promise.all(lives));
+  return addresses;
+}
+
+async function attach(node: SimulatedNode, pod: number, addresses: Map<string, string>): Promise<void> {
+  const owner = `${node.name}/${pod}`;
+  for (const { address } of await node.add(pod)) {
+    const other = addresses.get(address);
+    if (other !== undefined) throw new Error(`${address} was given to ${other} and to ${owner}`);
+    addresses.set(address, owner);
+  }
+}
+
+function detach(node: SimulatedNode, pod: number, addresses: Map<string, string>): void {
+  for (const address of node.remove(pod)) addresses.delete(address);
+}
+
+/** Until the store has taken it. */
+async function flush(node: SimulatedNode, { clock }: Scene): Promise<void> {
+  for (;;) {
+    try {
+      await node.flush();
+      return;
+    } catch {
+      await clock.sleep(500, node.signal);
+    }
+  }
+}
+
+/** What the store says must agree with what was handed out. */
+async function checkTruth(
+  { calm, keys, clock }: Scene,
+  addresses: ReadonlyMap<string, string>,
+): Promise<void> {
+  const owners = new Map<string, string>();
+  const { items } = await drive(clock, calm.list(`${keys.root}/shared/blocks/`));
+  for (const item of items) {
+    const block = decodeObject(blockKind, item.key, item.value);
+    if (block.node !== undefined) owners.set(block.cidr, block.node);
+  }
+  for (const [address, owner] of addresses) {
+    const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
+    const block = `${a}.${b}.${c}.${d - (d % 64)}/26`;
+    const node = owner.split('/')[0];
+    if (owners.get(block) !== node)
+      throw new Error(`${address} of ${owner} lies in ${block} of ${owners.get(block) ?? 'nobody'}`);
+  }
+}
+
+/** Lets time pass until the promise is settled. */
+async function drive<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let settled = false;
+  const end = (): void => void (settled = true);
+  promise.then(end, end);
+  await clock.run(() => settled);
+  return promise;
+}
+
+async function closeScene({ clock, nodes, copy, calm }: Scene): Promise<void> {
+  await drive(clock, Promise.all(nodes.map((node) => node.stop())));
+  await copy.close();
+  await calm.close();
+}
+
+function summarize(
+  options: SimulationOptions,
+  tally: Tally,
+  { blocks, simulated, real }: { readonly blocks: number; readonly simulated: number; readonly real: number },
+): SimulationResult {
+  const calls = [...tally.calls]
+    .filter(([name]) => name !== 'watch')
+    .reduce((sum, [, count]) => sum + count, 0);
+  const waited = tally.waits.filter((wait) => wait > 0).sort((a, b) => a - b);
+  const adds = tally.waits.length;
+  return {
+    options,
+    pods: options.nodes * options.podsPerNode,
+    blocksClaimed: blocks,
+    topics: Object.fromEntries([...tally.topics].sort(([a], [b]) => (a < b ? -1 : 1))),
+    callsPerPod: calls / adds,
+    blockWritesPerClaim: (tally.topics.get('transact blocks') ?? 0) / blocks,
+    slowPaths: waited.length,
+    slowMedian: waited[Math.floor(waited.length / 2)] ?? 0,
+    slowLongest: waited.at(-1) ?? 0,
+    allocation: (tally.allocating * 1_000) / tally.allocations,
+    planning: (tally.planning * 1_000) / adds,
+    resourcesPerPod: tally.planned / adds,
+    simulated,
+    real,
+  };
+}
