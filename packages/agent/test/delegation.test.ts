@@ -3,8 +3,12 @@ import type { PoolSpec } from '@podwire/ipam';
 import { describe, expect, test } from 'vitest';
 import { answerDelegated, type Delegation, readDelegation } from '../src/endpoints/delegation.js';
 
-const config = (type: string, ipam: Record<string, unknown> | undefined): RequestConfig =>
-  ({ cniVersion: '1.0.0', name: 'lan', type, ...(ipam === undefined ? {} : { ipam }) }) as RequestConfig;
+const config = (type: string, ipam: Record<string, unknown> | undefined): RequestConfig => ({
+  cniVersion: '1.0.0',
+  name: 'lan',
+  type,
+  ...(ipam === undefined ? {} : { ipam }),
+});
 
 const read = (ipam: Record<string, unknown>): Delegation =>
   readDelegation(config('bridge', { type: 'podwire-ipam', ...ipam }))!;

@@ -4,6 +4,7 @@ import type { HoldingsStore, NodeAddressing } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type Clock, withDeadline } from '@podwire/rim';
+import { asPodwireError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { FollowingParts } from './contract.js';
 import type { Follower } from './follower.js';
@@ -25,7 +26,7 @@ export interface JoiningOptions {
 
 export interface Joining {
   /** Why nothing can be handed out yet; undefined once it can. */
-  readonly obstacle: unknown;
+  readonly obstacle: PodwireError | undefined;
   /** Resolves with the first outcome, and goes on in the background when that was none. Never rejects. */
   run(parts: FollowingParts): Promise<void>;
 }
@@ -37,7 +38,10 @@ const pause = 1_000;
 
 export function createJoining(options: JoiningOptions): Joining {
   const { follower, registration, copy, addressing, holdings, clock, log, stopped, onKnown } = options;
-  let obstacle: unknown = new PodwireError('AGENT_NOT_READY', 'the agent is joining its cluster');
+  let obstacle: PodwireError | undefined = new PodwireError(
+    'AGENT_NOT_READY',
+    'the agent is joining its cluster',
+  );
 
   /** @throws what keeps the node from knowing what it may hand out */
   async function learn(parts: FollowingParts): Promise<void> {
@@ -84,7 +88,7 @@ export function createJoining(options: JoiningOptions): Joining {
       return true;
     } catch (error) {
       if (stopped.aborted) return true;
-      obstacle = error;
+      obstacle = asPodwireError(error);
       parts.readiness.problem = describeError(error);
       log.warn({ err: error }, 'the node has not joined its cluster yet');
       return false;

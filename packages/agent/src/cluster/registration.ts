@@ -156,7 +156,8 @@ export function createRegistration(options: RegistrationOptions): Registration {
 
   /** Keeps the object up to date until the presence is lost. @throws STORE_LEASE_LOST */
   async function keepWritten(presence: Presence): Promise<void> {
-    const { lost, stop } = presence.kept;
+    const { kept } = presence;
+    const { lost } = kept;
     let written: Node | undefined;
     lost.addEventListener('abort', () => wake(), { once: true });
     try {
@@ -169,7 +170,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
         else await rest(writePause);
       }
     } finally {
-      stop();
+      kept.stop();
     }
   }
 

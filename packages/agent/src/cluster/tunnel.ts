@@ -14,13 +14,16 @@ const keys = { 4: 'ipv4', 6: 'ipv6' } as const satisfies Record<Family, keyof Tu
 
 const familyOf = (text: string): Family => (text.includes(':') ? 6 : 4);
 
-/** The networks with pools that go through tunnels, for each family: where the address can come from. */
-function pools(network: Network, family: Family): string[] {
-  const tunnelled = network.view.pools.filter(
-    ({ encapsulation = 'direct', cidr }) => encapsulation !== 'direct' && familyOf(cidr) === family,
-  );
-  const usable = new Set(network.pools.filter(({ disabled = false }) => !disabled).map(({ name }) => name));
-  return tunnelled.map(({ name }) => name).filter((name) => usable.has(name));
+/** Pools of the network that go through tunnels, by name, also those that hand nothing out any more. */
+const tunnelled = ({ view }: Network, family: Family): string[] =>
+  view.pools
+    .filter(({ encapsulation = 'direct', cidr }) => encapsulation !== 'direct' && familyOf(cidr) === family)
+    .map(({ name }) => name);
+
+/** Those of them that an address can come from. */
+function usable(network: Network, family: Family): string[] {
+  const enabled = new Set(network.pools.filter(({ disabled = false }) => !disabled).map(({ name }) => name));
+  return tunnelled(network, family).filter((name) => enabled.has(name));
 }
 
 /** Takes the addresses of an earlier life over, before anybody else is given them. */
@@ -56,19 +59,21 @@ export function chooseTunnel(
   const prefixes = own.map((cidr) => parsePrefix(cidr));
   for (const family of [4, 6] as const) {
     const key = keys[family];
-    const network = networks.find((each) => pools(each, family).length > 0);
     const present = tunnel[key];
+    const isNeeded = networks.some((network) => tunnelled(network, family).length > 0);
     const isOurs =
       present !== undefined && prefixes.some((prefix) => containsAddress(prefix, parseAddress(present)));
-    if (isOurs && network !== undefined) chosen[key] = present;
-    else {
-      if (present !== undefined) release(networks, family);
-      if (network === undefined) continue;
-      const need = { network: network.view.name, families: [family], pools: pools(network, family) } as const;
-      const address = allocate(network, family, need.pools);
-      if (address === undefined) needs.push(need);
-      else chosen[key] = address;
+    if (isOurs && isNeeded) {
+      chosen[key] = present;
+      continue;
     }
+    if (present !== undefined) release(networks, family);
+    const network = networks.find((each) => usable(each, family).length > 0);
+    if (network === undefined) continue;
+    const need = { network: network.view.name, families: [family], pools: usable(network, family) } as const;
+    const address = allocate(network, family, need.pools);
+    if (address === undefined) needs.push(need);
+    else chosen[key] = address;
   }
   return { tunnel: chosen, needs };
 }

@@ -17,7 +17,7 @@ import { type Etcd, startEtcd } from '@podwire/testkit/etcd';
 import { askApi, callPlugin, type ClientAnswer } from './plugin-client.js';
 
 export const keys = keysBelow('/podwire');
-export const agentEntry = [process.execPath, process.env['PW_ENTRY'] ?? path.join(import.meta.dirname, '../faulty-agent.js')];
+export const agentEntry = [process.execPath, path.join(import.meta.dirname, '../faulty-agent.js')];
 
 export type PoolPart = Partial<Pool> & Pick<Pool, 'name' | 'cidr'>;
 
@@ -221,9 +221,7 @@ export async function untilRouted(machine: Machine, pod: Pod): Promise<void> {
           machine.host.run(['ip', '-json', 'route', 'get', address]).catch(() => '[]'),
         ),
       );
-      return ways.every((way) =>
-        (JSON.parse(way) as { gateway?: string }[]).some(isLed),
-      );
+      return ways.every((way) => (JSON.parse(way) as { gateway?: string }[]).some(isLed));
     },
     `${machine.name} has routes to ${pod.addresses.join(' ')}`,
   );

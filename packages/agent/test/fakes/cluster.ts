@@ -10,7 +10,7 @@ import type { ClusterMember } from '../../src/cluster/member.js';
 import type { StateFiles } from '../../src/cluster/state-files.js';
 import type { LinkAddress } from '../../src/cluster/underlay.js';
 import { loadRecords } from '../../src/recovery.js';
-import { createFakeAddressing, type FakeAddressing } from './fake-addressing.js';
+import type { FakeAddressing } from './fake-addressing.js';
 import { createHarness, type Harness, type HarnessOptions } from './harness.js';
 
 export const keys = keysBelow('/podwire');
