@@ -54,6 +54,17 @@ test('what was written is there after it was closed and opened again, with its r
   expect(await second.put('/a', '2', { expect: revision })).toBeGreaterThan(revision);
 });
 
+test('a store is opened while it is being closed', async () => {
+  const first = await open();
+  await first.put('/a', '1');
+  const closed = first.close();
+  const [second, third] = await Promise.all([open(), open()]);
+  await closed;
+  expect((await second.get('/a'))?.value).toBe('1');
+  await second.close();
+  expect(await third.put('/a', '2', { expect: (await third.get('/a'))?.revision ?? 0 })).toBeGreaterThan(0);
+});
+
 test('a store of a newer format is refused', async () => {
   await (await open()).close();
   const root = openLmdb({ path: directory, maxDbs: 8, encoding: 'json', overlappingSync: false });

@@ -91,11 +91,21 @@ export class Follower {
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
-    const { clock, database, now } = this.#parts;
     while (!signal.aborted) {
-      const left = (findDeadline(database) ?? Infinity) - now();
-      await clock.sleep(Math.max(1, Math.min(longestWait, left)), signal);
+      await this.#parts.clock.sleep(this.#wait(), signal);
       this.#look();
+    }
+  }
+
+  /** Until the next lease may end, if that is soon. */
+  #wait(): number {
+    const { database, now } = this.#parts;
+    if (this.#failing) return longestWait;
+    try {
+      const left = (findDeadline(database) ?? Infinity) - now();
+      return Math.max(1, Math.min(longestWait, left));
+    } catch {
+      return longestWait;
     }
   }
 

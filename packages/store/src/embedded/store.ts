@@ -45,13 +45,20 @@ interface Shared {
 /** By directory: LMDB must not be open twice in one process. */
 const open = new Map<string, Shared>();
 
+/** Those that are just being closed; by the time they are, they are gone from here. */
+const closing = new Map<string, Promise<void>>();
+
 /** Of all processes alike, and never set: milliseconds since the machine was started. */
 const sinceStart = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 const readBoot = (): string => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
-export function createEmbeddedStore(directory: string, options: EmbeddedOptions): EmbeddedStore {
+export async function createEmbeddedStore(
+  directory: string,
+  options: EmbeddedOptions,
+): Promise<EmbeddedStore> {
   const place = path.resolve(directory);
+  while (closing.has(place)) await closing.get(place);
   const bounds: Bounds = {
     history: options.history ?? 10_000,
     log: 64 * 1024 * 1024,
@@ -85,7 +92,9 @@ async function leave(place: string, shared: Shared): Promise<void> {
   if (--shared.users > 0) return;
   open.delete(place);
   shared.follower.stop();
-  await shared.database.root.close();
+  const closed = shared.database.root.close().finally(() => closing.delete(place));
+  closing.set(place, closed);
+  await closed;
 }
 
 /** Tells other processes. What it fails at, they find out later by themselves. */
