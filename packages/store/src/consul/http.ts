@@ -166,7 +166,7 @@ function receive(request: http.ClientRequest): Promise<Reply> {
 }
 
 function readReply({ statusCode = 0, headers }: http.IncomingMessage, text: string): Reply {
-  // Lists leave out what the token may not read (1.11 and later say so): a part would look as if the rest were gone.
+  // Lists leave out what the token may not read (recent versions say so): a part would look as if the rest were gone.
   if (headers['x-consul-results-filtered-by-acls'] === 'true')
     return { status: 403, text: 'the token may not read all of what was asked for', index: undefined };
   const index = Number(headers['x-consul-index']);

@@ -1,5 +1,5 @@
 /**
- * Our keys as Consul takes them. Since 1.22 its KV endpoint refuses a leading slash, everything but letters, digits and `,-_./`,
+ * Our keys as Consul takes them. In recent versions its KV endpoint refuses a leading slash, everything but letters, digits and `,-_./`,
  * and keys that end like names of files (`.com`, `.sh`: so does `node.example.com`). Therefore:
  *
  * - the leading slash is left out, and a key without one begins with `_/`;

@@ -25,7 +25,7 @@ export interface ConsulOptions {
   readonly random?: () => number;
   /** ACL tokens; without them everybody may do everything. */
   readonly tokens?: Readonly<Record<string, Rights>>;
-  /** Operations of a transaction; 64, as before 1.12. */
+  /** Operations of a transaction; 64, as in older versions (now 128). */
   readonly mostOperations?: number;
 }
 

@@ -13,11 +13,11 @@ import {
 } from './answers.js';
 import { type Contents, type Entry, listEntries } from './state.js';
 
-/** Names of files, which 1.22 and later refuse at the end of a key; not all that it knows. */
+/** Names of files, which recent versions refuse at the end of a key; not all that it knows. */
 const fileName =
   /\.(js|css|html?|xml|json|txt|log|php|jsp|cgi|pl|py|rb|sh|exe|com|bat|pdf|zip|tar|gz|7z|jpg|png|svg|ico)$/i;
 
-/** @returns what is wrong with a key, as 1.22 and later see it */
+/** @returns what is wrong with a key, as recent versions see it */
 function findFault(key: string): string | undefined {
   const [, character] = /([^A-Za-z0-9,\-_./])/.exec(key) ?? [];
   if (character !== undefined) return `key contains invalid character '${character}'`;
