@@ -43,7 +43,7 @@ export interface Behaviour {
   /** The answer's fields. @throws Refusal */
   readonly answer: (call: FakeCall) => object;
   /** What a watch is told after its request. */
-  readonly watch?: (request: WatchRequest, tell: (response: object) => void) => void;
+  readonly watch?: (request: WatchRequest, tell: (response: object | Refusal) => void) => void;
 }
 
 interface Codec {
@@ -96,7 +96,11 @@ export async function startFakeEtcd(behaviour: Behaviour): Promise<FakeEtcd> {
         call.on('error', () => undefined);
         call.on('data', (request: WatchRequest) => {
           note('Watch', request, call.metadata);
-          behaviour.watch?.(request, (response) => void call.write(response));
+          behaviour.watch?.(request, (response) => {
+            if (response instanceof Refusal)
+              call.emit('error', { code: response.code, details: response.message });
+            else call.write(response);
+          });
         });
       },
     });

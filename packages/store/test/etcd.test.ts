@@ -143,6 +143,44 @@ test('the pieces of one revision are told together', async () => {
   expect(batches[1]?.type === 'changes' && batches[1].changes).toHaveLength(3);
 });
 
+test('a watch leaves a member that has no leader any more, and goes on at another where it was', async () => {
+  const event = (name: string, modRevision: number) => ({
+    kv: { key: Buffer.from(name), value: Buffer.from('x'), modRevision, lease: '0' },
+  });
+  const answer: Behaviour['answer'] = ({ request }) => {
+    const { revision } = request as { revision: number };
+    return { header, kvs: revision === 6 ? [event('/a', 6).kv] : [] };
+  };
+  const lost = await start({
+    answer,
+    watch: (_, tell) => {
+      tell({ header, created: true });
+      tell({ header, events: [event('/a', 6)] });
+      setImmediate(() => tell(refusals.noLeader));
+    },
+  });
+  const good = await start({
+    answer,
+    watch: (request, tell) => {
+      expect(request.createRequest).toMatchObject({ startRevision: 7 });
+      tell({ header, created: true });
+      tell({ header, events: [event('/b', 7)] });
+    },
+  });
+  const over = new AbortController();
+  const news: string[] = [];
+  const options = {
+    signal: over.signal,
+    onInterruption: (error: unknown) => void news.push((error as Error).message),
+    onRecovery: () => void news.push('recovery'),
+  };
+  for await (const batch of (await open([lost, good])).watch('/', options)) {
+    news.push(batch.type === 'snapshot' ? 'snapshot' : batch.changes.map((each) => each.type).join());
+    if (batch.revision === 7) over.abort();
+  }
+  expect(news).toEqual(['snapshot', 'put', expect.stringContaining('no leader'), 'recovery', 'put']);
+});
+
 test('endpoints and files that cannot be are refused at the beginning', async () => {
   const options = { log: silentLog, clock: systemClock };
   for (const endpoints of [[], ['127.0.0.1:2379'], ['unix:///run/etcd'], ['http://user:word@host:1']])

@@ -201,13 +201,11 @@ export class Session {
     if (this.isClosed) return unavailable('the store is closed', { uncertain: isUncertain });
     const all = [...failures.entries()];
     const said = all.map(([{ url }, { message }]) => `${url}: ${message}`).join('; ');
-    const code = all.every(([, failure]) => failure.code === 'STORE_DENIED') ? 'STORE_DENIED' : undefined;
+    const cause = all.at(-1)?.[1];
+    const isDenied = all.length > 0 && all.every(([, { code }]) => code === 'STORE_DENIED');
     const message = `${method.name}: ${said === '' ? 'no member of etcd answered in time' : said}`;
-    return toPodwireError(
-      new EtcdFailure('final', message, code === undefined ? {} : { code }),
-      'etcd',
-      isUncertain,
-    );
+    const failure = new EtcdFailure('final', message, { cause, ...(isDenied && { code: 'STORE_DENIED' }) });
+    return toPodwireError(failure, 'etcd', isUncertain);
   }
 
   #first(): Endpoint {
