@@ -18,9 +18,11 @@ import { systemClock } from '@podwire/rim';
 import type { Store } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
+import type { BgpDaemon } from './cluster/bgp.js';
 import { readKernelAddresses } from './cluster/kernel-addresses.js';
 import type { ClusterWorld } from './cluster/member.js';
 import { openStateFiles } from './cluster/state-files.js';
+import type { BgpConfig } from './config/bgp.js';
 import type { AgentConfig } from './config/index.js';
 import { createLog, type Log } from './log.js';
 import { readKernelHost } from './node/kernel-host-view.js';
@@ -126,6 +128,7 @@ async function openWorld(
   const { createController } = await import('@podwire/controller');
   const { openClusterCopy } = await import('@podwire/cluster');
   const { openStore } = await import('@podwire/store');
+  const bgp = cluster.bgp === undefined ? {} : { bgp: await openBgp(cluster.bgp, stateDir, log) };
   const connection = openRouteConnection();
   try {
     return {
@@ -137,6 +140,7 @@ async function openWorld(
         openCopy: openClusterCopy,
         createAddressing: createAddressing ?? createNodeAddressing,
         createController,
+        ...bgp,
       },
       close: () => connection.close(),
     };
@@ -144,6 +148,11 @@ async function openWorld(
     connection.close();
     throw error;
   }
+}
+
+async function openBgp(config: BgpConfig, stateDir: string, log: Log): Promise<BgpDaemon> {
+  const { openBirdDaemon } = await import('./cluster/bird-daemon.js');
+  return openBirdDaemon(config, stateDir, log);
 }
 
 /** The version of this package. */

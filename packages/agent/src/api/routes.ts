@@ -2,6 +2,7 @@
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
+import { withDeadline } from '@podwire/rim';
 import type { ClusterMember } from '../cluster/member.js';
 import { isServing, viewCluster, viewPeers, whyNotServing } from '../cluster/status.js';
 import { type EndpointContext, ownedBy } from '../endpoints/context.js';
@@ -48,6 +49,9 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
   'GET /v1/endpoints/*': ({ context }, { rest }) => ({ json: findOne(context, rest) }),
   'GET /v1/ipam': ({ context }) => ({ json: { networks: context.networks.map(viewIpam) } }),
   'GET /v1/peers': ({ context }) => ({ json: { peers: viewPeers(context, requireCluster(context)) } }),
+  'GET /v1/bgp': async ({ context, deadline }) => ({
+    json: { sessions: await listSessions(context, deadline) },
+  }),
   'GET /v1/traces': ({ traces }, { query }) => ({ json: { traces: traces.list().slice(-readLimit(query)) } }),
   'GET /v1/traces/*': ({ traces }, { rest }) => ({ json: findTrace(traces, rest) }),
   'GET /v1/explain/*': async (api, { rest }) => ({ json: await explain(api, rest) }),
@@ -57,6 +61,13 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
   }),
   'POST /v1/reconcile': async ({ reconciler }) => ({ json: await reconciler.run() }),
 };
+
+/** @throws PodwireError REQUEST_INVALID where BGP is not configured; BGP_REFUSED */
+async function listSessions(context: EndpointContext, deadline: number): Promise<readonly object[]> {
+  const { bgp } = requireCluster(context);
+  if (bgp !== undefined) return withDeadline(undefined, deadline, (signal) => bgp.sessions(signal));
+  throw new PodwireError('REQUEST_INVALID', 'this agent speaks no BGP: its configuration has no cluster.bgp');
+}
 
 function viewStatus(api: ApiContext): object {
   const { context, reconciler } = api;

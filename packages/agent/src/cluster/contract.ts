@@ -15,6 +15,7 @@ import type { Network } from '../networks.js';
 import type { HostView } from '../node/host-view.js';
 import type { ClusterFacts, NodeState } from '../node/node.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
+import type { BgpDaemon, BgpFollower } from './bgp.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { Identity } from './identity.js';
 import type { Peers } from './peers.js';
@@ -31,6 +32,8 @@ export interface ClusterWorld {
   readonly openCopy: (options: ClusterCopyOptions) => ClusterCopy;
   readonly createAddressing: (options: NodeAddressingOptions) => NodeAddressing;
   readonly createController: (options: ControllerOptions) => Controller;
+  /** Where BGP is configured. */
+  readonly bgp?: BgpDaemon;
 }
 
 export interface MemberOptions {
@@ -68,6 +71,8 @@ export interface ClusterMember {
   /** `since`: RFC 3339. */
   readonly connection: { readonly kind: string; readonly connected: boolean; readonly since: string };
   readonly controller: { readonly enabled: boolean; readonly leading: boolean };
+  /** Where BGP is configured, once the node has begun to join. */
+  readonly bgp: BgpFollower | undefined;
   blockSource(network: string): BlockSource;
   /** Before every allocation. @throws PodwireError AGENT_NOT_READY, NODE_NAME_TAKEN, NODE_FENCED */
   requireTrust(): void;

@@ -9,6 +9,7 @@ import { PodwireError } from '@podwire/errors';
 import { withDeadline } from '@podwire/rim';
 import { type AgentRecord, podName } from '../endpoints/registry.js';
 import { fullName } from '../endpoints/slow-path.js';
+import { type BgpFollower, followBgp } from './bgp.js';
 import { createBlockOwners } from './block-owners.js';
 import { createClusterPools } from './cluster-pools.js';
 import type { ClusterMember, FollowingParts, MemberOptions } from './contract.js';
@@ -73,6 +74,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   let isSynced = false;
   let connection = { connected: false, since: clock.now() };
   let controlling: Promise<void> | undefined;
+  let bgp: BgpFollower | undefined;
 
   const peers: Peers = createPeers({
     sides: () =>
@@ -167,6 +169,11 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     }
   }
 
+  function speak(): BgpFollower | undefined {
+    if (config.bgp === undefined || world.bgp === undefined) return undefined;
+    return followBgp({ config: config.bgp, nodeName, member, daemon: world.bgp, clock, log });
+  }
+
   /** Of an endpoint whose pod belongs to a workload with addresses. */
   function workloadOf({ pod, endpoint }: AgentRecord): [network: string, pod: PodName] | undefined {
     const name = fullName(pod);
@@ -191,6 +198,9 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     },
     get controller() {
       return { enabled: config.controller, leading: controller?.metrics().leading ?? false };
+    },
+    get bgp() {
+      return bgp;
     },
     blockSource: (network) => addressing.source(network),
     requireTrust() {
@@ -228,6 +238,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       addressing.onChange(() => settling.soon());
       registration.start();
       controlling = control();
+      bgp = speak();
       await joining.run(to);
     },
     prepareReconcile() {
@@ -252,6 +263,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
       await settling.stop();
       await controlling;
+      await bgp?.stop();
       await withDeadline(undefined, flushWait, (signal) => addressing.flush(signal)).catch((err: unknown) =>
         log.warn({ err }, 'the store was not told everything before the end'),
       );

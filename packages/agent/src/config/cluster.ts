@@ -2,6 +2,7 @@
 import { isAddressText, isInterfaceAddressText } from './address-text.js';
 import { storeSpecSchema } from '@podwire/store';
 import { z } from 'zod';
+import { bgp } from './bgp.js';
 import { absolutePath, duration } from './fields.js';
 
 const tls = z.strictObject({
@@ -137,6 +138,10 @@ export const cluster = z.strictObject({
   }),
   reportInterval: duration('10ms', '1h').prefault('1s').meta({
     description: 'How often at most the store is told which addresses are in use.',
+  }),
+  bgp: bgp.optional().meta({
+    description:
+      'Tells routers where the blocks of this node are, through a BIRD 2 daemon ([bgp.md](bgp.md)).',
   }),
   controller: z.boolean().default(true).meta({
     description:

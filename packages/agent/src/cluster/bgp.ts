@@ -1,0 +1,109 @@
+/** Keeps a BGP daemon told of what this node has. In the background: pods never wait for it. */
+import { formatAddress, parseInterfaceAddress } from '@podwire/addresses';
+import type { BgpNeighbour, BgpSession, BgpView } from '@podwire/bird';
+import { PodwireError } from '@podwire/errors';
+import type { Clock } from '@podwire/rim';
+import type { BgpConfig } from '../config/bgp.js';
+import type { Log } from '../log.js';
+import type { ClusterMember } from './member.js';
+import { createSettleLoop } from './settle-loop.js';
+
+/** The daemon, wherever it runs. */
+export interface BgpDaemon {
+  /** Runs it, if that is our task, with this as its first configuration. Does nothing when it runs. */
+  ensure(view: BgpView, signal: AbortSignal): Promise<void>;
+  apply(view: BgpView, signal: AbortSignal): Promise<void>;
+  sessions(signal: AbortSignal): Promise<BgpSession[]>;
+  /** Ends what we run; its routes stay in the kernel. */
+  stop(): Promise<void>;
+  /** A file with a secret. @throws PodwireError CONFIG_INVALID naming the file */
+  readSecret(file: string): string;
+}
+
+export interface BgpFollower {
+  sessions(signal: AbortSignal): Promise<BgpSession[]>;
+  stop(): Promise<void>;
+}
+
+export interface BgpParts {
+  readonly config: BgpConfig;
+  readonly nodeName: string;
+  readonly member: Pick<ClusterMember, 'addressing' | 'copy' | 'facts' | 'onChange'>;
+  readonly daemon: BgpDaemon;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Milliseconds in which changes gather, and until a failure is tried again. */
+const gather = 50;
+const pause = 5_000;
+
+export function followBgp(parts: BgpParts): BgpFollower {
+  const { member, daemon, clock, log } = parts;
+  const loop = createSettleLoop({
+    work: async (signal) => {
+      const view = describeSpeaker(parts);
+      if (view === undefined) return;
+      await daemon.ensure(view, signal);
+      await daemon.apply(view, signal);
+    },
+    clock,
+    log,
+    gather,
+    pause,
+  });
+  const ends = [member.onChange(() => loop.soon()), member.addressing.onChange(() => loop.soon())];
+  loop.soon();
+  return {
+    sessions: (signal) => daemon.sessions(signal),
+    async stop() {
+      for (const end of ends) end();
+      await loop.stop();
+      await daemon.stop();
+    },
+  };
+}
+
+/** What routers are to be told; undefined while the node does not know where it is itself. */
+export function describeSpeaker({
+  config,
+  nodeName,
+  member,
+  daemon,
+}: Omit<BgpParts, 'clock' | 'log'>): BgpView | undefined {
+  const { underlay } = member.facts;
+  if (underlay === undefined) return undefined;
+  const [ipv4, ipv6] = [underlay.ipv4, underlay.ipv6].map(withoutLength);
+  const routerId = config.routerId ?? ipv4;
+  if (routerId === undefined) {
+    throw new PodwireError(
+      'CONFIG_INVALID',
+      'cluster.bgp.routerId: must be given on a node without an IPv4 address',
+    );
+  }
+  return {
+    node: nodeName,
+    asn: config.asn,
+    routerId,
+    ...(ipv4 === undefined ? {} : { ipv4 }),
+    ...(ipv6 === undefined ? {} : { ipv6 }),
+    neighbours: config.routers.map((router) => describeRouter(router, daemon)),
+    // What is claimed only just now is routed to by nobody, and what goes is withdrawn first.
+    announced: member.addressing
+      .holdings()
+      .filter(({ state }) => state === 'confirmed')
+      .map(({ cidr }) => cidr),
+    pools: [...member.copy.pools.values()].map(({ value }) => value.cidr),
+  };
+}
+
+const withoutLength = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : formatAddress(parseInterfaceAddress(text).address);
+
+function describeRouter(
+  { address, asn, multihop, passwordFile }: BgpConfig['routers'][number],
+  daemon: BgpDaemon,
+): BgpNeighbour {
+  const password = passwordFile === undefined ? {} : { password: daemon.readSecret(passwordFile) };
+  return { address, asn, multihop, ...password };
+}
