@@ -26,12 +26,13 @@ set hairpins6 { type ipv6_addr . ipv6_addr; }`;
  * From pods: router advertisements and redirects could change the node's routes (CVE-2020-10749), whatever accept_ra is.
  * A source that the node would not route back through the very same interface is spoofed; an interface that nobody
  * planned has no route, so everything from it is. The fib expression lets neighbour discovery from `::` pass by itself.
+ * Every packet of the node passes here, so what fails soonest and costs least stands first in each rule.
  */
 const guard = (tunnels: TunnelRules): string => `\
 chain guard {
 	type filter hook prerouting priority raw; policy accept;
-	iifname != "lo" ip saddr 127.0.0.0/8 drop
-	iifname != "lo" ip daddr 127.0.0.0/8 drop
+	ip saddr 127.0.0.0/8 iifname != "lo" drop
+	ip daddr 127.0.0.0/8 iifname != "lo" drop
 	iifname ${pods} jump from_pod
 ${tunnels.guard}}
 chain from_pod {
