@@ -1,6 +1,6 @@
 /** What an import has brought along (`podwire import calico`): in use until somebody says otherwise. */
 import { type Block, blockKind, type Ledger, ledgerKind } from '@podwire/cluster';
-import { decodeObject, encodeObject } from '@podwire/store';
+import { type CallOptions, decodeObject, encodeObject, type Store } from '@podwire/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { keys, newDisk, TestCluster } from './support/cluster.js';
 
@@ -56,6 +56,28 @@ describe('an address that an import has lent', () => {
     await made.clock.advance(60_000);
     expect(borrower.blocks).toContain('10.0.0.33/32');
     await expect(borrower.add('q', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
+  });
+
+  it('is not handed out while nobody knows whether somebody has it', async () => {
+    const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
+    await made.putPool({ cidr });
+    let isDeaf = true;
+    const wrap = (store: Store): Store =>
+      new Proxy(store, {
+        get(target, property) {
+          if (property === 'get' && isDeaf)
+            return (key: string, options: CallOptions) =>
+              key.includes('ledgers') ? Promise.reject(new Error('deaf')) : target.get(key, options);
+          const value: unknown = Reflect.get(target, property);
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        },
+      });
+    const borrower = await made.join('n2', { wrap });
+    expect(borrower.blocks).toEqual(['10.0.0.33/32']);
+    await expect(made.during(borrower.add('p'))).rejects.toThrow('deaf');
+    isDeaf = false;
+    await made.clock.advance(60_000);
+    await expect(borrower.add('p', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
   });
 
   it('stays in use over a restart of the agent, and is free when it is released', async () => {

@@ -4,6 +4,7 @@ import { type Block, blockKind, type Pool, type Stored } from '@podwire/cluster'
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, isUncertain, type Revision } from '@podwire/store';
 import { type Core, isOurs, learn, learnObject, presenceCondition, within } from '../core.js';
+import { judgeStrangeLoans } from '../holdings/imported.js';
 import { readPresence } from '../trust/confirm.js';
 import { startOf } from './free-blocks.js';
 
@@ -37,6 +38,8 @@ export async function claimBlock(
     const before = core.copy.blocks.get(cidr);
     if (before?.value.node !== undefined) return isOurs(core, before.value) ? 'claimed' : 'taken';
     if (core.claiming.has(cidr)) return 'none';
+    // Our own loans of it end with the claim: what somebody has of them must be known by then.
+    if (before !== undefined) await judgeStrangeLoans(core, signal);
     if (await tryToClaim(core, pool, cidr, before, signal)) return 'claimed';
   }
   throw new PodwireError(
