@@ -87,6 +87,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/peers.js'),
   },
   {
+    name: 'bgp',
+    summary: 'the BGP sessions of this node',
+    group: look,
+    load: () => import('./commands/bgp.js'),
+  },
+  {
     name: 'pool',
     summary: 'pools of addresses that the nodes of a cluster share',
     group: cluster,

@@ -46,7 +46,8 @@ export interface TunnelOutcome {
 }
 
 /**
- * The addresses that the node must have now: those it has, as long as the blocks around them are its own and somebody needs them.
+ * The addresses that the node must have now: those it has, as long as the blocks around them are its own and somebody needs them. From
+ * a pool that is being emptied they move to another as soon as one has a place for them.
  * @param own the prefixes that this node holds
  */
 export function chooseTunnel(
@@ -63,23 +64,38 @@ export function chooseTunnel(
     const isNeeded = networks.some((network) => tunnelled(network, family).length > 0);
     const isOurs =
       present !== undefined && prefixes.some((prefix) => containsAddress(prefix, parseAddress(present)));
-    if (isOurs && isNeeded) {
+    const network = networks.find((each) => usable(each, family).length > 0);
+    const stays = isOurs && isNeeded;
+    if (stays && (network === undefined || !isBeingEmptied(networks, present))) {
       chosen[key] = present;
       continue;
     }
-    if (present !== undefined) release(networks, family);
-    const network = networks.find((each) => usable(each, family).length > 0);
+    const before = present === undefined ? undefined : release(networks, family);
     if (network === undefined) continue;
     const need = { network: network.view.name, families: [family], pools: usable(network, family) } as const;
     const address = allocate(network, family, need.pools);
-    if (address === undefined) needs.push(need);
-    else chosen[key] = address;
+    if (address !== undefined) chosen[key] = address;
+    else needs.push(need);
+    if (address === undefined && stays) {
+      before?.();
+      chosen[key] = present;
+    }
   }
   return { tunnel: chosen, needs };
 }
 
-function release(networks: readonly Network[], family: Family): void {
-  for (const { ipam } of networks) ipam.release(tunnelOwners[family]);
+/** A pool that hands nothing out any more would never be empty if tunnels stayed in it (`podwire ipam migrate`). */
+function isBeingEmptied(networks: readonly Network[], address: string): boolean {
+  const parsed = parseAddress(address);
+  return networks.some(({ pools }) =>
+    pools.some(({ cidr, disabled }) => disabled === true && containsAddress(parsePrefix(cidr), parsed)),
+  );
+}
+
+/** @returns how to take back what was released */
+function release(networks: readonly Network[], family: Family): () => void {
+  const released = networks.map(({ ipam }) => ({ ipam, leases: ipam.release(tunnelOwners[family]) }));
+  return () => released.forEach(({ ipam, leases }) => leases.forEach((lease) => ipam.adopt(lease)));
 }
 
 function allocate({ ipam }: Network, family: Family, from: readonly string[]): string | undefined {

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { openLocatedApi } from '../api/locate.js';
+import { addAgent, addExamples, addOutput, outputOf } from '../command.js';
+import { colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+
+/** What `GET /v1/bgp` answers. */
+interface SessionsView {
+  readonly sessions: readonly {
+    readonly neighbour: string;
+    readonly state: string;
+    readonly since: string;
+    readonly lastError?: string;
+  }[];
+}
+
+export function define(command: Command, io: Io): void {
+  command
+    .description(
+      'Lists the BGP sessions of this node with its routers. Exit code 4 when one is not established.',
+    )
+    .action(() => show(command, io));
+  addOutput(addAgent(command));
+  addExamples(command, [
+    ['podwire bgp', ''],
+    ['podwire bgp -o json', '{"sessions":[…]}'],
+  ]);
+}
+
+async function show(command: Command, io: Io): Promise<void> {
+  const api = await openLocatedApi(command, io);
+  const answer = await api.get<SessionsView>('/v1/bgp');
+  if (answer.sessions.some(({ state }) => state !== 'Established')) io.exitCode = exitCodes.notAsItShould;
+  if (outputOf(command) === 'json') return writeJson(io, answer);
+  const { renderTable } = await import('../render/table.js');
+  const rows = answer.sessions.map(({ neighbour, state, since, lastError = '' }) =>
+    [neighbour, state, since, lastError].map(printable),
+  );
+  const table = { head: ['ROUTER', 'STATE', 'SINCE', 'LAST ERROR'], rows, right: [] };
+  return writeLines(io, renderTable(table, colorsFor(io, io.stdout)));
+}
