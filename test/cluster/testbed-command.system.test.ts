@@ -52,7 +52,10 @@ describe('the command', () => {
     await runPodwire('testbed', 'exec', '--name', name, 'fabric', '--', 'ip', 'link', 'set', 'node2', 'down');
     const red = await podwireSays('connectivity', 'test', '--testbed', name, '--deadline', '300');
     assert.equal(red.exit.code, 4);
-    assert.match(red.stdout, /✗ default\/pod1a on node1 → default\/pod2a on node2, IPv4, TCP to 10\.244\./);
+    assert.match(
+      red.stdout,
+      /✗ pod1a \(node1\) → pod2a \(node2\), IPv4 and IPv6, TCP and full-size datagrams: no answer within 300 ms\n/,
+    );
     assert.match(red.stdout, /All of it has to do with node2\./);
     const json = await podwireSays(
       'connectivity',

@@ -9,6 +9,7 @@ export {
   type ProbeOptions,
   type ProbeResult,
 } from './probe/run.js';
+export { hasEtcd } from './programs.js';
 export { listTestbeds, type PodRecord, readRecord, type TestbedRecord } from './record.js';
 export type { ConfigAdditions, TestbedAgent } from './run/agent.js';
 export { type Daemon, type DaemonState, stateOf } from './run/daemon.js';

@@ -45,9 +45,16 @@ export function findPrograms(store: StoreKind, binDirectory = ownBinDirectory): 
   };
 }
 
-function requireProgram(name: string, debianPackage: string, otherwise = ''): string {
+/** Whether a testbed can have a real etcd on this machine. */
+export const hasEtcd = (): boolean => findProgram('etcd') !== undefined;
+
+function findProgram(name: string): string | undefined {
   const searchPath = (process.env['PATH'] ?? '').split(':').filter((each) => path.isAbsolute(each));
-  const found = [...searchPath, ...moreDirectories].map((each) => path.join(each, name)).find(isExecutable);
+  return [...searchPath, ...moreDirectories].map((each) => path.join(each, name)).find(isExecutable);
+}
+
+function requireProgram(name: string, debianPackage: string, otherwise = ''): string {
+  const found = findProgram(name);
   if (found !== undefined) return found;
   const message = `the program ${name} is not installed: apt-get install ${debianPackage}${otherwise}`;
   throw new PodwireError('PREREQUISITE_MISSING', message);

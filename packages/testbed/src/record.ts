@@ -57,7 +57,7 @@ export function createRecord(name: string, shape: Shape, now: number): OpenRecor
   } catch (error) {
     fs.rmSync(draft, { recursive: true, force: true });
     if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
-    throw new PodwireError('TESTBED_FAILED', `there is a testbed ${name} already`, { cause: error });
+    throw new PodwireError('TESTBED_FAILED', `there is a testbed ${name} already`);
   }
   return openRecord(placesBelow(directory), first);
 }

@@ -1,8 +1,9 @@
 import { PodwireError } from '@podwire/errors';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import type { Inventory } from '../demo/end.js';
 import { type RuntimeName, runtimeNames } from '../demo/engines/engine.js';
+import type { ManyNodesReport } from '../demo/many-nodes.js';
 import type { DemoObserver, DemoReport } from '../demo/run-demo.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
@@ -13,6 +14,7 @@ interface DemoOptions {
   readonly runtime: RuntimeName;
   readonly keep?: boolean;
   readonly end?: string | true;
+  readonly nodes?: number;
 }
 
 export function define(command: Command, io: Io): void {
@@ -28,6 +30,7 @@ export function define(command: Command, io: Io): void {
         .choices(runtimeNames)
         .default('embedded'),
     )
+    .option('--nodes <number>', 'afterwards as many nodes, with pods that reach each other', readNodes)
     .option('--keep', 'let it go on afterwards, and say how to look at it')
     .option('--end [name]', 'end a demo that goes on or was killed; without a name, all of them')
     .action(() => run(command, io));
@@ -35,6 +38,7 @@ export function define(command: Command, io: Io): void {
   addExamples(command, [
     ['podwire demo', ''],
     ['podwire demo --runtime containerd', ''],
+    ['podwire demo --nodes 3', 'and a cluster of three nodes'],
     ['podwire demo --keep', ''],
     ['podwire demo --end', 'after --keep'],
     ['podwire demo -o json', '{"pods":[…],"checks":[…],"rates":[…],"trace":…,"ending":…}'],
@@ -42,15 +46,16 @@ export function define(command: Command, io: Io): void {
 }
 
 async function run(command: Command, io: Io): Promise<void> {
-  const { runtime, keep, end } = optionsOf(command) as unknown as DemoOptions;
+  const { runtime, keep, end, nodes } = optionsOf(command) as unknown as DemoOptions;
   const json = outputOf(command) === 'json';
   if (end !== undefined) return endDemos(command, io, end === true ? undefined : end);
   const { runDemo } = await import('../demo/run-demo.js');
   const progress = startProgress(io);
   const observer = json ? silent : await createWriter(io);
-  const report = await withInterrupt((signal) =>
-    runDemo({ runtime, keep: keep === true, io, signal, progress, observer }),
-  );
+  const report = await withInterrupt(async (signal) => {
+    const own = await runDemo({ runtime, keep: keep === true, io, signal, progress, observer });
+    return nodes === undefined ? own : { ...own, manyNodes: await runManyNodes(io, nodes, json, signal) };
+  });
   if (!(await isAllWell(report))) io.exitCode = exitCodes.notAsItShould;
   if (json) return writeJson(io, report);
   if (report.kept !== undefined) await writeKept(io, report);
@@ -90,6 +95,25 @@ async function writeKept(io: Io, report: DemoReport): Promise<void> {
   return writeLines(io, renderKept(report, ownName(io), colorsFor(io, io.stdout)));
 }
 
+function readNodes(text: string): number {
+  const nodes = Number(text);
+  if (Number.isInteger(nodes) && nodes >= 1 && nodes <= 50) return nodes;
+  throw new InvalidArgumentError('It must be a number from 1 to 50.');
+}
+
+async function runManyNodes(
+  io: Io,
+  nodes: number,
+  json: boolean,
+  signal: AbortSignal,
+): Promise<ManyNodesReport> {
+  const { isManyNodesWell, renderManyNodes, showManyNodes } = await import('../demo/many-nodes.js');
+  const report = await showManyNodes(nodes, startProgress(io), signal);
+  if (!isManyNodesWell(report)) io.exitCode = exitCodes.notAsItShould;
+  if (!json) writeLines(io, renderManyNodes(report, io.stdout.columns ?? 160, colorsFor(io, io.stdout)));
+  return report;
+}
+
 async function isAllWell({ checks, ending }: DemoReport): Promise<boolean> {
   const { isNothing } = await import('../demo/end.js');
   return checks.every(({ ok }) => ok) && (ending === undefined || isNothing(ending.left));
@@ -121,6 +145,9 @@ async function endDemos(command: Command, io: Io, name: string | undefined): Pro
     if (!isNothing(left)) io.exitCode = exitCodes.notAsItShould;
     ended.push({ name: ledger.name, left });
   }
+  const { endManyNodes } = await import('../demo/many-nodes.js');
+  for (const testbed of name === undefined ? await endManyNodes() : [])
+    ended.push({ name: testbed, left: { namespaces: 0, processes: 0, mounts: 0, files: 0 } });
   if (outputOf(command) === 'json') return writeJson(io, { ended });
   if (ended.length === 0) return writeLines(io, ['no demo goes on']);
   const describe = ({ name: which, left }: (typeof ended)[number]): string =>

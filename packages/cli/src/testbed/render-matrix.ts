@@ -89,41 +89,57 @@ function describeCell(results: readonly ProbeResult[], failed: readonly ProbeRes
   return ` ${results.length - failed.length}/${results.length}`;
 }
 
-/** Failures that are shown one by one. */
+/** Failures that are shown. */
 const mostLines = 20;
 
 export function renderFailures({ results }: ConnectivityReport, paint: Colors): string[] {
   const failed = results.filter(({ ok }) => !ok);
   if (failed.length === 0) return [];
-  const shown = failed.slice(0, mostLines).map((result) => paint.red(`✗ ${describeFailure(result)}`));
-  const more = failed.length - shown.length;
+  const lines = groupFailures(failed).map(describeFailures);
+  const more = lines.length - mostLines;
   return [
-    ...shown,
+    ...lines.slice(0, mostLines).map((line) => paint.red(`✗ ${line}`)),
     ...(more > 0 ? [paint.red(`  and ${more} more; -o json lists all`)] : []),
     ...blame(failed).map((line) => paint.yellow(line)),
   ];
 }
 
-const tried: Readonly<Record<ProbeResult['kind'], string>> = {
-  tcp: 'TCP to',
-  udp: 'a full-size datagram to',
-  vacant: 'to an address that nobody has,',
+/** Those between the same two, with the same words, are one line. */
+function groupFailures(failed: readonly ProbeResult[]): ProbeResult[][] {
+  const groups = new Map<string, ProbeResult[]>();
+  for (const result of failed) {
+    const { from, to, kind, words = '' } = result;
+    const key = JSON.stringify([from, to, kind === 'vacant', withoutSize(words)]);
+    groups.set(key, [...(groups.get(key) ?? []), result]);
+  }
+  return [...groups.values()];
+}
+
+/** A datagram that is not answered says how large it was. */
+const withoutSize = (words: string): string => words.replace(/ \(\d+ bytes\)$/, '');
+
+const tried: Readonly<Record<ProbeResult['kind'], readonly [one: string, several: string]>> = {
+  tcp: ['TCP to', 'TCP'],
+  udp: ['a full-size datagram to', 'full-size datagrams'],
+  vacant: ['to an address that nobody has,', 'to addresses that nobody has'],
 };
 
-export function describeFailure({
-  from,
-  fromNode,
-  to,
-  toNode,
-  family,
-  kind,
-  address,
-  words,
-}: ProbeResult): string {
-  const at = (name: string, node: string | undefined): string =>
-    node === undefined || node === name ? printable(name) : `${printable(name)} on ${node}`;
-  return `${at(from, fromNode)} → ${at(to, toNode)}, IPv${family}, ${tried[kind]} ${address}: ${printable(words ?? '')}`;
+function describeFailures(group: readonly ProbeResult[]): string {
+  const [first] = group;
+  if (first === undefined) return '';
+  const { from, fromNode, to, toNode, address, words = '' } = first;
+  const families = [...new Set(group.map(({ family }) => `IPv${family}`))].join(' and ');
+  const kinds = [...new Set(group.map(({ kind }) => kind))];
+  const what =
+    group.length === 1
+      ? `${tried[first.kind][0]} ${address}`
+      : kinds.map((kind) => tried[kind][1]).join(' and ');
+  const why = kinds.length === 1 ? words : withoutSize(words);
+  return `${placed(from, fromNode)} → ${placed(to, toNode)}, ${families}, ${what}: ${printable(why)}`;
 }
+
+const placed = (name: string, node: string | undefined): string =>
+  node === undefined || node === name ? shortName(name) : `${shortName(name)} (${node})`;
 
 /** What everything that failed has in common. */
 function blame(failed: readonly ProbeResult[]): string[] {

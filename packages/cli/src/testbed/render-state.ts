@@ -52,15 +52,23 @@ function describeAgent({ agent }: NodeState, paint: Colors): string {
 const paintState = (state: TestbedState['store']['state'], paint: Colors): string =>
   ({ running: paint.green, frozen: paint.yellow, ended: paint.red })[state](state);
 
-function renderPods({ pods }: TestbedState, paint: Colors): string[] {
+/** Node by node, an address of each family in a column of its own. */
+function renderPods({ pods, nodes, shape }: TestbedState, paint: Colors): string[] {
   if (pods.length === 0) return ['no pods'];
   if (pods.length > mostPods) return [`${pods.length} pods; podwire testbed status -o json lists them`];
-  const rows = pods.map(({ namespace, name, node, addresses }) => [
+  const families = [
+    ...(shape.families === 'ipv6' ? [] : [{ title: 'IPV4', has: (text: string) => !text.includes(':') }]),
+    ...(shape.families === 'ipv4' ? [] : [{ title: 'IPV6', has: (text: string) => text.includes(':') }]),
+  ];
+  const sorted = nodes.flatMap(({ name }) => pods.filter(({ node }) => node === name));
+  const rows = sorted.map(({ namespace, name, node, addresses }) => [
     paint.bold(namespace === 'default' ? name : `${namespace}/${name}`),
     node,
-    addresses.length === 0 ? paint.red('not attached') : addresses.join('  '),
+    ...(addresses.length === 0
+      ? [paint.red('not attached')]
+      : families.map(({ has }) => addresses.find(has) ?? paint.dim('-'))),
   ]);
-  return renderTable({ head: ['POD', 'NODE', 'ADDRESSES'], rows }, paint);
+  return renderTable({ head: ['POD', 'NODE', ...families.map(({ title }) => title)], rows }, paint);
 }
 
 /** What to do with one that has just come up. `podwire`: how this program is called. */
@@ -73,15 +81,16 @@ export function renderNext(
   const option = only ? '' : ` --name ${name}`;
   const testbed = only ? '' : ` --testbed ${name}`;
   const [node] = nodes;
-  const far = pods.find((pod) => pod.node !== pods[0]?.node && pod.addresses.length > 0);
+  const near = pods.find((pod) => pod.node === node?.name);
+  const far = pods.find((pod) => pod.node !== node?.name && pod.addresses.length > 0);
   const commands: (readonly [string, string])[] = [
     [`${podwire} connectivity test${testbed}`, 'who reaches whom'],
     [`${podwire} testbed exec${option} ${node?.name} -- ip route`, 'a program on a node'],
-    ...(far === undefined
+    ...(near === undefined || far === undefined
       ? []
       : [
           [
-            `${podwire} testbed exec${option} ${pods[0]!.name} -- ping -c 3 ${far.addresses[0]}`,
+            `${podwire} testbed exec${option} ${near.name} -- ping -c 3 ${far.addresses[0]}`,
             'or in a pod',
           ] as const,
         ]),

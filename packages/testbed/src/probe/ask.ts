@@ -44,13 +44,10 @@ export function askTcp(from: TestbedNamespace, { address, port, deadline }: Targ
     });
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.once('error', (error) => reject(inWords(error)));
-    socket.once('end', () => {
-      try {
-        resolve(readEcho(Buffer.concat(chunks)));
-      } catch (error) {
-        reject(error);
-      }
-    });
+    socket.once(
+      'end',
+      () => void Promise.resolve(Buffer.concat(chunks)).then(readEcho).then(resolve, reject),
+    );
     socket.once('close', () => clearTimeout(timer));
   });
 }
@@ -101,17 +98,16 @@ export function askUdp(
     const send = (): void =>
       socket.send(Buffer.alloc(size, '?'), (error) => void (error && failOrAdapt(error)));
     socket.on('error', failOrAdapt);
-    socket.once('message', (data) => finish(() => resolve(readDatagram(data))));
+    socket.once('message', (data) =>
+      finish(() => void Promise.resolve(data).then(readDatagram).then(resolve, reject)),
+    );
     socket.once('connect', () => {
       size = room();
       for (let count = 0; count < attempts; count++)
         timers.push(setTimeout(send, (count * deadline) / attempts));
     });
     timers.push(
-      setTimeout(
-        () => fail(new Error(`no answer within ${deadline} ms to datagrams of ${size} bytes`)),
-        deadline,
-      ),
+      setTimeout(() => fail(new Error(`no answer within ${deadline} ms (${size} bytes)`)), deadline),
     );
     try {
       socket.connect(port, address);

@@ -4,11 +4,12 @@ import type { Family } from '@podwire/linux';
 import { type Answer, askTcp, askUdp } from './ask.js';
 import { type Answering, answerAt } from './answer.js';
 import type { Party, Station, Vacancy } from './party.js';
+import type { Outcome } from './outcome.js';
 import { planProbes, type Probe, type ProbeKind } from './plan.js';
 import { probeVacancy, setTrap, type Trap } from './vacant.js';
 
 /** One question and what came of it; `-o json` prints these. */
-export interface ProbeResult {
+export interface ProbeResult extends Outcome {
   readonly kind: ProbeKind;
   readonly from: string;
   readonly fromNode?: string;
@@ -16,15 +17,8 @@ export interface ProbeResult {
   readonly toNode?: string;
   readonly family: Family;
   readonly address: string;
-  readonly ok: boolean;
   /** For the whole question: of `tcp`, from the first packet to the last. */
   readonly milliseconds: number;
-  /** Bytes that went and came back. */
-  readonly bytes?: number;
-  /** Whom the other end saw. */
-  readonly seen?: string;
-  /** What is wrong, or of `vacant` what happened instead of an answer, in words. */
-  readonly words?: string;
 }
 
 export interface ConnectivityReport {
@@ -153,8 +147,6 @@ async function runProbe(probe: Probe, { stations, answering, deadline, trap }: S
     ...outcome,
   };
 }
-
-export type Outcome = Pick<ProbeResult, 'ok' | 'bytes' | 'seen' | 'words'>;
 
 async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
   try {

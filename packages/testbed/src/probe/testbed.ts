@@ -2,20 +2,36 @@
 import { addressAt, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
 import { openLocalApi } from '@podwire/local-api';
 import { familyOf } from '../net/sockets.js';
-import { type FamilyAddresses, withoutLength } from '../shape.js';
-import type { Testbed, TestbedNode } from '../testbed.js';
+import type { TestbedNamespace } from '../net/namespaces.js';
+import type { TestbedPod } from '../run/pods.js';
+import { type FamilyAddresses, type NodePlace, type Topology, withoutLength } from '../shape.js';
 import type { Addresses, Station, Vacancy } from './party.js';
 import { type ConnectivityReport, probeConnectivity, type ProbeOptions } from './run.js';
 
-export async function probeTestbed(testbed: Testbed, options?: ProbeOptions): Promise<ConnectivityReport> {
+interface ProbedNode extends NodePlace {
+  readonly namespace: TestbedNamespace;
+  readonly agent: { readonly apiSocket: string };
+}
+
+/** A testbed, as far as packets travel in it. */
+export interface Probed {
+  readonly topology: Topology;
+  readonly fabric: TestbedNamespace;
+  readonly nodes: readonly ProbedNode[];
+  readonly pods: readonly TestbedPod[];
+}
+
+export async function probeTestbed(testbed: Probed, options?: ProbeOptions): Promise<ConnectivityReport> {
   const vacancies = await Promise.all(testbed.nodes.map(findVacancies));
   return probeConnectivity(stationsOf(testbed), vacancies.flat(), options);
 }
 
-export function stationsOf({ pods, nodes, fabric, topology }: Testbed): Station[] {
+export function stationsOf({ pods, nodes, fabric, topology }: Probed): Station[] {
   return [
     ...nodes
-      .flatMap(({ name }) => pods.filter((pod) => pod.node === name && pod.addresses.length > 0))
+      .flatMap(({ name }) =>
+        pods.filter((pod) => pod.node === name && pod.addresses.length > 0).toSorted(byName),
+      )
       .map(({ namespace, name, node, addresses, network }): Station => {
         const own = Object.fromEntries(addresses.map((address) => [familyOf(address), address]));
         return { name: `${namespace}/${name}`, kind: 'pod', node, addresses: own, namespace: network };
@@ -29,6 +45,10 @@ export function stationsOf({ pods, nodes, fabric, topology }: Testbed): Station[
     },
   ];
 }
+
+/** `pod1b` before `pod1aa`: they are attached in any order. */
+const byName = (a: TestbedPod, b: TestbedPod): number =>
+  a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
 
 const byFamily = ({ ipv4, ipv6 }: FamilyAddresses): Addresses => ({
   ...(ipv4 === undefined ? {} : { 4: withoutLength(ipv4) }),
@@ -47,7 +67,7 @@ interface IpamView {
 const timeout = 1_000;
 
 /** One address of each family. A node whose agent does not answer has none: nothing is known of its blocks. */
-async function findVacancies({ name, agent }: TestbedNode): Promise<Vacancy[]> {
+async function findVacancies({ name, agent }: ProbedNode): Promise<Vacancy[]> {
   const api = openLocalApi({
     socket: agent.apiSocket,
     peer: { name, unreachable: 'AGENT_UNREACHABLE' },

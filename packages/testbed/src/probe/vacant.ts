@@ -5,7 +5,7 @@ import type { TestbedNamespace } from '../net/namespaces.js';
 import { familyOf } from '../net/sockets.js';
 import { type Complaint, listenToIcmp } from './icmp.js';
 import type { Party } from './party.js';
-import type { Outcome } from './run.js';
+import type { Outcome } from './outcome.js';
 
 /** Milliseconds. A packet that goes in circles between two nodes has used up its hops after a few. */
 const patience = 250;

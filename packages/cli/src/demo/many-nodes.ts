@@ -1,0 +1,88 @@
+/** The part of the demo with many nodes: a testbed, packets between all of its pods, and nothing left. */
+import { isAlive } from '@podwire/linux';
+import {
+  type ConnectivityReport,
+  countTestbed,
+  createTestbed,
+  hasEtcd,
+  type Inventory,
+  isNothing,
+  listTestbeds,
+  placesOf,
+  readRecord,
+  settle,
+  takeDown,
+} from '@podwire/testbed';
+import type { Colors } from '../io.js';
+import type { Progress } from '../render/progress.js';
+import { renderFailures, renderMatrix, renderVerdict } from '../testbed/render-matrix.js';
+
+export interface ManyNodesReport {
+  readonly nodes: number;
+  /** Milliseconds until all pods were attached. */
+  readonly up: number;
+  readonly connectivity: ConnectivityReport;
+  readonly before: Inventory;
+  readonly left: Inventory;
+}
+
+const prefix = 'demo-';
+
+/** @throws PodwireError; the signal's reason. Nothing of it is left in any case */
+export async function showManyNodes(
+  nodes: number,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<ManyNodesReport> {
+  const name = `${prefix}${process.pid}`;
+  const begin = performance.now();
+  const testbed = await createTestbed({
+    ...{ name, nodes, signal, store: hasEtcd() ? 'etcd' : 'embedded' },
+    observer: (what, work) => progress.step(what, () => work(() => undefined)),
+  });
+  const up = performance.now() - begin;
+  const before = countTestbed(name);
+  try {
+    await settle(testbed, signal);
+    const connectivity = await progress.step('packets between all of their pods', () =>
+      testbed.matrix({ signal }),
+    );
+    await progress.step('all nodes taken away', () => testbed.close());
+    return { nodes, up, connectivity, before, left: countTestbed(name) };
+  } catch (error) {
+    await testbed.close();
+    throw error;
+  }
+}
+
+export const isManyNodesWell = ({ connectivity, left }: ManyNodesReport): boolean =>
+  connectivity.ok && isNothing(left);
+
+export function renderManyNodes(
+  { nodes, connectivity, before, left }: ManyNodesReport,
+  width: number,
+  paint: Colors,
+): string[] {
+  const count = ({ namespaces, processes, files }: Inventory): string =>
+    `${namespaces} namespaces, ${processes} processes, ${files} files`;
+  return [
+    '',
+    paint.bold(`${nodes} nodes, each with an agent of its own`),
+    ...renderMatrix(connectivity, width, paint),
+    ...renderFailures(connectivity, paint),
+    ...renderVerdict(connectivity, paint),
+    isNothing(left)
+      ? paint.green(`Nothing is left of ${count(before)}.`)
+      : paint.red(`Left behind: ${count(left)}.`),
+  ];
+}
+
+/** Those of demos that were killed. @returns their names */
+export async function endManyNodes(): Promise<string[]> {
+  const dead = listTestbeds().filter((name) => {
+    const record = readRecord(placesOf(name));
+    return name.startsWith(prefix) && (record === undefined || !isAlive(record.owner));
+  });
+  for (const name of dead) await takeDown(name);
+  return dead;
+}

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import type { ConnectivityReport, Party, ProbeResult } from '@podwire/testbed';
+import { createColors } from 'picocolors';
+import { renderFailures, renderMatrix, renderVerdict } from '../../src/testbed/render-matrix.js';
+import { renderNext, renderState } from '../../src/testbed/render-state.js';
+import type { TestbedState } from '../../src/testbed/observe.js';
+import { run } from '../support.js';
+
+const plain = createColors(false);
+
+const podOf = (number: number): Party => ({
+  ...{ name: `default/pod${number}a`, kind: 'pod', node: `node${number}` },
+  addresses: { 4: `10.244.${number}.1` },
+});
+const nodeOf = (number: number): Party => ({
+  ...{ name: `node${number}`, kind: 'node', node: `node${number}`, addresses: {} },
+});
+
+type Change = (result: ProbeResult) => Partial<ProbeResult>;
+
+/** Everybody asks every pod. */
+function reportOf(nodes: number, change: Change = () => ({})): ConnectivityReport {
+  const numbers = Array.from({ length: nodes }, (_, index) => index + 1);
+  const parties = [...numbers.map(podOf), ...numbers.map(nodeOf)];
+  const results = parties.flatMap((from) =>
+    parties
+      .filter((to) => to !== from && to.kind === 'pod')
+      .flatMap((to) =>
+        (['tcp', 'udp'] as const).flatMap((kind) =>
+          ([4, 6] as const).map((family): ProbeResult => {
+            const address = family === 4 ? '10.244.0.1' : 'fd00::1';
+            const result: ProbeResult = {
+              ...{ kind, family, address, from: from.name, to: to.name, ok: true, milliseconds: 0.42 },
+              fromNode: from.node!,
+              toNode: to.node!,
+            };
+            return { ...result, ...change(result) };
+          }),
+        ),
+      ),
+  );
+  return { parties, results, ok: results.every(({ ok }) => ok), milliseconds: 123 };
+}
+
+const silent: Change = ({ kind, to }) =>
+  to === 'default/pod2a'
+    ? { ok: false, words: `no answer within 9 ms${kind === 'udp' ? ' (1422 bytes)' : ''}` }
+    : {};
+
+describe('the matrix', () => {
+  test('everybody, where there is room', () => {
+    expect(renderMatrix(reportOf(2), 100, plain)).toEqual([
+      'FROM \\ TO   pod1a   pod2a   node1   node2',
+      'pod1a       ·       ✓ 0.4   ·       ·',
+      'pod2a       ✓ 0.4   ·       ·       ·',
+      'node1       ✓ 0.4   ✓ 0.4   ·       ·',
+      'node2       ✓ 0.4   ✓ 0.4   ·       ·',
+      '',
+      'In each cell: TCP both ways, and the slowest round trip of a full-size datagram in ms.',
+    ]);
+  });
+
+  test('what failed, as far as it is not everything', () => {
+    const at = (change: Change): string | undefined => renderMatrix(reportOf(2, change), 100, plain)[1];
+    expect(at(silent)).toMatch(/^pod1a +· +✗ +· +·$/);
+    expect(at((result) => (result.family === 6 ? silent(result) : {}))).toMatch('✗ IPv6');
+    expect(at((result) => (result.kind === 'udp' ? silent(result) : {}))).toMatch('✗ udp');
+    const one: Change = (result) => (result.kind === 'udp' && result.family === 6 ? silent(result) : {});
+    expect(at(one)).toMatch('✗ IPv6');
+  });
+
+  test('nodes with their pods, where there is less', () => {
+    const lines = renderMatrix(reportOf(2, silent), 40, plain);
+    expect(lines[0]).toBe('FROM \\ TO   node1   node2');
+    expect(lines[1]).toBe('node1       ✓ 4     ✗ 0/8');
+    expect(lines[2]).toBe('node2       ✓ 8     ✗ 0/4');
+  });
+
+  test('marks alone, where there is none', () => {
+    const lines = renderMatrix(reportOf(12), 60, plain);
+    expect(lines[0]).toBe('FROM \\ TO   1   2   3   4   5   6   7   8   9   10   11   12');
+    expect(lines[1]).toBe('node1       ✓   ✓   ✓   ✓   ✓   ✓   ✓   ✓   ✓   ✓    ✓    ✓');
+    expect(Math.max(...lines.slice(0, 13).map(({ length }) => length))).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('failures', () => {
+  test('one line for two parties, and what all have in common', () => {
+    expect(renderFailures(reportOf(2, silent), plain)).toEqual([
+      '✗ pod1a (node1) → pod2a (node2), IPv4 and IPv6, TCP and full-size datagrams: no answer within 9 ms',
+      '✗ node1 → pod2a (node2), IPv4 and IPv6, TCP and full-size datagrams: no answer within 9 ms',
+      '✗ node2 → pod2a (node2), IPv4 and IPv6, TCP and full-size datagrams: no answer within 9 ms',
+      'All of it has to do with node2.',
+    ]);
+  });
+
+  test('one alone, with its address and size', () => {
+    const one: Change = (result) =>
+      result.kind === 'udp' && result.family === 4 && result.from === 'node1' ? silent(result) : {};
+    expect(renderFailures(reportOf(2, one), plain)).toEqual([
+      '✗ node1 → pod2a (node2), IPv4, a full-size datagram to 10.244.0.1: no answer within 9 ms (1422 bytes)',
+    ]);
+  });
+
+  test('not thousands of lines', () => {
+    const lines = renderFailures(
+      reportOf(8, () => ({ ok: false, words: 'no' })),
+      plain,
+    );
+    expect(lines).toHaveLength(21);
+    expect(lines[20]).toBe('  and 100 more; -o json lists all');
+  });
+
+  test('what stands in them cannot steer the terminal', () => {
+    const evil: Change = () => ({ ok: false, words: '\u001b[2J' });
+    expect(renderFailures(reportOf(2, evil), plain).join()).not.toContain('\u001b');
+  });
+});
+
+test('the verdict counts', () => {
+  expect(renderVerdict(reportOf(2), plain)).toEqual([
+    '24 of 24 as it should be in 123 ms, median 0.42 ms for a round trip.',
+  ]);
+});
+
+const state: TestbedState = {
+  ...{ name: 'x', directory: '/run/podwire-testbed/x', createdAt: 0 },
+  shape: { nodes: 2, pods: 1, subnets: 2, fabric: 'vxlan-cross-subnet', store: 'etcd', families: 'dual' },
+  store: { kind: 'etcd', state: 'frozen' },
+  nodes: [
+    {
+      ...{ name: 'node1', subnet: 'subnet1', addresses: ['10.10.1.11/24', 'fd00:10:1::11/64'] },
+      agent: { state: 'running', pid: 1, ready: true, memory: 90 << 20 },
+      ...{ blocks: ['10.244.0.0/26'], pods: 1 },
+    },
+    {
+      ...{ name: 'node2', subnet: 'subnet2', addresses: ['10.10.2.12/24'] },
+      agent: { state: 'ended' },
+      ...{ blocks: [], pods: 1 },
+    },
+  ],
+  pods: [
+    {
+      ...{ namespace: 'default', name: 'pod2a', node: 'node2' },
+      containerId: 'b',
+      addresses: ['10.244.1.1'],
+    },
+    {
+      ...{ namespace: 'default', name: 'pod1a', node: 'node1' },
+      containerId: 'a',
+      addresses: ['10.244.0.1'],
+    },
+  ],
+};
+
+describe('a testbed', () => {
+  test('its state', () => {
+    expect(renderState(state, 5_000, plain)).toEqual([
+      'testbed x: 2 nodes, 2 subnets, vxlan-cross-subnet, IPv4 and IPv6, up for 5s',
+      'store: etcd, frozen',
+      '',
+      'NODE    SUBNET    ADDRESSES          AGENT   MEMORY   BLOCKS          PODS',
+      'node1   subnet1   10.10.1.11/24      ready   90 MiB   10.244.0.0/26      1',
+      '                  fd00:10:1::11/64',
+      'node2   subnet2   10.10.2.12/24      ended        -   -                  1',
+      '',
+      'POD     NODE    IPV4         IPV6',
+      'pod1a   node1   10.244.0.1   -',
+      'pod2a   node2   10.244.1.1   -',
+    ]);
+  });
+
+  test('what to do next names it only where it must', () => {
+    expect(renderNext(state, 'podwire', true, plain).join('\n')).not.toContain('--name');
+    const named = renderNext(state, 'podwire', false, plain).join('\n');
+    expect(named).toMatch(/^ {2}podwire connectivity test --testbed x +# who reaches whom$/m);
+    expect(named).toMatch(
+      /^ {2}podwire testbed exec --name x pod1a -- ping -c 3 10\.244\.1\.1 +# or in a pod$/m,
+    );
+  });
+});
+
+describe('the command line', () => {
+  test('what cannot be is refused before anything is made', async () => {
+    const { code, stderr } = await run(['testbed', 'up', '--nodes', '2', '--subnets', '3']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch('3 subnets need as many nodes');
+    expect((await run(['testbed', 'up', '--nodes', 'many'])).code).toBe(2);
+    expect((await run(['testbed', 'up', '--fabric', 'carrier-pigeon'])).code).toBe(2);
+    expect((await run(['connectivity', 'test', '--deadline', '0'])).code).toBe(2);
+  });
+
+  test('a testbed that is not there', async () => {
+    const { code, stderr } = await run(['connectivity', 'test', '--testbed', 'no-such-testbed']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch('there is no testbed no-such-testbed');
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import type { Party } from '../src/probe/party.js';
+import { planProbes, type Probe } from '../src/probe/plan.js';
+import { judge } from '../src/probe/run.js';
+import { judgeVacancy } from '../src/probe/vacant.js';
+
+const pod = (name: string, node: string, ipv4: string): Party => ({
+  ...{ name, kind: 'pod', node },
+  addresses: { 4: ipv4, 6: `fd00::${ipv4.split('.').at(-1)}` },
+});
+const node = (name: string, ipv4: string): Party => ({
+  ...{ name, kind: 'node', node: name },
+  addresses: { 4: ipv4 },
+});
+const parties: readonly Party[] = [
+  pod('a', 'node1', '10.0.1.1'),
+  pod('b', 'node2', '10.0.2.1'),
+  node('node1', '192.0.2.1'),
+  node('node2', '192.0.2.2'),
+  { name: 'outside', kind: 'outside', addresses: { 4: '198.51.100.1' }, aliases: ['192.0.2.254'] },
+];
+const describeProbe = ({ kind, from, to, family }: Probe): string =>
+  `${from.name} ${to.name} ${kind}${family}`;
+
+describe('which questions are asked', () => {
+  const probes = planProbes(parties, [{ node: 'node2', address: '10.0.2.9' }]);
+
+  test('pods ask everybody, nodes ask pods, each in the families that both have', () => {
+    const asked = probes.map(describeProbe);
+    expect(asked.filter((line) => line.startsWith('a '))).toEqual([
+      ...['a b tcp4', 'a b udp4', 'a b tcp6', 'a b udp6'],
+      ...['a node1 tcp4', 'a node1 udp4', 'a node2 tcp4', 'a node2 udp4'],
+      ...['a outside tcp4', 'a outside udp4'],
+      'a node2 vacant4',
+    ]);
+    expect(asked.filter((line) => line.startsWith('node1 '))).toEqual([
+      ...['node1 a tcp4', 'node1 a udp4', 'node1 b tcp4', 'node1 b udp4'],
+    ]);
+    expect(asked.some((line) => line.startsWith('outside '))).toBe(false);
+  });
+
+  test('a pod is seen as itself by pods, as its node outside, and by nodes as either', () => {
+    const seenAs = (to: string): unknown =>
+      probes.find((probe) => probe.from.name === 'a' && probe.to.name === to && probe.kind === 'tcp')?.seenAs;
+    expect(seenAs('b')).toEqual(['10.0.1.1']);
+    expect(seenAs('outside')).toEqual(['192.0.2.1']);
+    expect(seenAs('node2')).toEqual(['10.0.1.1', '192.0.2.1']);
+  });
+
+  test('nobody asks for a vacancy of a single node', () => {
+    const alone = parties.filter(({ node: where }) => where === 'node1');
+    const vacancies = [{ node: 'node1', address: '10.0.1.9' }];
+    expect(planProbes(alone, vacancies).some(({ kind }) => kind === 'vacant')).toBe(false);
+  });
+});
+
+describe('which answers are right', () => {
+  const probe = planProbes(parties).find(({ from, to }) => from.name === 'a' && to.name === 'outside')!;
+  const answer = { name: 'outside', seen: '192.0.2.1', bytes: 9 };
+
+  test('the right one, who sees whom it should', () => {
+    expect(judge(probe, answer)).toEqual({ ok: true, seen: '192.0.2.1', bytes: 9 });
+    expect(judge(probe, { ...answer, name: 'b' }).words).toBe('b answered instead');
+    expect(judge(probe, { ...answer, seen: '10.0.1.1' }).words).toBe(
+      'it was seen as 10.0.1.1, not as 192.0.2.1',
+    );
+  });
+
+  test('of an address that nobody has, silence or a refusal by a node', () => {
+    const about = '10.0.2.9';
+    expect(judgeVacancy(undefined, [], parties)).toEqual({ ok: true, words: 'dropped in silence' });
+    expect(judgeVacancy('ENETUNREACH', [], parties).ok).toBe(true);
+    const by = (address: string) => [{ what: 'unreachable', by: address, about } as const];
+    expect(judgeVacancy('EHOSTUNREACH', by('192.0.2.2'), parties)).toEqual({
+      ok: true,
+      words: 'refused by node2',
+    });
+    expect(judgeVacancy('ECONNREFUSED', by('10.0.2.1'), parties).ok).toBe(false);
+    expect(judgeVacancy('EHOSTUNREACH', by('192.0.2.254'), parties).words).toMatch('left the cluster');
+    expect(judgeVacancy('answered', [], parties).ok).toBe(false);
+    const circles = [{ what: 'time exceeded', by: '192.0.2.1', about } as const];
+    expect(judgeVacancy('EHOSTUNREACH', circles, parties).words).toMatch('went in circles');
+  });
+});
