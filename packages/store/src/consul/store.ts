@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type {
   CallOptions,
   Item,
@@ -27,6 +28,8 @@ const limits: StoreLimits = { operations: mostOperations, valueBytes: 380_000 };
 export function openConsulStore(spec: ConsulSpec, { log, clock, deadline }: ConsulOptions): Store {
   const http = createHttp(spec, log, deadline);
   const closing = new AbortController();
+  // One for each watch.
+  setMaxListeners(0, closing.signal);
   return {
     kind: 'consul',
     limits,

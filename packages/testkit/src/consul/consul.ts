@@ -84,6 +84,7 @@ export function createConsul(options: ConsulOptions): Consul {
     new Promise((resolve) => {
       const done = (): void => {
         listeners.delete(done);
+        signal.removeEventListener('abort', done);
         resolve();
       };
       listeners.add(done);
