@@ -1,12 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type {
-  CallOptions,
-  Item,
-  Store,
-  StoreLimits,
-  Transaction,
-  TransactionOutcome,
-} from '../contract.js';
+import type { CallOptions, Item, Store, StoreLimits, Transaction, TransactionOutcome } from '../contract.js';
 import { conflict, unavailable } from '../failures.js';
 import { checkKey, checkPrefix, checkTransaction } from '../keys.js';
 import { type ConsulHttp, createHttp } from './http.js';
