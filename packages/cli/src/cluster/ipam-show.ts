@@ -19,14 +19,18 @@ interface Options {
 export async function showOfCluster(command: Command, io: Io, place: ClusterPlace): Promise<void> {
   const options = optionsOf(command) as Options;
   if (options.ip !== undefined) requireAddress(command, options.ip);
-  const { readCluster, showAddress, showCluster } = await import('@podwire/cluster-ipam/operations');
+  const { compareCidrs, readCluster, showAddress, showCluster } =
+    await import('@podwire/cluster-ipam/operations');
   const snapshot = await withStoreAt(place, io, (access, signal) =>
     withPatience(io, 'reading the cluster', () => readCluster(access, signal)),
   );
   if (options.ip !== undefined) return writeAddress(command, io, showAddress(snapshot, options.ip));
   const shown = showCluster(snapshot);
-  if (outputOf(command) === 'json') return writeJson(io, toJson(shown, snapshot, options));
-  const lines = await renderCluster(shown, snapshot, options, io);
+  const leases = leasesOf(snapshot).sort((a, b) => compareCidrs(a.address, b.address));
+  if (outputOf(command) === 'json') {
+    return writeJson(io, { ...shown, ...(options.leases === true ? { leases } : {}) });
+  }
+  const lines = await renderCluster(shown, leases, options, io);
   if (lines.length === 0)
     return void io.stderr.write('no pools: `podwire pool create NAME CIDR` makes one\n');
   return writeLines(io, lines);
@@ -40,18 +44,14 @@ function requireAddress(command: Command, text: string): void {
   }
 }
 
-const usesOf = ({ ledgers }: ClusterSnapshot) =>
+const leasesOf = ({ ledgers }: ClusterSnapshot) =>
   ledgers.flatMap(({ value: { node, cidr, entries } }) =>
     entries.map((entry) => ({ ...entry, node, block: cidr })),
   );
 
-function toJson(shown: ClusterShown, snapshot: ClusterSnapshot, { leases }: Options): object {
-  return { ...shown, ...(leases === true ? { leases: usesOf(snapshot) } : {}) };
-}
-
 async function renderCluster(
   shown: ClusterShown,
-  snapshot: ClusterSnapshot,
+  inUse: ReturnType<typeof leasesOf>,
   { leases, blocks, borrowed, configuration }: Options,
   io: Io,
 ): Promise<string[]> {
@@ -64,9 +64,7 @@ async function renderCluster(
   return [
     ...usage,
     ...(shown.outside === 0 ? [] : [`${shown.outside} addresses in use lie in no pool: podwire ipam check`]),
-    ...part(leases, 'addresses in use', () =>
-      renderTable(tables.leaseTable(snapshot.ledgers, io.now()), paint),
-    ),
+    ...part(leases, 'addresses in use', () => renderTable(tables.leaseTable(inUse, io.now()), paint)),
     ...part(borrowed, 'borrowed', () => renderTable(tables.loanTable(shown.loans), paint)),
     ...part(configuration, 'settings', () => describeSettings(shown, paint)),
   ];

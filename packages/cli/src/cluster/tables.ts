@@ -129,28 +129,21 @@ export function migratingTable(pods: readonly MigratingPod[], now: number): Tabl
   return { head: ['ADDRESS', 'POD', 'NODE', 'AGE'], rows };
 }
 
-/** Every address in use. */
-export function leaseTable(
-  ledgers: readonly {
-    readonly value: {
-      readonly node: string;
-      readonly entries: readonly {
-        address: string;
-        owner: string;
-        pod?: string | undefined;
-        since: number;
-      }[];
-    };
-  }[],
-  now: number,
-): TableOptions {
-  const rows = ledgers.flatMap(({ value }) =>
-    value.entries.map(({ address, pod, owner, since }) => [
-      address,
-      printable(pod ?? owner),
-      printable(value.node),
-      formatAge(now - since),
-    ]),
-  );
+interface Lease {
+  readonly address: string;
+  readonly owner: string;
+  readonly pod?: string | undefined;
+  readonly node: string;
+  readonly since: number;
+}
+
+/** Every address in use, as it is given. */
+export function leaseTable(leases: readonly Lease[], now: number): TableOptions {
+  const rows = leases.map(({ address, pod, owner, node, since }) => [
+    address,
+    printable(pod ?? owner),
+    printable(node),
+    formatAge(now - since),
+  ]);
   return { head: ['ADDRESS', 'POD', 'NODE', 'AGE'], rows };
 }

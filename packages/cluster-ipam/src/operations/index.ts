@@ -53,3 +53,4 @@ export { type ClusterSnapshot, decodeCluster, readCluster } from './snapshot.js'
 export { planSplit, splitPool } from './split.js';
 export { buildWorkload, nameOfWorkload, type WorkloadInput } from './workload-rules.js';
 export { deleteWorkload, parseWorkloadName, setWorkload } from './workloads.js';
+export { compareCidrs } from './text.js';

@@ -8,13 +8,13 @@ import { invalid } from './pool-rules.js';
 import { beginPoolChange, commitPoolChange, deletePool, putPool, requirePool, sameFamily } from './pools.js';
 import { showPool } from './show.js';
 import { blocksWithin, type ClusterSnapshot, ledgersWithin, readCluster } from './snapshot.js';
-import { listSome, prefixFrom } from './text.js';
+import { compareCidrs, isNodesOwn, listSome, prefixFrom } from './text.js';
 import { addressesWithin, nameOfWorkload, withoutAssignments } from './workload-rules.js';
 
 export interface Migration {
   readonly from: string;
   readonly to: string;
-  /** Who still has an address of `from`. */
+  /** Who still has an address of `from`, besides the nodes themselves: their ends of tunnels move by themselves. */
   readonly pods: readonly MigratingPod[];
   /** Blocks that have not been given back. */
   readonly blocks: readonly MigratingBlock[];
@@ -158,13 +158,15 @@ const putWorkload = ({ key }: Stored<Workload>, value: Workload): Write => ({
 export function describeMigration(snapshot: ClusterSnapshot, from: string, to: string): Migration {
   const { cidr } = requirePool(snapshot.pools, from).value;
   const pods = ledgersWithin(snapshot, cidr).flatMap(({ value }) =>
-    value.entries.map(({ address, pod, owner, since }): MigratingPod => ({
-      address,
-      ...(pod === undefined ? {} : { pod }),
-      owner,
-      node: value.node,
-      since,
-    })),
+    value.entries
+      .filter((entry) => !isNodesOwn(entry))
+      .map(({ address, pod, owner, since }): MigratingPod => ({
+        address,
+        ...(pod === undefined ? {} : { pod }),
+        owner,
+        node: value.node,
+        since,
+      })),
   );
   const blocks = blocksWithin(snapshot, cidr).flatMap(
     ({ value: { cidr: block, node, loans } }): MigratingBlock[] => {
@@ -175,5 +177,6 @@ export function describeMigration(snapshot: ClusterSnapshot, from: string, to: s
       ];
     },
   );
+  pods.sort((a, b) => compareCidrs(a.address, b.address));
   return { from, to, pods, blocks, done: false };
 }

@@ -6,7 +6,7 @@ import { encodeObject, type Condition, type Transaction, type Write } from '@pod
 import { type ClusterAccess, commit, deleteUnchanged, retryOnConflict } from './access.js';
 import { buildPool, invalid, patchPool, type PoolInput, type PoolPatch } from './pool-rules.js';
 import { blocksWithin, type ClusterSnapshot, ledgersWithin, readCluster } from './snapshot.js';
-import { listSome, prefixFrom } from './text.js';
+import { isNodesOwn, listSome, prefixFrom } from './text.js';
 import { workloadsOf } from './workload-rules.js';
 
 /**
@@ -168,7 +168,10 @@ export function usesOf(snapshot: ClusterSnapshot, pool: Pool): PoolUse {
   return {
     nodes: [...new Set(nodes)].sort(),
     blocks: blocks.map(({ value }) => value.cidr),
-    pods: entries.map(({ pod, owner }) => pod ?? owner).sort(),
+    pods: entries
+      .filter((entry) => !isNodesOwn(entry))
+      .map(({ pod, owner }) => pod ?? owner)
+      .sort(),
   };
 }
 

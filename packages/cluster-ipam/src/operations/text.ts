@@ -39,3 +39,8 @@ export function listSome(names: readonly string[], most = 5): string {
   if (names.length <= most) return names.join(', ');
   return `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
 }
+
+/** What a node uses itself (its end of tunnels): it is no pod, and nobody can delete it. */
+export function isNodesOwn({ owner }: { readonly owner: string }): boolean {
+  return owner.startsWith('node:');
+}

@@ -140,6 +140,17 @@ describe('a migration', () => {
     expect((await readCluster(access, signal)).pools.get('old')?.value.disabled).toBe(false);
   });
 
+  test('does not call a node a pod', async () => {
+    const { access, signal, pool, ledger } = await createCluster();
+    await pool({ name: 'new', cidr: '10.50.0.0/16' });
+    await ledger('10.244.128.0/26', 'n1', []);
+    const { pods } = await migratePool(access, 'old', 'new', {}, signal);
+    const own = { address: '10.244.128.0', owner: 'node:tunnel4', since: 0 };
+    await ledger('10.244.128.0/26', 'n1', [], { entries: [own] });
+    const again = await migratePool(access, 'old', 'new', {}, signal);
+    expect([again.pods, again.blocks.length]).toEqual([pods, 2]);
+  });
+
   test('asks for other static addresses first', async () => {
     const { access, signal, workload, pool } = await createCluster();
     await pool({ name: 'new', cidr: '10.50.0.0/16' });
