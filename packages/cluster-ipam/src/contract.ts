@@ -131,7 +131,7 @@ export interface NodeAddressing {
    * @throws PodwireError AGENT_NOT_READY when the store is away and nothing is known
    */
   start(
-    inUse: readonly { readonly address: string; readonly owner: string }[],
+    inUse: readonly { readonly address: string; readonly owner: string; readonly since?: number }[],
     signal: AbortSignal,
   ): Promise<void>;
   /** The pools of a network that this node may use, in order of names, as they are now. */

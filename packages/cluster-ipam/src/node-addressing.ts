@@ -8,7 +8,7 @@ import { poolsOf, toSpec } from './claims/pools.js';
 import type { AddressingStatus, Holding, NodeAddressing, NodeAddressingOptions } from './contract.js';
 import type { Core } from './core.js';
 import { Book, type Held } from './holdings/book.js';
-import { adopt } from './holdings/imported.js';
+import { adoptImportedEntry, adoptInUse } from './holdings/imported.js';
 import { describeStrays } from './holdings/strays.js';
 import { syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
 import { provide } from './provide.js';
@@ -233,12 +233,14 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   return {
     async start(inUse, signal) {
       const hasFile = isStarted || resume();
-      for (const { address, owner } of inUse) {
-        if (book.entry(address) === undefined) book.use({ address, owner, since: clock.now() });
+      for (const { address, owner, since = clock.now() } of inUse) {
+        if (book.entry(address) === undefined) book.use({ address, owner, since });
+        // IPAM must know before somebody asks for a loan, which may be in a moment.
+        adoptInUse(core, owner, { address, owner, since });
       }
       for (const entry of core.imported.values()) {
         book.use(entry);
-        adopt(core, entry);
+        adoptImportedEntry(core, entry);
       }
       if (!isSynced && !hasFile) await waitForStore(signal);
       isStarted = true;
@@ -251,7 +253,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     attach(network, ipam) {
       core.ipams.set(network, ipam);
       setKept(network);
-      for (const entry of core.imported.values()) adopt(core, entry);
+      for (const entry of core.imported.values()) adoptImportedEntry(core, entry);
       for (const { cidr } of book.blocks()) {
         const block = copy.blocks.get(cidr)?.value;
         if (block !== undefined) syncLoans(core, block);

@@ -21,9 +21,12 @@ export function poolsToClaim(core: Core): string[] {
   });
 }
 
-/** Nothing is in stock, and more than half of the block that is open is in use. */
-function isLow(core: Core, network: string, pools: readonly Pool[]): boolean {
-  if (pools.length === 0 || wholeStock(core, pools).length > 0) return false;
+/** Nothing is in stock, and IPAM has little left. */
+const isLow = (core: Core, network: string, pools: readonly Pool[]): boolean =>
+  pools.length > 0 && wholeStock(core, pools).length === 0 && isShort(core, network, pools);
+
+/** More than half of the block that is open is in use. */
+function isShort(core: Core, network: string, pools: readonly Pool[]): boolean {
   const free = freeAddresses(core, network, new Set(pools.map(({ name }) => name)));
   return free * 2 <= Math.min(...pools.map(sizeOfBlock));
 }
@@ -63,11 +66,22 @@ export function surplusBlocks(core: Core): Held[] {
     if (pool === undefined || !isUsable(core, pool)) return true;
     if (pool.allocation === 'node-cidr') return false;
     const group = `${pool.network} ${familyOf(pool)}`;
-    const isSpare = pool.assignment === 'automatic' && !kept.has(group);
+    const isSpare =
+      pool.assignment === 'automatic' && !kept.has(group) && isShort(core, pool.network, alike(core, pool));
     if (isSpare) kept.add(group);
     return !isSpare && clock.elapsed() - held.since >= timing.keepSurplus;
   });
 }
+
+/** The pools that can serve who does not care which. */
+const alike = (core: Core, { network, cidr }: Pool): Pool[] =>
+  poolsOf(core, network).filter(
+    (pool) =>
+      familyOf(pool) === familyOf({ cidr }) &&
+      pool.allocation === 'blocks' &&
+      pool.assignment === 'automatic' &&
+      isUsable(core, pool),
+  );
 
 const poolOf = (core: Core, block: Prefix): Pool | undefined =>
   [...core.pools().values()].find(({ cidr }) => containsPrefix(parsePrefix(cidr), block));

@@ -3,7 +3,7 @@ import { parseAddress } from '@podwire/addresses';
 import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster';
 import { describeError } from '@podwire/errors';
 import { decodeObject, encodeObject, type Item, type Revision } from '@podwire/store';
-import { type Core, ipamAround, presenceCondition, within } from '../core.js';
+import { type Core, poolAround, presenceCondition, within } from '../core.js';
 import { writeAll } from '../writing.js';
 import { cidrOfAddress } from './book.js';
 
@@ -13,21 +13,26 @@ export function adoptImported(core: Core, entries: readonly LedgerEntry[]): void
     if (core.book.entry(entry.address) !== undefined) continue;
     core.book.use(entry);
     core.imported.set(entry.address, entry);
-    adopt(core, entry);
+    adoptImportedEntry(core, entry);
   }
 }
 
 /** Also called when IPAM comes later than they. */
-export function adopt(core: Core, { address, owner, since }: LedgerEntry): void {
+export function adoptImportedEntry(core: Core, entry: LedgerEntry): void {
+  adoptInUse(core, ownerOf(entry.address, entry.owner), entry);
+}
+
+/** Tells IPAM; where the pool is not known yet, all of them: it finds its place when there is one. */
+export function adoptInUse(core: Core, owner: string, { address, since }: LedgerEntry): void {
   const parsed = parseAddress(address);
-  const prefix = { family: parsed.family, address: parsed, length: parsed.family === 4 ? 32 : 128 };
-  try {
-    ipamAround(core, prefix)?.adopt({ address, owner: ownerOf(address, owner), pool: '', since });
-  } catch (error) {
-    core.log.warn(
-      { address, owner, err: error },
-      `an imported address is in use already: ${describeError(error)}`,
-    );
+  const network = poolAround(core, parsed)?.network;
+  for (const [name, ipam] of core.ipams) {
+    if (network !== undefined && network !== name) continue;
+    try {
+      ipam.adopt({ address, owner, pool: '', since });
+    } catch (error) {
+      core.log.warn({ address, owner, err: error }, `an address is in use already: ${describeError(error)}`);
+    }
   }
 }
 

@@ -1,0 +1,116 @@
+/** Nothing lost, nothing doubled: whatever happens to nodes, store and controller, in whatever order. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { describeError } from '@podwire/errors';
+import type { Fault } from '@podwire/store/memory';
+import { type Bug, layouts, names, World } from './support/world.js';
+
+/** The commands need no model beside the world: what must hold is the same for all states. */
+type Model = Record<string, never>;
+type Step = fc.AsyncCommand<Model, World, true>;
+
+const step = (name: string, act: (world: World) => unknown): Step => ({
+  check: () => Promise.resolve(true),
+  run: async (_, world) => {
+    await act(world);
+    await world.check();
+  },
+  toString: () => name,
+});
+
+const node = fc.constantFrom(...names);
+const address = fc.nat({ max: 71 }).map((n) => (n < 64 ? `10.0.0.${n}` : `10.1.0.${n - 64}`));
+const fault = fc.constantFrom<Fault>('unavailable', 'request-lost', 'answer-lost', 'conflict');
+
+const add = (name: string, count: number): Step =>
+  step(`add ${count} on ${name}`, async (world) => {
+    for (let n = 0; n < count; n++) world.add(world.machine(name));
+    await world.advance(40);
+  });
+
+const steps: fc.Arbitrary<Step>[] = [
+  fc.tuple(node, fc.integer({ min: 1, max: 12 })).map(([name, count]) => add(name, count)),
+  fc.tuple(node, fc.integer({ min: 1, max: 6 })).map(([name, count]) => add(name, count)),
+  fc
+    .tuple(node, address)
+    .map(([name, text]) => step(`add ${text} on ${name}`, (world) => world.add(world.machine(name), text))),
+  fc.tuple(node, fc.nat({ max: 20 }), fc.integer({ min: 1, max: 8 })).map(([name, at, count]) =>
+    step(`remove ${count} from ${at} of ${name}`, (world) => {
+      for (let n = 0; n < count; n++) world.remove(world.machine(name), at);
+    }),
+  ),
+  fc
+    .constantFrom(5, 50, 500, 5_000, 30_000, 95_000, 120_000)
+    .map((milliseconds) => step(`advance ${milliseconds}`, (world) => world.advance(milliseconds))),
+  fc
+    .constantFrom(5, 50, 500, 5_000, 120_000)
+    .map((milliseconds) => step(`advance ${milliseconds}`, (world) => world.advance(milliseconds))),
+  node.map((name) => step(`cut ${name} off`, (world) => world.machine(name).node?.cut())),
+  node.map((name) => step(`restore ${name}`, (world) => void world.machine(name).node?.restore())),
+  node.map((name) => step(`stop the agent of ${name}`, (world) => world.stopAgent(world.machine(name)))),
+  fc
+    .tuple(node, fc.constantFrom('kept', 'lost', 'old'))
+    .map(([name, file]) =>
+      step(`start the agent of ${name}, holdings ${file}`, (world) =>
+        world.startAgent(world.machine(name), file),
+      ),
+    ),
+  node.map((name) => step(`power off ${name}`, (world) => world.crash(world.machine(name)))),
+  node.map((name) =>
+    step(`keep a copy of the holdings of ${name}`, (world) => {
+      const machine = world.machine(name);
+      machine.old = machine.disk.file;
+    }),
+  ),
+  fc
+    .tuple(node, fc.array(fc.option(fault, { nil: undefined }), { minLength: 1, maxLength: 6 }))
+    .map(([name, kinds]) =>
+      step(`faults of ${name}: ${kinds.join(' ')}`, (world) => {
+        for (const kind of kinds) if (kind !== undefined) world.machine(name).faults.push(kind);
+      }),
+    ),
+  node.map((name) =>
+    step(`drop the watch of ${name}`, (world) => world.machine(name).node?.client.dropWatches()),
+  ),
+  fc.constant(step('compact', (world) => world.cluster.server.compact())),
+  fc.nat({ max: layouts.length - 1 }).map((at) => step(`pools ${at}`, (world) => world.setLayout(at))),
+  fc.constant(step('release who has vanished', (world) => world.beginRelease())),
+  fc.constant(step('release who has vanished', (world) => world.beginRelease())),
+];
+
+async function findFailure(
+  bug: Bug | undefined,
+  settings: fc.Parameters<[Iterable<Step>]>,
+): Promise<string | undefined> {
+  const property = fc.asyncProperty(
+    fc.commands(steps, { maxCommands: 60, size: 'max' }),
+    async (commands) => {
+      const world = new World(bug);
+      try {
+        await world.begin();
+        await fc.asyncModelRun(() => ({ model: {}, real: world }), commands);
+        await world.end();
+      } finally {
+        await world.close();
+      }
+    },
+  );
+  const result = await fc.check(property, settings);
+  return result.failed
+    ? `${fc.defaultReportMessage(result)}\n${describeError(result.errorInstance)}`
+    : undefined;
+}
+
+it('no address has two owners, every block has one, and all comes back', async () => {
+  const runs = Number(process.env['PODWIRE_MODEL_RUNS'] ?? 40);
+  expect(await findFailure(undefined, { numRuns: runs })).toBeUndefined();
+}, 600_000);
+
+it.each<Bug>(['blind retry', 'no look at the presence'])(
+  'finds the bug that was planted: %s',
+  async (bug) => {
+    const found = (await findFailure(bug, { numRuns: 2_000, endOnFailure: true })) !== undefined;
+    expect(found).toBe(true);
+  },
+  600_000,
+);

@@ -1,0 +1,390 @@
+/** A cluster that things happen to, and what must hold whatever they are. */
+import { containsPrefix, hostPrefix, overlaps, parseAddress, parsePrefix } from '@podwire/addresses';
+import { absenceKind, type Pool, poolKind } from '@podwire/cluster';
+import { releaseNode } from '@podwire/cluster-ipam/operations';
+import { PodwireError } from '@podwire/errors';
+import {
+  decodeObject,
+  encodeObject,
+  isUncertain,
+  type Store,
+  type Transaction,
+  type Write,
+} from '@podwire/store';
+import type { Fault, MemoryFaults, MemoryStore } from '@podwire/store/memory';
+import { type Disk, keys, newDisk, poolDefaults, TestCluster, type TestNode } from './cluster.js';
+
+/** What somebody who writes such a program may get wrong. */
+export type Bug = 'blind retry' | 'no look at the presence';
+
+export const names = ['n1', 'n2', 'n3', 'n4'] as const;
+/** Milliseconds. */
+const leaseTtl = 10_000;
+const vanishAfter = 100_000;
+const trustFor = 90_000;
+/** For one call of a node, and of the controller: long enough for others to come in between. */
+const latency = 4;
+const slowly = 400;
+
+const blue = { name: 'blue', cidr: '10.0.0.0/26', blockSize: 29 };
+const green: Partial<Pool> = { name: 'green', cidr: '10.1.0.0/29', blockSize: 30 };
+export const layouts: readonly (readonly Partial<Pool>[])[] = [
+  [blue, green],
+  [
+    { ...blue, name: 'blue-1', cidr: '10.0.0.0/27' },
+    { ...blue, name: 'blue-2', cidr: '10.0.0.32/27', reserved: ['10.0.0.40/29'] },
+    green,
+  ],
+  [{ ...blue, disabled: true }, green],
+  [blue],
+];
+
+interface Machine {
+  readonly name: string;
+  disk: Disk;
+  /** Its agent; none while that is down. */
+  node: TestNode | undefined;
+  readonly faults: Fault[];
+  /** When the store has last heard of it. */
+  seen: number;
+  /** The holdings file of an earlier moment of this boot. */
+  old: Disk['file'];
+  /** ADDs that have not been answered. */
+  readonly running: Set<AbortController>;
+}
+
+export class World {
+  readonly cluster = new TestCluster();
+  readonly machines: readonly Machine[];
+  readonly #bug: Bug | undefined;
+  readonly #controller: MemoryStore;
+  readonly #releases = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
+  /** `NODE OWNER` of pods that run on nodes that were given up: their addresses are others'. */
+  readonly #forfeited = new Set<string>();
+  #failure: Error | undefined;
+  #pods = 0;
+
+  constructor(bug?: Bug) {
+    this.#bug = bug;
+    this.#controller = this.cluster.server.connect({ latency: () => slowly });
+    this.machines = names.map((name) => ({
+      name,
+      disk: newDisk(),
+      node: undefined,
+      faults: [],
+      seen: 0,
+      old: undefined,
+      running: new Set(),
+    }));
+  }
+
+  async begin(): Promise<void> {
+    await this.setLayout(0);
+    for (const machine of this.machines) await this.startAgent(machine, 'kept');
+  }
+
+  machine(name: string): Machine {
+    return this.machines.find((machine) => machine.name === name)!;
+  }
+
+  /** Other pools, all at once. */
+  async setLayout(at: number): Promise<void> {
+    const pools = layouts[at]!.map((pool) => ({ ...poolDefaults, ...pool }));
+    const { items } = await this.cluster.admin.list(keys.pool(''));
+    const wanted = new Set(pools.map(({ name }) => keys.pool(name)));
+    const writes: Write[] = [
+      ...items.filter(({ key }) => !wanted.has(key)).map(({ key }): Write => ({ op: 'delete', key })),
+      ...pools.map((pool): Write => ({
+        op: 'put',
+        key: keys.pool(pool.name),
+        value: encodeObject(poolKind, pool),
+      })),
+    ];
+    await this.cluster.admin.transact({ conditions: [], writes });
+  }
+
+  #isReachable({ node }: Machine): boolean {
+    return node !== undefined && !node.isCut;
+  }
+
+  async startAgent(machine: Machine, file: 'kept' | 'lost' | 'old'): Promise<void> {
+    if (machine.node !== undefined) return;
+    if (file === 'lost') machine.disk.file = undefined;
+    if (file === 'old' && machine.old !== undefined) machine.disk.file = machine.old;
+    const { clock } = this.cluster;
+    const faults: MemoryFaults = {
+      decide: () => machine.faults.shift(),
+      latency: () => latency,
+      timeout: 20,
+      pause: 5,
+    };
+    const wrap = (store: Store): Store => (this.#bug === 'blind retry' ? retryBlindly(store, clock) : store);
+    const node = this.cluster.create(machine.name, machine.disk, { trustFor, wrap, coolDown: 2_000 }, faults);
+    machine.node = node;
+    machine.faults.length = 0;
+    try {
+      await this.cluster.during(node.register(), 5);
+      await clock.advance(50);
+      await this.cluster.during(node.start(), 20);
+    } catch (error) {
+      if (!(error instanceof PodwireError)) throw error;
+      await this.stopAgent(machine);
+    }
+  }
+
+  async stopAgent(machine: Machine): Promise<void> {
+    const { node } = machine;
+    if (node === undefined) return;
+    machine.node = undefined;
+    for (const call of machine.running) call.abort(new Error('the agent stops'));
+    this.cluster.nodes.delete(machine.name);
+    await this.cluster.during(node.stop(), 5);
+  }
+
+  /** Power off. Its pods and its memory are gone. */
+  async crash(machine: Machine): Promise<void> {
+    await this.stopAgent(machine);
+    for (const owner of machine.disk.records.keys()) this.#forfeited.delete(`${machine.name} ${owner}`);
+    machine.disk = newDisk();
+    machine.old = undefined;
+  }
+
+  /** Begins an ADD; it goes on while other things happen. */
+  add({ name, node, running }: Machine, requested?: string): void {
+    if (node === undefined) return;
+    const owner = `p${++this.#pods}`;
+    const call = new AbortController();
+    running.add(call);
+    const wish = requested === undefined ? {} : { requested: [requested] };
+    const done = node
+      .add(owner, wish, call.signal)
+      .then(([address]) => this.#requireOwned(name, address!))
+      .catch((error: unknown) => this.#refuse(error, call))
+      .finally(() => {
+        running.delete(call);
+        this.#running.delete(done);
+      });
+    this.#running.add(done);
+  }
+
+  /** To be refused is fine; anything else is not. */
+  #refuse(error: unknown, { signal }: AbortController): void {
+    if (
+      error instanceof PodwireError ||
+      signal.aborted ||
+      (error instanceof Error && error.name === 'TimeoutError')
+    )
+      return;
+    this.#failure ??= error instanceof Error ? error : new Error(String(error));
+  }
+
+  /** What a node hands out is its own by what the store says, also while it is cut off. */
+  async #requireOwned(name: string, address: string): Promise<void> {
+    const around = hostPrefix(parseAddress(address));
+    const blocks = await this.cluster.blocks();
+    const block = blocks.find(({ cidr }) => containsPrefix(parsePrefix(cidr), around));
+    const loan = block?.loans.find((each) => each.address === address);
+    if (loan === undefined ? block?.node === name : loan.node === name) return;
+    const whose = loan === undefined ? block?.node : `${loan.node} (lent)`;
+    this.#failure ??= new Error(`${name} handed out ${address}, which is ${whose ?? 'nobody'}’s`);
+  }
+
+  remove({ name, node, disk }: Machine, at: number): void {
+    const owner = [...disk.records.keys()][at % Math.max(1, disk.records.size)];
+    if (node === undefined || owner === undefined) return;
+    this.#forfeited.delete(`${name} ${owner}`);
+    node.remove(owner);
+  }
+
+  /** Time passes; presences of nodes that say nothing end. */
+  async advance(milliseconds: number): Promise<void> {
+    for (let left = milliseconds; left > 0; left -= 5_000) {
+      await this.cluster.clock.advance(Math.min(left, 5_000));
+      await this.#keepPresences();
+    }
+  }
+
+  async #keepPresences(): Promise<void> {
+    const { admin, clock } = this.cluster;
+    for (const machine of this.machines) {
+      if (this.#isReachable(machine)) machine.seen = clock.elapsed();
+      if (clock.elapsed() - machine.seen <= leaseTtl) continue;
+      const { name, disk } = machine;
+      if (!(await admin.delete(keys.presence(name)))) continue;
+      const absence = encodeObject(absenceKind, { node: name, instance: disk.instance, since: clock.now() });
+      await admin.put(keys.absence(name), absence);
+    }
+  }
+
+  /** The controller looks who has vanished, and begins to give back what they had. That takes its time. */
+  async beginRelease(): Promise<void> {
+    const { admin, clock } = this.cluster;
+    const { items } = await admin.list(keys.absence(''));
+    for (const { key, value: text, revision } of items) {
+      const value = decodeObject(absenceKind, key, text);
+      if (clock.now() - value.since < vanishAfter) continue;
+      const store = this.#controllerStore(value.node);
+      const release = releaseNode(
+        { store, keys, clock },
+        value.node,
+        { absence: { key, value, revision } },
+        never,
+      )
+        .then(() => undefined)
+        .catch((error: unknown) => {
+          if (!(error instanceof PodwireError)) this.#failure ??= error as Error;
+        })
+        .finally(() => this.#releases.delete(release));
+      this.#releases.add(release);
+    }
+  }
+
+  /** Notes what the pods of the node lose, when it is done. */
+  #controllerStore(node: string): Store {
+    const forgetPresence = (key: string): boolean =>
+      this.#bug === 'no look at the presence' && [keys.presence(node), keys.absence(node)].includes(key);
+    return {
+      ...bind(this.#controller),
+      transact: async ({ conditions, writes }, options) => {
+        const kept = conditions.filter(({ key }) => !forgetPresence(key));
+        const before = [...this.machine(node).disk.records.keys()];
+        const isGone = !this.#isReachable(this.machine(node));
+        const outcome = await this.#controller.transact({ conditions: kept, writes }, options);
+        if (outcome.committed && isGone) for (const owner of before) this.#forfeited.add(`${node} ${owner}`);
+        return outcome;
+      },
+    };
+  }
+
+  /** @throws what is wrong */
+  async check(): Promise<void> {
+    await this.cluster.clock.settle();
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#requireUnique();
+    await this.#requireApart();
+  }
+
+  #requireUnique(): void {
+    const holders = new Map<string, string>();
+    for (const { name, disk } of this.machines) {
+      for (const [owner, leases] of disk.records) {
+        const holder = `${name} ${owner}`;
+        if (this.#forfeited.has(holder)) continue;
+        for (const { address } of leases) {
+          const other = holders.get(address);
+          if (other !== undefined) throw new Error(`${address} is held by ${other} and by ${holder}`);
+          holders.set(address, holder);
+        }
+      }
+    }
+  }
+
+  async #requireApart(): Promise<void> {
+    const prefixes = (await this.cluster.blocks()).map(({ cidr }) => parsePrefix(cidr));
+    prefixes.forEach((one, at) => {
+      const other = prefixes.slice(at + 1).find((each) => overlaps(one, each));
+      if (other !== undefined) throw new Error('two blocks overlap');
+    });
+  }
+
+  /**
+   * Everybody comes back, all pods end, all nodes leave for good: then nothing is anybody's, and a new node can have it all.
+   * @throws what is wrong
+   */
+  async end(): Promise<void> {
+    await this.setLayout(0);
+    for (const machine of this.machines) await this.#heal(machine);
+    await this.advance(60_000);
+    await this.check();
+    for (const machine of this.machines) await this.#empty(machine);
+    await this.advance(300_000);
+    await this.check();
+    this.#requireHealth();
+    for (const machine of this.machines) await this.stopAgent(machine);
+    await this.advance(2 * vanishAfter);
+    await this.beginRelease();
+    await this.advance(60_000);
+    await this.#requireNothingLeft();
+    await this.#requireAllOf(68);
+  }
+
+  async #heal(machine: Machine): Promise<void> {
+    machine.faults.length = 0;
+    if (machine.node !== undefined) await this.cluster.during(machine.node.restore(), 5);
+    await this.startAgent(machine, 'kept');
+    if (machine.node === undefined) throw new Error(`${machine.name} does not start`);
+    machine.seen = this.cluster.clock.elapsed();
+  }
+
+  async #empty(machine: Machine): Promise<void> {
+    for (const call of machine.running) call.abort(new Error('over'));
+    await this.cluster.during(Promise.all(this.#running), 20);
+    while (machine.disk.records.size > 0) this.remove(machine, 0);
+  }
+
+  #requireHealth(): void {
+    for (const { name, node } of this.machines) {
+      const { fenced, problems, holdings, unreported } = node!.addressing.status();
+      const isWell = !fenced && problems.length === 0 && unreported === 0 && holdings.length <= 2;
+      if (!isWell) throw new Error(`${name} is not well: ${JSON.stringify(node!.addressing.status())}`);
+      const strays = node!.ipam.foreignLeases().length + node!.ipam.loans().length;
+      if (strays > 0) throw new Error(`${name} knows of ${strays} leases or loans that are not`);
+    }
+  }
+
+  async #requireNothingLeft(): Promise<void> {
+    const { items } = await this.cluster.admin.list('/test/');
+    const left = items.map(({ key }) => key).filter((key) => !key.startsWith(keys.pool('')));
+    if (left.length > 0) throw new Error(`left in the store: ${left.join(', ')}`);
+  }
+
+  async #requireAllOf(count: number): Promise<void> {
+    const node = await this.cluster.join('new');
+    for (let n = 0; n < count; n++) await this.cluster.during(node.add(`new ${n}`), 20);
+  }
+
+  async close(): Promise<void> {
+    for (const machine of this.machines) await this.stopAgent(machine);
+    await this.cluster.close();
+    await this.#controller.close();
+    await this.cluster.clock.advance(20_000);
+  }
+}
+
+const never = new AbortController().signal;
+
+/** Methods of a class are not copied by a spread. */
+const bind = (store: Store): Store => ({
+  kind: store.kind,
+  limits: store.limits,
+  get: (...args) => store.get(...args),
+  put: (...args) => store.put(...args),
+  delete: (...args) => store.delete(...args),
+  transact: (...args) => store.transact(...args),
+  list: (...args) => store.list(...args),
+  watch: (...args) => store.watch(...args),
+  grantLease: (...args) => store.grantLease(...args),
+  close: () => store.close(),
+});
+
+/** Whoever hears nothing of a claim simply writes it again. */
+function retryBlindly(
+  store: Store,
+  clock: { sleep(milliseconds: number, signal: AbortSignal): Promise<void> },
+): Store {
+  const isClaim = ({ conditions }: Transaction): boolean =>
+    conditions.some(({ key, expect }) => expect === 'absent' && key.startsWith(keys.block('')));
+  return {
+    ...bind(store),
+    transact: async (transaction, options) => {
+      try {
+        return await store.transact(transaction, options);
+      } catch (error) {
+        if (!isUncertain(error) || !isClaim(transaction)) throw error;
+        await clock.sleep(30, options?.signal ?? never);
+        return store.transact({ conditions: [], writes: transaction.writes }, options);
+      }
+    },
+  };
+}
