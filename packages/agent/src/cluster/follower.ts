@@ -1,5 +1,5 @@
 /** What the cluster says of this node, into its networks and its own facts: pools, blocks, its address in tunnels. */
-import { containsPrefix, parsePrefix } from '@podwire/addresses';
+import { containsPrefix, type Family, parsePrefix } from '@podwire/addresses';
 import type { Node } from '@podwire/cluster';
 import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
 import { describeError } from '@podwire/errors';
@@ -99,9 +99,10 @@ export function createFollower(options: FollowerOptions): Follower {
     }
   }
 
-  function followTunnel({ networks }: FollowingParts): void {
+  function followTunnel({ networks, node }: FollowingParts): void {
     const own = addressing.holdings().map(({ cidr }) => cidr);
-    const { tunnel, needs } = chooseTunnel(networks, identity.tunnel, own);
+    const families: Family[] = networks.some((network) => node.view(network).ipv6) ? [4, 6] : [4];
+    const { tunnel, needs } = chooseTunnel(networks, identity.tunnel, { own, families });
     if (JSON.stringify(tunnel) !== JSON.stringify(identity.tunnel)) {
       noteTunnel(identity.tunnel, tunnel);
       identity = { ...identity, tunnel };

@@ -31,9 +31,12 @@ export interface Joining {
   run(parts: FollowingParts): Promise<void>;
 }
 
-/** Milliseconds: for the store to say whose the name is; for the copy of the cluster; between attempts. */
-const registrationWait = 3_000;
-const copyWait = 5_000;
+/**
+ * Milliseconds for the store to say whose the name is, and again for the copy of the cluster. A store that hangs must not keep a node
+ * waiting that can go on with what it has.
+ */
+const waits = { withHoldings: 1_000, without: 5_000 } as const;
+/** Milliseconds between attempts. */
 const pause = 1_000;
 
 export function createJoining(options: JoiningOptions): Joining {
@@ -46,12 +49,14 @@ export function createJoining(options: JoiningOptions): Joining {
   /** @throws what keeps the node from knowing what it may hand out */
   async function learn(parts: FollowingParts): Promise<void> {
     follower.discoverUnderlay();
+    const hasHoldings = holdings.read() !== undefined;
+    const wait = hasHoldings ? waits.withHoldings : waits.without;
     // Another agent's blocks must not be taken for ours, so who has the name comes first.
-    await within(registrationWait, registration.settled);
+    await within(wait, registration.settled);
     const { standing } = registration;
     if (standing.kind === 'taken') throw standing.error;
-    if (standing.kind === 'registered') await within(copyWait, copy.synced);
-    if (!copy.connected && holdings.read() === undefined) throw nothingKnown();
+    if (standing.kind === 'registered') await within(wait, copy.synced);
+    if (!copy.connected && !hasHoldings) throw nothingKnown();
     await addressing.start(inUse(parts), stopped);
     follower.pickUp(parts);
     onKnown(parts);

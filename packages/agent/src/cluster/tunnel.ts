@@ -39,6 +39,13 @@ export function adoptTunnel(networks: readonly Network[], tunnel: TunnelAddresse
 const holds = (network: Network, address: string): boolean =>
   network.view.pools.some(({ cidr }) => containsAddress(parsePrefix(cidr), parseAddress(address)));
 
+export interface NodeSpace {
+  /** The prefixes that this node holds. */
+  readonly own: readonly string[];
+  /** What it speaks. */
+  readonly families: readonly Family[];
+}
+
 export interface TunnelOutcome {
   readonly tunnel: TunnelAddresses;
   /** What must be provided before the addresses are complete. */
@@ -48,12 +55,11 @@ export interface TunnelOutcome {
 /**
  * The addresses that the node must have now: those it has, as long as the blocks around them are its own and somebody needs them. From
  * a pool that is being emptied they move to another as soon as one has a place for them.
- * @param own the prefixes that this node holds
  */
 export function chooseTunnel(
   networks: readonly Network[],
   tunnel: TunnelAddresses,
-  own: readonly string[],
+  { own, families }: NodeSpace,
 ): TunnelOutcome {
   const chosen: { ipv4?: string; ipv6?: string } = {};
   const needs: Need[] = [];
@@ -61,7 +67,8 @@ export function chooseTunnel(
   for (const family of [4, 6] as const) {
     const key = keys[family];
     const present = tunnel[key];
-    const isNeeded = networks.some((network) => tunnelled(network, family).length > 0);
+    const isNeeded =
+      families.includes(family) && networks.some((network) => tunnelled(network, family).length > 0);
     const isOurs =
       present !== undefined && prefixes.some((prefix) => containsAddress(prefix, parseAddress(present)));
     const network = networks.find((each) => usable(each, family).length > 0);

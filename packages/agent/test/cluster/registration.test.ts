@@ -1,0 +1,164 @@
+import { type Absence, absenceKind, type Node, nodeKind, presenceKind } from '@podwire/cluster';
+import { noFaults, silentLog, systemClock } from '@podwire/rim';
+import { decodeObject, encodeObject } from '@podwire/store';
+import {
+  createMemoryServer,
+  type Fault,
+  type MemoryServer,
+  type MemoryStore,
+  randomFaults,
+} from '@podwire/store/memory';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createRegistration, type Registration } from '../../src/cluster/registration.js';
+import { keys, until } from '../fakes/cluster.js';
+
+const node = (more: Partial<Node> = {}): Node => ({
+  name: 'n1',
+  instance: 'a',
+  version: '1',
+  labels: {},
+  addresses: { ipv4: '192.0.2.1/24' },
+  mtu: 1500,
+  registeredAt: 5,
+  ...more,
+});
+
+interface Subject {
+  readonly registration: Registration;
+  readonly store: MemoryStore;
+  readonly written: string[];
+}
+
+function register(server: MemoryServer, instance = 'a', ttl = 500): Subject {
+  const store = server.connect({ timeout: 5 });
+  const written: string[] = [];
+  const registration = createRegistration({
+    node: 'n1',
+    instance,
+    store,
+    keys,
+    clock: systemClock,
+    log: silentLog,
+    faults: noFaults,
+    ttl,
+    noteWritten: (key) => void written.push(key),
+  });
+  onTestFinished(async () => {
+    await registration.stop();
+    await store.close();
+  });
+  registration.start();
+  return { registration, store, written };
+}
+
+/** The same numbers in every run. */
+function countedChance(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647; // MINSTD
+    return state / 2_147_483_647;
+  };
+}
+
+const kindOf = ({ registration }: Subject): string => registration.standing.kind;
+
+async function read(server: MemoryServer): Promise<{ presence?: string; node?: Node; absent: boolean }> {
+  const store = server.connect();
+  const [presence, object, absence] = await Promise.all(
+    [keys.presence('n1'), keys.node('n1'), keys.absence('n1')].map((key) => store.get(key)),
+  );
+  await store.close();
+  return {
+    ...(presence === undefined ? {} : { presence: decodeObject(presenceKind, '', presence.value).instance }),
+    ...(object === undefined ? {} : { node: decodeObject(nodeKind, '', object.value) }),
+    absent: absence !== undefined,
+  };
+}
+
+describe('registration', () => {
+  test('takes the presence, ends the absence, writes the node, and takes the presence back', async () => {
+    const server = createMemoryServer();
+    const absence: Absence = { node: 'n1', instance: 'old', since: 1 };
+    const other = server.connect();
+    await other.put(keys.absence('n1'), encodeObject(absenceKind, absence));
+    const subject = register(server);
+    subject.registration.publish(node());
+    await until(async () => (await read(server)).node);
+    expect(await read(server)).toMatchObject({ presence: 'a', absent: false, node: { registeredAt: 5 } });
+    expect(subject.written).toEqual([keys.node('n1')]);
+    await subject.registration.stop();
+    expect(await read(server)).toMatchObject({ node: { instance: 'a' } });
+    expect((await read(server)).presence).toBeUndefined();
+    await other.close();
+  });
+
+  test('what has changed is written, with the time of the first registration; what has not is not', async () => {
+    const server = createMemoryServer();
+    const subject = register(server);
+    subject.registration.publish(node());
+    await until(() => subject.written.length === 1);
+    subject.registration.publish(node({ registeredAt: 9 }));
+    subject.registration.publish(node({ mtu: 1400, registeredAt: 10 }));
+    await until(async () => (await read(server)).node?.mtu === 1400);
+    expect((await read(server)).node?.registeredAt).toBe(5);
+    const { revision } = server;
+    subject.registration.publish(node({ mtu: 1400, registeredAt: 11 }));
+    await until(async () => (await read(server)).node?.mtu === 1400);
+    expect(server.revision).toBe(revision);
+  });
+
+  test('the same instance takes over at once; another one when the lease has ended', async () => {
+    const server = createMemoryServer();
+    const first = register(server, 'a', 60_000);
+    await until(() => kindOf(first) === 'registered');
+    const same = register(server, 'a', 300);
+    await until(() => kindOf(same) === 'registered');
+    const other = register(server, 'b', 300);
+    await until(() => kindOf(other) === 'taken');
+    expect(other.registration.standing).toMatchObject({
+      error: { code: 'NODE_NAME_TAKEN', details: { instance: 'a' } },
+    });
+    same.store.cut();
+    await until(() => kindOf(other) === 'registered');
+    expect((await read(server)).presence).toBe('b');
+    await until(() => kindOf(same) === 'away');
+    same.store.restore();
+    await until(() => kindOf(same) === 'taken');
+  });
+
+  test.each<Fault>(['answer-lost', 'request-lost', 'unavailable', 'conflict'])(
+    'ends well when four calls of ten meet: %s',
+    async (fault) => {
+      const server = createMemoryServer();
+      const subject = register(server);
+      subject.store.faults.decide = randomFaults({ [fault]: 0.4 }, countedChance());
+      subject.registration.publish(node());
+      await until(async () => (await read(server)).node !== undefined && kindOf(subject) === 'registered');
+      subject.store.faults.decide = () => undefined;
+      expect((await read(server)).presence).toBe('a');
+    },
+  );
+
+  test('a presence that somebody took away is taken again before the node is written', async () => {
+    const server = createMemoryServer();
+    const subject = register(server);
+    await until(() => kindOf(subject) === 'registered');
+    const other = server.connect();
+    await other.delete(keys.presence('n1'));
+    subject.registration.publish(node());
+    await until(async () => (await read(server)).node !== undefined);
+    expect((await read(server)).presence).toBe('a');
+    await other.close();
+  });
+
+  test('a node object that nobody can read is written anew', async () => {
+    const server = createMemoryServer();
+    const other = server.connect();
+    await other.put(keys.node('n1'), 'nonsense');
+    const subject = register(server);
+    subject.registration.publish(node());
+    await until(() => subject.written.length === 1);
+    expect((await read(server)).node).toMatchObject({ instance: 'a' });
+    await other.close();
+  });
+});
