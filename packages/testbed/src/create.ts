@@ -13,6 +13,7 @@ import { createRecord, type OpenRecord } from './record.js';
 import { type ConfigAdditions, writeAgentConfig } from './run/agent.js';
 import {
   checkShape,
+  type Families,
   planPools,
   planTopology,
   podName,
@@ -75,7 +76,17 @@ export async function createTestbed(options: TestbedOptions = {}): Promise<Testb
 function shapeOf(options: TestbedOptions): Shape {
   const keys = Object.keys(usualShape) as (keyof Shape)[];
   const given = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]);
-  return { ...usualShape, ...(Object.fromEntries(given) as Partial<Shape>) };
+  return { ...usualShape, families: usualFamilies(), ...(Object.fromEntries(given) as Partial<Shape>) };
+}
+
+/** Both, where the kernel has both. */
+function usualFamilies(): Families {
+  try {
+    const disabled = fs.readFileSync('/proc/sys/net/ipv6/conf/default/disable_ipv6', 'utf8').trim();
+    return disabled === '0' ? 'dual' : 'ipv4';
+  } catch {
+    return 'ipv4'; // a kernel without it has no such file
+  }
 }
 
 const silently: StepObserver = (_, work) => work(() => undefined);

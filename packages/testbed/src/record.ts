@@ -31,7 +31,7 @@ export interface TestbedRecord {
   readonly pods: readonly PodRecord[];
 }
 
-/** A record that is kept on disk while it changes. */
+/** A record that is kept on disk while it changes. Others may write it in between: a change begins with what is there. */
 export interface OpenRecord {
   readonly places: Places;
   readonly current: TestbedRecord;
@@ -70,7 +70,8 @@ export function openRecord(places: Places, start: TestbedRecord): OpenRecord {
       return current;
     },
     update(change) {
-      const next = { ...current, ...change(current) };
+      const before = readRecord(places) ?? current;
+      const next = { ...before, ...change(before) };
       writeRecord(places.record, next);
       current = next;
     },

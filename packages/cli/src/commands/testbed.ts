@@ -35,7 +35,9 @@ function defineUp(parent: Command, io: Io): void {
       new Option('--store <kind>', 'what the nodes share').choices(storeKinds).default(usualShape.store),
     )
     .addOption(
-      new Option('--families <which>', 'of addresses').choices(familyChoices).default(usualShape.families),
+      new Option('--families <which>', 'of addresses; those that the kernel has when absent').choices(
+        familyChoices,
+      ),
     )
     .option('--pods <number>', 'how many pods on each node', readNumber, usualShape.pods)
     .option('--subnets <number>', 'how many segments, with a router between', readNumber, usualShape.subnets)
@@ -56,11 +58,16 @@ function readNumber(text: string): number {
 }
 
 async function runUp(command: Command, io: Io): Promise<void> {
-  const options = optionsOf(command) as unknown as Shape & { name: string; foreground?: boolean };
+  const options = optionsOf(command) as unknown as Omit<Shape, 'families'> & {
+    families?: Shape['families'];
+    name: string;
+    foreground?: boolean;
+  };
   const { bringUpTestbed } = await import('../testbed/up.js');
   const { nodes, fabric, store, families, pods, subnets, name } = options;
+  const chosen = families === undefined ? {} : { families };
   return bringUpTestbed(io, {
-    ...{ name, shape: { nodes, fabric, store, families, pods, subnets } },
+    ...{ name, shape: { nodes, fabric, store, pods, subnets, ...chosen } },
     foreground: options.foreground === true,
     json: outputOf(command) === 'json',
   });

@@ -23,6 +23,8 @@ export function renderState(state: TestbedState, now: number, paint: Colors): st
     ...renderNodes(nodes, paint),
     '',
     ...renderPods(state, paint),
+    '',
+    paint.dim(`What agents write: ${state.directory}/nodes/*/agent.log`),
   ];
 }
 

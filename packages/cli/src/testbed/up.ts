@@ -18,7 +18,7 @@ import { renderNext, renderState } from './render-state.js';
 
 export interface UpCall {
   readonly name: string;
-  readonly shape: Shape;
+  readonly shape: Partial<Shape>;
   readonly foreground: boolean;
   readonly json: boolean;
 }

@@ -167,6 +167,8 @@ describe('a testbed', () => {
       'POD     NODE    IPV4         IPV6',
       'pod1a   node1   10.244.0.1   -',
       'pod2a   node2   10.244.1.1   -',
+      '',
+      'What agents write: /run/podwire-testbed/x/nodes/*/agent.log',
     ]);
   });
 

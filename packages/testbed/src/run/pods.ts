@@ -92,7 +92,9 @@ export async function addPod(
     const { ips = [] } = convertResult(result, '1.0.0');
     const addresses = ips.map(({ address }) => withoutLength(address));
     const done = { ...pod, addresses };
-    record.update(({ pods }) => ({ pods: pods.map((each) => (each === pod ? done : each)) }));
+    record.update(({ pods }) => ({
+      pods: pods.map((each) => (each.containerId === pod.containerId ? done : each)),
+    }));
     return { ...done, network: inside };
   } catch (error) {
     await undo(record, { ...pod, network: inside }, { runtime, network }, attachment);

@@ -66,7 +66,7 @@ function createEtcd({ record, namespace, gateway, etcd = 'etcd' }: StoreOptions)
     open: async () => openStoreOf({ kind: 'etcd', endpoints: [await url()] }),
     server: createDaemon({
       ...{ record, namespace, what: 'etcd', log: record.places.storeLog, patience: 20_000 },
-      argv: [etcd, ...etcdOptions(record.places.store, urlOf(address))],
+      argv: [etcd, ...etcdOptions(record.places.store, urlOf(address), gateway)],
       isReady: () => isHealthy(namespace, address),
     }),
     release: async () => (await door)?.close(),
@@ -76,12 +76,13 @@ function createEtcd({ record, namespace, gateway, etcd = 'etcd' }: StoreOptions)
 const hostOf = ({ ipv4, ipv6 }: FamilyAddresses): string => withoutLength(ipv4 ?? ipv6 ?? '');
 const urlOf = (host: string): string => `http://${host.includes(':') ? `[${host}]` : host}:${etcdPort}`;
 
-/** `[::]` takes IPv4 too; nobody else is in its namespace. */
-function etcdOptions(data: string, url: string): string[] {
+function etcdOptions(data: string, url: string, { ipv6 }: FamilyAddresses): string[] {
+  // `[::]` takes IPv4 too, where there is IPv6 at all; nobody else is in its namespace.
+  const any = ipv6 === undefined ? '0.0.0.0' : '[::]';
   const peer = 'http://127.0.0.1:2380';
   return [
     ...['--name', 'testbed', '--data-dir', data],
-    ...['--listen-client-urls', `http://[::]:${etcdPort}`, '--advertise-client-urls', url],
+    ...['--listen-client-urls', `http://${any}:${etcdPort}`, '--advertise-client-urls', url],
     ...[
       '--listen-peer-urls',
       peer,
