@@ -1,0 +1,87 @@
+/** ADD and DEL on a node of a cluster beside a node alone, with etcd up and with etcd stopped: all in turns. */
+import { createPrivateHost, startAgent } from '@podwire/testkit';
+import { type Contender, podwireContender, type PodSlot } from '../contenders.js';
+import { measure, type Measurement } from '../measure.js';
+import type { Summary } from '../statistics.js';
+import { makeVolatileDirectory, startMembers } from './members.js';
+
+export interface AddLatency {
+  /** Milliseconds. */
+  readonly alone: Summary;
+  readonly member: Summary;
+  /** p50 of the member by p50 of the one alone, in the same turns. */
+  readonly ratio: number;
+}
+
+export interface AddFigures {
+  readonly up: { readonly add: AddLatency; readonly del: AddLatency };
+  readonly stopped: { readonly add: AddLatency; readonly del: AddLatency };
+}
+
+export interface AddOptions {
+  readonly binDir: string;
+  readonly agent: readonly string[];
+  readonly pods: number;
+  readonly warmUp: number;
+  readonly signal: AbortSignal;
+  readonly progress: (step: string, done: number, total: number) => void;
+}
+
+/** One block for all pods: a node that has free addresses asks nobody. */
+const pool = { name: 'all', cidr: '10.62.0.0/16', blockSize: 22 };
+
+export async function measureAdds(options: AddOptions): Promise<AddFigures> {
+  const { binDir, agent, pods, warmUp, signal, progress } = options;
+  const cluster = await startMembers({ name: 'add', nodes: 1, agent, pools: [pool] });
+  const host = await createPrivateHost({ name: 'alone', world: true });
+  try {
+    const networks = [
+      { name: 'default', model: 'routed', pools: [{ cidr: pool.cidr, blockSize: pool.blockSize }] },
+    ];
+    const config = { networks, stateDir: makeVolatileDirectory(host) };
+    const alone = podwireContender(host, false, binDir, await startAgent(host, { entry: agent, config }));
+    const [first] = cluster.members;
+    const member = {
+      ...podwireContender(first!.host, false, binDir, first!.agent),
+      name: 'member' as const,
+      title: 'podwire in a cluster',
+    };
+    const contenders: readonly Contender[] = [alone, member];
+    const slots = new Map(contenders.map((one) => [one.name, addPods(one, pods)]));
+    const run = async (step: string, count: number): Promise<Measurement[]> =>
+      measure({
+        contenders,
+        pods: new Map([...slots].map(([name, all]) => [name, all.slice(0, count)])),
+        workers: 1,
+        batch: Math.ceil(count / 8),
+        signal,
+        progress: (done, total) => progress(step, done, total),
+      });
+    await run('warm up', warmUp);
+    const up = await run('etcd up', pods);
+    await cluster.etcd.members[0]!.kill9();
+    const stopped = await run('etcd stopped', pods);
+    return { up: judge(up), stopped: judge(stopped) };
+  } finally {
+    await host.close();
+    await cluster.close();
+  }
+}
+
+function addPods({ host }: Contender, count: number): PodSlot[] {
+  return Array.from({ length: count }, (_, index) => ({
+    index,
+    containerId: `${host.name}-${index}`,
+    netns: host.addPod().path,
+  }));
+}
+
+function judge(measurements: readonly Measurement[]): AddFigures['up'] {
+  const of = (operation: 'ADD' | 'DEL'): AddLatency => {
+    const find = (name: string): Summary =>
+      measurements.find((one) => one.contender === name && one.operation === operation)!.summary;
+    const [alone, member] = [find('podwire'), find('member')];
+    return { alone, member, ratio: member.median / alone.median };
+  };
+  return { add: of('ADD'), del: of('DEL') };
+}

@@ -1,0 +1,103 @@
+/** Real agents on machines of their own with one real etcd, for the benchmarks. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { keysBelow, type Pool, poolKind } from '@podwire/cluster';
+import { encodeObject } from '@podwire/store';
+import {
+  type Agent,
+  type ClusterHost,
+  type ClusterHosts,
+  createClusterHosts,
+  startAgent,
+} from '@podwire/testkit';
+import { type Etcd, startEtcd } from '@podwire/testkit/etcd';
+
+export interface Member {
+  readonly host: ClusterHost;
+  readonly agent: Agent;
+}
+
+export interface Members {
+  readonly hosts: ClusterHosts;
+  readonly etcd: Etcd;
+  readonly members: readonly Member[];
+  close(): Promise<void>;
+}
+
+export interface MembersOptions {
+  readonly name: string;
+  readonly nodes: number;
+  /** Machines without an agent, behind those with one. */
+  readonly more?: number;
+  /** The agent's command line up to `--config FILE`. */
+  readonly agent: readonly string[];
+  readonly pools: readonly (Partial<Pool> & Pick<Pool, 'name' | 'cidr'>)[];
+}
+
+export async function startMembers({
+  name,
+  nodes,
+  more = 0,
+  agent,
+  pools,
+}: MembersOptions): Promise<Members> {
+  const hosts = await createClusterHosts({ name, hosts: nodes + more });
+  const etcd = await startEtcd({ namespace: hosts.middle, address: hosts.address });
+  const close = async (): Promise<void> => {
+    await hosts.close().finally(() => etcd.close());
+  };
+  try {
+    const keys = keysBelow('/podwire');
+    for (const pool of pools) {
+      await etcd.control(['put', keys.pool(pool.name), encodeObject(poolKind, fillPool(pool))]);
+    }
+    const members = await Promise.all(
+      hosts.hosts.slice(0, nodes).map(async (host, index) => ({
+        host,
+        agent: await startAgent(host, { entry: agent, config: memberConfig(host, index, etcd) }),
+      })),
+    );
+    return { hosts, etcd, members, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What an agent is started with; `coolDown` as people have it, since it is a part of what an ADD does. */
+export const memberConfig = (host: ClusterHost, index: number, etcd: Etcd): Record<string, unknown> => ({
+  nodeName: `n${index + 1}`,
+  stateDir: makeVolatileDirectory(host),
+  networks: [{ name: 'default' }],
+  cluster: { store: etcd.spec },
+});
+
+const fillPool = (pool: MembersOptions['pools'][number]): Pool => ({
+  network: 'default',
+  blockSize: 26,
+  encapsulation: 'direct',
+  natOutgoing: true,
+  disabled: false,
+  reserved: [],
+  nodeSelector: '',
+  assignment: 'automatic',
+  allocation: 'blocks',
+  borrowing: false,
+  deleting: false,
+  ...pool,
+});
+
+/**
+ * The agent's records belong on /run, which is memory on every machine that systemd has started. On machines with /run on a
+ * disk, /dev/shm stands in for it.
+ */
+export function makeVolatileDirectory(host: Pick<ClusterHost, 'defer'>): string {
+  const place = ['/run', '/dev/shm'].find(isMemory) ?? os.tmpdir();
+  const directory = fs.mkdtempSync(path.join(place, 'pwt-'));
+  host.defer(() => fs.rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** statfs(2): the magic number of tmpfs. */
+const isMemory = (directory: string): boolean => fs.statfsSync(directory).type === 0x01021994;
