@@ -71,7 +71,7 @@ export function chooseTunnel(
       families.includes(family) && networks.some((network) => tunnelled(network, family).length > 0);
     const isOurs =
       present !== undefined && prefixes.some((prefix) => containsAddress(prefix, parseAddress(present)));
-    const network = networks.find((each) => usable(each, family).length > 0);
+    const network = isNeeded ? networks.find((each) => usable(each, family).length > 0) : undefined;
     const stays = isOurs && isNeeded;
     if (stays && (network === undefined || !isBeingEmptied(networks, present))) {
       chosen[key] = present;

@@ -39,7 +39,7 @@ const own = ['10.244.0.0/26', '10.50.0.0/26'];
 function choose(pools: readonly TestPool[], dry: readonly string[] = []) {
   const network = createNetwork(pools, dry);
   adoptTunnel([network], { ipv4: '10.244.0.7' }, 5);
-  const outcome = chooseTunnel([network], { ipv4: '10.244.0.7' }, own);
+  const outcome = chooseTunnel([network], { ipv4: '10.244.0.7' }, { own, families: [4, 6] });
   const leases = network.ipam.leases().filter(({ owner }) => owner === tunnelOwners[4]);
   return { ...outcome, leases: leases.map(({ address }) => address) };
 }
@@ -67,5 +67,12 @@ describe("the node's end of tunnels", () => {
     for (const pools of [[first], [first, { ...second, disabled: true }]]) {
       expect(choose(pools)).toEqual({ tunnel: { ipv4: '10.244.0.7' }, needs: [], leases: ['10.244.0.7'] });
     }
+  });
+
+  test('is none of a family that the node does not speak', () => {
+    const network = createNetwork([pool('v6', 'fd00:1::/122', { blockSize: 122 })]);
+    const none = { tunnel: {}, needs: [] };
+    expect(chooseTunnel([network], {}, { own: ['fd00:1::/122'], families: [4] })).toEqual(none);
+    expect(network.ipam.leases()).toEqual([]);
   });
 });
