@@ -234,6 +234,16 @@ describe('leases', () => {
     await store.put('/leader', 'two', { lease: second.id, expect: 'absent' });
   });
 
+  it('that have ended may be revoked, whatever the version answers to that', async () => {
+    const made = await bed();
+    const lease = await made.open().grantLease(10_000);
+    const answer = { kind: 'answer', status: 500, text: `Unknown session "${lease.id}"` } as const;
+    void serverOf(made).faults.next('/session/destroy/', answer);
+    await lease.revoke();
+    void serverOf(made).faults.next('/session/destroy/', { ...answer, text: 'rpc error' });
+    await expect(lease.revoke()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
   it('are kept alive at whatever server answers', async () => {
     const made = await bed({ servers: 2 });
     const store = made.open();
