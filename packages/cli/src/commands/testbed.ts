@@ -123,7 +123,7 @@ function defineExec(parent: Command, io: Io): void {
     .command('exec')
     .summary('run a program on a node or in a pod')
     .description(
-      'Runs a program in the network of a node, of a pod, or of the `fabric` that joins the nodes, with the files of this machine. In it `podwire` asks the agent of that node. Ends with the exit code of the program.',
+      'Runs a program in the network of a node, of a pod, or of the `fabric` that joins the nodes, with the files of this machine. In it `podwire` asks the agent of that node, and the store of the testbed. Ends with the exit code of the program.',
     )
     .argument('<where>', 'a node, a pod (NAME or NAMESPACE/NAME), or `fabric`')
     .argument('<argv...>', 'the program and its arguments, behind --')

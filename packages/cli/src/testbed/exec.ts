@@ -2,7 +2,13 @@
 import type { ChildProcess } from 'node:child_process';
 import os from 'node:os';
 import { PodwireError } from '@podwire/errors';
-import { fabricName, openTestbed, type Testbed, type TestbedNamespace } from '@podwire/testbed';
+import {
+  type FamilyAddresses,
+  fabricName,
+  openTestbed,
+  type Testbed,
+  type TestbedNamespace,
+} from '@podwire/testbed';
 import { checkoutFile } from '../checkout.js';
 import type { Io } from '../io.js';
 import { chooseTestbed } from './choose.js';
@@ -16,7 +22,7 @@ export interface ExecCall {
 export async function execInTestbed(io: Io, { name, where, argv }: ExecCall): Promise<void> {
   const testbed = await openTestbed(await chooseTestbed(io, name));
   try {
-    const { namespace, node } = find(testbed, where);
+    const { namespace, node, gateway } = find(testbed, where);
     const [program = '', ...args] = argv;
     const socket = node === undefined ? undefined : testbed.node(node).agent.apiSocket;
     const env = {
@@ -24,6 +30,7 @@ export async function execInTestbed(io: Io, { name, where, argv }: ExecCall): Pr
       PATH: `${checkoutFile('bin')}:${io.env['PATH'] ?? ''}`,
       PODWIRE_TESTBED: testbed.name,
       ...(socket === undefined ? {} : { PODWIRE_SOCKET: socket }),
+      ...(gateway === undefined ? {} : { PODWIRE_STORE: testbed.store.nameFor(gateway) }),
     };
     io.exitCode = await untilEnd(namespace.spawn(program, args, { stdio: 'inherit', env }));
   } finally {
@@ -31,10 +38,20 @@ export async function execInTestbed(io: Io, { name, where, argv }: ExecCall): Pr
   }
 }
 
-function find(testbed: Testbed, where: string): { namespace: TestbedNamespace; node?: string } {
-  if (where === fabricName) return { namespace: testbed.fabric };
+interface Place {
+  readonly namespace: TestbedNamespace;
+  /** Whose agent is asked. */
+  readonly node?: string;
+  /** Where the store is; pods have no business with it. */
+  readonly gateway?: FamilyAddresses;
+}
+
+function find(testbed: Testbed, where: string): Place {
+  const [segment] = testbed.topology.segments;
+  if (where === fabricName) return { namespace: testbed.fabric, gateway: segment!.gateway };
   const node = testbed.nodes.find((each) => each.name === where);
-  if (node !== undefined) return { namespace: node.namespace, node: node.name };
+  if (node !== undefined)
+    return { namespace: node.namespace, node: node.name, gateway: node.segment.gateway };
   const found = testbed.pods.filter((pod) => pod.name === where || `${pod.namespace}/${pod.name}` === where);
   if (found.length === 1) return { namespace: found[0]!.network, node: found[0]!.node };
   const [one = 'node1'] = testbed.nodes.map((each) => each.name);

@@ -97,6 +97,7 @@ export function renderNext(
           ] as const,
         ]),
     [`${podwire} testbed exec${option} ${node?.name} -- podwire status`, 'the agent of a node'],
+    [`${podwire} testbed exec${option} ${node?.name} -- podwire ipam show`, 'the addresses of the cluster'],
     [`${podwire} testbed down${option}`, 'take everything away'],
   ];
   const width = Math.max(...commands.map(([line]) => line.length));

@@ -13,6 +13,8 @@ export interface TestbedStore {
   readonly kind: StoreKind;
   /** As an agent behind this gateway has it in its configuration. */
   specFor(gateway: FamilyAddresses): StoreSpec;
+  /** The same in short, as `podwire --store` takes it. */
+  nameFor(gateway: FamilyAddresses): string;
   /** A connection of this process's own; the caller closes it. */
   open(): Promise<Store>;
   /** `http://127.0.0.1:PORT`: leads to etcd as long as this process lives. @throws PodwireError TESTBED_FAILED without a server */
@@ -43,6 +45,7 @@ function createEmbedded({ record }: StoreOptions): TestbedStore {
   return {
     kind: 'embedded',
     specFor: () => spec,
+    nameFor: () => `embedded:${spec.directory}`,
     open: () => openStoreOf(spec),
     url: () => Promise.reject(new PodwireError('TESTBED_FAILED', 'the embedded store has no server')),
     get server() {
@@ -62,6 +65,7 @@ function createEtcd({ record, namespace, gateway, etcd = 'etcd' }: StoreOptions)
   return {
     kind: 'etcd',
     specFor: (near) => ({ kind: 'etcd', endpoints: [urlOf(hostOf(near))] }),
+    nameFor: (near) => urlOf(hostOf(near)).replace('http://', 'etcd://'),
     url,
     open: async () => openStoreOf({ kind: 'etcd', endpoints: [await url()] }),
     server: createDaemon({
