@@ -68,7 +68,7 @@ export async function startNodeAgent(config: AgentConfig, options: NodeAgentOpti
     };
     const end = async (): Promise<void> => {
       try {
-        await world?.cluster.store.close();
+        await world?.closeStore();
       } finally {
         releaseAll(releases);
       }
@@ -116,12 +116,19 @@ function openDependencies(
   return { dependencies, close: () => hostConnection.close() };
 }
 
+interface OpenWorld {
+  readonly cluster: ClusterWorld;
+  closeStore(): Promise<void>;
+  /** Everything, for a process that does not come up. */
+  close(): void;
+}
+
 /** What a member of a cluster needs; undefined on a node that is alone. @throws PodwireError CONFIG_INVALID */
 async function openWorld(
   { cluster, stateDir }: AgentConfig,
   log: Log,
   { store, createAddressing }: NodeAgentOptions,
-): Promise<{ cluster: ClusterWorld; close: () => void } | undefined> {
+): Promise<OpenWorld | undefined> {
   if (cluster === undefined) return undefined;
   // Only here: a node that is alone has no use for it in its memory.
   const { createNodeAddressing } = await import('@podwire/cluster-ipam');
@@ -131,9 +138,12 @@ async function openWorld(
   const bgp = cluster.bgp === undefined ? {} : { bgp: await openBgp(cluster.bgp, stateDir, log) };
   const connection = openRouteConnection();
   try {
+    const opened = store ?? (await openStore(cluster.store, { log, clock: systemClock }));
+    let closing: Promise<void> | undefined;
+    const closeStore = (): Promise<void> => (closing ??= opened.close());
     return {
       cluster: {
-        store: store ?? (await openStore(cluster.store, { log, clock: systemClock })),
+        store: opened,
         files: openStateFiles(stateDir),
         clock: systemClock,
         readAddresses: () => readKernelAddresses(connection),
@@ -142,7 +152,11 @@ async function openWorld(
         createController,
         ...bgp,
       },
-      close: () => connection.close(),
+      closeStore,
+      close() {
+        connection.close();
+        closeStore().catch((err: unknown) => log.warn({ err }, 'the store could not be closed'));
+      },
     };
   } catch (error) {
     connection.close();
