@@ -57,7 +57,7 @@ export async function startNodeAgent(config: AgentConfig, options: NodeAgentOpti
     const { dependencies, close } = openDependencies(config, log, options);
     releases.push(close);
     const world = await openWorld(config, log, options);
-    if (world !== undefined) releases.push(world.close);
+    if (world !== undefined) releases.push(() => world.close());
     const traces = await openTraceExport(process.env, log);
     const onTrace = traces === undefined ? {} : { onTrace: (trace: Trace) => traces.add(trace) };
     const cluster = world === undefined ? {} : { cluster: world.cluster };

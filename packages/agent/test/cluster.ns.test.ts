@@ -152,6 +152,36 @@ describe('faults', () => {
     await one.del(pod);
   });
 
+  for (const [what, begin, end] of [
+    ['etcd hangs', () => scene.etcd.members[0]!.freeze(), () => scene.etcd.members[0]!.thaw()],
+    ['the cable is pulled', () => scene.machines[0]!.host.cut(), () => scene.machines[0]!.host.restore()],
+  ] as const) {
+    test(`${what}: pods come and go, an agent that was killed comes back, and all is well afterwards`, async () => {
+      const one = scene.machines[0]!;
+      const pod = await one.add();
+      await begin();
+      try {
+        const other = await one.add();
+        await one.del(other);
+        await one.agent.kill9();
+        await one.agent.start();
+        const fresh = await one.add();
+        await assertReaches(one.host.namespace, fresh);
+        await assertReaches(pod.namespace, fresh);
+        await one.del(fresh);
+      } finally {
+        await end();
+      }
+      await eventually(async () => {
+        const { cluster, ready } = await one.status();
+        return (
+          ready && cluster.standing === 'registered' && cluster.store.connected && cluster.unreported === 0
+        );
+      }, 'the node is back');
+      await one.del(pod);
+    });
+  }
+
   test('a pool that is deleted while it is in use: pods stay, no new ones, and it is said', async () => {
     const one = scene.machines[0]!;
     const pod = await one.add();
