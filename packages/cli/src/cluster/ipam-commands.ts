@@ -47,6 +47,7 @@ function defineRelease(command: Command, io: Io): void {
       readIp(text),
     ])
     .option('--from-report <file>', 'a report of `ipam check -o json`; again for more', collect)
+    .option('--node <name>', 'only what this node has of it: of an address that two have, the wrong one')
     .option(
       '--force',
       'also of nodes that are registered: a pod that runs keeps its address, and another may get it too',

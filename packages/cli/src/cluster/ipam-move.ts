@@ -21,7 +21,7 @@ export async function migrateOfCluster(command: Command, io: Io, from: string, t
   const { migratePool } = await import('@podwire/cluster-ipam/operations');
   const progress = startProgress(io);
   const tell = (migration: Migration): void =>
-    progress.show(`moving from ${from} to ${to}:`, describeLeft(migration));
+    progress.show(`moving pods from ${from} to ${to}`, describeLeft(migration));
   let migration: Migration;
   try {
     const options = wait === true ? { wait: tell } : {};

@@ -11,6 +11,7 @@ import { withStore } from './with-store.js';
 interface Options {
   readonly force?: boolean;
   readonly fromReport?: readonly string[];
+  readonly node?: string;
 }
 
 export async function releaseOfCluster(
@@ -18,7 +19,8 @@ export async function releaseOfCluster(
   io: Io,
   addresses: readonly string[],
 ): Promise<void> {
-  const { force = false, fromReport = [] } = optionsOf(command) as Options;
+  const { force = false, fromReport = [], node } = optionsOf(command) as Options;
+  const options = node === undefined ? { force } : { force, node };
   if ((addresses.length === 0) === (fromReport.length === 0)) {
     return command.error('error: give addresses, or --from-report FILE', { exitCode: 2 });
   }
@@ -26,7 +28,7 @@ export async function releaseOfCluster(
   const { releaseAddress } = await import('@podwire/cluster-ipam/operations');
   const released: ReleasedAddress[] = [];
   await withStore(command, io, async (access, signal) => {
-    for (const address of addresses) released.push(await releaseAddress(access, address, { force }, signal));
+    for (const address of addresses) released.push(await releaseAddress(access, address, options, signal));
   });
   if (released.some(({ done }) => done.length === 0)) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, { released });

@@ -36,7 +36,7 @@ export {
   requirePool,
   updatePool,
 } from './pools.js';
-export { releaseAddress, type ReleasedAddress } from './release.js';
+export { releaseAddress, type ReleaseAddressOptions, type ReleasedAddress } from './release.js';
 export { type ReleasedNode, releaseNode, type ReleaseNodeOptions } from './release-node.js';
 export {
   type AddressShown,

@@ -23,6 +23,13 @@ export interface ReleasedAddress {
   readonly done: readonly string[];
 }
 
+export interface ReleaseAddressOptions {
+  /** Also of nodes that are registered. */
+  readonly force: boolean;
+  /** Only this node's books and loan: of an address that two have, the wrong one's. */
+  readonly node?: string;
+}
+
 interface Holdings {
   readonly ledgers: readonly Stored<Ledger>[];
   /** The block that lends it. */
@@ -38,20 +45,20 @@ interface Holdings {
 export async function releaseAddress(
   access: ClusterAccess,
   text: string,
-  { force }: { readonly force: boolean },
+  { force, node }: ReleaseAddressOptions,
   signal: AbortSignal,
 ): Promise<ReleasedAddress> {
   const address = canonicalAddress(text);
   return retryOnConflict(`the release of ${address}`, async () => {
     const snapshot = await readCluster(access, signal);
-    const held = holdingsOf(snapshot, address);
-    const nodes = nodesOf(held, address);
-    if (!force) requireNobody(snapshot, held, address);
-    const writes = planWrites(held, address);
+    const held = onlyOf(node, holdingsOf(snapshot, address), address);
+    const nodes = nodesOf(held, address).filter((each) => node === undefined || each === node);
+    if (!force) requireNobody(snapshot, held, nodes, address);
+    const writes = planWrites(held, nodes, address);
     if (writes.length === 0) return { address, done: [] };
     const conditions = [
       ...seen(held),
-      ...(force ? [] : nodes.flatMap((node) => goneConditions(access, snapshot, node))),
+      ...(force ? [] : nodes.flatMap((each) => goneConditions(access, snapshot, each))),
     ];
     const revision = await commit(access, { conditions, writes: writes.map(({ write }) => write) }, signal);
     return revision === undefined ? undefined : { address, done: writes.map(({ what }) => what) };
@@ -71,6 +78,16 @@ function holdingsOf({ ledgers, blocks, workloads }: ClusterSnapshot, address: st
   };
 }
 
+function onlyOf(node: string | undefined, held: Holdings, address: string): Holdings {
+  if (node === undefined) return held;
+  const isLent = held.lender?.value.loans.some((loan) => loan.address === address && loan.node === node);
+  return {
+    ledgers: held.ledgers.filter(({ value }) => value.node === node),
+    lender: isLent === true ? held.lender : undefined,
+    workloads: [],
+  };
+}
+
 function nodesOf({ ledgers, lender }: Holdings, address: string): string[] {
   const borrowers =
     lender?.value.loans.filter((loan) => loan.address === address).map(({ node }) => node) ?? [];
@@ -78,8 +95,13 @@ function nodesOf({ ledgers, lender }: Holdings, address: string): string[] {
 }
 
 /** Also of a node that cannot be asked: its pods go on working. */
-function requireNobody(snapshot: ClusterSnapshot, held: Holdings, address: string): void {
-  const node = nodesOf(held, address).find((name) => standingOf(snapshot, name) !== 'unknown');
+function requireNobody(
+  snapshot: ClusterSnapshot,
+  held: Holdings,
+  nodes: readonly string[],
+  address: string,
+): void {
+  const node = nodes.find((name) => standingOf(snapshot, name) !== 'unknown');
   if (node === undefined) return;
   const entry = held.ledgers
     .find(({ value }) => value.node === node)
@@ -107,6 +129,7 @@ function seen({ ledgers, lender, workloads }: Holdings): Condition[] {
 
 function planWrites(
   { ledgers, lender, workloads }: Holdings,
+  nodes: readonly string[],
   address: string,
 ): { readonly what: string; readonly write: Write }[] {
   return [
@@ -115,7 +138,7 @@ function planWrites(
       const write: Write = { op: 'put', key, value: encodeObject(ledgerKind, { ...value, entries }) };
       return { what: `taken out of the books of node ${value.node}`, write };
     }),
-    ...(lender === undefined ? [] : [endLoan(lender, address)]),
+    ...(lender === undefined ? [] : [endLoan(lender, nodes, address)]),
     ...workloads.map(({ key, value }) => {
       const rest = withoutAssignments(value, (each) => each === address);
       const write: Write = { op: 'put', key, value: encodeObject(workloadKind, rest) };
@@ -126,9 +149,10 @@ function planWrites(
 
 function endLoan(
   { key, value }: Stored<Block>,
+  nodes: readonly string[],
   address: string,
 ): { readonly what: string; readonly write: Write } {
-  const loans = value.loans.filter((loan) => loan.address !== address);
+  const loans = value.loans.filter((loan) => loan.address !== address || !nodes.includes(loan.node));
   const isEmpty = value.node === undefined && loans.length === 0;
   const write: Write = isEmpty
     ? { op: 'delete', key }

@@ -134,6 +134,22 @@ describe('the release of an address', () => {
     expect(workloads[0]?.value.assigned).toEqual({});
   });
 
+  test('of one of two nodes that have it leaves the other its own', async () => {
+    const { access, signal, ledger, workload } = await createCluster();
+    await ledger('10.244.0.64/26', 'n1', ['10.244.0.65=default/c', '10.244.0.70=default/twin']);
+    await ledger('10.244.0.64/26', 'n2', ['10.244.0.70=default/right']);
+    await workload('right', { sticky: true, assigned: { right: ['10.244.0.70'] } });
+    const { done } = await releaseAddress(access, '10.244.0.70', { force: true, node: 'n1' }, signal);
+    expect(done).toEqual(['taken out of the books of node n1']);
+    const wrong = await releaseAddress(access, '10.244.0.65', { force: true, node: 'n2' }, signal);
+    expect(wrong.done).toEqual([]);
+    const { ledgers, workloads, blocks } = await readCluster(access, signal);
+    const pods = ledgers.flatMap(({ value }) => value.entries.map(({ pod }) => pod));
+    expect(pods.sort()).toEqual(['default/a', 'default/b', 'default/c', 'default/right']);
+    expect(workloads[0]?.value.assigned).toEqual({ right: ['10.244.0.70'] });
+    expect(blocks.get('10.244.0.64/26')?.value.loans).toHaveLength(1);
+  });
+
   test('of an import', async () => {
     const { access, signal, importedBlock, ledger } = await createCluster();
     await importedBlock('10.244.1.0/26', 'old');
