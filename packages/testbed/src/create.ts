@@ -1,6 +1,7 @@
 /** Brings a testbed up. */
 import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
+import path from 'node:path';
 import { createPools } from '@podwire/cluster-ipam/operations';
 import { keysBelow } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
@@ -8,7 +9,8 @@ import { warmThreadPool } from '@podwire/linux';
 import { systemClock } from '@podwire/rim';
 import { makeNamespace, type TestbedNamespace } from './net/namespaces.js';
 import { planFabric, planUplink } from './net/wiring.js';
-import { findPrograms, type Programs } from './programs.js';
+import { parentDirectory } from './places.js';
+import { findPrograms, type Programs, requireRoom } from './programs.js';
 import { createRecord, type OpenRecord } from './record.js';
 import { type ConfigAdditions, writeAgentConfig } from './run/agent.js';
 import {
@@ -62,6 +64,7 @@ export async function createTestbed(options: TestbedOptions = {}): Promise<Testb
   // Every agent that starts and every pod that is attached listens to it.
   setMaxListeners(0, signal);
   const programs = findPrograms(shape.store, options.binDirectory);
+  if (shape.store === 'etcd') requireRoom(path.dirname(parentDirectory));
   signal.throwIfAborted();
   await warmThreadPool();
   const record = createRecord(name, shape, Date.now());

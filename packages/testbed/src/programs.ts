@@ -23,6 +23,17 @@ export const ownBinDirectory = path.resolve(findPackage(import.meta.dirname), '.
 /** Debian has these where only root's PATH looks. */
 const moreDirectories = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
 
+/** etcd writes its log ahead in pieces of 64 MB, two of which are there from the beginning. */
+const roomOfEtcd = 200 << 20;
+
+/** @throws PodwireError PREREQUISITE_MISSING when `directory` is on a file system that is too full for etcd */
+export function requireRoom(directory: string): void {
+  const { bavail, bsize } = fs.statfsSync(directory);
+  if (bavail * bsize >= roomOfEtcd) return;
+  const message = `etcd needs ${roomOfEtcd >> 20} MiB in ${directory}, ${Math.floor((bavail * bsize) / (1 << 20))} MiB are free; or take --store embedded`;
+  throw new PodwireError('PREREQUISITE_MISSING', message);
+}
+
 /** @throws PodwireError PRIVILEGE_MISSING, PREREQUISITE_MISSING naming Debian's package */
 export function findPrograms(store: StoreKind, binDirectory = ownBinDirectory): Programs {
   if (process.getuid?.() !== 0)

@@ -110,6 +110,8 @@ function listDirectories(): string[] {
     return fs.readdirSync(parentDirectory).toSorted();
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
+    if (hasCode(error, 'EACCES'))
+      throw new PodwireError('PRIVILEGE_MISSING', 'there are testbeds, and only root can look at them');
     throw error;
   }
 }

@@ -85,7 +85,11 @@ async function startDaemon(
   try {
     const [program = '', ...args] = argv;
     const env = { ...process.env, ...usual, ...more };
-    const child = namespace.spawn(program, args, { stdio: ['ignore', fd, fd], detached: true, env });
+    const child = namespace.spawn(program, args, {
+      ...{ stdio: ['ignore', fd, fd], detached: true, env },
+      // It would hold the directory in which somebody has typed a command.
+      cwd: '/',
+    });
     child.once('error', (error) => ended.abort(error));
     child.once('exit', (code, by) => ended.abort(new Error(`it ended with ${by ?? `exit code ${code}`}`)));
     child.unref();

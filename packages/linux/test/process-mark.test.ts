@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { endProcesses, isAlive, markProcess, mountsBelow, processesOfScene } from '../src/index.js';
+
+const started: ReturnType<typeof spawn>[] = [];
+async function startSleep(...words: string[]): Promise<number> {
+  const child = spawn('/bin/sh', ['-c', 'trap "" TERM; echo ready; sleep 60 & wait', 'sh', ...words], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  started.push(child);
+  await once(child.stdout, 'data');
+  return child.pid!;
+}
+afterAll(() => {
+  for (const { pid } of started)
+    try {
+      process.kill(-pid!, 'SIGKILL');
+    } catch {
+      // it has ended
+    }
+});
+
+describe('a process', () => {
+  test('is told from another that gets its id later', () => {
+    const own = markProcess('test', process.pid);
+    expect(isAlive(own)).toBe(true);
+    expect(isAlive({ ...own, startTime: `${Number(own.startTime) - 1}` })).toBe(false);
+  });
+
+  test('that was never there does not live', () => {
+    expect(isAlive(markProcess('nobody', 2 ** 22 + 1))).toBe(false);
+  });
+
+  test('that is frozen ends all the same', async () => {
+    const pid = await startSleep();
+    const mark = markProcess('sleeper', pid);
+    process.kill(pid, 'SIGSTOP');
+    expect(isAlive(mark)).toBe(true);
+    await endProcesses([mark], { now: true });
+    expect(isAlive(mark)).toBe(false);
+    await endProcesses([mark]);
+  });
+});
+
+describe('a scene', () => {
+  test('of no namespace and a directory that nobody names has no processes', () => {
+    expect(processesOfScene(new Set(), '/nobody/has/this')).toEqual([]);
+  });
+
+  test('does not have those that name its directory in the namespace of the machine: an editor, perhaps', async () => {
+    const pid = await startSleep('/run/some-scene/file');
+    expect(processesOfScene(new Set(), '/run/some-scene').map((each) => each.pid)).not.toContain(pid);
+  });
+});
+
+test('mounts below a directory, not the directory itself', () => {
+  const all = mountsBelow('');
+  expect(all.length).toBeGreaterThan(1);
+  expect(mountsBelow('/proc').every(({ path }) => path.startsWith('/proc/'))).toBe(true);
+  expect(fs.readFileSync('/proc/self/mountinfo', 'utf8')).toContain(all[0]!.path);
+});
