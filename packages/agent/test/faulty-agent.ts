@@ -3,6 +3,7 @@
  * do stands in the environment, which the real agent never looks at:
  *
  * - `FAULT_FROM=POINT`: points count from the first time that this one is reached
+ * - `FAULT_ONLY=PATTERN`: instead, only points that match count, from the start
  * - `FAULT_LOG=FILE`: the name of every point that counts is appended to the file
  * - `FAULT_AT=N`: the process kills itself at the N-th point that counts, the first being 1
  * - `FAULT_DISK_FULL=FILE`: as long as the file is there, endpoint records cannot be written
@@ -19,12 +20,14 @@ if (values.config === undefined) {
   // the defaults, in the network namespace of the machine itself.
   throw new Error('faulty-agent needs --config FILE; it is started by tests, inside a private host');
 }
-const { FAULT_FROM, FAULT_LOG, FAULT_AT, FAULT_DISK_FULL, FAULT_SINGLE } = process.env;
+const { FAULT_FROM, FAULT_ONLY, FAULT_LOG, FAULT_AT, FAULT_DISK_FULL, FAULT_SINGLE } = process.env;
 
 let count = 0;
 const faults: FaultPoints = {
   reach(point) {
-    if (count === 0 && point !== FAULT_FROM) return;
+    const counts =
+      FAULT_ONLY === undefined ? count > 0 || point === FAULT_FROM : new RegExp(FAULT_ONLY).test(point);
+    if (!counts) return;
     count += 1;
     if (FAULT_LOG !== undefined) fs.appendFileSync(FAULT_LOG, `${point}\n`);
     if (count === Number(FAULT_AT)) process.kill(process.pid, 'SIGKILL');

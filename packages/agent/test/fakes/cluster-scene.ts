@@ -140,7 +140,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
   }
 }
 
-function fillPool(pool: PoolPart): Pool {
+export function fillPool(pool: PoolPart): Pool {
   return {
     network: 'default',
     blockSize: pool.cidr.includes(':') ? 122 : 26,
