@@ -30,8 +30,8 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   kept: ReadonlyMap<string, string>;
   /** One for each topic: whoever comes second finds what the first has brought. */
   turns(topic: string): Turns;
-  /** Addresses whose loan is on its way to the store. */
-  readonly lending: Set<string>;
+  /** Addresses whose loan is on its way to the store, and to whom. */
+  readonly lending: Map<string, string>;
   /** Loans of which nobody knows whether they were written: address and block. */
   readonly doubtful: Map<string, string>;
   /** Addresses in use that an import has brought along, by address. */

@@ -10,7 +10,7 @@ import type { Core } from './core.js';
 import { Book, type Held } from './holdings/book.js';
 import { adoptImportedEntry, adoptInUse } from './holdings/imported.js';
 import { describeStrays } from './holdings/strays.js';
-import { syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
+import { noteLoans, syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
 import { provide } from './provide.js';
 import { createReporting } from './reports/reporting.js';
 import { Reports } from './reports/reports.js';
@@ -47,7 +47,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     presence: undefined,
     pools: () => (isSynced ? poolValues() : remembered),
     claiming: new Set(),
-    lending: new Set(),
+    lending: new Map(),
     doubtful: new Map(),
     requests: new Set(),
     unwilling: new Map(),
@@ -192,6 +192,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
         if (held === undefined || !containsPrefix(pool.prefix, held.prefix) || !isReady(network, held))
           return undefined;
         held.isOpen = true;
+        noteLoans(core, network, held);
         core.wake();
         return held.prefix;
       },

@@ -188,7 +188,11 @@ class NodeIpam implements Ipam {
     if (owner !== undefined && owner !== lease.owner) {
       throw addressInUse(text, space?.pool.name ?? lease.pool, owner);
     }
-    if (owner !== undefined) return this.#foreign.has(text) ? 'foreign' : 'pool';
+    if (owner !== undefined) {
+      // Its block may be to be had by now, and takes it in.
+      if (this.#foreign.has(text) && !this.#loans.has(text)) space?.slotOf(address);
+      return this.#foreign.has(text) ? 'foreign' : 'pool';
+    }
     // What is lent belongs to another node now, whoever says so; it is known, and that is all.
     const slot = this.#loans.has(text) ? undefined : space?.slotOf(address);
     const place = space && slot && { space, slot };

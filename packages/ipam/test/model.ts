@@ -201,7 +201,9 @@ export class Model {
     this.wake();
     const has = this.taken.get(address);
     if (has !== undefined && has !== owner) fail('ADDRESS_IN_USE');
+    const pool = this.lent.has(address) ? undefined : this.poolOf(address);
     if (has === undefined) this.take(address, owner);
+    else if (pool !== undefined) this.blockOf(pool, address);
     return this.foreign().includes(address) ? 'foreign' : 'pool';
   }
 

@@ -1,9 +1,11 @@
 /** What the copy of the cluster says about this node's blocks, taken into the book. In memory alone. */
-import { parseAddress } from '@podwire/addresses';
+import { containsAddress, parseAddress } from '@podwire/addresses';
 import type { Block } from '@podwire/cluster';
 import { describeError } from '@podwire/errors';
+import type { Ipam } from '@podwire/ipam';
 import { type Core, ipamAround, isOurs } from '../core.js';
 import { cidrOfAddress, type Held } from './book.js';
+import { adoptImportedEntry, adoptInUse } from './imported.js';
 
 /** @returns whether the holdings are others now */
 export function syncAll(core: Core): boolean {
@@ -40,6 +42,7 @@ function syncOwn(core: Core, cidr: string, block: Block | undefined): boolean {
     const changed = held === undefined || held.state !== nextState(held, block!);
     const now = held ?? core.book.add(cidr, block!.state, core.clock.elapsed());
     now.state = nextState(now, block!);
+    if (held === undefined && now.used > 0) bringHome(core, now);
     syncLoans(core, block!);
     return changed;
   }
@@ -48,6 +51,14 @@ function syncOwn(core: Core, cidr: string, block: Block | undefined): boolean {
   if (block?.node === core.node) return false;
   loseBlock(core, held, block);
   return true;
+}
+
+/** Leases that were foreign while the block was not ours. */
+function bringHome(core: Core, { prefix }: Held): void {
+  for (const entry of core.book.usedWithin(prefix)) {
+    if (core.imported.has(entry.address)) adoptImportedEntry(core, entry);
+    else adoptInUse(core, entry.owner, entry);
+  }
 }
 
 /** What is going stays so until its object says otherwise, or is gone. */
@@ -62,24 +73,37 @@ function loseBlock(core: Core, held: Held, block: Block | undefined): void {
   core.log.warn(fields, 'a block is not this node’s any more');
 }
 
+/** Before IPAM has a block (again): what is lent of it, or about to be. */
+export function noteLoans(core: Core, network: string, { cidr, prefix }: Held): void {
+  const { copy, ipams, lending } = core;
+  const ipam = ipams.get(network);
+  const written = copy.blocks.get(cidr)?.value.loans ?? [];
+  const onTheWay = [...lending]
+    .filter(([address]) => containsAddress(prefix, parseAddress(address)))
+    .map(([address, node]) => ({ address, node }));
+  for (const loan of [...written, ...onTheWay]) if (ipam !== undefined) noteLoan(core, ipam, loan);
+}
+
 /** What we lend: the block says what, IPAM must not hand it out. */
 export function syncLoans(core: Core, block: Block): void {
   const held = core.book.get(block.cidr);
   const ipam = held && ipamAround(core, held.prefix);
   if (ipam === undefined) return;
   const lent = new Set(block.loans.map(({ address }) => address));
-  for (const { address, node } of block.loans) {
-    try {
-      ipam.noteLent({ address, borrower: node });
-      core.problems.delete(`loan ${address}`);
-    } catch (error) {
-      const message = `ADDRESS_IN_USE: ${address} is lent to node ${node}: ${describeError(error)}`;
-      core.problems.set(`loan ${address}`, message);
-    }
-  }
+  for (const loan of block.loans) noteLoan(core, ipam, loan);
   for (const { address } of ipam.loans()) {
     const isHere = core.book.around(parseAddress(address))?.cidr === block.cidr;
     if (isHere && !lent.has(address) && !core.lending.has(address)) ipam.takeBack(address);
+  }
+}
+
+function noteLoan({ problems }: Core, ipam: Ipam, { address, node }: Block['loans'][number]): void {
+  try {
+    ipam.noteLent({ address, borrower: node });
+    problems.delete(`loan ${address}`);
+  } catch (error) {
+    const message = `ADDRESS_IN_USE: ${address} is lent to node ${node}: ${describeError(error)}`;
+    problems.set(`loan ${address}`, message);
   }
 }
 

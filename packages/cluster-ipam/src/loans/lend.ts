@@ -90,7 +90,7 @@ async function grant(
     ],
     writes: [{ op: 'put', key, value: encodeObject(blockKind, lent) }],
   };
-  core.lending.add(address);
+  core.lending.set(address, request.value.node);
   try {
     core.faults.reach('lend:chosen');
     const written = await writeAll(core, transaction, signal);

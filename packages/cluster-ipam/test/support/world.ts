@@ -208,7 +208,12 @@ export class World {
   async #keepPresences(): Promise<void> {
     const { admin, clock } = this.cluster;
     for (const machine of this.machines) {
-      if (this.#isReachable(machine)) machine.seen = clock.elapsed();
+      if (this.#isReachable(machine)) {
+        machine.seen = clock.elapsed();
+        // As the agent does, until it is there.
+        if ((await admin.get(keys.presence(machine.name))) === undefined)
+          void machine.node!.register().catch(() => 0);
+      }
       if (clock.elapsed() - machine.seen <= leaseTtl) continue;
       const { name, disk } = machine;
       if (!(await admin.delete(keys.presence(name)))) continue;
@@ -249,7 +254,8 @@ export class World {
       transact: async ({ conditions, writes }, options) => {
         const kept = conditions.filter(({ key }) => !forgetPresence(key));
         const before = [...this.machine(node).disk.records.keys()];
-        const isGone = !this.#isReachable(this.machine(node));
+        const isGone =
+          this.#bug === undefined || (await this.cluster.admin.get(keys.presence(node))) === undefined;
         const outcome = await this.#controller.transact({ conditions: kept, writes }, options);
         if (outcome.committed && isGone) for (const owner of before) this.#forfeited.add(`${node} ${owner}`);
         return outcome;
