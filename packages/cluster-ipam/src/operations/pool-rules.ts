@@ -61,7 +61,9 @@ export function patchPool(pool: Pool, patch: PoolPatch, others: readonly Pool[])
   const { maxBlocksPerNode = pool.maxBlocksPerNode, ...rest } = patch;
   const { maxBlocksPerNode: _, ...before } = pool;
   const limit = maxBlocksPerNode === undefined || maxBlocksPerNode === null ? {} : { maxBlocksPerNode };
-  const changed = checkShape({ ...before, ...rest, ...limit });
+  // Somebody who died while deleting it has left it so.
+  const deleting = patch.disabled === false ? false : pool.deleting;
+  const changed = checkShape({ ...before, ...rest, ...limit, deleting });
   checkAmong(changed, others);
   return changed;
 }

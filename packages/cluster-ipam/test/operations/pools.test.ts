@@ -83,6 +83,13 @@ describe('a change', () => {
     expect((await updatePool(access, 'main', { maxBlocksPerNode: 5 }, signal)).maxBlocksPerNode).toBe(5);
   });
 
+  test('to enabled ends a deletion that somebody has left', async () => {
+    const { access, signal, pool } = createTestCluster();
+    await pool({ cidr: '10.244.0.0/16', deleting: true } as { cidr: string });
+    expect((await updatePool(access, 'main', { natOutgoing: false }, signal)).deleting).toBe(true);
+    expect((await updatePool(access, 'main', { disabled: false }, signal)).deleting).toBe(false);
+  });
+
   test('not of cidr and block size', async () => {
     const { access, signal, pool } = createTestCluster();
     await pool({ cidr: '10.244.0.0/16' });
