@@ -5,11 +5,11 @@ import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
-import type { ClusterMember } from './cluster/member.js';
+import type { ClusterMember } from './cluster/contract.js';
 import { isServing } from './cluster/status.js';
 import type { Network } from './networks.js';
 import type { EndpointRegistry } from './endpoints/registry.js';
-import type { Readiness } from './endpoints/context.js';
+import type { Readiness } from './readiness.js';
 import type { Trace } from './trace.js';
 
 export interface Metrics {

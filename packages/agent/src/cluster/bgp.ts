@@ -1,29 +1,13 @@
 /** Keeps a BGP daemon told of what this node has. In the background: pods never wait for it. */
 import { formatAddress, parseInterfaceAddress } from '@podwire/addresses';
-import type { BgpNeighbour, BgpSession, BgpView } from '@podwire/bird';
+import type { BgpNeighbour, BgpView } from '@podwire/bird';
 import { PodwireError } from '@podwire/errors';
 import type { Clock } from '@podwire/rim';
 import type { BgpConfig } from '../config/bgp.js';
 import type { Log } from '../log.js';
-import type { ClusterMember } from './member.js';
+import type { BgpDaemon, BgpFollower } from './bgp-contract.js';
+import type { ClusterMember } from './contract.js';
 import { createSettleLoop } from './settle-loop.js';
-
-/** The daemon, wherever it runs. */
-export interface BgpDaemon {
-  /** Runs it, if that is our task, with this as its first configuration. Does nothing when it runs. */
-  ensure(view: BgpView, signal: AbortSignal): Promise<void>;
-  apply(view: BgpView, signal: AbortSignal): Promise<void>;
-  sessions(signal: AbortSignal): Promise<BgpSession[]>;
-  /** Ends what we run; its routes stay in the kernel. */
-  stop(): Promise<void>;
-  /** A file with a secret. @throws PodwireError CONFIG_INVALID naming the file */
-  readSecret(file: string): string;
-}
-
-export interface BgpFollower {
-  sessions(signal: AbortSignal): Promise<BgpSession[]>;
-  stop(): Promise<void>;
-}
 
 export interface BgpParts {
   readonly config: BgpConfig;

@@ -6,7 +6,7 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { systemClock } from '@podwire/rim';
 import type { BgpConfig } from '../config/bgp.js';
 import type { Log } from '../log.js';
-import type { BgpDaemon } from './bgp.js';
+import type { BgpDaemon } from './bgp-contract.js';
 
 /** Milliseconds for one answer of the daemon. */
 const deadline = 10_000;

@@ -7,15 +7,14 @@ import type { BlockSource } from '@podwire/ipam';
 import type { Clock, FaultPoints } from '@podwire/rim';
 import type { Store } from '@podwire/store';
 import type { ClusterConfig } from '../config/index.js';
-import type { Readiness } from '../endpoints/context.js';
 import type { AgentRecord, EndpointRegistry } from '../endpoints/registry.js';
 import type { Locks } from '../locks.js';
 import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
 import type { HostView } from '../node/host-view.js';
 import type { ClusterFacts, NodeState } from '../node/node.js';
-import type { ReconcileLoop } from '../reconcile-loop.js';
-import type { BgpDaemon, BgpFollower } from './bgp.js';
+import type { Readiness } from '../readiness.js';
+import type { BgpDaemon, BgpFollower } from './bgp-contract.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { Identity } from './identity.js';
 import type { Peers } from './peers.js';
@@ -55,7 +54,8 @@ export interface FollowingParts {
   readonly engine: Engine;
   readonly locks: Locks;
   readonly readiness: Readiness;
-  readonly loop: ReconcileLoop;
+  /** For what only a reconcile can follow. */
+  readonly loop: { nudge(): void };
 }
 
 /** This node as a member of its cluster. */

@@ -7,9 +7,9 @@ import type { PodName } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import { withDeadline } from '@podwire/rim';
-import { type AgentRecord, podName } from '../endpoints/registry.js';
-import { fullName } from '../endpoints/slow-path.js';
-import { type BgpFollower, followBgp } from './bgp.js';
+import { type AgentRecord, fullName, podName } from '../endpoints/registry.js';
+import { followBgp } from './bgp.js';
+import type { BgpFollower } from './bgp-contract.js';
 import { createBlockOwners } from './block-owners.js';
 import { createClusterPools } from './cluster-pools.js';
 import type { ClusterMember, FollowingParts, MemberOptions } from './contract.js';
@@ -22,8 +22,6 @@ import { viewPeer } from './peer-plan.js';
 import { createPeers, type Peers } from './peers.js';
 import { createRegistration } from './registration.js';
 import { createSettleLoop } from './settle-loop.js';
-
-export type { ClusterMember, ClusterWorld } from './contract.js';
 
 /** Beside the keys of endpoints, which have commas. */
 const lockKey = 'cluster';

@@ -5,7 +5,7 @@ import { checkMtu, unreachableBlocks } from '@podwire/network-routed';
 import { describeError } from '@podwire/errors';
 import type { EndpointContext } from '../endpoints/context.js';
 import { describeEndpoint } from '../endpoints/registry.js';
-import type { ClusterMember } from './member.js';
+import type { ClusterMember } from './contract.js';
 
 /** A block of this node, or an address that another one has lent. */
 export interface HoldingView {

@@ -2,23 +2,16 @@ import type { Engine, FaultPoints, NamespaceIdentity, Owned, RecordStore } from 
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { Clock } from '@podwire/ipam';
-import type { ClusterMember } from '../cluster/member.js';
+import type { ClusterMember } from '../cluster/contract.js';
 import type { Locks } from '../locks.js';
 import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
 import type { NodeState } from '../node/node.js';
 import type { Namespaces } from '../node/namespaces.js';
+import type { Readiness } from '../readiness.js';
 import type { RequestTrace } from '../trace.js';
 import type { HostPorts } from './host-ports.js';
 import type { AgentRecord, EndpointRegistry } from './registry.js';
-
-/** Whether the agent can do its work, and what stands against it. */
-export interface Readiness {
-  /** Records are read, leases adopted, and the last reconcile left the node's own part in order. */
-  ready: boolean;
-  /** Why not; or what is wrong although it is (a later reconcile that was not possible at all). */
-  problem: string | undefined;
-}
 
 /** What the operations on endpoints work with. Everything that reaches outside is passed in. */
 export interface EndpointContext {

@@ -1,5 +1,5 @@
 /** What the agent knows of its endpoints: the records, in memory. The files beside are for the next start. */
-import { type EndpointId, endpointKey, type EndpointRecord } from '@podwire/engine';
+import { type EndpointId, endpointKey, type EndpointRecord, type PodIdentity } from '@podwire/engine';
 import type { Bandwidth, PortMapping } from '@podwire/network-contract';
 
 /** What the agent keeps in `EndpointRecord.endpoint`: the request as it was understood, to compare and to plan again. */
@@ -65,6 +65,14 @@ function isCalled(record: AgentRecord, text: string): boolean {
 /** `namespace/name`; undefined outside Kubernetes. */
 export function podName({ pod }: Pick<EndpointRecord, 'pod'>): string | undefined {
   return pod.name === undefined ? undefined : `${pod.namespace ?? ''}/${pod.name}`;
+}
+
+/** Only pods of Kubernetes' naming can belong to a workload. */
+export function fullName({
+  namespace,
+  name,
+}: PodIdentity): { readonly namespace: string; readonly name: string } | undefined {
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
 /** How an endpoint is called in messages: its pod, or else its container. */

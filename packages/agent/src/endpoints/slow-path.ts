@@ -1,9 +1,9 @@
 /** What an ADD asks the cluster for: when this node has no address for it, or when its workload has addresses of its own. */
-import type { Need, PodName } from '@podwire/cluster-ipam';
-import type { PodIdentity } from '@podwire/engine';
+import type { Need } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
-import type { ClusterMember } from '../cluster/member.js';
+import type { ClusterMember } from '../cluster/contract.js';
 import type { Call, EndpointContext } from './context.js';
+import { fullName } from './registry.js';
 import { type AddRequest, wantedAddresses, wantedFamilies } from './draft.js';
 
 /** What is provided may be taken by another ADD that waits too; somebody who loses so often is told. */
@@ -52,11 +52,6 @@ async function withWorkload(
   const given = await cluster.addressing.addressesFor(network.view.name, pod, families, call.signal);
   call.trace.stage('plan');
   return given === undefined ? asked : { ...asked, given };
-}
-
-/** Only pods of Kubernetes' naming can belong to a workload. */
-export function fullName({ namespace, name }: PodIdentity): PodName | undefined {
-  return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
 /** Nothing is left in the blocks of this node, or the address lies in a block of another one. */

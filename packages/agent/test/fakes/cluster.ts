@@ -6,7 +6,7 @@ import { systemClock } from '@podwire/rim';
 import { encodeObject } from '@podwire/store';
 import { createMemoryServer, type MemoryServer, type MemoryStore } from '@podwire/store/memory';
 import { onTestFinished, vi } from 'vitest';
-import type { ClusterMember } from '../../src/cluster/member.js';
+import type { ClusterMember } from '../../src/cluster/contract.js';
 import type { StateFiles } from '../../src/cluster/state-files.js';
 import type { LinkAddress } from '../../src/cluster/underlay.js';
 import { loadRecords } from '../../src/recovery.js';
