@@ -8,6 +8,7 @@ import type { NodeAddressingOptions, Timing } from './contract.js';
 import type { Book } from './holdings/book.js';
 import type { Trust } from './trust/trust.js';
 import type { Turns } from './waiting.js';
+import type { WorkloadIndex } from './workloads/match.js';
 
 export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   readonly timing: Timing;
@@ -26,8 +27,7 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   readonly requests: Set<string>;
   /** Owners that have refused or not answered lately: blocks, with the elapsed time until when they are not asked again. */
   readonly unwilling: Map<string, number>;
-  /** `NETWORK ADDRESS` to the workload that keeps it. */
-  kept: ReadonlyMap<string, string>;
+  readonly workloads: WorkloadIndex;
   /** One for each topic: whoever comes second finds what the first has brought. */
   turns(topic: string): Turns;
   /** Addresses whose loan is on its way to the store, and to whom. */

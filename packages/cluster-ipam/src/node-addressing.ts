@@ -17,7 +17,7 @@ import { Reports } from './reports/reports.js';
 import { Trust } from './trust/trust.js';
 import { completeTiming, createTurns, type Turns, waitUntil, within } from './waiting.js';
 import { addressesFor, type Assignment } from './workloads/assign.js';
-import { keptAddresses, workloadOf } from './workloads/match.js';
+import { createWorkloadIndex } from './workloads/match.js';
 
 /** Milliseconds that a node without anything of its own waits for the store's first word. */
 const firstWord = 5_000;
@@ -33,6 +33,8 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   let remembered: ReadonlyMap<string, Pool> = new Map();
   let isSynced = false;
   let isStarted = false;
+  /** Something of an earlier life is known. */
+  let isResumed = false;
   let savedAt = 0;
   let savedText = '';
 
@@ -52,7 +54,11 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     requests: new Set(),
     unwilling: new Map(),
     imported: new Map(),
-    kept: new Map(),
+    workloads: createWorkloadIndex({
+      copy,
+      keys: options.keys,
+      onKeep: (network, address, workload) => core.ipams.get(network)?.keep(address, workload),
+    }),
     turns(topic) {
       const turns = topics.get(topic) ?? createTurns();
       topics.set(topic, turns);
@@ -118,7 +124,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   function takeChange(change: CopyChange): void {
     if (change.pools.size > 0) poolCache = undefined;
     core.index.take(change);
-    if (change.workloads.size > 0) takeKept();
+    core.workloads.take(change.workloads);
     if (!isStarted || !isSynced) return;
     const isOther = syncBlocks(core, change.blocks);
     for (const key of change.loanRequests) takeRequest(key);
@@ -128,21 +134,11 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   function takeRequest(key: string): void {
     const request = copy.loanRequests.get(key)?.value;
-    const isForUs = request !== undefined && copy.blocks.get(request.block)?.value.node === node;
+    const owner = request && copy.blocks.get(request.block)?.value.node;
+    // Our own question to an owner whose block has become ours meanwhile needs no answer.
+    const isForUs = request !== undefined && owner === node && request.node !== node;
     if (isForUs && request.refused === undefined) core.requests.add(key);
     else core.requests.delete(key);
-  }
-
-  function takeKept(): void {
-    core.kept = keptAddresses(core);
-    for (const network of core.ipams.keys()) setKept(network);
-  }
-
-  function setKept(network: string): void {
-    const own = [...core.kept].filter(([key]) => key.startsWith(`${network} `));
-    core.ipams
-      .get(network)
-      ?.setKept(new Map(own.map(([key, workload]) => [key.slice(network.length + 1), workload])));
   }
 
   const stopFollowing = copy.onChange(takeChange);
@@ -153,7 +149,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     isSynced = true;
     poolCache = undefined;
     core.index.take({ pools: new Set(copy.pools.keys()), blocks: new Set(copy.blocks.keys()) });
-    takeKept();
+    core.workloads.take(copy.workloads.keys());
     if (isStarted) joinCopy();
   }
 
@@ -233,7 +229,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   return {
     async start(inUse, signal) {
-      const hasFile = isStarted || resume();
+      isResumed ||= !isStarted && resume();
       for (const { address, owner, since = clock.now() } of inUse) {
         if (book.entry(address) === undefined) book.use({ address, owner, since });
         // IPAM must know before somebody asks for a loan, which may be in a moment.
@@ -243,17 +239,17 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
         book.use(entry);
         adoptImportedEntry(core, entry);
       }
-      if (!isSynced && !hasFile) await waitForStore(signal);
+      if (!isSynced && !isResumed) await waitForStore(signal);
       isStarted = true;
       if (isSynced) joinCopy();
-      if (isSynced) await firstRound(hasFile, signal);
+      if (isSynced) await firstRound(signal);
       background.start();
       reporting.start();
     },
     pools: (network) => poolsOf(core, network).map((pool) => toSpec(core, pool)),
     attach(network, ipam) {
       core.ipams.set(network, ipam);
-      setKept(network);
+      for (const [address, workload] of core.workloads.kept(network)) ipam.keep(address, workload);
       for (const entry of core.imported.values()) adoptImportedEntry(core, entry);
       for (const { cidr } of book.blocks()) {
         const block = copy.blocks.get(cidr)?.value;
@@ -267,7 +263,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
       await provide(core, need, signal);
     },
     requireTrust: isTrusted,
-    hasWorkload: (network, pod) => workloadOf(core, network, pod) !== undefined,
+    hasWorkload: (network, pod) => core.workloads.of(network, pod) !== undefined,
     async addressesFor(network, pod, families, signal) {
       isTrusted();
       return addressesFor(core, network, pod, families, signal);
@@ -277,7 +273,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
       core.wake();
     },
     noteUnassigned(network, pod) {
-      if (workloadOf(core, network, pod) === undefined) return;
+      if (core.workloads.of(network, pod) === undefined) return;
       assignments.push({ network, pod, addresses: undefined });
       core.wake();
     },
@@ -329,12 +325,12 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   }
 
   /** The node has a block before it is ready. What fails now is tried again in the background, if there is something to go on with. */
-  async function firstRound(hasFile: boolean, signal: AbortSignal): Promise<void> {
+  async function firstRound(signal: AbortSignal): Promise<void> {
     try {
       await background.runOnce(signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (!hasFile && trust.isFenced) {
+      if (!isResumed && trust.isFenced) {
         throw new PodwireError('AGENT_NOT_READY', `the store does not answer: ${describeError(error)}`, {
           cause: error,
         });

@@ -8,7 +8,6 @@ import { freeAddresses, wholeStock } from './claims/stock.js';
 import type { Need } from './contract.js';
 import { type Core, poolAround } from './core.js';
 import { borrow, borrowAny } from './loans/borrow.js';
-import { keptFor } from './workloads/match.js';
 
 /** @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL, NODE_FENCED, STORE_UNAVAILABLE */
 export async function provide(core: Core, need: Need, signal: AbortSignal): Promise<void> {
@@ -33,7 +32,7 @@ async function provideAddress(core: Core, need: Need, address: Address, signal: 
     throw new PodwireError('ADDRESS_NOT_IN_POOL', message, { details: { address: text } });
   }
   if (core.book.around(address) !== undefined) return;
-  const workload = keptFor(core, pool.network, text);
+  const workload = core.workloads.keeperOf(pool.network, text);
   if (workload !== undefined && workload !== need.workload) throw keptByWorkload(text, pool, workload);
   if (isUsable(core, pool) && (await claimBlock(core, pool.name, address, signal)) === 'claimed') return;
   if (pool.allocation === 'node-cidr')

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { blockKind } from '@podwire/cluster';
+import { decodeObject, encodeObject } from '@podwire/store';
 import { keys, newDisk, TestCluster, type TestNode } from './support/cluster.js';
 
 const cidr = '10.0.0.0/28';
@@ -103,8 +105,8 @@ it('a block that is nobody’s while something of it is lent is claimed with its
   await owner.stop();
   await cluster.admin.delete(keys.presence('n1'));
   const item = await cluster.admin.get(keys.block(cidr));
-  const { node: _, instance: __, ...rest } = JSON.parse(item!.value).value as Record<string, unknown>;
-  await cluster.admin.put(item!.key, JSON.stringify({ kind: 'block', version: 1, value: rest }));
+  const { node: _, instance: __, ...rest } = decodeObject(blockKind, item!.key, item!.value);
+  await cluster.admin.put(item!.key, encodeObject(blockKind, rest));
   const third = await cluster.join('n3', {}, newDisk());
   expect(third.blocks).toEqual([cidr]);
   await expect(add(third, 'x', { requested: [address] })).rejects.toThrow('lent to node n2');

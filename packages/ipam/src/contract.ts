@@ -190,10 +190,10 @@ export interface Ipam {
   takeBack(address: string): void;
   loans(): readonly Loan[];
   /**
-   * Addresses that only one workload may have, by name (`requested`, `preferred` with this `workload`): its static ones, and
-   * what its sticky pods come back to. All others get something else. What is in use of them stays so.
+   * An address that only one workload may have, by name (`requested`, `preferred` with this `workload`): a static one, or what
+   * a sticky pod comes back to. All others get something else. When it is in use, it stays so. Undefined: for everybody again.
    */
-  setKept(kept: ReadonlyMap<string, string>): void;
+  keep(address: string, workload: string | undefined): void;
   leases(): Lease[];
   /** Leases outside every block of this node: of pools that have been removed since, for instance. */
   foreignLeases(): Lease[];

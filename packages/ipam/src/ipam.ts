@@ -71,7 +71,7 @@ class NodeIpam implements Ipam {
   /** By canonical text; also of blocks that are not owned (yet). */
   readonly #loans = new Map<string, Loan>();
   /** By canonical text. */
-  #kept: ReadonlyMap<string, string> = new Map();
+  readonly #kept = new Map<string, string>();
   readonly #unplaced = new UnplacedRests();
   #releases = 0;
 
@@ -365,20 +365,14 @@ class NodeIpam implements Ipam {
     return [...this.#loans.values()];
   }
 
-  setKept(kept: ReadonlyMap<string, string>): void {
-    const before = this.#kept;
-    this.#kept = new Map([...kept].map(([text, workload]) => [formatAddress(parseAddress(text)), workload]));
-    for (const text of new Set([...before.keys(), ...this.#kept.keys()])) {
-      const workload = this.#kept.get(text);
-      if (workload !== before.get(text)) this.#keepSlot(text, workload);
-    }
-  }
-
-  #keepSlot(text: string, workload: string | undefined): void {
+  keep(text: string, workload: string | undefined): void {
     const address = parseAddress(text);
+    const canonical = formatAddress(address);
+    if (workload === undefined) this.#kept.delete(canonical);
+    else this.#kept.set(canonical, workload);
     const space = this.#spaceOf(address);
     const slot = space?.knownSlotOf(address);
-    if (slot !== undefined) space!.keep(slot, workload);
+    if (slot !== undefined && slot.keptFor !== workload) space!.keep(slot, workload);
   }
 
   leases(): Lease[] {
@@ -411,10 +405,7 @@ class NodeIpam implements Ipam {
   /** A block that was another's when a lease in it was adopted may become ours later: it must know that lease. */
   #blockClaimed(space: PoolSpace, block: Block): void {
     this.#blocks.add(block);
-    for (const [text, workload] of this.#kept) {
-      const slot = findSlot(block, parseAddress(text));
-      if (slot !== undefined) space.keep(slot, workload);
-    }
+    if (this.#kept.size > 0) this.#keepSlots(space, block);
     for (const loan of this.#loans.values()) {
       const slot = findSlot(block, parseAddress(loan.address));
       if (slot !== undefined) space.lend(slot, loan.borrower);
@@ -424,6 +415,13 @@ class NodeIpam implements Ipam {
       if (slot !== undefined && slot.state !== 'lent') this.#settleForeign(holding, { space, slot });
     }
     this.#unplaced.place(space, block);
+  }
+
+  #keepSlots(space: PoolSpace, block: Block): void {
+    for (const slot of block.slots) {
+      const workload = this.#kept.get(formatSlot(slot));
+      if (workload !== undefined) space.keep(slot, workload);
+    }
   }
 
   #settleForeign(holding: Holding, place: Place): void {

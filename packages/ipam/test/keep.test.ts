@@ -3,12 +3,10 @@ import { parsePrefix } from '@podwire/addresses';
 import { refusal } from './refusal.js';
 import { setUp, v4 } from './set-up.js';
 
-const kept = new Map([['10.0.0.1', 'shop/web']]);
-
 describe('an address that is kept for a workload', () => {
   it('is given to nobody else, and to the workload when it asks for it', () => {
     const { ipam, take } = setUp([v4]);
-    ipam.setKept(kept);
+    ipam.keep('10.0.0.1', 'shop/web');
     expect(take('a')).toEqual(['10.0.0.2']);
     expect(refusal(() => take('b', { requested: ['10.0.0.1'] })).message).toBe(
       '10.0.0.1 of pool blue is kept for workload shop/web',
@@ -20,7 +18,7 @@ describe('an address that is kept for a workload', () => {
   it('is kept again after its lease, and free when it is kept no more', () => {
     const { ipam, time, take } = setUp([v4]);
     for (const owner of ['a', 'b', 'c']) take(owner);
-    ipam.setKept(kept);
+    ipam.keep('10.0.0.1', 'shop/web');
     ipam.release('a');
     time.now += 10_000;
     expect(take('d', { requested: ['10.0.0.1'], workload: 'shop/web' })).toEqual(['10.0.0.1']);
@@ -29,13 +27,13 @@ describe('an address that is kept for a workload', () => {
     const others = Array.from({ length: 11 }, (_, i) => take(`o${i}`)[0]);
     expect(others).not.toContain('10.0.0.1');
     expect(refusal(() => take('x')).code).toBe('POOL_EXHAUSTED');
-    ipam.setKept(new Map());
+    ipam.keep('10.0.0.1', undefined);
     expect(take('x')).toEqual(['10.0.0.1']);
   });
 
   it('is lent only to who asks for it', () => {
     const { ipam } = setUp([{ ...v4, blockSize: 31 }]);
-    ipam.setKept(kept);
+    ipam.keep('10.0.0.1', 'shop/web');
     expect(refusal(() => ipam.lend('10.0.0.0/31', 'n2')).code).toBe('POOL_EXHAUSTED');
     expect(ipam.lend('10.0.0.0/31', 'n2', '10.0.0.1')).toEqual({ address: '10.0.0.1', borrower: 'n2' });
   });

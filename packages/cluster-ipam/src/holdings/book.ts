@@ -67,6 +67,7 @@ export class Book {
   }
 
   add(cidr: string, state: Holding['state'], since: number, lender?: string): Held {
+    this.delete(cidr);
     const prefix = parsePrefix(cidr);
     const used = this.usedWithin(prefix).length;
     const held: Held = {

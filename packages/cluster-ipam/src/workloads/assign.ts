@@ -5,7 +5,7 @@ import { decodeObject, encodeObject } from '@podwire/store';
 import type { PodAddresses, PodName } from '../contract.js';
 import { type Core, within } from '../core.js';
 import { provide } from '../provide.js';
-import { nameOf, workloadOf } from './match.js';
+import { nameOf } from './match.js';
 
 type Families = readonly (4 | 6)[];
 
@@ -20,7 +20,7 @@ export async function addressesFor(
   families: Families,
   signal: AbortSignal,
 ): Promise<PodAddresses | undefined> {
-  const workload = workloadOf(core, network, pod)?.value;
+  const workload = core.workloads.of(network, pod)?.value;
   if (workload === undefined) return undefined;
   const requested =
     workload.addresses.length === 0 ? [] : await takeStatic(core, network, pod, families, signal);
@@ -66,7 +66,7 @@ async function takeStatic(
 ): Promise<string[]> {
   const unusable = new Set<string>();
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const stored = workloadOf(core, network, pod);
+    const stored = core.workloads.of(network, pod);
     if (stored === undefined) return [];
     const chosen = chooseStatic(core, stored.value, pod, families, unusable);
     if (!(await assign(core, stored, pod, chosen, signal))) continue;
@@ -165,7 +165,7 @@ export async function writeAssignment(
   signal: AbortSignal,
 ): Promise<void> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const stored = workloadOf(core, network, pod);
+    const stored = core.workloads.of(network, pod);
     if (stored === undefined) return;
     const { sticky, assigned } = stored.value;
     if (addresses === undefined && (sticky || assigned[pod.name] === undefined)) return;

@@ -1,43 +1,105 @@
-/** Which workload a pod belongs to, and which addresses workloads keep. In memory, following the copy. */
+/** Which workload a pod belongs to, and which addresses workloads keep. Follows the copy workload by workload. */
 import { formatAddress, parseAddress } from '@podwire/addresses';
-import type { Stored, Workload } from '@podwire/cluster';
+import type { ClusterCopy, Keys, Stored, Workload } from '@podwire/cluster';
 import type { PodName } from '../contract.js';
-import type { Core } from '../core.js';
 
-/** The one that names the pod; or else the longest beginning of its name. */
-export function workloadOf(
-  core: Core,
-  network: string,
-  { namespace, name }: PodName,
-): Stored<Workload> | undefined {
-  if (core.copy.workloads.size === 0) return undefined;
-  const exact = core.copy.workloads.get(core.keys.workload(network, namespace, name));
-  if (exact !== undefined) return exact;
-  let best: Stored<Workload> | undefined;
-  for (const stored of core.copy.workloads.values()) {
-    const { value } = stored;
-    if (value.network !== network || value.namespace !== namespace || !value.name.endsWith('*')) continue;
-    const isLonger = best === undefined || value.name.length > best.value.name.length;
-    if (isLonger && name.startsWith(value.name.slice(0, -1))) best = stored;
-  }
-  return best;
+export interface WorkloadIndex {
+  /** @param keys of workloads that have come, changed or gone */
+  take(keys: Iterable<string>): void;
+  /** The one that names the pod; or else the longest beginning of its name. */
+  of(network: string, pod: PodName): Stored<Workload> | undefined;
+  /** The workload whose static address it is, or for one of whose sticky pods it is kept. */
+  keeperOf(network: string, address: string): string | undefined;
+  /** What is kept of a network. */
+  kept(network: string): ReadonlyMap<string, string>;
+}
+
+export interface WorkloadIndexOptions {
+  readonly copy: Pick<ClusterCopy, 'workloads'>;
+  readonly keys: Keys;
+  /** Somebody else keeps the address now, or nobody. */
+  readonly onKeep: (network: string, address: string, workload: string | undefined) => void;
+}
+
+interface Known {
+  readonly workload: Workload;
+  readonly kept: readonly string[];
 }
 
 export const nameOf = ({ namespace, name }: Workload): string => `${namespace}/${name}`;
 
-/** The workload whose static address it is, or for one of whose sticky pods it is kept. */
-export function keptFor(core: Core, network: string, address: string): string | undefined {
-  return core.kept.get(`${network} ${address}`);
+export function createWorkloadIndex({ copy, keys, onKeep }: WorkloadIndexOptions): WorkloadIndex {
+  const known = new Map<string, Known>();
+  /** By network and namespace: keys of those that mean beginnings of names. */
+  const beginnings = new Map<string, Set<string>>();
+  /** By network: address to workload. */
+  const keepers = new Map<string, Map<string, string>>();
+  const spaceOf = ({ network, namespace }: { network: string; namespace: string }): string =>
+    `${network} ${namespace}`;
+
+  function forget(key: string): void {
+    const before = known.get(key);
+    if (before === undefined) return;
+    known.delete(key);
+    beginnings.get(spaceOf(before.workload))?.delete(key);
+  }
+
+  function keep(network: string, address: string, workload: string | undefined): void {
+    const kept = keepers.get(network) ?? new Map<string, string>();
+    keepers.set(network, kept);
+    if (kept.get(address) === workload) return;
+    if (workload === undefined) kept.delete(address);
+    else kept.set(address, workload);
+    onKeep(network, address, workload);
+  }
+
+  function takeOne(key: string): void {
+    const before = known.get(key);
+    forget(key);
+    const workload = copy.workloads.get(key)?.value;
+    const kept = workload === undefined ? [] : addressesOf(workload);
+    if (workload !== undefined) {
+      known.set(key, { workload, kept });
+      if (workload.name.endsWith('*')) addBeginning(workload, key);
+    }
+    const still = new Set(kept);
+    for (const address of before?.kept ?? [])
+      if (!still.has(address)) keep(before!.workload.network, address, undefined);
+    for (const address of kept) keep(workload!.network, address, nameOf(workload!));
+  }
+
+  function addBeginning(workload: Workload, key: string): void {
+    const space = spaceOf(workload);
+    const there = beginnings.get(space);
+    if (there === undefined) beginnings.set(space, new Set([key]));
+    else there.add(key);
+  }
+
+  return {
+    take(changed) {
+      for (const key of changed) takeOne(key);
+    },
+    of(network, { namespace, name }) {
+      if (known.size === 0) return undefined;
+      const exact = copy.workloads.get(keys.workload(network, namespace, name));
+      if (exact !== undefined) return exact;
+      let best: Stored<Workload> | undefined;
+      for (const key of beginnings.get(spaceOf({ network, namespace })) ?? []) {
+        const stored = copy.workloads.get(key);
+        const isLonger = best === undefined || (stored?.value.name.length ?? 0) > best.value.name.length;
+        if (stored !== undefined && isLonger && name.startsWith(stored.value.name.slice(0, -1)))
+          best = stored;
+      }
+      return best;
+    },
+    keeperOf: (network, address) => keepers.get(network)?.get(address),
+    kept: (network) => keepers.get(network) ?? none,
+  };
 }
 
-/** All addresses that workloads keep, with whose they are. Looks at every workload. */
-export function keptAddresses({ copy }: Core): Map<string, string> {
-  const kept = new Map<string, string>();
-  for (const { value } of copy.workloads.values()) {
-    const assigned = value.sticky ? Object.values(value.assigned).flat() : [];
-    for (const address of [...value.addresses, ...assigned]) {
-      kept.set(`${value.network} ${formatAddress(parseAddress(address))}`, nameOf(value));
-    }
-  }
-  return kept;
+const none: ReadonlyMap<string, string> = new Map();
+
+function addressesOf({ addresses, assigned, sticky }: Workload): string[] {
+  const all = [...addresses, ...(sticky ? Object.values(assigned).flat() : [])];
+  return [...new Set(all.map((text) => formatAddress(parseAddress(text))))];
 }
