@@ -1,0 +1,17 @@
+/**
+ * What `podwire agent` is, with orders from a test:
+ *
+ *   node agent-entry.js --config FILE
+ *
+ * `PODWIRE_FAULTS` is the directory of orders; without it there are none.
+ */
+import { parseArgs } from 'node:util';
+import { loadConfig, runAgent } from '@podwire/agent';
+import { noFaults } from '@podwire/engine';
+import { obeyOrders } from '@podwire/testkit/fault-orders';
+
+const { values } = parseArgs({ options: { config: { type: 'string' } } });
+// A bare `node --test` runs every file below a folder named test: that must not become an agent on the machine itself.
+if (values.config === undefined) throw new Error('it is started by tests, with --config FILE');
+const { PODWIRE_FAULTS: orders } = process.env;
+await runAgent(loadConfig(values.config), { faults: orders === undefined ? noFaults : obeyOrders(orders) });
