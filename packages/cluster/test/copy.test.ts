@@ -6,6 +6,7 @@ import {
   type Block,
   blockKind,
   type ClusterCopy,
+  completePool,
   type CopyChange,
   keysBelow,
   openClusterCopy,
@@ -25,21 +26,7 @@ const block = (cidr: string, node: string, loans: Block['loans'] = []): Block =>
   loans,
 });
 
-const pool = (name: string, cidr: string): Pool => ({
-  name,
-  network: 'default',
-  cidr,
-  blockSize: 26,
-  encapsulation: 'direct',
-  natOutgoing: true,
-  disabled: false,
-  reserved: [],
-  nodeSelector: '',
-  assignment: 'automatic',
-  allocation: 'blocks',
-  borrowing: true,
-  deleting: false,
-});
+const pool = (name: string, cidr: string): Pool => completePool({ name, cidr });
 
 let server: ReturnType<typeof createMemoryServer>;
 let store: Store;
