@@ -8,6 +8,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { blockKind, keysBelow, nodeKind } from '@podwire/cluster';
+import { silentLog, systemClock } from '@podwire/rim';
+import { encodeObject, openStore } from '@podwire/store';
 
 const program = path.resolve(import.meta.dirname, '../../../../../bin/podwire');
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-controller-'));
@@ -85,6 +88,51 @@ test(
     const [code] = (await once(second.child, 'exit')) as [number];
     assert.equal(code, 143);
     assert.equal((await third.said('leads'))['holder'], 'third');
+  },
+);
+
+test(
+  'a node that does not come back is released, and garbage is collected',
+  { timeout: 60_000 },
+  async () => {
+    const root = '/second';
+    const keys = keysBelow(root);
+    const opened = await openStore(
+      { kind: 'embedded', directory: `${directory}/store` },
+      { clock: systemClock, log: silentLog },
+    );
+    const node = {
+      name: 'n1',
+      instance: 'i1',
+      version: '0',
+      labels: {},
+      addresses: {},
+      mtu: 1500,
+      registeredAt: 1,
+    };
+    const block = { cidr: '10.244.0.0/26', state: 'confirmed' as const, claimedAt: 1, loans: [] };
+    try {
+      await podwire('pool', 'create', 'main', '10.244.0.0/16', '--root', root);
+      await opened.put(keys.node('n1'), encodeObject(nodeKind, node));
+      await opened.put(
+        keys.block(block.cidr),
+        encodeObject(blockKind, { ...block, node: 'n1', instance: 'i1' }),
+      );
+      const nobodys = '10.244.1.0/26';
+      await opened.put(keys.block(nobodys), encodeObject(blockKind, { ...block, cidr: nobodys }));
+      const controller = startController('n9', '--root', root, '--vanish-after', '2s', '--grace', '2s');
+      await controller.said('a node is unreachable; its pods may go on working');
+      assert.match(await podwire('nodes', '--root', root), /n1 +unreachable/);
+      const released = await controller.said('a node has vanished; what it had is free again');
+      assert.deepEqual(released['blocks'], [block.cidr]);
+      await controller.said('cleaned up');
+      assert.deepEqual((await opened.list(`${root}/shared/blocks/`)).items, []);
+      assert.deepEqual((await opened.list(`${root}/shared/nodes/`)).items, []);
+      controller.child.kill('SIGTERM');
+      await once(controller.child, 'exit');
+    } finally {
+      await opened.close();
+    }
   },
 );
 
