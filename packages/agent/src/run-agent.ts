@@ -135,6 +135,8 @@ async function openWorld(
   const { createController } = await import('@podwire/controller');
   const { openClusterCopy } = await import('@podwire/cluster');
   const { openStore } = await import('@podwire/store');
+  const { readMachine } = await import('./cluster/node-name.js');
+  const machine = readMachine();
   const bgp = cluster.bgp === undefined ? {} : { bgp: await openBgp(cluster.bgp, stateDir, log) };
   const connection = openRouteConnection();
   try {
@@ -146,6 +148,7 @@ async function openWorld(
         store: opened,
         files: openStateFiles(stateDir),
         clock: systemClock,
+        ...(machine === undefined ? {} : { machine }),
         readAddresses: () => readKernelAddresses(connection),
         openCopy: openClusterCopy,
         createAddressing: createAddressing ?? createNodeAddressing,

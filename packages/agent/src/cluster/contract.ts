@@ -27,6 +27,8 @@ export interface ClusterWorld {
   readonly store: Store;
   readonly files: StateFiles;
   readonly clock: Clock;
+  /** Which machine this is; see `node-name.ts`. */
+  readonly machine?: string;
   readonly readAddresses: () => readonly LinkAddress[];
   readonly openCopy: (options: ClusterCopyOptions) => ClusterCopy;
   readonly createAddressing: (options: NodeAddressingOptions) => NodeAddressing;

@@ -10,6 +10,7 @@ import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { FollowingParts, MemberOptions } from './contract.js';
 import { type Identity, saveIdentity, type TunnelAddresses, viewTunnel } from './identity.js';
+import { machineLabel } from './node-name.js';
 import type { Peers } from './peers.js';
 import type { Registration } from './registration.js';
 import { adoptTunnel, chooseTunnel, tunnelOwners } from './tunnel.js';
@@ -155,7 +156,10 @@ export function createFollower(options: FollowerOptions): Follower {
       name: nodeName,
       instance: identity.instance,
       version,
-      labels: config.labels,
+      labels: {
+        ...config.labels,
+        ...(world.machine === undefined ? {} : { [machineLabel]: world.machine }),
+      },
       addresses: { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) },
       mtu,
       ...(tunnel === undefined ? {} : { tunnel }),

@@ -45,6 +45,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   const shared = { node: nodeName, instance, store, keys, clock, faults, log };
   const registration = createRegistration({
     ...shared,
+    ...(world.machine === undefined ? {} : { machine: world.machine }),
     ttl: config.lease,
     noteWritten: (key, node, revision) => copy.note(key, node, revision),
   });

@@ -14,6 +14,7 @@ import {
   type Revision,
   type Store,
 } from '@podwire/store';
+import { refuseOtherAgent, refuseOtherMachine } from './node-name.js';
 
 export type Standing =
   /** It was not tried yet. */
@@ -27,6 +28,8 @@ export type Standing =
 export interface RegistrationOptions {
   readonly node: string;
   readonly instance: string;
+  /** Which machine it is; see {@link refuseOtherMachine}. */
+  readonly machine?: string;
   readonly store: Store;
   readonly keys: Keys;
   readonly clock: Clock;
@@ -109,8 +112,11 @@ export function createRegistration(options: RegistrationOptions): Registration {
   /** @throws PodwireError NODE_NAME_TAKEN, and as the store does */
   async function takePresence(): Promise<Presence> {
     const key = keys.presence(node);
-    const there = await call((signal) => store.get(key, { signal }));
-    refuseOther(there);
+    const [there, object] = await call((signal) =>
+      Promise.all([store.get(key, { signal }), store.get(keys.node(node), { signal })]),
+    );
+    refuseOtherAgent(there, options);
+    refuseOtherMachine(object, options);
     const askedAt = clock.elapsed();
     const lease = await call((signal) => store.grantLease(ttl, { signal }));
     const kept = keepLease(lease, { clock, log, askedAt });
@@ -122,7 +128,10 @@ export function createRegistration(options: RegistrationOptions): Registration {
       const outcome = await call((signal) =>
         store.transact(
           {
-            conditions: [{ key, expect }],
+            conditions: [
+              { key, expect },
+              { key: keys.node(node), expect: object?.revision ?? 'absent' },
+            ],
             writes: [
               { op: 'put', key, value, lease: lease.id },
               { op: 'delete', key: keys.absence(node) },
@@ -133,25 +142,13 @@ export function createRegistration(options: RegistrationOptions): Registration {
       );
       faults.reach('register:present');
       if (outcome.committed) return { kept, revision: outcome.revision };
-      refuseOther(outcome.found[0]);
+      refuseOtherAgent(outcome.found[0], options);
       throw new PodwireError('STORE_CONFLICT', `${key} was changed by somebody else`);
     } catch (error) {
       kept.stop();
       await call((signal) => lease.revoke({ signal })).catch(() => undefined);
       throw error;
     }
-  }
-
-  function refuseOther(item: Item | undefined): void {
-    if (item === undefined) return;
-    const other = decodeObject(presenceKind, item.key, item.value);
-    if (other.instance === instance) return;
-    const since = new Date(other.since).toISOString();
-    throw new PodwireError(
-      'NODE_NAME_TAKEN',
-      `the node name ${node} is taken by another agent (instance ${other.instance}, since ${since}); this one is instance ${instance}`,
-      { details: { node, instance: other.instance, since: other.since } },
-    );
   }
 
   /** Keeps the object up to date until the presence is lost. @throws STORE_LEASE_LOST */

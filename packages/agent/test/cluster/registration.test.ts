@@ -9,8 +9,10 @@ import {
   randomFaults,
 } from '@podwire/store/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { machineLabel } from '../../src/cluster/node-name.js';
 import { createRegistration, type Registration } from '../../src/cluster/registration.js';
 import { keys, until } from '../fakes/cluster.js';
+import { containing } from '../fakes/matchers.js';
 
 const node = (more: Partial<Node> = {}): Node => ({
   name: 'n1',
@@ -29,12 +31,13 @@ interface Subject {
   readonly written: string[];
 }
 
-function register(server: MemoryServer, instance = 'a', ttl = 500): Subject {
+function register(server: MemoryServer, instance = 'a', ttl = 500, machine?: string): Subject {
   const store = server.connect({ timeout: 5 });
   const written: string[] = [];
   const registration = createRegistration({
     node: 'n1',
     instance,
+    ...(machine === undefined ? {} : { machine }),
     store,
     keys,
     clock: systemClock,
@@ -124,6 +127,28 @@ describe('registration', () => {
     await until(() => kindOf(same) === 'away');
     same.store.restore();
     await until(() => kindOf(same) === 'taken');
+  });
+
+  test('another boot of the machine has the name at once; another machine when the node is forgotten', async () => {
+    const server = createMemoryServer();
+    const first = register(server, 'a', 300, 'm1');
+    first.registration.publish(node({ labels: { [machineLabel]: 'm1' } }));
+    await until(() => first.written.length === 1);
+    await first.registration.stop();
+    const boot = register(server, 'b', 300, 'm1');
+    boot.registration.publish(node({ instance: 'b', labels: { [machineLabel]: 'm1' } }));
+    await until(() => boot.written.length === 1);
+    await boot.registration.stop();
+    // Its pods are alive, and have addresses of its blocks.
+    const other = register(server, 'c', 300, 'm2');
+    await until(() => kindOf(other) === 'taken');
+    expect(other.registration.standing).toMatchObject({
+      error: { code: 'NODE_NAME_TAKEN', message: containing('podwire nodes forget n1') },
+    });
+    const operator = server.connect();
+    await operator.delete(keys.node('n1'));
+    await until(() => kindOf(other) === 'registered');
+    await operator.close();
   });
 
   test.each<Fault>(['answer-lost', 'request-lost', 'unavailable', 'conflict'])(
