@@ -15,7 +15,7 @@ import { provide } from './provide.js';
 import { createReporting } from './reports/reporting.js';
 import { Reports } from './reports/reports.js';
 import { Trust } from './trust/trust.js';
-import { completeTiming, createTurns, type Turns, waitUntil, within } from './waiting.js';
+import { completeTiming, createTurns, orAborted, type Turns, within } from './waiting.js';
 import { addressesFor, type Assignment } from './workloads/assign.js';
 import { createWorkloadIndex } from './workloads/match.js';
 
@@ -229,6 +229,8 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   return {
     async start(inUse, signal) {
+      // A copy that was full before we came has told nobody yet.
+      await Promise.resolve();
       isResumed ||= !isStarted && resume();
       for (const { address, owner, since = clock.now() } of inUse) {
         if (book.entry(address) === undefined) book.use({ address, owner, since });
@@ -302,26 +304,13 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   /** @throws PodwireError AGENT_NOT_READY */
   async function waitForStore(signal: AbortSignal): Promise<void> {
-    await within(clock, firstWord, signal, (either) =>
-      waitUntil(
-        () => isSynced,
-        (listener) => copy.onChange(listener),
-        either,
-      ),
-    ).catch(() => undefined);
-    // The copy's promise is a turn behind its first news.
-    await copySettled();
+    await within(clock, firstWord, signal, (either) => orAborted(copy.synced, either)).catch(() => undefined);
     signal.throwIfAborted();
     if (isSynced) return;
     throw new PodwireError(
       'AGENT_NOT_READY',
       'the store does not answer, and nothing is known of an earlier life of this node',
     );
-  }
-
-  async function copySettled(): Promise<void> {
-    await Promise.race([copy.synced.catch(() => undefined), Promise.resolve().then(() => undefined)]);
-    await Promise.resolve();
   }
 
   /** The node has a block before it is ready. What fails now is tried again in the background, if there is something to go on with. */

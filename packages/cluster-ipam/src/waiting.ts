@@ -72,7 +72,8 @@ export function createTurns(): Turns {
   };
 }
 
-function orAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+/** Resolves when the promise has settled, either way. @throws the signal's reason */
+export function orAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     if (signal.aborted) return stop();
