@@ -5,7 +5,7 @@ import {
   type Finding,
   findingDefaults,
   type FindingOptions,
-  findProblems,
+  findProblemsInTurns,
   type Mend,
 } from './findings/index.js';
 import { type ClusterSnapshot, readCluster } from './snapshot.js';
@@ -54,7 +54,13 @@ export async function look(
   const snapshot = await readCluster(access, signal);
   const { grace, pendingLimit, requestLimit } = { ...findingDefaults, ...options };
   const now = access.clock.now();
-  const findings = findProblems(snapshot, { keys: access.keys, now, grace, pendingLimit, requestLimit });
+  const findings = await findProblemsInTurns(snapshot, {
+    keys: access.keys,
+    now,
+    grace,
+    pendingLimit,
+    requestLimit,
+  });
   return { at: now, revision: snapshot.revision, looked: count(snapshot), findings };
 }
 

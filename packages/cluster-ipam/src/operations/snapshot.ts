@@ -25,6 +25,7 @@ import { describeError } from '@podwire/errors';
 import { decodeObject, type Item, type Listing, type ObjectKind, type Revision } from '@podwire/store';
 import type { ClusterAccess } from './access.js';
 import { prefixFrom } from './text.js';
+import { inTurns } from './turns.js';
 
 export interface ClusterSnapshot {
   readonly revision: Revision;
@@ -41,47 +42,82 @@ export interface ClusterSnapshot {
   readonly ledgers: readonly Stored<Ledger>[];
   readonly workloads: readonly Stored<Workload>[];
   readonly loanRequests: readonly Stored<LoanRequest>[];
-  readonly unreadable: readonly {
-    readonly key: string;
-    readonly reason: string;
-    readonly revision: Revision;
-  }[];
+  readonly unreadable: readonly Unreadable[];
 }
 
-/** Everything below the root: one call, however much it is. */
+/** Everything below the root: one call, however much it is. What is large is read in turns, beside other work of the process. */
 export async function readCluster(
   { store, keys }: ClusterAccess,
   signal: AbortSignal,
 ): Promise<ClusterSnapshot> {
-  return decodeCluster(keys, await store.list(`${keys.root}/`, { signal }));
+  const { items, revision } = await store.list(`${keys.root}/`, { signal });
+  const reader = createReader(keys);
+  await inTurns(items, (item) => reader.take(item));
+  return reader.end(revision);
 }
 
 export function decodeCluster(keys: Keys, { items, revision }: Listing): ClusterSnapshot {
-  const unreadable: { key: string; reason: string; revision: Revision }[] = [];
-  const read = <T>(folder: keyof typeof folders, kind: ObjectKind<T>): Stored<T>[] => {
-    const prefix = `${keys.root}/${folders[folder]}`;
-    return items.flatMap((item) => (item.key.startsWith(prefix) ? decode(kind, item, unreadable) : []));
+  const reader = createReader(keys);
+  for (const item of items) reader.take(item);
+  return reader.end(revision);
+}
+
+interface Reader {
+  take(item: Item): void;
+  end(revision: Revision): ClusterSnapshot;
+}
+
+function createReader(keys: Keys): Reader {
+  const unreadable: Unreadable[] = [];
+  const shelves: Shelf[] = [];
+  const shelve = <T>(folder: keyof typeof folders, kind: ObjectKind<T>): Stored<T>[] => {
+    const objects: Stored<T>[] = [];
+    const take = (item: Item): void => void objects.push(...decode(kind, item, unreadable));
+    shelves.push({ prefix: `${keys.root}/${folders[folder]}`, take });
+    return objects;
   };
   const by = <T>(stored: readonly Stored<T>[], name: (value: T) => string): Map<string, Stored<T>> =>
     new Map(stored.map((each) => [name(each.value), each]));
+  const pools = shelve('pools', poolKind);
+  const blocks = shelve('blocks', blockKind);
+  const nodes = shelve('nodes', nodeKind);
+  const presences = shelve('presences', presenceKind);
+  const absences = shelve('absences', absenceKind);
+  const ledgers = shelve('ledgers', ledgerKind);
+  const workloads = shelve('workloads', workloadKind);
+  const loanRequests = shelve('loanRequests', loanRequestKind);
   return {
-    revision,
-    pools: by(read('pools', poolKind), ({ name }) => name),
-    blocks: by(read('blocks', blockKind), ({ cidr }) => cidr),
-    nodes: by(read('nodes', nodeKind), ({ name }) => name),
-    presences: by(read('presences', presenceKind), ({ node }) => node),
-    absences: by(read('absences', absenceKind), ({ node }) => node),
-    ledgers: read('ledgers', ledgerKind),
-    workloads: read('workloads', workloadKind),
-    loanRequests: read('loanRequests', loanRequestKind),
-    unreadable,
+    take: (item) => shelves.find(({ prefix }) => item.key.startsWith(prefix))?.take(item),
+    end: (revision) => ({
+      revision,
+      pools: by(pools, ({ name }) => name),
+      blocks: by(blocks, ({ cidr }) => cidr),
+      nodes: by(nodes, ({ name }) => name),
+      presences: by(presences, ({ node }) => node),
+      absences: by(absences, ({ node }) => node),
+      ledgers,
+      workloads,
+      loanRequests,
+      unreadable,
+    }),
   };
+}
+
+interface Shelf {
+  readonly prefix: string;
+  take(item: Item): void;
+}
+
+interface Unreadable {
+  readonly key: string;
+  readonly reason: string;
+  readonly revision: Revision;
 }
 
 function decode<T>(
   kind: ObjectKind<T>,
   { key, value, revision }: Item,
-  unreadable: { key: string; reason: string; revision: Revision }[],
+  unreadable: Unreadable[],
 ): Stored<T>[] {
   try {
     return [{ key, value: decodeObject(kind, key, value), revision }];

@@ -17,18 +17,18 @@ import {
   whyUnheard,
 } from './finding.js';
 
-export function findInBlocks(evidence: Evidence): Finding[] {
+export function* findInBlocks(evidence: Evidence): Generator<Finding[]> {
   const blocks = [...evidence.snapshot.blocks.values()];
-  return [
-    ...blocks.flatMap((block) => [
-      ...findOutside(evidence, block.value),
-      ...findOwnerless(evidence, block),
-      ...findPending(evidence, block.value),
-      ...findLoans(evidence, block),
-    ]),
-    ...findOverlapping(blocks.map(({ value }) => value)),
-  ];
+  for (const block of blocks) yield findInBlock(evidence, block);
+  yield findOverlapping(blocks.map(({ value }) => value));
 }
+
+const findInBlock = (evidence: Evidence, block: Stored<Block>): Finding[] => [
+  ...findOutside(evidence, block.value),
+  ...findOwnerless(evidence, block),
+  ...findPending(evidence, block.value),
+  ...findLoans(evidence, block),
+];
 
 const subjectOf = ({ cidr }: Block): string => `block ${cidr}`;
 const nodeOf = ({ node }: Block) => (node === undefined ? {} : { node });

@@ -3,16 +3,33 @@ import { findInBlocks } from './blocks.js';
 import { byKind, type Evidence, type Finding, type FindingOptions } from './finding.js';
 import { findInLedgers } from './ledgers.js';
 import { findElsewhere } from './others.js';
+import { inTurns } from '../turns.js';
 
 export type { Finding, FindingKind, FindingOptions, Mend, Remedy } from './finding.js';
 
 /** Everything that is wrong in what was read. Pure. */
 export function findProblems(snapshot: ClusterSnapshot, options: FindingOptions): Finding[] {
+  return [...search(snapshot, options)].flat().sort(byKind);
+}
+
+/** The same beside other work of the process. */
+export async function findProblemsInTurns(
+  snapshot: ClusterSnapshot,
+  options: FindingOptions,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  await inTurns(search(snapshot, options), (found) => void findings.push(...found));
+  return findings.sort(byKind);
+}
+
+function* search(snapshot: ClusterSnapshot, options: FindingOptions): Generator<Finding[]> {
   const imported = snapshot.ledgers.filter(({ value }) => value.imported === true);
   const importedBooks = new Set(imported.map(({ value }) => `${value.cidr} ${value.node}`));
   const ledgers = new Map(snapshot.ledgers.map((ledger) => [ledger.key, ledger]));
   const evidence: Evidence = { ...options, snapshot, blockRemedies: new Map(), importedBooks, ledgers };
-  return [...findInBlocks(evidence), ...findInLedgers(evidence), ...findElsewhere(evidence)].sort(byKind);
+  yield* findInBlocks(evidence);
+  yield* findInLedgers(evidence);
+  yield findElsewhere(evidence);
 }
 
 /** For people who look: what is newer than a minute is left alone, what is older is mended. */

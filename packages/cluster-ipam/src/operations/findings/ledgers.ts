@@ -16,13 +16,11 @@ import {
   whyUnheard,
 } from './finding.js';
 
-export function findInLedgers(evidence: Evidence): Finding[] {
-  const { ledgers } = evidence.snapshot;
-  return [
-    ...ledgers.flatMap((ledger) => findInLedger(evidence, ledger)),
-    ...ledgers.flatMap(({ value }) => findOutside(evidence, value)),
-    ...findDoubled(evidence),
-  ];
+export function* findInLedgers(evidence: Evidence): Generator<Finding[]> {
+  for (const ledger of evidence.snapshot.ledgers) {
+    yield [...findInLedger(evidence, ledger), ...findOutside(evidence, ledger.value)];
+  }
+  yield* findDoubled(evidence);
 }
 
 const subjectOf = ({ node, cidr }: Ledger): string => `ledger of ${node} for ${cidr}`;
@@ -144,9 +142,10 @@ interface Holder extends LedgerEntry {
 }
 
 /** One address in the books of two. Those of unknown nodes are leaked, which is another finding. */
-function findDoubled({ snapshot }: Evidence): Finding[] {
+function* findDoubled({ snapshot }: Evidence): Generator<Finding[]> {
   const holders = new Map<string, Holder[]>();
   for (const { value } of snapshot.ledgers) {
+    yield [];
     if (standingOf(snapshot, value.node) === 'unknown') continue;
     for (const entry of value.entries) {
       const holder = { ...entry, node: value.node };
@@ -155,9 +154,7 @@ function findDoubled({ snapshot }: Evidence): Finding[] {
       else known.push(holder);
     }
   }
-  return [...holders].flatMap(([address, all]) =>
-    all.length < 2 ? [] : [doubled(snapshot.blocks, address, all)],
-  );
+  for (const [address, all] of holders) if (all.length > 1) yield [doubled(snapshot.blocks, address, all)];
 }
 
 function doubled(
