@@ -6,6 +6,7 @@ import { createIpam } from '@podwire/ipam';
 import { noFaults, silentLog, systemClock } from '@podwire/rim';
 import { encodeObject } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
+import { randomBytes } from 'node:crypto';
 
 const taken = Number(process.argv[2] ?? 10_000);
 const keys = keysBelow('/bench');
@@ -53,7 +54,7 @@ const addressing = createNodeAddressing({
   copy,
   holdings: { read: () => file, write: (next) => void (file = next) },
   clock: systemClock,
-  random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+  random: randomBytes,
   faults: noFaults,
   log: silentLog,
   trustFor: 60_000,

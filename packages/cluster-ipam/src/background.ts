@@ -8,6 +8,7 @@ import { poolsToClaim } from './claims/stock.js';
 import { type Core, poolAround } from './core.js';
 import { checkImported, importedBlocks, judgeStrangeLoans } from './holdings/imported.js';
 import { blocksToTakeOver, takeOver } from './holdings/take-over.js';
+import { noteRefusal } from './refusals.js';
 import { returnBorrowed } from './loans/borrow.js';
 import { answerRequests, settleDoubts } from './loans/lend.js';
 import { confirmHoldings } from './trust/confirm.js';
@@ -106,9 +107,11 @@ export function createBackground(core: Core, { isSynced, assignments }: Backgrou
       try {
         await runOnce(stopped);
         failures = 0;
+        noteRefusal(core, 'blocks', undefined);
       } catch (err) {
         if (stopped.aborted) return;
         failures++;
+        noteRefusal(core, 'blocks', err);
         const message = isUncertain(err) ? 'nobody knows whether a write was done' : describeError(err);
         log.warn({ err }, `addressing: ${message}; it is tried again`);
       }

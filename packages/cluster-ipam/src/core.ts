@@ -42,6 +42,8 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   readonly stopped: AbortSignal;
   /** Holdings or pools have changed: writes the file, tells the listeners, lets the background look. @throws RECORD_IO */
   changed(): void;
+  /** The store's books of a block may say what is not so (any more). */
+  reportBooks(cidr: string): void;
   /** There is something to do in the background. */
   wake(): void;
 }

@@ -66,6 +66,10 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     },
     stopped: stopped.signal,
     changed,
+    reportBooks(cidr) {
+      reports.note(cidr);
+      reporting.wake();
+    },
     wake: () => background.wake(),
   };
   const { book, trust } = core;
@@ -156,6 +160,8 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   /** The book becomes what the store says. */
   function joinCopy(): void {
     syncAll(core);
+    // What ended while there was no agent was told to nobody.
+    for (const { lender, cidr } of book.all()) core.reportBooks(lender ?? cidr);
     for (const key of copy.loanRequests.keys()) takeRequest(key);
     changedQuietly();
   }
@@ -209,17 +215,14 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     const held = book.use(entry);
     core.imported.delete(entry.address);
     if (held === undefined) return;
-    reports.note(held.lender ?? held.cidr);
-    reporting.wake();
+    core.reportBooks(held.lender ?? held.cidr);
     // More than half of it is used: time to see whether there is another.
     if (held.used * 2 >= 2 ** (bitsOf(held) - held.prefix.length)) core.wake();
   }
 
   function noteFree(address: string): void {
     const held = book.free(address);
-    if (held === undefined) return;
-    reports.note(held.lender ?? held.cidr);
-    reporting.wake();
+    if (held !== undefined) core.reportBooks(held.lender ?? held.cidr);
   }
 
   const isTrusted = (): void => {

@@ -77,7 +77,7 @@ const steps: fc.Arbitrary<Step>[] = [
   node.map((name) => step(`restore ${name}`, (world) => void world.machine(name).node?.restore())),
   node.map((name) => step(`stop the agent of ${name}`, (world) => world.stopAgent(world.machine(name)))),
   fc
-    .tuple(node, fc.constantFrom('kept', 'lost', 'old'))
+    .tuple(node, fc.constantFrom('kept', 'lost', 'old', 'kept, and the store away'))
     .map(([name, file]) =>
       step(`start the agent of ${name}, holdings ${file}`, (world) =>
         world.startAgent(world.machine(name), file),

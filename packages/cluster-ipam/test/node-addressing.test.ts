@@ -92,6 +92,13 @@ describe('a node', () => {
     expect(node.blocks).toHaveLength(1);
   });
 
+  it('has a block of each address family', async () => {
+    await begin({}, { name: 'six', cidr: 'fd00:244::/64', blockSize: 122 });
+    const node = await cluster.join('n1');
+    expect(node.blocks.map((cidr) => cidr.includes(':')).sort()).toEqual([false, true]);
+    expect(node.ipam.allocate({ owner: 'p' })).toHaveLength(2);
+  });
+
   it('keeps to its largest number of blocks', async () => {
     await begin({ maxBlocksPerNode: 1 });
     const node = await cluster.join('n1');
@@ -127,11 +134,22 @@ describe('a restart', () => {
     await before.stop();
     const after = await cluster.join('n1');
     expect(after.blocks).toEqual(before.blocks);
-    for (let n = 0; n < 14; n++) await after.add(`q${n}`);
     await clock.advance(1000);
-    const item = await cluster.admin.get(keys.ledger('10.0.0.0/28', 'n1'));
-    const { entries } = decodeObject(ledgerKind, item!.key, item!.value);
-    expect(entries.every(({ owner }) => owner.startsWith('q'))).toBe(true);
+    expect(await cluster.admin.get(keys.ledger('10.0.0.0/28', 'n1'))).toBeUndefined();
+    for (let n = 0; n < 14; n++) await after.add(`q${n}`);
+  });
+
+  it('of the agent tells the store which pods have ended meanwhile', async () => {
+    const { clock } = await begin();
+    const disk = newDisk();
+    const before = await cluster.join('n1', {}, disk);
+    await before.add('p');
+    await clock.advance(1000);
+    await before.stop();
+    disk.records.clear();
+    await cluster.join('n1', {}, disk);
+    await clock.advance(1000);
+    expect((await cluster.admin.list('/test/ledgers/')).items).toEqual([]);
   });
 
   it('without anything of its own waits for the store', async () => {

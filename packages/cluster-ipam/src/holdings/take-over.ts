@@ -31,6 +31,7 @@ export async function takeOver(
   const written = await writeAll(core, { conditions, writes }, signal);
   if (written === undefined) return;
   core.copy.note(key, block, written);
+  core.reportBooks(block.cidr);
   core.log.info(
     { block: block.cidr, instance: value.instance, imported: others.length },
     'took over a block that this node had before',

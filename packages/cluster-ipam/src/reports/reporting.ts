@@ -1,5 +1,6 @@
 /** When reports are written: some time after something has changed, several changes together. */
 import type { Core } from '../core.js';
+import { noteRefusal } from '../refusals.js';
 import { pauseAfter } from '../waiting.js';
 import type { Reports } from './reports.js';
 
@@ -28,8 +29,10 @@ export function createReporting(core: Core, reports: Reports): Reporting {
       try {
         await core.turns('reports').take(stopped, () => flush(stopped));
         failures = 0;
+        noteRefusal(core, 'reports', undefined);
       } catch (err) {
         failures++;
+        noteRefusal(core, 'reports', err);
         if (!stopped.aborted)
           log.debug({ err, failures }, 'the report did not reach the store; it is tried again');
       }

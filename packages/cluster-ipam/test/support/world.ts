@@ -108,7 +108,10 @@ export class World {
     return node !== undefined && !node.isCut;
   }
 
-  async startAgent(machine: Machine, file: 'kept' | 'lost' | 'old'): Promise<void> {
+  async startAgent(
+    machine: Machine,
+    file: 'kept' | 'lost' | 'old' | 'kept, and the store away',
+  ): Promise<void> {
     if (machine.node !== undefined) return;
     if (file === 'lost') machine.disk.file = undefined;
     if (file === 'old' && machine.old !== undefined) machine.disk.file = machine.old;
@@ -124,7 +127,8 @@ export class World {
     machine.node = node;
     machine.faults.length = 0;
     try {
-      await this.cluster.during(node.register(), 5);
+      if (file === 'kept, and the store away') node.cut();
+      else await this.cluster.during(node.register(), 5);
       await clock.advance(50);
       await this.cluster.during(node.start(), 20);
     } catch (error) {
