@@ -28,7 +28,9 @@ const step = fc.oneof(
     noted: fc.boolean(),
   }),
   fc.record({ do: fc.constant('delete' as const), at: fc.nat(7), noted: fc.boolean() }),
-  fc.record({ do: fc.constantFrom('compact' as const, 'drop watches' as const, 'a turn' as const) }),
+  fc.record({
+    do: fc.constantFrom('compact' as const, 'cut' as const, 'restore' as const, 'a turn' as const),
+  }),
 );
 
 test('the copy ends as the store is, with the index of its blocks', async () => {
@@ -48,9 +50,11 @@ test('the copy ends as the store is, with the index of its blocks', async () => 
           const key = keys.block(cidrOf(each.at));
           if ((await writer.delete(key)) && each.noted) copy.noteGone(key, server.revision);
         } else if (each.do === 'compact') server.compact();
-        else if (each.do === 'drop watches') follower.dropWatches();
+        else if (each.do === 'cut') follower.cut();
+        else if (each.do === 'restore') follower.restore();
         else await new Promise(setImmediate);
       }
+      follower.restore();
       const last = await writer.put(`${keys.root}/shared/mark`, '');
       await copy.reached(last, AbortSignal.timeout(10_000));
 
