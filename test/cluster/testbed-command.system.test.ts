@@ -49,6 +49,22 @@ describe('the command', () => {
     assert.equal(green.exit.code, 0, green.stdout);
     assert.match(green.stdout, /FROM \\ TO +pod1a +pod2a +node1 +node2 +outside/);
 
+    const here = [
+      'testbed',
+      'exec',
+      '--name',
+      name,
+      'node1',
+      '--',
+      'podwire',
+      'connectivity',
+      'test',
+      '--node',
+    ];
+    const own = await podwireSays(...here);
+    assert.equal(own.exit.code, 0, own.stdout + own.stderr);
+    assert.match(own.stdout, /FROM \\ TO +pod1a +node1( +pod2a)? +node2/);
+
     await runPodwire('testbed', 'exec', '--name', name, 'fabric', '--', 'ip', 'link', 'set', 'node2', 'down');
     const red = await podwireSays('connectivity', 'test', '--testbed', name, '--deadline', '300');
     assert.equal(red.exit.code, 4);

@@ -26,11 +26,13 @@ export {
 } from './libc.js';
 export {
   bindAddress,
+  connectAddress,
   type DatagramOptions,
   type Family,
   openDatagramSocket,
   openIcmpSocket,
   openStreamSocket,
+  readLinkMtu,
   readPathMtu,
 } from './inet-socket.js';
 export { type Mount, mountsBelow, unmountBelow } from './mounts.js';

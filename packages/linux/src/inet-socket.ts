@@ -4,7 +4,7 @@
  * `new net.Socket({ fd })`, `net.Server.listen({ fd })` or `dgram.Socket.bind({ fd })` outside of it.
  */
 import fs from 'node:fs';
-import { bind, getSocketOption, setSocketOption, socket } from './libc.js';
+import { bind, connect, getSocketOption, ioctlBuffer, setSocketOption, socket } from './libc.js';
 
 export type Family = 4 | 6;
 
@@ -25,6 +25,10 @@ const mtuOptions = {
   6: { level: IPPROTO_IPV6, discover: 23, mtu: 24 },
 } as const;
 const PMTUDISC_DO = 2;
+const PMTUDISC_PROBE = 3;
+const SIOCGIFMTU = 0x8921;
+/** struct ifreq: 16 bytes of name, then a union that begins with the MTU. */
+const ifreq = { bytes: 40, value: 16 } as const;
 /** sizeof(struct sockaddr_in), sizeof(struct sockaddr_in6). */
 const addressBytes = { 4: 16, 6: 28 } as const;
 
@@ -34,24 +38,32 @@ export function openStreamSocket(family: Family): number {
 }
 
 export interface DatagramOptions {
-  /** Sets DF, and lets no packet be fragmented here either: one that is too long for the path is refused with EMSGSIZE. */
-  readonly dontFragment?: boolean;
+  /**
+   * Sets DF, and lets no packet be fragmented here either: one that is too long for the path, as far as routers have told, is
+   * refused with EMSGSIZE. `own link`: what they told before does not count; a packet goes out if its link can take it.
+   */
+  readonly dontFragment?: boolean | 'own link';
 }
 
 /** A UDP socket, not yet bound or connected. An IPv6 one is for IPv6 alone. */
 export function openDatagramSocket(family: Family, { dontFragment = false }: DatagramOptions = {}): number {
   const fd = open(family, SOCK_DGRAM, 0);
-  if (!dontFragment) return fd;
+  return withSocket(fd, () => setFragments(fd, family, dontFragment));
+}
+
+function setFragments(fd: number, family: Family, dont: boolean | 'own link'): void {
+  if (dont === false) return;
   const { level, discover } = mtuOptions[family];
-  return withSocket(fd, () => setSocketOption(fd, level, discover, number(PMTUDISC_DO)));
+  setSocketOption(fd, level, discover, number(dont === true ? PMTUDISC_DO : PMTUDISC_PROBE));
 }
 
 /**
  * Receives every ICMP message that reaches the namespace (raw(7)): for IPv4 with its IP header, for IPv6 without. Read it with
  * `receiveFrom`, which throws `EAGAIN` when there is none. Needs CAP_NET_RAW.
  */
-export function openIcmpSocket(family: Family): number {
-  return open(family, SOCK_RAW, family === 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6);
+export function openIcmpSocket(family: Family, { dontFragment = false }: DatagramOptions = {}): number {
+  const fd = open(family, SOCK_RAW, family === 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6);
+  return withSocket(fd, () => setFragments(fd, family, dontFragment));
 }
 
 /**
@@ -60,19 +72,40 @@ export function openIcmpSocket(family: Family): number {
  * @param port 0: one that is free
  */
 export function bindAddress(fd: number, address: Uint8Array, port = 0): void {
+  bind(fd, socketAddress(address, port));
+}
+
+/** Where a datagram or ICMP socket sends to, and whom alone it hears. @param address 4 or 16 bytes */
+export function connectAddress(fd: number, address: Uint8Array, port = 0): void {
+  connect(fd, socketAddress(address, port));
+}
+
+/** struct sockaddr_in, struct sockaddr_in6 */
+function socketAddress(address: Uint8Array, port: number): Buffer {
   const family = address.length === 4 ? 4 : 6;
   const bytes = Buffer.alloc(addressBytes[family]);
   bytes.writeUInt16LE(AF[family], 0);
   bytes.writeUInt16BE(port, 2);
   // Behind the port, in IPv6 behind the flow label too.
   bytes.set(address, family === 4 ? 4 : 8);
-  bind(fd, bytes);
+  return bytes;
 }
 
 /** The MTU of the path to where a connected socket leads, as far as it is known now; in bytes. */
 export function readPathMtu(fd: number, family: Family): number {
   const { level, mtu } = mtuOptions[family];
   return getSocketOption(fd, level, mtu, 4).readInt32LE(0);
+}
+
+/**
+ * The MTU of a link of the namespace that the socket belongs to, in bytes (netdevice(7)).
+ * @throws SystemError `ENODEV` when there is none of this name
+ */
+export function readLinkMtu(fd: number, link: string): number {
+  const request = Buffer.alloc(ifreq.bytes);
+  request.write(link, 0, ifreq.value - 1, 'latin1');
+  ioctlBuffer(fd, SIOCGIFMTU, request);
+  return request.readInt32LE(ifreq.value);
 }
 
 function open(family: Family, type: number, protocol: number): number {

@@ -11,6 +11,7 @@ import {
   openDatagramSocket,
   openIcmpSocket,
   openStreamSocket,
+  readLinkMtu,
   readPathMtu,
   receiveFrom,
   warmThreadPool,
@@ -86,6 +87,8 @@ for (const family of [4, 6] as const) {
       client.connect(server.address().port, theirs);
       await once(client, 'connect');
       assert.equal(readPathMtu(fd, family), mtu);
+      assert.equal(readLinkMtu(fd, 'eth0'), mtu);
+      assert.throws(() => readLinkMtu(fd, 'eth7'), { code: 'ENODEV' });
       const room = mtu - (family === 4 ? 28 : 48);
       const arrived = once(server, 'message');
       client.send(Buffer.alloc(room));

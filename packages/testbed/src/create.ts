@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { createPools } from '@podwire/cluster-ipam/operations';
 import { keysBelow } from '@podwire/cluster';
-import { PodwireError } from '@podwire/errors';
 import { warmThreadPool } from '@podwire/linux';
 import { systemClock } from '@podwire/rim';
 import { makeNamespace, type TestbedNamespace } from './net/namespaces.js';
@@ -97,7 +96,7 @@ const silently: StepObserver = (_, work) => work(() => undefined);
 type Building = TestbedOptions & { readonly signal: AbortSignal };
 
 async function build(record: OpenRecord, programs: Programs, options: Building): Promise<Testbed> {
-  const { signal, observer: step = silently, entry, env, config } = options;
+  const { signal, observer: step = silently, entry, env } = options;
   const { shape } = record.current;
   const topology = planTopology(shape);
   const { fabric, namespaces } = await step(`${describeNodes(shape)}, each a network namespace`, () =>
@@ -108,9 +107,25 @@ async function build(record: OpenRecord, programs: Programs, options: Building):
     ...(entry === undefined ? {} : { entry }),
     ...(env === undefined ? {} : { env }),
   });
+  try {
+    await fill(testbed, record, options);
+    return testbed;
+  } catch (error) {
+    await testbed.release();
+    throw error;
+  }
+}
+
+/** Store, agents and pods. */
+async function fill(
+  testbed: Testbed,
+  record: OpenRecord,
+  { signal, observer: step = silently, config }: Building,
+): Promise<void> {
+  const { shape } = record.current;
   const what = shape.store === 'etcd' ? 'etcd' : 'an embedded store';
   await step(`${what} with the cluster's pools`, () => startStore(testbed, shape, signal));
-  for (const node of topology.nodes)
+  for (const node of testbed.nodes)
     writeAgentConfig(
       node,
       record.places.node(node.name),
@@ -123,7 +138,6 @@ async function build(record: OpenRecord, programs: Programs, options: Building):
       addPods(testbed, shape, tell, signal),
     );
   record.update(() => ({ phase: 'up' }));
-  return testbed;
 }
 
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
@@ -137,17 +151,27 @@ async function wire(
   topology: Topology,
   signal: AbortSignal,
 ): Promise<{ fabric: TestbedNamespace; namespaces: Map<string, TestbedNamespace> }> {
-  const { places } = record;
-  const make = (name: string): TestbedNamespace => makeNamespace(record, places.namespace(name));
-  const fabric = make(fabricName);
-  const namespaces = new Map(topology.nodes.map(({ name }) => [name, make(name)]));
-  fabric.inside(() => setRouter(topology.segments.length > 1));
+  const { places, current } = record;
+  const made: TestbedNamespace[] = [];
+  const make = (name: string): TestbedNamespace => {
+    const namespace = makeNamespace(record, places.namespace(name));
+    made.push(namespace);
+    return namespace;
+  };
   const batch = (inside: TestbedNamespace, lines: readonly string[]): Promise<string> =>
     inside.run([ip, '-batch', '-'], { signal, input: `${lines.join('\n')}\n`, timeout: wiringDeadline });
-  const pools = planPools(record.current.shape).map(({ cidr }) => cidr);
-  await batch(fabric, planFabric(topology, pools, places.namespace));
-  for (const node of topology.nodes) await batch(namespaces.get(node.name)!, planUplink(node));
-  return { fabric, namespaces };
+  try {
+    const fabric = make(fabricName);
+    const namespaces = new Map(topology.nodes.map(({ name }) => [name, make(name)]));
+    fabric.inside(() => setRouter(topology.segments.length > 1));
+    const pools = planPools(current.shape).map(({ cidr }) => cidr);
+    await batch(fabric, planFabric(topology, pools, places.namespace));
+    for (const node of topology.nodes) await batch(namespaces.get(node.name)!, planUplink(node));
+    return { fabric, namespaces };
+  } catch (error) {
+    for (const each of made) each.release();
+    throw error;
+  }
 }
 
 const wiringDeadline = 60_000;
@@ -216,39 +240,4 @@ async function addPods(
     }
   };
   await allOrFirstFailure(Array.from({ length: podsAtOnce }, worker));
-}
-
-/** Milliseconds for all nodes to know of each other. */
-const settlePatience = 20_000;
-
-/**
- * Resolves when a pod of each node reaches one of each other node, in each family.
- * @throws PodwireError TESTBED_FAILED naming who does not reach whom
- */
-export async function settle(
-  testbed: Testbed,
-  signal?: AbortSignal,
-  patience = settlePatience,
-): Promise<void> {
-  const firsts = new Set(
-    testbed.nodes.flatMap(({ name }) => {
-      const pod = testbed.pods.find(({ node }) => node === name);
-      return pod === undefined ? [] : [`${pod.namespace}/${pod.name}`];
-    }),
-  );
-  const end = performance.now() + patience;
-  for (;;) {
-    const { results } = await testbed.matrix({
-      deadline: 600,
-      choose: ({ kind, from, to }) => kind === 'udp' && firsts.has(from.name) && firsts.has(to.name),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    const failed = results.find(({ ok }) => !ok);
-    if (failed === undefined) return;
-    if (performance.now() > end) {
-      const { from, to, fromNode, toNode, family, words } = failed;
-      const message = `${from} on ${fromNode} does not reach ${to} on ${toNode} over IPv${family}: ${words}`;
-      throw new PodwireError('TESTBED_FAILED', message);
-    }
-  }
 }

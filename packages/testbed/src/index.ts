@@ -1,4 +1,5 @@
-export { createTestbed, settle, type StepObserver, type TestbedOptions } from './create.js';
+export { settle } from './settle.js';
+export { createTestbed, type StepObserver, type TestbedOptions } from './create.js';
 export { openTestbedNamespace, type RunOptions, type TestbedNamespace } from './net/namespaces.js';
 export { type NodePlaces, parentDirectory, type Places, placesOf } from './places.js';
 export type { Addresses, Party, Station, Vacancy } from './probe/party.js';

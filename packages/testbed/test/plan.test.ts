@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Party } from '../src/probe/party.js';
+import { checksumOf, encodeEcho } from '../src/probe/ping.js';
 import { planProbes, type Probe } from '../src/probe/plan.js';
 import { judge } from '../src/probe/run.js';
 import { judgeVacancy } from '../src/probe/vacant.js';
@@ -47,10 +48,34 @@ describe('which questions are asked', () => {
     expect(seenAs('node2')).toEqual(['10.0.1.1', '192.0.2.1']);
   });
 
+  test('who is elsewhere is asked by an echo, and asks nothing', () => {
+    const [a, b, node1, node2] = parties as [Party, Party, Party, Party];
+    const asked = planProbes([a, node1, { ...b, remote: true }, { ...node2, remote: true }]).map(
+      describeProbe,
+    );
+    expect(asked.filter((line) => line.includes('icmp'))).toEqual([
+      ...['a b icmp4', 'a b icmp6', 'a node2 icmp4', 'node1 b icmp4'],
+    ]);
+    expect(
+      asked.filter((line) => !line.includes('icmp')).every((line) => /^a node1|^node1 a/.test(line)),
+    ).toBe(true);
+  });
+
   test('nobody asks for a vacancy of a single node', () => {
     const alone = parties.filter(({ node: where }) => where === 'node1');
     const vacancies = [{ node: 'node1', address: '10.0.1.9' }];
     expect(planProbes(alone, vacancies).some(({ kind }) => kind === 'vacant')).toBe(false);
+  });
+});
+
+describe('an echo', () => {
+  test('has the checksum that a receiver expects: all words and the checksum make zero', () => {
+    for (const size of [0, 1, 7, 1392, 1472]) expect(checksumOf(encodeEcho(4, 0x1234, size))).toBe(0);
+  });
+
+  test('is as RFC 792 and RFC 4443 have it', () => {
+    expect([...encodeEcho(4, 0x0102, 0)]).toEqual([8, 0, 0xf6, 0xfd, 1, 2, 0, 0]);
+    expect([...encodeEcho(6, 0x0102, 0)]).toEqual([128, 0, 0, 0, 1, 2, 0, 0]);
   });
 });
 

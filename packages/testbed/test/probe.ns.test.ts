@@ -204,12 +204,49 @@ describe('a network made by hand', () => {
     const failures = await broken('node1', ['link set eth0 mtu 1300'], ['link set eth0 mtu 1500'], async () =>
       failuresOf(await probe()),
     );
+    // Again: what routers have said before must not hide it.
+    await broken('node1', ['link set eth0 mtu 1300'], ['link set eth0 mtu 1500'], async () => {
+      assert.deepEqual(failuresOf(await probe()), failures);
+    });
     const found = failures.filter((line) => /^a → b IPv[46] udp: /.test(line));
     assert.equal(found.length, 2, failures.join('\n'));
     assert.match(
       found[0] ?? '',
       /a datagram of 1372 bytes, as large as the own link allows, does not fit the path/,
     );
+  });
+
+  test('by echoes alone, where the others are on other machines', async () => {
+    const here = stations().filter(({ node }) => node === 'node1');
+    const remotes = stations()
+      .filter(({ node }) => node === 'node2')
+      .map(({ namespace: _, ...party }) => ({ ...party, remote: true }));
+    const ask = async (): Promise<readonly ProbeResult[]> =>
+      (await probeConnectivity(here, [], { deadline: 300, remotes })).results;
+    const results = await ask();
+    assert.deepEqual(failuresOf(results), []);
+    const echoes = results.filter(({ kind }) => kind === 'icmp');
+    assert.deepEqual(
+      echoes.map(({ from, to, family, bytes }) => `${from} ${to} ${family} ${bytes}`),
+      [
+        ...[`a b 4 ${mtu - 28}`, `a b 6 ${mtu - 48}`, `a node2 4 ${mtu - 28}`, `a node2 6 ${mtu - 48}`],
+        // Its own link is wider than the other pod's.
+        ...[`node1 b 4 ${mtu - 28}`, `node1 b 6 ${mtu - 48}`],
+      ],
+    );
+    const routes = (what: string): string[] =>
+      ([4, 6] as const).map((family) => `route ${what} ${addresses.b[family]} dev pod`);
+    await broken('node2', routes('del'), routes('add'), async () => {
+      const failures = failuresOf(await ask());
+      assert.ok(
+        failures.some((line) => line.startsWith('a → b IPv4 icmp: ')),
+        failures.join('\n'),
+      );
+      assert.ok(
+        failures.every((line) => line.includes('→ b ')),
+        failures.join('\n'),
+      );
+    });
   });
 
   test('a pod that is masqueraded on the way to another', async () => {

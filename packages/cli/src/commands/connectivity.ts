@@ -1,5 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import type { Ledger } from '@podwire/cluster';
+import type { ConnectivityReport, ProbeOptions } from '@podwire/testbed';
+import { type ClusterPlace, addStore } from '../cluster/options.js';
+import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
@@ -11,15 +14,17 @@ export function define(command: Command, io: Io): void {
     .command('test')
     .summary('send packets between all pods and nodes of a testbed')
     .description(
-      'Sends packets between all pods and nodes of a testbed, and to the outside: over TCP more than one packet each way, and one datagram of the full size that must not be fragmented. It counts only if the right one answers, and if it sees whom it should: a pod as itself, outside as its node. Addresses that nobody has must stay silent.',
+      'Sends packets between all pods and nodes of a testbed, and to the outside: over TCP more than one packet each way, and one datagram of the full size that must not be fragmented. It counts only if the right one answers, and if it sees whom it should: a pod as itself, outside as its node. Addresses that nobody has must stay silent. With --node it asks from this node what can be asked: other nodes and their pods by ICMP.',
     )
     .option('--testbed <name>', 'the testbed; the only one when absent')
+    .option('--node', 'instead, from the pods of this node to each other, to other nodes and to their pods')
     .option('--deadline <milliseconds>', 'how long to wait for an answer', readDeadline, 1_500)
     .action(() => run(test, io));
-  addOutput(test);
+  addStore(addAgent(addOutput(test)), false);
   addExamples(test, [
     ['podwire testbed up', 'first'],
     ['podwire connectivity test', ''],
+    ['podwire connectivity test --node --config /etc/podwire/agent.yaml', 'on a node of a real cluster'],
     ['podwire connectivity test -o json', '{"ok":true,"parties":[…],"results":[…],…}'],
   ]).addHelpText('after', '\nExit code 4: something was not as it should be.');
 }
@@ -30,29 +35,88 @@ function readDeadline(text: string): number {
   throw new InvalidArgumentError('It must be a number of milliseconds from 10 to 60000.');
 }
 
+interface TestOptions {
+  readonly testbed?: string;
+  readonly node?: boolean;
+  readonly deadline: number;
+}
+
 async function run(command: Command, io: Io): Promise<void> {
-  const { testbed: given, deadline } = optionsOf(command) as { testbed?: string; deadline: number };
-  const name = await chooseTestbed(io, given);
+  const { testbed, node, deadline } = optionsOf(command) as unknown as TestOptions;
+  if (node === true) return testNode(command, io, deadline);
+  return testTestbed(
+    command,
+    io,
+    await chooseTestbed(io, testbed, ', or --node on a node of a cluster'),
+    deadline,
+  );
+}
+
+async function testTestbed(command: Command, io: Io, name: string, deadline: number): Promise<void> {
   const { openTestbed } = await import('@podwire/testbed');
   const testbed = await openTestbed(name);
+  try {
+    const report = await probe(io, deadline, (options) => testbed.matrix(options));
+    await show(command, io, report, { testbed: name });
+  } finally {
+    await testbed.release();
+  }
+}
+
+async function testNode(command: Command, io: Io, deadline: number): Promise<void> {
+  const [{ locateCluster }, { describeLimits, lookAround, probeOwnNode }, { openLocatedApi }] =
+    await Promise.all([
+      import('../cluster/options.js'),
+      import('../testbed/own-node.js'),
+      import('../api/locate.js'),
+    ]);
+  const place = await locateCluster(command, io);
+  const ledgers = place === undefined ? [] : await readLedgers(io, place);
+  const own = await lookAround(await openLocatedApi(command, io), ledgers);
+  const report = await probe(io, deadline, (options) => probeOwnNode(own, options));
+  const limits = describeLimits(own, place !== undefined);
+  await show(command, io, report, { node: own.stations.at(-1)?.name, limits }, limits);
+}
+
+async function readLedgers(io: Io, place: ClusterPlace): Promise<Ledger[]> {
+  const [{ withStoreAt }, { readCluster }] = await Promise.all([
+    import('../cluster/with-store.js'),
+    import('@podwire/cluster-ipam/operations'),
+  ]);
+  const { ledgers } = await withStoreAt(place, io, readCluster);
+  return ledgers.map(({ value }) => value);
+}
+
+async function probe(
+  io: Io,
+  deadline: number,
+  work: (options: ProbeOptions) => Promise<ConnectivityReport>,
+): Promise<ConnectivityReport> {
   const progress = startProgress(io);
-  const json = outputOf(command) === 'json';
   const onResult = (done: number, all: number): void =>
     void (io.stderr.isTTY && progress.show('packets sent and answered', `${done} of ${all}`));
   try {
-    const report = await withInterrupt((signal) => testbed.matrix({ deadline, signal, onResult }));
-    progress.end();
-    if (!report.ok) io.exitCode = exitCodes.notAsItShould;
-    if (json) return writeJson(io, { testbed: name, ...report });
-    const { renderMatrix, renderFailures, renderVerdict } = await import('../testbed/render-matrix.js');
-    const paint = colorsFor(io, io.stdout);
-    return writeLines(io, [
-      ...renderMatrix(report, io.stdout.columns ?? 160, paint),
-      ...renderFailures(report, paint),
-      ...renderVerdict(report, paint),
-    ]);
+    return await withInterrupt((signal) => work({ deadline, signal, onResult }));
   } finally {
     progress.end();
-    await testbed.release();
   }
+}
+
+async function show(
+  command: Command,
+  io: Io,
+  report: ConnectivityReport,
+  about: object,
+  notes: readonly string[] = [],
+): Promise<void> {
+  if (!report.ok) io.exitCode = exitCodes.notAsItShould;
+  if (outputOf(command) === 'json') return writeJson(io, { ...about, ...report });
+  const { renderMatrix, renderFailures, renderVerdict } = await import('../testbed/render-matrix.js');
+  const paint = colorsFor(io, io.stdout);
+  return writeLines(io, [
+    ...renderMatrix(report, io.stdout.columns ?? 160, paint),
+    ...renderFailures(report, paint),
+    ...notes.map(paint.yellow),
+    ...renderVerdict(report, paint),
+  ]);
 }

@@ -2,14 +2,18 @@
 import { PodwireError } from '@podwire/errors';
 import type { Io } from '../io.js';
 
-/** @throws PodwireError TESTBED_FAILED naming those that there are */
-export async function chooseTestbed(io: Io, given: string | undefined): Promise<string> {
+/**
+ * @param otherwise what else can be done where there is none
+ * @throws PodwireError TESTBED_FAILED naming those that there are; PRIVILEGE_MISSING
+ */
+export async function chooseTestbed(io: Io, given: string | undefined, otherwise = ''): Promise<string> {
   const { listTestbeds } = await import('@podwire/testbed');
   const name = given ?? (io.env['PODWIRE_TESTBED'] || undefined);
   const all = listTestbeds();
   if (name === undefined && all.length === 1) return all[0]!;
   if (name !== undefined && all.includes(name)) return name;
-  const others = all.length === 0 ? 'none is up: podwire testbed up' : `there are ${all.join(', ')}`;
+  const others =
+    all.length === 0 ? `none is up: podwire testbed up${otherwise}` : `there are ${all.join(', ')}`;
   if (name !== undefined) throw new PodwireError('TESTBED_FAILED', `there is no testbed ${name}; ${others}`);
   const why = all.length === 0 ? 'there is no testbed' : 'there are several testbeds';
   throw new PodwireError(

@@ -75,7 +75,7 @@ function renderCell(results: readonly ProbeResult[], detail: Detail, paint: Colo
   if (detail === 'nodes') return `${paint.green('✓')} ${results.length}`;
   if (failed.length > 0) return paint.red(`✗${describeCell(results, failed)}`);
   const slowest = Math.max(
-    ...results.filter(({ kind }) => kind === 'udp').map(({ milliseconds }) => milliseconds),
+    ...results.filter(({ kind }) => kind !== 'tcp').map(({ milliseconds }) => milliseconds),
   );
   return `${paint.green('✓')} ${slowest.toFixed(1)}`;
 }
@@ -100,7 +100,7 @@ export function renderFailures({ results }: ConnectivityReport, paint: Colors): 
   return [
     ...lines.slice(0, mostLines).map((line) => paint.red(`✗ ${line}`)),
     ...(more > 0 ? [paint.red(`  and ${more} more; -o json lists all`)] : []),
-    ...blame(failed).map((line) => paint.yellow(line)),
+    ...blame(failed, results).map((line) => paint.yellow(line)),
   ];
 }
 
@@ -119,6 +119,7 @@ function groupFailures(failed: readonly ProbeResult[]): ProbeResult[][] {
 const withoutSize = (words: string): string => words.replace(/ \(\d+ bytes\)$/, '');
 
 const tried: Readonly<Record<ProbeResult['kind'], readonly [one: string, several: string]>> = {
+  icmp: ['a full-size echo to', 'full-size echoes'],
   tcp: ['TCP to', 'TCP'],
   udp: ['a full-size datagram to', 'full-size datagrams'],
   vacant: ['to an address that nobody has,', 'to addresses that nobody has'],
@@ -142,21 +143,31 @@ const placed = (name: string, node: string | undefined): string =>
   node === undefined || node === name ? shortName(name) : `${shortName(name)} (${node})`;
 
 /** What everything that failed has in common. */
-function blame(failed: readonly ProbeResult[]): string[] {
+function blame(failed: readonly ProbeResult[], results: readonly ProbeResult[]): string[] {
   if (failed.length < 3) return [];
-  const involved = failed.map(({ fromNode, toNode }) => [fromNode, toNode]);
-  const nodes = new Set(involved[0]?.filter((node) => node !== undefined));
-  const common = [...nodes].filter((node) => involved.every((pair) => pair.includes(node)));
+  const [first] = failed;
+  const common = [first?.fromNode, first?.toNode].filter(
+    (node) => node !== undefined && failed.every((result) => involves(result, node)),
+  );
+  // Of two, it is the one that nobody else reaches.
+  const alone = new Set(common).size === 1 ? common : common.filter((node) => !isReached(node, results));
   const families = new Set(failed.map(({ family }) => family));
   return [
-    ...(common.length === 1 ? [`All of it has to do with ${common[0]}.`] : []),
+    ...(new Set(alone).size === 1 ? [`All of it has to do with ${alone[0]}.`] : []),
     ...(families.size === 1 ? [`All of it is IPv${[...families].join('')}.`] : []),
   ];
 }
 
+const involves = ({ fromNode, toNode }: ProbeResult, node: string | undefined): boolean =>
+  fromNode === node || toNode === node;
+
+/** Something passes between this node and another place. */
+const isReached = (node: string | undefined, results: readonly ProbeResult[]): boolean =>
+  results.some((result) => result.ok && result.fromNode !== result.toNode && involves(result, node));
+
 export function renderVerdict({ results, milliseconds, ok }: ConnectivityReport, paint: Colors): string[] {
   const good = results.filter((each) => each.ok);
-  const times = good.filter(({ kind }) => kind === 'udp').map((each) => each.milliseconds);
+  const times = good.filter(({ kind }) => kind === 'udp' || kind === 'icmp').map((each) => each.milliseconds);
   const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
   const middle = median === undefined ? '' : `, median ${formatMilliseconds(median)} for a round trip`;
   const summary = `${good.length} of ${results.length} as it should be in ${formatMilliseconds(milliseconds)}${middle}.`;

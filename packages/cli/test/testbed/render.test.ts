@@ -94,6 +94,14 @@ describe('failures', () => {
     ]);
   });
 
+  test('seen from one node, the other one is to blame that nobody reaches', () => {
+    const own = reportOf(3, (result) =>
+      result.toNode === 'node2' ? silent({ ...result, to: 'default/pod2a' }) : {},
+    );
+    const results = own.results.filter(({ fromNode }) => fromNode === 'node1');
+    expect(renderFailures({ ...own, results }, plain).at(-1)).toBe('All of it has to do with node2.');
+  });
+
   test('one alone, with its address and size', () => {
     const one: Change = (result) =>
       result.kind === 'udp' && result.family === 4 && result.from === 'node1' ? silent(result) : {};

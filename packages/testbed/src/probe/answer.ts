@@ -51,7 +51,7 @@ async function serveTcp({ name, namespace }: Station, family: Family): Promise<n
  * address, the kernel would answer with that of the link on which the answer leaves.
  */
 function serveUdp({ name, namespace, addresses }: Station, family: Family): dgram.Socket {
-  const fd = namespace.inside(() => openDatagramSocket(family, { dontFragment: true }));
+  const fd = namespace.inside(() => openDatagramSocket(family, { dontFragment: 'own link' }));
   bindAddress(fd, addressToBytes(parseAddress(addresses[family] ?? '')));
   const socket = dgram.createSocket(`udp${family}`).bind({ fd });
   socket.on('message', (question, from) => {

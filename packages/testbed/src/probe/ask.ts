@@ -1,7 +1,7 @@
 /** Questions over TCP and UDP. */
 import { randomBytes } from 'node:crypto';
 import dgram from 'node:dgram';
-import { type Family, openDatagramSocket, readPathMtu } from '@podwire/linux';
+import { type Family, openDatagramSocket, readLinkMtu, readPathMtu } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import { connectFrom, familyOf } from '../net/sockets.js';
 import type { Greeting } from './answer.js';
@@ -13,10 +13,10 @@ export interface Target {
   /** Milliseconds. */
   readonly deadline: number;
   /**
-   * For UDP: when a router says that a datagram is too long for the path, try one that is not. A node's own link is wider than those
-   * of pods; a pod's must be narrow enough for every path.
+   * For datagrams: they are as large as this link allows, which must be narrow enough for every path. Absent: as large as the path
+   * allows, and smaller when a router says so: a node's own link is wider than those of pods.
    */
-  readonly adapt?: boolean;
+  readonly link?: string;
 }
 
 export interface Answer extends Greeting {
@@ -60,9 +60,17 @@ function readEcho(received: Buffer): Answer {
   return { ...(JSON.parse(received.toString('utf8', 0, line)) as Greeting), bytes: echo.length };
 }
 
+/** What routers said once must not hide that a path is too narrow for a link. */
+export const fragmentsFor = (link: string | undefined): true | 'own link' =>
+  link === undefined ? true : 'own link';
+
+/** What fits, headers included. */
+export const mtuOf = (fd: number, family: Family, link: string | undefined): number =>
+  link === undefined ? readPathMtu(fd, family) : readLinkMtu(fd, link);
+
 /** IP and UDP headers. */
 const headerBytes = { 4: 28, 6: 48 } as const;
-const attempts = 3;
+export const attempts = 3;
 
 /**
  * One datagram as large as the path allows, unfragmented, and one of the same size back. A connected socket, so that an answer
@@ -70,12 +78,9 @@ const attempts = 3;
  * are looked up.
  * @throws Error in words
  */
-export function askUdp(
-  from: TestbedNamespace,
-  { address, port, deadline, adapt = false }: Target,
-): Promise<Answer> {
+export function askUdp(from: TestbedNamespace, { address, port, deadline, link }: Target): Promise<Answer> {
   const family: Family = familyOf(address);
-  const fd = from.inside(() => openDatagramSocket(family, { dontFragment: true }));
+  const fd = from.inside(() => openDatagramSocket(family, { dontFragment: fragmentsFor(link) }));
   const socket = dgram.createSocket(`udp${family}`).bind({ fd });
   return new Promise<Answer>((resolve, reject) => {
     let size = 0;
@@ -87,11 +92,10 @@ export function askUdp(
       socket.close();
       end();
     };
-    const room = (): number => readPathMtu(fd, family) - headerBytes[family];
+    const room = (): number => mtuOf(fd, family, link) - headerBytes[family];
     const failOrAdapt = (error: Error): void => {
       const narrower = room();
-      if ((error as NodeJS.ErrnoException).code !== 'EMSGSIZE' || !adapt || narrower >= size)
-        return fail(error);
+      if ((error as NodeJS.ErrnoException).code !== 'EMSGSIZE' || narrower >= size) return fail(error);
       size = narrower;
       send();
     };
@@ -131,7 +135,8 @@ const words: Readonly<Record<string, string>> = {
   EPERM: 'prohibited by a firewall of its own (EPERM)',
 };
 
-function inWords(error: Error, size?: number): Error {
+/** What the error means for somebody who looks at the network. */
+export function inWords(error: Error, size?: number): Error {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EMSGSIZE' && size !== undefined)
     return new Error(

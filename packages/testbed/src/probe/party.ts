@@ -13,10 +13,14 @@ export interface Party {
   readonly addresses: Addresses;
   /** Further addresses of it, with which it may complain: those of a router's links. */
   readonly aliases?: readonly string[];
+  /** It is on another machine: it cannot be asked, and answers to ICMP alone. */
+  readonly remote?: boolean;
 }
 
 /** A party that can be asked and answers: its sockets are this process's, in its namespace. */
 export interface Station extends Party {
+  /** A pod's link; `eth0` when absent. */
+  readonly link?: string;
   readonly namespace: TestbedNamespace;
 }
 

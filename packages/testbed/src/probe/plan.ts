@@ -4,9 +4,9 @@ import type { Party, Vacancy } from './party.js';
 
 /**
  * `tcp`: a connection over which more than one packet goes and comes back; `udp`: one datagram of the path's full size
- * each way, with DF; `vacant`: a datagram to an address that nobody has, which must not be answered and must not travel in circles.
+ * each way, with DF; `icmp`: the same as an echo, which every kernel answers; `vacant`: a datagram to an address that nobody has, which must not be answered and must not travel in circles.
  */
-export type ProbeKind = 'tcp' | 'udp' | 'vacant';
+export type ProbeKind = 'tcp' | 'udp' | 'icmp' | 'vacant';
 
 export interface Probe {
   readonly kind: ProbeKind;
@@ -24,11 +24,14 @@ export interface Probe {
  * has of the next node's blocks.
  */
 export function planProbes(parties: readonly Party[], vacancies: readonly Vacancy[] = []): Probe[] {
-  const pods = parties.filter(({ kind }) => kind === 'pod');
+  const pods = parties.filter(({ kind, remote }) => kind === 'pod' && remote !== true);
+  const remotePods = parties.filter(({ kind, remote }) => kind === 'pod' && remote === true);
   const nodes = parties.filter(({ kind }) => kind === 'node');
   const pairs = [
     ...pods.flatMap((from) => parties.map((to) => ({ from, to }))),
-    ...nodes.flatMap((from) => pods.map((to) => ({ from, to }))),
+    ...nodes
+      .filter(({ remote }) => remote !== true)
+      .flatMap((from) => [...pods, ...remotePods].map((to) => ({ from, to }))),
   ].filter(({ from, to }) => from !== to);
   return [
     ...pairs.flatMap(({ from, to }) => probesBetween(from, to, nodes)),
@@ -37,9 +40,10 @@ export function planProbes(parties: readonly Party[], vacancies: readonly Vacanc
 }
 
 function probesBetween(from: Party, to: Party, nodes: readonly Party[]): Probe[] {
-  return ([4, 6] as const).flatMap((family) => {
+  return ([4, 6] as const).flatMap((family): Probe[] => {
     const address = to.addresses[family];
     if (address === undefined || from.addresses[family] === undefined) return [];
+    if (to.remote === true) return [{ kind: 'icmp' as const, from, to, family, address }];
     const seenAs = expectedSources(from, to, family, nodes);
     return (['tcp', 'udp'] as const).map((kind) => ({
       ...{ kind, from, to, family, address },

@@ -6,6 +6,7 @@ import { type Answering, answerAt } from './answer.js';
 import type { Party, Station, Vacancy } from './party.js';
 import type { Outcome } from './outcome.js';
 import { planProbes, type Probe, type ProbeKind } from './plan.js';
+import { ping } from './ping.js';
 import { probeVacancy, setTrap, type Trap } from './vacant.js';
 
 /** One question and what came of it; `-o json` prints these. */
@@ -34,6 +35,8 @@ export interface ProbeOptions {
   readonly deadline?: number;
   readonly signal?: AbortSignal;
   readonly onResult?: (done: number, all: number) => void;
+  /** On other machines. */
+  readonly remotes?: readonly Party[];
   /** Only those. */
   readonly choose?: (probe: Probe) => boolean;
 }
@@ -49,10 +52,10 @@ const mostAtOnce = 256;
 export async function probeConnectivity(
   stations: readonly Station[],
   vacancies: readonly Vacancy[],
-  { deadline = usualDeadline, signal, onResult, choose = () => true }: ProbeOptions = {},
+  { deadline = usualDeadline, signal, onResult, remotes = [], choose = () => true }: ProbeOptions = {},
 ): Promise<ConnectivityReport> {
   const begin = performance.now();
-  const probes = planProbes(stations, vacancies).filter(choose);
+  const probes = planProbes([...stations, ...remotes], vacancies).filter(choose);
   const byName = new Map(stations.map((station) => [station.name, station]));
   const answering = await answerEverywhere(stations);
   const outside = stations.find(({ kind }) => kind === 'outside');
@@ -66,7 +69,10 @@ export async function probeConnectivity(
   };
   try {
     const results = await inTurn(probes, ask, signal);
-    const parties = stations.map(({ namespace: _, ...party }) => party);
+    const parties = [
+      ...stations.map(({ namespace: _namespace, link: _link, ...party }) => party),
+      ...remotes,
+    ];
     return { ok: results.every(({ ok }) => ok), parties, results, milliseconds: performance.now() - begin };
   } finally {
     for (const each of answering.values()) each.close();
@@ -119,26 +125,10 @@ interface Scene {
   readonly deadline: number;
 }
 
-async function runProbe(probe: Probe, { stations, answering, deadline, trap }: Scene): Promise<ProbeResult> {
+async function runProbe(probe: Probe, scene: Scene): Promise<ProbeResult> {
   const { kind, from, to, family, address } = probe;
   const begin = performance.now();
-  const { namespace } = stations.get(from.name)!;
-  const outcome = await outcomeOf(async () => {
-    if (kind === 'vacant') {
-      const vacant = { address, parties: [...stations.values()], ...(trap === undefined ? {} : { trap }) };
-      return probeVacancy(namespace, vacant);
-    }
-    const { [kind]: port } = answering.get(doorOf(to.name, family))!;
-    return judge(
-      probe,
-      await (kind === 'tcp' ? askTcp : askUdp)(namespace, {
-        address,
-        port,
-        deadline,
-        adapt: from.kind !== 'pod',
-      }),
-    );
-  });
+  const outcome = await outcomeOf(() => askOne(probe, scene));
   return {
     ...{ kind, from: from.name, to: to.name, family, address },
     ...(from.node === undefined ? {} : { fromNode: from.node }),
@@ -146,6 +136,19 @@ async function runProbe(probe: Probe, { stations, answering, deadline, trap }: S
     milliseconds: performance.now() - begin,
     ...outcome,
   };
+}
+
+async function askOne(probe: Probe, { stations, answering, deadline, trap }: Scene): Promise<Outcome> {
+  const { kind, from, to, family, address } = probe;
+  const { namespace, link = 'eth0' } = stations.get(from.name)!;
+  const target = { address, deadline, ...(from.kind === 'pod' ? { link } : {}) };
+  if (kind === 'vacant') {
+    const parties = [...stations.values()];
+    return probeVacancy(namespace, { address, parties, ...(trap === undefined ? {} : { trap }) });
+  }
+  if (kind === 'icmp') return { ok: true, bytes: await ping(namespace, target) };
+  const { [kind]: port } = answering.get(doorOf(to.name, family))!;
+  return judge(probe, await (kind === 'tcp' ? askTcp : askUdp)(namespace, { ...target, port }));
 }
 
 async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
