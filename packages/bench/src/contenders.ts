@@ -27,7 +27,7 @@ export interface Contender {
   settle?(): Promise<void>;
 }
 
-export type ContenderName = 'empty' | 'floor' | 'ptp' | 'chain' | 'podwire' | 'podwire-chain';
+export type ContenderName = 'empty' | 'floor' | 'ptp' | 'chain' | 'podwire' | 'podwire-chain' | 'member';
 
 type PluginConfig = Readonly<Record<string, unknown>> & { readonly type: string };
 

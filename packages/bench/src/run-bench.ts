@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
 import { createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
 import { type AgentFigures, measureAgent } from './agent-figures.js';
+import { makeVolatileDirectory } from './cluster/members.js';
 import { compare, type Comparison } from './compare.js';
 import {
   type Contender,
@@ -144,21 +144,6 @@ async function startPodwire(
   const agent = await startAgent(host, { entry: podwire.agent, config: { networks, stateDir } });
   return { agent, contender: podwireContender(host, chained, podwire.binDir, agent) };
 }
-
-/**
- * The agent's records belong on /run, which is memory on every machine that systemd has started, while the leases of
- * host-local belong on the disk (/var/lib/cni), where the host's directory is. On machines with /run on a disk,
- * /dev/shm stands in for it.
- */
-function makeVolatileDirectory(host: PrivateHost): string {
-  const place = ['/run', '/dev/shm'].find(isMemory) ?? os.tmpdir();
-  const directory = fs.mkdtempSync(path.join(place, 'pwt-'));
-  host.defer(() => fs.rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
-/** statfs(2): the magic number of tmpfs. */
-const isMemory = (directory: string): boolean => fs.statfsSync(directory).type === 0x01021994;
 
 async function measureAll(
   options: BenchOptions,

@@ -1,11 +1,10 @@
 /** What a claim costs in a pool that has thousands of blocks already, at a real etcd: round trips, and how long it takes. */
-import { blockKind, type Keys, keysBelow, openClusterCopy, poolKind, presenceKind } from '@podwire/cluster';
-import { createNodeAddressing, type HoldingsFile } from '@podwire/cluster-ipam';
-import { createIpam } from '@podwire/ipam';
-import { noFaults, silentLog, systemClock } from '@podwire/rim';
+import { blockKind, type Keys, keysBelow, poolKind } from '@podwire/cluster';
+import { silentLog, systemClock } from '@podwire/rim';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
 import { startEtcd } from '@podwire/testkit/etcd';
 import { summarize, type Summary } from '../statistics.js';
+import { fillPool, network, registerPresence, startBareNode } from './bare-node.js';
 
 export interface ClaimFigures {
   /** Blocks that others have. */
@@ -19,46 +18,35 @@ export interface ClaimFigures {
   readonly latency: Summary;
 }
 
-const network = 'default';
-const pool = {
-  name: 'all',
-  network,
-  cidr: '10.0.0.0/12',
-  blockSize: 26,
-  encapsulation: 'direct' as const,
-  natOutgoing: true,
-  disabled: false,
-  reserved: [],
-  nodeSelector: '',
-  assignment: 'automatic' as const,
-  allocation: 'blocks' as const,
-  borrowing: true,
-  deleting: false,
-};
+export interface ClaimOptions {
+  readonly blocks: number;
+  /** At most 256. */
+  readonly claims: number;
+  readonly signal: AbortSignal;
+  readonly progress: (done: number, total: number) => void;
+}
 
-export async function measureClaims(blocks = 10_000, claims = 200): Promise<ClaimFigures> {
+const node = 'bench';
+const pool = fillPool({ name: 'all', cidr: '10.0.0.0/12', borrowing: true });
+
+export async function measureClaims(options: ClaimOptions): Promise<ClaimFigures> {
   const etcd = await startEtcd();
+  const store = await openStore(etcd.spec, { log: silentLog, clock: systemClock });
   try {
-    const store = await openStore(etcd.spec, { log: silentLog, clock: systemClock });
     const keys = keysBelow('/podwire');
-    await fillPool(store, keys, blocks);
-    const figures = await claimInFullPool(store, keys, claims);
-    await store.close();
-    return { blocks, ...figures };
+    await store.put(keys.pool(pool.name), encodeObject(poolKind, pool));
+    await fillBlocks(store, keys, options);
+    return { blocks: options.blocks, ...(await claimInFullPool(store, keys, options)) };
   } finally {
+    await store.close();
     await etcd.close();
   }
 }
 
-/** Every block but some in between, as in a pool that is long in use. */
-async function fillPool(store: Store, keys: Keys, count: number): Promise<void> {
-  await store.put(keys.pool(pool.name), encodeObject(poolKind, pool));
-  await store.put(
-    keys.presence('bench'),
-    encodeObject(presenceKind, { node: 'bench', instance: 'bench', since: 0 }),
-  );
-  for (let first = 0; first < count; first += 100) {
-    const writes = Array.from({ length: Math.min(100, count - first) }, (_, at): Write => {
+/** Every block but some at the end, as in a pool that is long in use. */
+async function fillBlocks(store: Store, keys: Keys, { blocks, signal }: ClaimOptions): Promise<void> {
+  for (let first = 0; first < blocks; first += 100) {
+    const writes = Array.from({ length: Math.min(100, blocks - first) }, (_, at): Write => {
       const cidr = blockAt(first + at);
       const block = {
         ...{ cidr, node: `node-${(first + at) >> 1}`, instance: 'i', state: 'confirmed' as const },
@@ -66,7 +54,7 @@ async function fillPool(store: Store, keys: Keys, count: number): Promise<void> 
       };
       return { op: 'put', key: keys.block(cidr), value: encodeObject(blockKind, block) };
     });
-    await store.transact({ conditions: [], writes });
+    await store.transact({ conditions: [], writes }, { signal });
   }
 }
 
@@ -76,52 +64,31 @@ const blockAt = (number: number): string =>
 async function claimInFullPool(
   store: Store,
   keys: Keys,
-  claims: number,
+  { claims, signal, progress }: ClaimOptions,
 ): Promise<Omit<ClaimFigures, 'blocks'>> {
   const counted = countCalls(store);
-  const copy = openClusterCopy({ store, keys, log: silentLog });
-  await copy.synced;
-  let file: HoldingsFile | undefined;
-  const addressing = createNodeAddressing({
-    node: 'bench',
-    instance: 'bench',
-    labels: {},
-    store: counted.store,
-    keys,
-    copy,
-    holdings: { read: () => file, write: (next) => void (file = next) },
-    clock: systemClock,
-    random: (bytes) => new Uint8Array(bytes),
-    faults: noFaults,
-    log: silentLog,
-    trustFor: 86_400_000,
-    reportEvery: 60_000,
-  });
-  const signal = AbortSignal.timeout(300_000);
-  const ipam = createIpam({
-    pools: addressing.pools(network),
-    coolDown: 0,
-    clock: () => Date.now(),
-    blockSource: addressing.source(network),
-  });
-  addressing.attach(network, ipam);
-  await addressing.start([], signal);
-  ipam.setPools(addressing.pools(network));
-  const latencies: number[] = [];
-  let calls = 0;
-  for (let claim = 0; claim < claims; claim++) {
-    const [before, begin] = [counted.claims(), performance.now()];
-    // Asked for by name, so that what was claimed ahead does not count.
-    const address = `10.15.${claim}.1`;
-    await addressing.provide({ network, families: [4], requested: [address] }, signal);
-    latencies.push(performance.now() - begin);
-    calls += counted.claims() - before;
-    ipam.allocate({ owner: `bench,${claim},eth0`, families: [4], requested: [address] });
+  const register = registerPresence(keys, node);
+  const bare = await startBareNode({ name: node, store: counted.store, keys, signal, register });
+  try {
+    // The first copy of the cluster is a list.
+    const listed = counted.lists();
+    const latencies: number[] = [];
+    let calls = 0;
+    for (let claim = 0; claim < claims; claim++) {
+      const [before, begin] = [counted.claims(), performance.now()];
+      // Asked for by name, so that what was claimed ahead does not count.
+      const requested = [`10.15.${claim}.1`];
+      await bare.addressing.provide({ network, families: [4], requested }, signal);
+      latencies.push(performance.now() - begin);
+      calls += counted.claims() - before;
+      bare.ipam.allocate({ owner: `bench,${claim},eth0`, families: [4], requested });
+      progress(claim + 1, claims);
+    }
+    const lists = counted.lists() - listed;
+    return { claims, roundTrips: calls / claims, lists, latency: summarize(latencies) };
+  } finally {
+    await bare.close();
   }
-  const lists = counted.lists();
-  await addressing.stop();
-  await copy.close();
-  return { claims, roundTrips: calls / claims, lists, latency: summarize(latencies) };
 }
 
 /** Counts what goes to the store about blocks; confirmations in the background are told apart by what they write. */

@@ -3,6 +3,7 @@
  * from etcd and written with one entry more, and again when somebody was faster. Everything else is the agent as it is. For
  * comparison only.
  */
+import { parseArgs } from 'node:util';
 import { loadConfig, runAgent } from '@podwire/agent';
 import { createNodeAddressing, type NodeAddressing, type NodeAddressingOptions } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
@@ -52,5 +53,7 @@ function withCompareAndSet(options: NodeAddressingOptions): NodeAddressing {
   };
 }
 
-const at = process.argv.indexOf('--config');
-await runAgent(loadConfig(process.argv[at + 1]), { createAddressing: withCompareAndSet });
+const { values } = parseArgs({ options: { config: { type: 'string' } } });
+if (values.config === undefined)
+  throw new Error('--config FILE is needed: never an agent on the machine itself');
+await runAgent(loadConfig(values.config), { createAddressing: withCompareAndSet });

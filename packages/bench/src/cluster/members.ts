@@ -11,7 +11,8 @@ import {
   createClusterHosts,
   startAgent,
 } from '@podwire/testkit';
-import { type Etcd, startEtcd } from '@podwire/testkit/etcd';
+import { type Etcd, type EtcdSpec, startEtcd } from '@podwire/testkit/etcd';
+import { fillPool } from './bare-node.js';
 
 export interface Member {
   readonly host: ClusterHost;
@@ -43,11 +44,13 @@ export async function startMembers({
   pools,
 }: MembersOptions): Promise<Members> {
   const hosts = await createClusterHosts({ name, hosts: nodes + more });
-  const etcd = await startEtcd({ namespace: hosts.middle, address: hosts.address });
+  let etcd: Etcd | undefined;
   const close = async (): Promise<void> => {
-    await hosts.close().finally(() => etcd.close());
+    await hosts.close().finally(() => etcd?.close());
   };
   try {
+    etcd = await startEtcd({ namespace: hosts.middle, address: hosts.address });
+    const { spec } = etcd;
     const keys = keysBelow('/podwire');
     for (const pool of pools) {
       await etcd.control(['put', keys.pool(pool.name), encodeObject(poolKind, fillPool(pool))]);
@@ -55,7 +58,7 @@ export async function startMembers({
     const members = await Promise.all(
       hosts.hosts.slice(0, nodes).map(async (host, index) => ({
         host,
-        agent: await startAgent(host, { entry: agent, config: memberConfig(host, index, etcd) }),
+        agent: await startAgent(host, { entry: agent, config: memberConfig(host, index, spec) }),
       })),
     );
     return { hosts, etcd, members, close };
@@ -66,26 +69,11 @@ export async function startMembers({
 }
 
 /** What an agent is started with; `coolDown` as people have it, since it is a part of what an ADD does. */
-export const memberConfig = (host: ClusterHost, index: number, etcd: Etcd): Record<string, unknown> => ({
+export const memberConfig = (host: ClusterHost, index: number, store: EtcdSpec): Record<string, unknown> => ({
   nodeName: `n${index + 1}`,
   stateDir: makeVolatileDirectory(host),
   networks: [{ name: 'default' }],
-  cluster: { store: etcd.spec },
-});
-
-const fillPool = (pool: MembersOptions['pools'][number]): Pool => ({
-  network: 'default',
-  blockSize: 26,
-  encapsulation: 'direct',
-  natOutgoing: true,
-  disabled: false,
-  reserved: [],
-  nodeSelector: '',
-  assignment: 'automatic',
-  allocation: 'blocks',
-  borrowing: false,
-  deleting: false,
-  ...pool,
+  cluster: { store },
 });
 
 /**

@@ -1,0 +1,90 @@
+/** The node's side of the addresses as an agent has it, and nothing else of an agent: no kernel, no pods, no peers. */
+import { type ClusterCopy, type Keys, openClusterCopy, type Pool, presenceKind } from '@podwire/cluster';
+import { createNodeAddressing, type HoldingsFile, type NodeAddressing } from '@podwire/cluster-ipam';
+import { createIpam, type Ipam } from '@podwire/ipam';
+import { noFaults, silentLog, systemClock } from '@podwire/rim';
+import { encodeObject, type Store } from '@podwire/store';
+import { orAborted } from './wait.js';
+
+export const network = 'default';
+
+/** What a pool is when nothing else is said. */
+export const fillPool = (pool: Partial<Pool> & Pick<Pool, 'name' | 'cidr'>): Pool => ({
+  network,
+  blockSize: 26,
+  encapsulation: 'direct',
+  natOutgoing: true,
+  disabled: false,
+  reserved: [],
+  nodeSelector: '',
+  assignment: 'automatic',
+  allocation: 'blocks',
+  borrowing: false,
+  deleting: false,
+  ...pool,
+});
+
+export interface BareNode {
+  readonly name: string;
+  readonly copy: ClusterCopy;
+  readonly addressing: NodeAddressing;
+  readonly ipam: Ipam;
+  close(): Promise<void>;
+}
+
+export interface BareNodeOptions {
+  readonly name: string;
+  readonly store: Store;
+  readonly keys: Keys;
+  readonly signal: AbortSignal;
+  /** Between the first copy of the cluster and the first claim: registers the node. */
+  readonly register: (store: Store) => Promise<void>;
+  /** Milliseconds between two reports. */
+  readonly reportEvery?: number;
+}
+
+/** Resolves when the node has a block. */
+export async function startBareNode(options: BareNodeOptions): Promise<BareNode> {
+  const { name, store, keys, signal } = options;
+  const copy = openClusterCopy({ store, keys, log: silentLog });
+  await orAborted(copy.synced, signal);
+  let file: HoldingsFile | undefined;
+  const addressing = createNodeAddressing({
+    node: name,
+    instance: name,
+    labels: {},
+    store,
+    keys,
+    copy,
+    holdings: { read: () => file, write: (next) => void (file = next) },
+    clock: systemClock,
+    random: (bytes) => new Uint8Array(bytes),
+    faults: noFaults,
+    log: silentLog,
+    trustFor: 86_400_000,
+    reportEvery: options.reportEvery ?? 1_000,
+  });
+  const ipam = createIpam({
+    pools: addressing.pools(network),
+    coolDown: 0,
+    clock: () => Date.now(),
+    blockSource: addressing.source(network),
+  });
+  // Without it nothing is claimed: a node has blocks for the networks that it serves.
+  addressing.attach(network, ipam);
+  await options.register(store);
+  await addressing.start([], signal);
+  ipam.setPools(addressing.pools(network));
+  const close = async (): Promise<void> => {
+    await addressing.stop();
+    await copy.close();
+  };
+  return { name, copy, addressing, ipam, close };
+}
+
+export const registerPresence =
+  (keys: Keys, name: string) =>
+  async (store: Store): Promise<void> => {
+    const presence = { node: name, instance: name, since: 0 };
+    await store.put(keys.presence(name), encodeObject(presenceKind, presence));
+  };
