@@ -15,8 +15,11 @@ export interface Network {
   readonly mtu: number | undefined;
   readonly model: NetworkModel;
   readonly ipam: Ipam;
-  /** A copy of the addresses to try things on: what happens to it has no effect. */
-  copyIpam(): Ipam;
+  /**
+   * A copy of the addresses to try things on: what happens to it has no effect.
+   * @param blocks what it may hand out of in a cluster, since it must not claim any
+   */
+  copyIpam(blocks: readonly string[]): Ipam;
   /**
    * Other pools from now on; only in a cluster.
    * @param pools that this node may use
@@ -54,9 +57,8 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
   let view = viewNetwork(config);
   let families = enabledFamilies(pools);
   const ipam = createIpam({ pools, coolDown, clock, ...source });
-  const copyIpam = (): Ipam => {
-    // A copy must not claim blocks that the node does not have.
-    const owned = blockSource === undefined ? {} : { blockSource: fixedSource(ipam.blocks()) };
+  const copyIpam = (blocks: readonly string[]): Ipam => {
+    const owned = blockSource === undefined ? {} : { blockSource: fixedSource(blocks) };
     const copy = createIpam({ pools, coolDown, clock, ...owned });
     for (const lease of ipam.leases()) copy.adopt(lease);
     return copy;

@@ -41,6 +41,7 @@ export async function reconcile(
   );
   await followPeers(context, changes, signal);
   noteNode(context, node, changes);
+  context.cluster?.followSoon();
   const failed = changes.filter(({ action }) => action === 'failed').map(describeFailure);
   return {
     startedAt,

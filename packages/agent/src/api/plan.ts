@@ -64,8 +64,11 @@ interface Books {
   readonly endpoints: EndpointRegistry;
 }
 
-function copyBooks({ networks, endpoints }: PlanContext, without: ReadonlySet<string | undefined>): Books {
-  const ipams = new Map(networks.map((network) => [network, network.copyIpam()]));
+function copyBooks(
+  { networks, node, endpoints }: PlanContext,
+  without: ReadonlySet<string | undefined>,
+): Books {
+  const ipams = new Map(networks.map((network) => [network, network.copyIpam(node.view(network).blocks)]));
   const books: Books = { ipams, ports: createHostPorts(), endpoints: createEndpointRegistry() };
   for (const record of endpoints.all()) {
     const name = podName(record);
@@ -84,7 +87,10 @@ function planOne(context: PlanContext, books: Books, request: AttachmentRequest)
   const ipam = books.ipams.get(network)!;
   const wish = readWish(request);
   const id = endpointIdOf(request);
-  const view = () => ({ ...context.node.view(network), blocks: ipam.blocks() });
+  const own = context.node.view(network);
+  // In a cluster the node has blocks in stock, and has them in its kernel already.
+  const stock = own.underlay === undefined ? [] : own.blocks;
+  const view = () => ({ ...own, blocks: [...new Set([...stock, ...ipam.blocks()])] });
   books.ports.check(id, wish.portMappings, wantedFamilies(wish, network, view()));
   const before = new Set(network.model.planNode(view()).map((each) => JSON.stringify(each)));
   const draft = draftEndpoint(

@@ -86,6 +86,8 @@ export interface ClusterMember {
   join(parts: FollowingParts): Promise<void>;
   /** What a reconcile begins with. @throws PodwireError AGENT_NOT_READY and others that say why nothing is known yet */
   prepareReconcile(): void;
+  /** A reconcile has ended: what has changed while it ran is followed now. */
+  followSoon(): void;
   /** What is wrong, in words. */
   problems(): string[];
   /** Called after what others may show of the cluster has changed: peers, blocks, the node. Returns how to stop. */

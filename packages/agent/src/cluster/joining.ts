@@ -70,7 +70,7 @@ export function createJoining(options: JoiningOptions): Joining {
 
   function nothingKnown(): PodwireError {
     const { standing } = registration;
-    const why = standing.kind === 'away' ? describeError(standing.error) : 'it does not answer';
+    const why = standing.kind === 'away' ? describeCoded(standing.error) : 'it does not answer';
     const message = `the store is away (${why}), and this node has nothing of an earlier life to hand out`;
     return new PodwireError('AGENT_NOT_READY', message);
   }
@@ -129,6 +129,10 @@ export function createJoining(options: JoiningOptions): Joining {
     },
   };
 }
+
+/** With its code: whether the store is down or refuses us is not to be guessed from words. */
+const describeCoded = (error: unknown): string =>
+  error instanceof PodwireError ? `${error.code}: ${error.message}` : describeError(error);
 
 /** What comes first. @throws the signal's reason */
 function either(promise: Promise<void>, signal: AbortSignal): Promise<void> {

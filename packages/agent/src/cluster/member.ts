@@ -20,7 +20,7 @@ import { createJoining } from './joining.js';
 import { openPeerJournal } from './peer-journal.js';
 import { viewPeer } from './peer-plan.js';
 import { createPeers, type Peers } from './peers.js';
-import { createRegistration } from './registration.js';
+import { createRegistration, type Registration } from './registration.js';
 import { createSettleLoop } from './settle-loop.js';
 
 /** Beside the keys of endpoints, which have commas. */
@@ -246,8 +246,10 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       follower.discoverUnderlay();
       follower.follow(parts);
     },
+    followSoon: () => settling.soon(),
     problems: () => [
       ...follower.problems,
+      ...describeRefusal(registration),
       ...pools.lost.map(
         ({ name, cidr }) =>
           `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
@@ -272,4 +274,11 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     },
   };
   return member;
+}
+
+/** Why the store does not take this node; one that does not answer is shown as not connected. */
+function describeRefusal({ standing }: Registration): string[] {
+  if (standing.kind !== 'away' || !(standing.error instanceof PodwireError)) return [];
+  const { code, message } = standing.error;
+  return ['STORE_UNAVAILABLE', 'STORE_LEASE_LOST'].includes(code) ? [] : [`${code}: ${message}`];
 }

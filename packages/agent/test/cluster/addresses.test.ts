@@ -2,6 +2,7 @@
 import { type Workload, workloadKind } from '@podwire/cluster';
 import { encodeObject } from '@podwire/store';
 import { expect, test } from 'vitest';
+import { planAdds } from '../../src/api/plan.js';
 import { apiRoutes } from '../../src/api/routes.js';
 import { createTestCluster, keys, type TestCluster, type TestNode, until } from '../fakes/cluster.js';
 import type { TestAnswer } from '../fakes/harness.js';
@@ -113,6 +114,17 @@ test('a sticky pod gets its address again on another node', async () => {
     if (answer.ok) return addressesOf(answer)[0] === before[0];
     return false;
   });
+});
+
+test('planning claims nothing and takes nothing', async () => {
+  const cluster = createTestCluster();
+  await cluster.putPool({ name: 'p', cidr: '10.9.0.0/24', blockSize: 28 });
+  const [node] = (await startNodes(cluster, 'n1')) as [TestNode];
+  const before = node.addressing.holdings();
+  const plans = planAdds(node.context, [{ containerId: 'a' }, { containerId: 'b' }]);
+  expect(new Set(plans.flatMap(({ addresses }) => addresses)).size).toBe(2);
+  expect(node.addressing.holdings()).toEqual(before);
+  expect(node.context.networks[0]?.ipam.leases()).toEqual([]);
 });
 
 test('the API shows the cluster, its peers, and what is wrong', async () => {
