@@ -1,5 +1,5 @@
 /** Pods that come and go on a node, without end. */
-import type { ClusterNode, Pod } from './node.js';
+import type { NodeCalls, Pod } from './node.js';
 import { eventually } from './eventually.js';
 
 export interface Churn {
@@ -12,7 +12,7 @@ export interface Churn {
 }
 
 /** @param keep how many pods are alive at a time */
-export function startChurn(node: ClusterNode, keep = 3): Churn {
+export function startChurn(node: NodeCalls, keep = 3): Churn {
   const count = { adds: 0, dels: 0 };
   const alive: Pod[] = [];
   let isOver = false;
@@ -50,7 +50,7 @@ export function startChurn(node: ClusterNode, keep = 3): Churn {
 
 /** On each of the nodes for as long as the work takes. @returns what it came to */
 export async function whileChurning<T>(
-  nodes: readonly ClusterNode[],
+  nodes: readonly NodeCalls[],
   work: (more: (count: number) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const churns = nodes.map((node) => startChurn(node));

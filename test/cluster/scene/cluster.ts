@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Pool, poolKind } from '@podwire/cluster';
 import { encodeObject } from '@podwire/store';
 import {
+  type ClusterHost,
   type ClusterHosts,
   createClusterHosts,
   pings,
@@ -11,11 +12,11 @@ import {
   startAgent,
   startPing,
 } from '@podwire/testkit';
-import { type Etcd, type EtcdOptions, startEtcd } from '@podwire/testkit/etcd';
+import { type Etcd, type EtcdOptions, type EtcdSpec, startEtcd } from '@podwire/testkit/etcd';
 import { openFaultDesk } from '@podwire/testkit/fault-orders';
 import { eventually } from './eventually.js';
 import { type Journal, openJournal } from './journal.js';
-import { type ClusterNode, type Pod, toNode } from './node.js';
+import { type ClusterNode, type NodeCalls, openCalls, type Pod } from './node.js';
 import { keys, readStore } from './store-view.js';
 
 const podwire = path.resolve(import.meta.dirname, '../../../../bin/podwire');
@@ -33,7 +34,9 @@ export interface ClusterOptions {
   readonly etcd?: EtcdOptions;
   readonly segmentOf?: (index: number) => number;
   /** The `cluster` part of a node's configuration. */
-  readonly cluster?: (node: string) => ClusterPart;
+  readonly cluster?: (node: string, host: ClusterHost, store: EtcdSpec) => ClusterPart;
+  /** Milliseconds until an agent must serve; 20 s when absent. */
+  readonly timeout?: number;
 }
 
 export interface Cluster {
@@ -42,16 +45,25 @@ export interface Cluster {
   readonly nodes: readonly ClusterNode[];
   readonly journal: Journal;
   putPool(pool: PoolPart): Promise<void>;
-  configOf(node: string): Record<string, unknown>;
-  /** An agent on one of the machines; by default the first that has none. */
+  configOf(node: string, index: number): Record<string, unknown>;
+  /** An agent on one of the machines. @throws Error with its log when it does not serve; it goes on trying then */
   startNode(name: string, index: number): Promise<ClusterNode>;
+  /** For one that does not serve yet. */
+  callsOf(name: string, index: number): NodeCalls;
   /** The `podwire` of this checkout, where it reaches the store. */
   podwire(...parameters: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
   close(): Promise<void>;
 }
 
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { name, nodes: count, hosts: machines = count, segmentOf = () => 0, cluster = () => ({}) } = options;
+  const {
+    name,
+    nodes: count,
+    hosts: machines = count,
+    segmentOf = () => 0,
+    cluster = () => ({}),
+    timeout = 20_000,
+  } = options;
   const hosts = await createClusterHosts({ name, hosts: machines, segmentOf });
   let etcd: Etcd;
   try {
@@ -62,11 +74,16 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   }
   const journal = openJournal();
   const close = (): Promise<void> => hosts.close().finally(() => etcd.close());
-  const configOf = (node: string): Record<string, unknown> => ({
+  const configOf = (node: string, index: number): Record<string, unknown> => ({
     nodeName: node,
     coolDown: '0s',
     networks: [{ name: 'default' }],
-    cluster: { store: etcd.spec, lease: '2s', reportInterval: '100ms', ...cluster(node) },
+    cluster: {
+      store: etcd.spec,
+      lease: '2s',
+      reportInterval: '100ms',
+      ...cluster(node, hosts.hosts[index]!, etcd.spec),
+    },
   });
   const putPool = async (pool: PoolPart): Promise<void> =>
     void (await etcd.control(['put', keys.pool(pool.name), encodeObject(poolKind, fillPool(pool))]));
@@ -75,8 +92,8 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     const orders = path.join(host.directory, 'faults');
     const faults = openFaultDesk(orders);
     const env = { PODWIRE_FAULTS: orders };
-    const agent = await startAgent(host, { entry: agentEntry, config: configOf(node), env });
-    return toNode({ name: node, host, agent, faults, journal });
+    const agent = await startAgent(host, { entry: agentEntry, config: configOf(node, index), env, timeout });
+    return { ...openCalls({ name: node, host, agent, journal }), agent, faults };
   };
   const url = etcd.spec.endpoints.map((endpoint) => new URL(endpoint).host).join(',');
   try {
@@ -91,9 +108,17 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       putPool,
       configOf,
       startNode,
+      callsOf(node, index) {
+        const host = hosts.hosts[index]!;
+        const at = (file: string): string => path.join(host.directory, 'agent', file);
+        const agent = { socket: at('cni.sock'), apiSocket: at('api.sock') };
+        return openCalls({ name: node, host, agent, journal });
+      },
       async podwire(...parameters) {
         const env = { ...process.env, PODWIRE_STORE: `etcd://${url}` };
-        const running = hosts.middle.start([podwire, ...parameters], { env });
+        // Passwords are in no URL.
+        const place = etcd.spec.username === undefined ? [] : ['--config', nodes[0]!.agent.configFile];
+        const running = hosts.middle.start([podwire, ...parameters, ...place], { env });
         const { code } = await running.exited;
         return { code, stdout: running.stdout(), stderr: running.stderr() };
       },
@@ -146,7 +171,7 @@ export async function startTraffic(pods: readonly Pod[]): Promise<{ end(): Promi
 /** Until the store knows of every pod of every node what the node knows; then nothing may be wrong with the whole. */
 export async function assertConverged(
   { etcd, journal, podwire: run }: Cluster,
-  nodes: readonly ClusterNode[],
+  nodes: readonly NodeCalls[],
 ): Promise<void> {
   for (const node of nodes) await untilReported(node);
   await eventually('the ledgers are what the nodes have', async () => {
@@ -157,7 +182,7 @@ export async function assertConverged(
   assert.deepEqual(journal.doubled(), []);
 }
 
-export async function untilReported(node: ClusterNode): Promise<void> {
+export async function untilReported(node: NodeCalls): Promise<void> {
   await eventually(`${node.name} is registered and has reported`, async () => {
     const { cluster } = await node.status();
     const { standing, store, unreported, fenced } = cluster;
@@ -188,7 +213,7 @@ async function readLedgers(etcd: Etcd): Promise<string> {
   return lines.sort().join('\n');
 }
 
-async function readEndpoints(nodes: readonly ClusterNode[]): Promise<string> {
+async function readEndpoints(nodes: readonly NodeCalls[]): Promise<string> {
   const lines: string[] = [];
   for (const node of nodes) {
     for (const { key, addresses } of await node.endpoints())

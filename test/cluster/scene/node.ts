@@ -50,11 +50,10 @@ export interface Endpoint {
   readonly addresses: readonly string[];
 }
 
-export interface ClusterNode {
+/** What a runtime and people ask of a node; its agent need not serve. */
+export interface NodeCalls {
   readonly name: string;
   readonly host: ClusterHost;
-  readonly agent: Agent;
-  readonly faults: FaultDesk;
   /** Those that ADD has answered for and DEL has not. */
   readonly pods: ReadonlySet<Pod>;
   /** @throws AssertionError with the answer */
@@ -62,20 +61,27 @@ export interface ClusterNode {
   /** ADD that may fail; what is left of it is taken away then. @returns the pod, or what the runtime is told */
   tryAdd(wish?: PodWish): Promise<Pod | string>;
   del(pod: Pod): Promise<void>;
+  /** DEL for every ADD that the agent has died in. */
+  undoUnanswered(): Promise<void>;
   status(): Promise<Status>;
   endpoints(): Promise<readonly Endpoint[]>;
 }
 
-export interface NodeParts {
-  readonly name: string;
-  readonly host: ClusterHost;
+export interface ClusterNode extends NodeCalls {
   readonly agent: Agent;
   readonly faults: FaultDesk;
+}
+
+export interface CallParts {
+  readonly name: string;
+  readonly host: ClusterHost;
+  readonly agent: Pick<Agent, 'socket' | 'apiSocket'>;
   readonly journal: Journal;
 }
 
-export function toNode({ name, host, agent, faults, journal }: NodeParts): ClusterNode {
+export function openCalls({ name, host, agent, journal }: CallParts): NodeCalls {
   const pods = new Set<Pod>();
+  const unanswered: TestNamespace[] = [];
   const call = (command: string, namespace: TestNamespace, wish: PodWish): Promise<Answer | undefined> =>
     callPlugin(agent.socket, command, namespace, wish);
 
@@ -91,7 +97,8 @@ export function toNode({ name, host, agent, faults, journal }: NodeParts): Clust
       return pod;
     }
     // As a runtime does after an ADD that has failed. An agent that died cannot be asked.
-    if (answer !== undefined) {
+    if (answer === undefined) unanswered.push(namespace);
+    else {
       const undone = await call('DEL', namespace, wish);
       assert.ok(undone?.ok, JSON.stringify(undone));
       host.removePod(namespace);
@@ -102,8 +109,6 @@ export function toNode({ name, host, agent, faults, journal }: NodeParts): Clust
   return {
     name,
     host,
-    agent,
-    faults,
     pods,
     tryAdd,
     async add(wish) {
@@ -117,6 +122,13 @@ export function toNode({ name, host, agent, faults, journal }: NodeParts): Clust
       assert.ok(answer?.ok, `DEL on ${name}: ${JSON.stringify(answer?.json)}`);
       pods.delete(pod);
       host.removePod(pod.namespace);
+    },
+    async undoUnanswered() {
+      for (const namespace of unanswered.splice(0)) {
+        const answer = await call('DEL', namespace, {});
+        assert.ok(answer?.ok, JSON.stringify(answer));
+        host.removePod(namespace);
+      }
     },
     status: async () => (await askApi(agent.apiSocket, '/v1/status')) as unknown as Status,
     endpoints: async () => {

@@ -112,7 +112,10 @@ async function write(
     return undefined;
   } catch (error) {
     if (!isUncertain(error)) throw error;
-    return readBack(core, block, signal);
+    const revision = await readBack(core, block, signal);
+    // A store that is full is never certain, and would refuse all other blocks too.
+    if (revision === undefined && error instanceof PodwireError && error.code === 'STORE_FULL') throw error;
+    return revision;
   }
 }
 

@@ -1,0 +1,176 @@
+/** How agents start: without the store, after they were killed in the middle of something, and ten of one name at once. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import {
+  assertConverged,
+  type Cluster,
+  createCluster,
+  startTraffic,
+  untilReported,
+} from './scene/cluster.js';
+import { eventually } from './scene/eventually.js';
+import type { ClusterNode } from './scene/node.js';
+import { readStore } from './scene/store-view.js';
+
+describe('without the store', { timeout: 120_000 }, () => {
+  let cluster: Cluster;
+  before(async () => {
+    cluster = await createCluster({
+      ...{ name: 'start', nodes: 2, hosts: 3, timeout: 9_000 },
+      pools: [{ name: 'v4', cidr: '10.244.0.0/20', blockSize: 27, encapsulation: 'vxlan' }],
+    });
+  });
+  after(async () => cluster?.close());
+
+  test('an agent that was killed goes on with its blocks; one that knows nothing says so until the store is back', async () => {
+    const [one] = cluster.nodes as [ClusterNode];
+    const traffic = await startTraffic(await Promise.all(cluster.nodes.map((node) => node.add())));
+    await untilReported(one);
+    await cluster.etcd.members[0]!.kill9();
+    await one.agent.kill9();
+    await one.agent.start();
+    const pods = [await one.add(), await one.add()];
+    await one.del(pods[0]!);
+    assert.equal((await one.status()).cluster.store.connected, false);
+
+    await assert.rejects(cluster.startNode('n3', 2), /is not ready/);
+    const three = cluster.callsOf('n3', 2);
+    const refused = await three.tryAdd();
+    assert.match(
+      String(refused),
+      /^AGENT_NOT_READY: the store is away \(.+\), and this node has nothing of an earlier life/,
+    );
+    assert.match((await three.status()).problem ?? '', /the store is away/);
+
+    await cluster.etcd.members[0]!.start();
+    await eventually('n3 serves', async () => (await three.status()).ready);
+    await three.add();
+    await assertConverged(cluster, [...cluster.nodes, three]);
+    await traffic.end();
+  });
+});
+
+describe('killed at a point', { timeout: 180_000 }, () => {
+  let cluster: Cluster;
+  let one: ClusterNode;
+  before(async () => {
+    cluster = await createCluster({
+      ...{ name: 'killed', nodes: 2 },
+      pools: [{ name: 'v4', cidr: '10.244.0.0/18' }],
+    });
+    one = cluster.nodes[0]!;
+  });
+  after(async () => cluster?.close());
+
+  /** What the store says that the node has is what the node says; nobody else's is missing. */
+  async function assertWhole(): Promise<void> {
+    await one.undoUnanswered();
+    await one.add();
+    await assertConverged(cluster, cluster.nodes);
+    await eventually('its blocks are what the store says', async () => {
+      const { blocks } = await readStore(cluster.etcd);
+      const there = [...blocks.values()].filter(({ value }) => value.node === one.name);
+      const here = (await one.status()).cluster.holdings;
+      const [a, b] = [
+        there.map(({ value }) => `${value.cidr} ${value.state}`),
+        here.map(({ cidr, state }) => `${cidr} ${state}`),
+      ];
+      return a.sort().join() === b.sort().join() || `${a.join()} and ${b.join()}`;
+    });
+  }
+
+  for (const point of ['claim:chosen', 'claim:written', 'report:written', 'add:recorded', 'add:answered']) {
+    test(`${point}, while pods are made: started again, nothing is missing`, async () => {
+      one.faults.clear();
+      one.faults.order({ point, skip: 0, signal: 'SIGKILL' });
+      for (let count = 0; one.faults.isPending() && count < 40; count++)
+        await one.tryAdd().catch(() => undefined);
+      await eventually('it has died', async () => !one.faults.isPending());
+      await one.agent.exited();
+      await one.agent.start();
+      await assertWhole();
+    });
+  }
+
+  for (const point of ['register:leased', 'register:present']) {
+    test(`${point}, while it registers: started again, nothing is missing`, async () => {
+      await one.agent.kill9();
+      one.faults.clear();
+      one.faults.order({ point, skip: 0, signal: 'SIGKILL' });
+      await one.agent.start().catch(() => undefined);
+      await one.agent.exited();
+      await one.agent.start();
+      await assertWhole();
+    });
+  }
+
+  test('take-over:read, after a new boot: started again, nothing of the boot before is left', async () => {
+    for (const pod of one.pods) await one.del(pod);
+    await one.agent.kill9();
+    fs.rmSync(one.agent.stateDirectory, { recursive: true });
+    one.faults.clear();
+    one.faults.order({ point: 'take-over:read', skip: 0, signal: 'SIGKILL' });
+    await assert.rejects(one.agent.start(), /SIGKILL/);
+    await one.agent.start();
+    await assertWhole();
+  });
+
+  test('give-back:announced and give-back:written, when blocks go back: nothing is missing', async () => {
+    const points = ['give-back:announced', 'give-back:written'];
+    for (const node of cluster.nodes) {
+      for (let count = node.pods.size; count < 12; count++) await node.add();
+      await untilReported(node);
+      for (const pod of node.pods) await node.del(pod);
+    }
+    for (const [index, node] of cluster.nodes.entries()) {
+      node.faults.clear();
+      node.faults.order({ point: points[index]!, skip: 0, signal: 'SIGKILL' });
+    }
+    await cluster.putPool({ name: 'v4', cidr: '10.244.0.0/18', disabled: true });
+    await Promise.all(cluster.nodes.map((node) => node.agent.exited()));
+    await Promise.all(cluster.nodes.map((node) => node.agent.start()));
+    await eventually(
+      'all blocks have gone back',
+      async () => (await readStore(cluster.etcd)).blocks.size === 0,
+    );
+    await cluster.putPool({ name: 'v4', cidr: '10.244.0.0/18' });
+    for (const node of cluster.nodes)
+      await eventually('it has blocks again', async () => typeof (await node.tryAdd()) !== 'string');
+    await assertWhole();
+  });
+});
+
+test('ten agents of one name at once: exactly one serves', { timeout: 120_000 }, async (t) => {
+  const cluster = await createCluster({
+    ...{ name: 'ten', nodes: 0, hosts: 10, timeout: 25_000 },
+    pools: [{ name: 'v4', cidr: '10.244.0.0/18' }],
+    cluster: () => ({ controller: false }),
+  });
+  t.after(() => cluster.close());
+  const all = Array.from({ length: 10 }, (_, index) => index);
+  const starting = Promise.allSettled(all.map((index) => cluster.startNode('n1', index)));
+  const calls = all.map((index) => cluster.callsOf('n1', index));
+  await eventually('each knows where it stands', async () => {
+    const standings = await Promise.all(
+      calls.map((node) =>
+        node.status().then(
+          ({ cluster: { standing } }) => standing,
+          () => 'starting',
+        ),
+      ),
+    );
+    const taken = standings.filter((standing) => standing === 'taken').length;
+    return (taken === 9 && standings.includes('registered')) || standings.join(' ');
+  });
+  const answers = await Promise.all(calls.map((node) => node.tryAdd()));
+  const refusals = answers.filter((answer) => typeof answer === 'string');
+  assert.equal(refusals.length, 9);
+  for (const refusal of refusals)
+    assert.match(refusal, /^NODE_NAME_TAKEN: the node name n1 is taken by another agent/);
+  const { blocks, nodes } = await readStore(cluster.etcd);
+  const instance = nodes.get('n1')!.value.instance;
+  assert.ok([...blocks.values()].every(({ value }) => value.instance === instance));
+  const outcomes = await starting;
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+});
