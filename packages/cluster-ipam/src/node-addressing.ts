@@ -1,16 +1,17 @@
-import { containsAddress, containsPrefix, formatPrefix, parsePrefix } from '@podwire/addresses';
-import { type CopyChange, type LedgerEntry, type Pool, poolKind } from '@podwire/cluster';
+import { formatPrefix } from '@podwire/addresses';
+import { type CopyChange, type LedgerEntry, type Pool } from '@podwire/cluster';
 import { describeError, PodwireError } from '@podwire/errors';
-import type { BlockSource } from '@podwire/ipam';
 import { createBackground } from './background.js';
 import { createBlockIndex } from './claims/block-index.js';
+import { createSource } from './claims/source.js';
 import { poolsOf, toSpec } from './claims/pools.js';
 import type { AddressingStatus, Holding, NodeAddressing, NodeAddressingOptions } from './contract.js';
 import type { Core } from './core.js';
 import { Book, type Held } from './holdings/book.js';
 import { adoptImportedEntry, adoptInUse } from './holdings/imported.js';
 import { describeStrays } from './holdings/strays.js';
-import { noteLoans, syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
+import { isLoan, lenderOf, readPoolObject } from './holdings/remembered.js';
+import { syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
 import { provide } from './provide.js';
 import { createReporting } from './reports/reporting.js';
 import { Reports } from './reports/reports.js';
@@ -183,34 +184,6 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     return true;
   }
 
-  function source(network: string): BlockSource {
-    return {
-      claim(pool, holding) {
-        const held = book
-          .stock()
-          .find(({ prefix }) =>
-            holding === undefined ? containsPrefix(pool.prefix, prefix) : containsAddress(prefix, holding),
-          );
-        if (held === undefined || !containsPrefix(pool.prefix, held.prefix) || !isReady(network, held))
-          return undefined;
-        held.isOpen = true;
-        noteLoans(core, network, held);
-        core.wake();
-        return held.prefix;
-      },
-      giveBack(_, block) {
-        const held = book.get(formatPrefix(block));
-        if (held === undefined) return;
-        held.isOpen = false;
-        held.since = clock.elapsed();
-      },
-    };
-  }
-
-  /** What is lent of a block must be known to IPAM before it hands anything out. */
-  const isReady = (network: string, { cidr }: Held): boolean =>
-    core.ipams.has(network) || (copy.blocks.get(cidr)?.value.loans.length ?? 0) === 0;
-
   function noteUsed(entry: LedgerEntry): void {
     const held = book.use(entry);
     core.imported.delete(entry.address);
@@ -262,7 +235,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
       }
       core.wake();
     },
-    source,
+    source: (network) => createSource(core, network),
     async provide(need, signal) {
       isTrusted();
       await provide(core, need, signal);
@@ -336,27 +309,3 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 const isHeld = ({ state }: Held): boolean => state !== 'pendingDeletion';
 
 const bitsOf = ({ prefix }: Held): number => (prefix.family === 4 ? 32 : 128);
-
-function readPoolObject(value: unknown): Pool[] {
-  const found = poolKind.schema.safeParse(value);
-  return found.success ? [found.data] : [];
-}
-
-/** A single address of a pool with larger blocks. */
-function isLoan(pools: readonly unknown[], cidr: string): boolean {
-  return lenderOf(pools, cidr) !== cidr;
-}
-
-/** The block that a borrowed address is of, as far as the pools say. */
-function lenderOf(pools: readonly unknown[], cidr: string): string {
-  const prefix = parsePrefix(cidr);
-  const pool = pools.flatMap(readPoolObject).find((each) => containsPrefix(parsePrefix(each.cidr), prefix));
-  const bits = prefix.family === 4 ? 32 : 128;
-  if (pool === undefined || prefix.length < bits || pool.blockSize === bits) return cidr;
-  const value = (prefix.address.value >> BigInt(bits - pool.blockSize)) << BigInt(bits - pool.blockSize);
-  return formatPrefix({
-    family: prefix.family,
-    address: { family: prefix.family, value },
-    length: pool.blockSize,
-  });
-}

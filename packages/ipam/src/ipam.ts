@@ -3,14 +3,13 @@ import {
   compareAddresses,
   containsAddress,
   containsPrefix,
-  type Family,
   formatAddress,
   formatPrefix,
   parseAddress,
   parsePrefix,
 } from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type Block, findSlot, formatSlot, type Rest, type Slot } from './block.js';
+import { type Block, findSlot, formatSlot, type Rest } from './block.js';
 import { BlockList } from './block-list.js';
 import { createLocalBlockSource } from './block-source.js';
 import type {
@@ -24,21 +23,13 @@ import type {
   PoolReport,
   PoolSpec,
 } from './contract.js';
+import { choosePlaces, type Known } from './choose.js';
 import { answerWithHeld, type Holding, holdingOf, type Place, settle } from './holding.js';
 import { chooseLoan } from './lending.js';
-import { isReserved, readPool } from './pool.js';
+import { readPool } from './pool.js';
 import { PoolSpace } from './pool-space.js';
-import {
-  addressCooling,
-  addressInUse,
-  addressKept,
-  addressLent,
-  addressNotInPool,
-  blockNotOwned,
-  blockUnknown,
-  poolExhausted,
-} from './refusals.js';
-import { isOffered, readRequest, type Wanted } from './request.js';
+import { addressInUse, blockUnknown, poolExhausted } from './refusals.js';
+import { readRequest, type Wanted } from './request.js';
 import { Stopwatch } from './stopwatch.js';
 import { UnplacedRests } from './unplaced-rests.js';
 import { describeProblems } from './validate.js';
@@ -75,6 +66,12 @@ class NodeIpam implements Ipam {
   readonly #unplaced = new UnplacedRests();
   #releases = 0;
 
+  readonly #known: Known = {
+    spaceOf: (address) => this.#spaceOf(address),
+    ownerOf: (address, space) => this.#ownerOf(address, space),
+    loanOf: (address) => (this.#loans.size === 0 ? undefined : this.#loans.get(formatAddress(address))),
+  };
+
   constructor(options: IpamOptions) {
     this.#coolDown = options.coolDown;
     this.#time = new Stopwatch(options.clock);
@@ -98,68 +95,7 @@ class NodeIpam implements Ipam {
     const held = this.#owners.get(wanted.owner);
     if (held !== undefined) return answerWithHeld(wanted, held);
     if (wanted.families.length === 0) throw poolExhausted(undefined, wanted, this.#time);
-    return this.#take(wanted, this.#choose(wanted));
-  }
-
-  /** Chooses for every family before anything is taken: a refusal leaves no more than a claimed block behind. */
-  #choose(wanted: Wanted): Place[] {
-    const places = new Map<Family, Place>();
-    for (const [family, address] of wanted.requested) places.set(family, this.#chooseNamed(address, wanted));
-    return wanted.families.map(
-      (family) =>
-        places.get(family) ?? this.#choosePreferred(family, wanted) ?? this.#chooseAny(family, wanted),
-    );
-  }
-
-  #choosePreferred(family: Family, wanted: Wanted): Place | undefined {
-    for (const address of wanted.preferred) {
-      if (address.family !== family) continue;
-      const space = this.#spaceOf(address);
-      if (space === undefined || space.pool.disabled || !wanted.spaces.includes(space)) continue;
-      if (this.#foreign.has(formatAddress(address)) || isReserved(space.pool, address)) continue;
-      const slot = space.slotOf(address);
-      if (slot !== undefined && mayHave(slot, wanted)) return { space, slot };
-    }
-    return undefined;
-  }
-
-  #chooseAny(family: Family, wanted: Wanted): Place {
-    for (const space of wanted.spaces) {
-      if (space.pool.prefix.family !== family || !isOffered(space, wanted.restricted)) continue;
-      const slot = space.nextFree();
-      if (slot !== undefined) return { space, slot };
-    }
-    throw poolExhausted(family, wanted, this.#time);
-  }
-
-  #chooseNamed(address: Address, wanted: Wanted): Place {
-    const space = this.#spaceOf(address);
-    if (space === undefined) throw addressNotInPool(address, wanted);
-    const { name, disabled } = space.pool;
-    if (!wanted.spaces.includes(space)) {
-      throw addressNotInPool(address, wanted, `it is in pool ${name}, which the request does not allow`);
-    }
-    // Whose it is comes first: that is the better answer for an adopted lease in a reserved or disabled place.
-    this.#refuseHeld(address, space);
-    if (disabled) throw addressNotInPool(address, wanted, `its pool ${name} is disabled`);
-    const reserved = (): PodwireError => addressNotInPool(address, wanted, `it is reserved in pool ${name}`);
-    if (isReserved(space.pool, address)) throw reserved();
-    const slot = space.slotOf(address);
-    if (slot === undefined) throw blockNotOwned(formatAddress(address), name);
-    if (slot.reserved) throw reserved();
-    this.#refuseHeld(address, space);
-    if (slot.state === 'kept' && !mayHave(slot, wanted)) throw addressKept(slot, name);
-    if (!mayHave(slot, wanted)) throw addressCooling(slot, name, this.#time);
-    return { space, slot };
-  }
-
-  /** @throws PodwireError ADDRESS_IN_USE */
-  #refuseHeld(address: Address, space: PoolSpace): void {
-    const { name } = space.pool;
-    const owner = this.#ownerOf(address, space);
-    if (owner !== undefined) throw addressInUse(formatAddress(address), name, owner);
-    const loan = this.#loans.size === 0 ? undefined : this.#loans.get(formatAddress(address));
-    if (loan !== undefined) throw addressLent(loan, name);
+    return this.#take(wanted, choosePlaces(wanted, this.#known, this.#time));
   }
 
   #ownerOf(address: Address, space: PoolSpace | undefined): string | undefined {
@@ -429,13 +365,6 @@ class NodeIpam implements Ipam {
     settle(holding, place);
     this.#foreign.delete(holding.lease.address);
   }
-}
-
-/** Free; or kept for the workload that asks; or cooling, and that workload had it. */
-function mayHave({ state, keptFor, workload: had }: Slot, { workload }: Wanted): boolean {
-  if (state === 'free') return true;
-  if (workload === undefined) return false;
-  return state === 'kept' ? keptFor === workload : state === 'cooling' && had === workload;
 }
 
 function readRecorded(lease: Lease): Address {
