@@ -16,7 +16,7 @@ const readFiles = (directory: string): Record<string, string> =>
 test('the generated messages are those of the .proto files (else: npm run generate -w @podwire/cri)', () => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-proto-'));
   onTestFinished(() => fs.rmSync(directory, { recursive: true }));
-  execFileSync(process.execPath, [path.join(root, 'scripts/generate.mjs'), directory]);
+  execFileSync(process.execPath, [path.join(root, '../../scripts/generate-messages.mjs'), 'cri', directory]);
   expect(readFiles(directory)).toEqual(readFiles(path.join(root, 'src/generated')));
 });
 

@@ -14,6 +14,10 @@ const readFiles = (directory: string): Record<string, string> =>
 test('etcd’s messages are those of the .proto files (else: npm run generate -w @podwire/store)', () => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-proto-'));
   onTestFinished(() => fs.rmSync(directory, { recursive: true }));
-  execFileSync(process.execPath, [path.join(root, 'scripts/generate.mjs'), directory]);
+  execFileSync(process.execPath, [
+    path.join(root, '../../scripts/generate-messages.mjs'),
+    'store',
+    directory,
+  ]);
   expect(readFiles(directory)).toEqual(readFiles(path.join(root, 'src/etcd/generated')));
 });

@@ -1,21 +1,28 @@
 /**
- * Writes the TypeScript of the messages from `proto/`, with protoc (Debian: protobuf-compiler) and ts-proto.
- * `node generate.mjs [DIRECTORY]`; without a directory, those in `src/generated` are replaced.
+ * Writes the TypeScript of a package's messages from its `proto/`, with protoc (Debian: protobuf-compiler) and ts-proto.
+ * `node generate-messages.mjs PACKAGE [DIRECTORY]`; without a directory, those in the package are replaced.
  */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-const root = path.resolve(import.meta.dirname, '..');
-const protos = path.join(root, 'proto');
-const target = path.resolve(process.argv[2] ?? path.join(root, 'src/generated'));
+const packages = {
+  cri: {
+    target: 'src/generated',
+    // int64 counts nanoseconds since 1970, which is beyond what a number holds exactly.
+    numbers: ['forceLong=bigint'],
+  },
+  store: {
+    target: 'src/etcd/generated',
+    // Revisions are numbers: 2^53 of them last for ever. Ids have 64 bits, and are marked as text in the .proto files.
+    numbers: ['forceLong=number', 'useJsTypeOverride=true'],
+  },
+};
 
-const options = [
+const shared = [
   'esModuleInterop=true',
   'importSuffix=.js',
-  // int64 counts nanoseconds since 1970, which is beyond what a number holds exactly.
-  'forceLong=bigint',
   // `enum` cannot be erased by stripping types.
   'enumsAsLiterals=true',
   'unrecognizedEnum=false',
@@ -33,11 +40,17 @@ const options = [
   'annotateFilesWithVersion=false',
 ];
 
+const [name, directory] = process.argv.slice(2);
+if (!Object.hasOwn(packages, name ?? ''))
+  throw new Error(`which package: ${Object.keys(packages).join(', ')}?`);
+
+const root = path.resolve(import.meta.dirname, '../packages', name);
+const protos = path.join(root, 'proto');
+const target = path.resolve(directory ?? path.join(root, packages[name].target));
 const plugin = path.join(
   path.dirname(createRequire(import.meta.url).resolve('ts-proto/package.json')),
   'protoc-gen-ts_proto',
 );
-const names = fs.readdirSync(protos).filter((name) => name.endsWith('.proto'));
 
 fs.rmSync(target, { recursive: true, force: true });
 fs.mkdirSync(target, { recursive: true });
@@ -47,8 +60,11 @@ execFileSync(
     `--proto_path=${protos}`,
     `--plugin=protoc-gen-ts_proto=${plugin}`,
     `--ts_proto_out=${target}`,
-    `--ts_proto_opt=${options.join(',')}`,
-    ...names.map((name) => path.join(protos, name)),
+    `--ts_proto_opt=${[...shared, ...packages[name].numbers].join(',')}`,
+    ...fs
+      .readdirSync(protos)
+      .filter((file) => file.endsWith('.proto'))
+      .map((file) => path.join(protos, file)),
   ],
   { stdio: 'inherit' },
 );
