@@ -127,6 +127,17 @@ describe('up is killed with -9, down takes away what it has made', () => {
     'while pods are attached': ({ pods }) => pods.length > 1,
     'when it has just come up': ({ phase }) => phase === 'up',
   };
+  test('before there is anything but a draft', async () => {
+    const name = freshName();
+    const dead = startPodwire('version');
+    await dead.exited;
+    const draft = `/run/podwire-testbed/.${name}.${dead.pid}`;
+    fs.mkdirSync(draft, { recursive: true, mode: 0o700 });
+    const down = await podwireSays('testbed', 'down', '--name', name);
+    assert.equal(down.exit.code, 0, down.stderr);
+    assert.deepEqual(remainsOf(name), []);
+  });
+
   for (const [when, isThere] of Object.entries(points))
     test(when, async () => {
       const name = freshName();

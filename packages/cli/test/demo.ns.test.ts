@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { test } from 'node:test';
+import { listTestbeds } from '@podwire/testbed';
 import { checkoutFile } from '../src/checkout.js';
+import type { ManyNodesReport } from '../src/demo/many-nodes.js';
 import type { DemoReport } from '../src/demo/run-demo.js';
 
 interface Ended {
@@ -183,6 +185,26 @@ test('what kill -9 leaves behind, and what --keep keeps, demo --end takes away',
     pins.filter((pin) => fs.existsSync(pin)),
     [],
   );
+});
+
+test('many nodes afterwards, killed or not: nothing is left of them', async () => {
+  const nodes = ['demo', '--nodes', '2'];
+  const { code, stdout, stderr } = await start([...nodes, '-o', 'json']).ended;
+  assert.equal(code, 0, stdout + stderr);
+  const { manyNodes } = JSON.parse(stdout) as { manyNodes: ManyNodesReport };
+  assert.ok(manyNodes.connectivity.ok);
+  assert.equal(manyNodes.connectivity.parties.filter(({ kind }) => kind === 'node').length, 2);
+  assert.deepEqual(manyNodes.left, { namespaces: 0, processes: 0, files: 0 });
+  const killed = start(nodes);
+  await killed.says(/✓ 2 agents ready/);
+  killed.kill('SIGKILL');
+  await killed.ended;
+  const name = `demo-${killed.pid}`;
+  assert.ok(listTestbeds().includes(name));
+  const end = await start(['demo', '--end']).ended;
+  assert.equal(end.code, 0, end.stderr);
+  assert.match(end.stdout, new RegExp(`^ended ${name}: nothing is left$`, 'm'));
+  assert.ok(!listTestbeds().includes(name));
 });
 
 test('a demo that runs is not ended by others', async () => {

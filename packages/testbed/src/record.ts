@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
-import { hasCode, isAlive, markProcess, type ProcessMark } from '@podwire/linux';
+import { hasCode, markProcess, type ProcessMark } from '@podwire/linux';
 import { parentDirectory, type Places, placesBelow } from './places.js';
 import type { Shape } from './shape.js';
 
@@ -92,17 +92,25 @@ export function readRecord({ record }: Places): TestbedRecord | undefined {
   }
 }
 
-/** The testbeds of this machine, whole ones and broken ones; drafts whose maker has been killed, too. */
+/** The testbeds of this machine: whole ones, broken ones, and those whose maker was killed before there was anything. */
 export function listTestbeds(): string[] {
-  return listDirectories().filter((name) => !name.startsWith('.'));
+  const all = listDirectories();
+  return [...new Set(all.map((each) => (each.startsWith('.') ? deadDraft(each) : each)))].filter(
+    (name) => name !== undefined,
+  );
 }
 
-/** Directories of this testbed that were never finished: their maker was killed. */
+/** Directories of this testbed that were never finished. */
 export function draftsOf(name: string): string[] {
   return listDirectories()
-    .filter((each) => each.startsWith(`.${name}.`))
-    .filter((each) => !isRunning(Number(each.slice(name.length + 2))))
+    .filter((each) => each.startsWith('.') && deadDraft(each) === name)
     .map((each) => path.join(parentDirectory, each));
+}
+
+/** Of `.NAME.PID`, the name; undefined while its maker lives. */
+function deadDraft(entry: string): string | undefined {
+  const [, name, pid] = /^\.(.+)\.(\d+)$/.exec(entry) ?? [];
+  return fs.existsSync(`/proc/${pid}`) ? undefined : name;
 }
 
 function listDirectories(): string[] {
@@ -115,5 +123,3 @@ function listDirectories(): string[] {
     throw error;
   }
 }
-
-const isRunning = (pid: number): boolean => isAlive(markProcess('', pid)) && fs.existsSync(`/proc/${pid}`);
