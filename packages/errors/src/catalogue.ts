@@ -285,8 +285,8 @@ export const errorCatalogue = {
     cni: 999,
   },
   TESTBED_FAILED: {
-    meaning: 'A testbed did not come up, or is not as it should be.',
-    action: 'The message names the node; `podwire testbed down` takes everything away.',
+    meaning: 'A testbed did not come up, is not there, or is not as it should be.',
+    action: '`podwire testbed status` shows what there is; `podwire testbed down` takes everything away.',
     cni: 999,
   },
   MANIFEST_INVALID: {

@@ -32,7 +32,7 @@ export async function execInTestbed(io: Io, { name, where, argv }: ExecCall): Pr
       ...(socket === undefined ? {} : { PODWIRE_SOCKET: socket }),
       ...(gateway === undefined ? {} : { PODWIRE_STORE: testbed.store.nameFor(gateway) }),
     };
-    io.exitCode = await untilEnd(namespace.spawn(program, args, { stdio: 'inherit', env }));
+    io.exitCode = await untilEnd(io, namespace.spawn(program, args, { stdio: 'inherit', env }));
   } finally {
     await testbed.release();
   }
@@ -59,18 +59,22 @@ function find(testbed: Testbed, where: string): Place {
     found.length === 0
       ? `the testbed ${testbed.name} has no node or pod ${where}; there are ${one} to ${testbed.nodes.at(-1)?.name}, and podwire testbed status lists the pods`
       : `${where} may be any of ${found.map((pod) => `${pod.namespace}/${pod.name}`).join(', ')}`;
-  throw new PodwireError(found.length === 0 ? 'POD_UNKNOWN' : 'REQUEST_INVALID', message);
+  throw new PodwireError('TESTBED_FAILED', message);
 }
 
+/** As shells end when there is no such program. */
+const notFound = 127;
+
 /** The terminal sends Ctrl-C to the program too, which decides; this one waits for its end. */
-async function untilEnd(child: ChildProcess): Promise<number> {
+async function untilEnd(io: Io, child: ChildProcess): Promise<number> {
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore).on('SIGQUIT', ignore);
   try {
-    return await new Promise((resolve, reject) => {
-      child.once('error', (error: NodeJS.ErrnoException) => {
-        const message = `cannot start ${child.spawnfile}: ${error.code === 'ENOENT' ? 'there is no such program' : error.message}`;
-        reject(new PodwireError('REQUEST_INVALID', message, { cause: error }));
+    return await new Promise((resolve) => {
+      child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+        const why = code === 'ENOENT' ? 'there is no such program' : message;
+        io.stderr.write(`cannot start ${child.spawnfile}: ${why}\n`);
+        resolve(notFound);
       });
       child.once('exit', (code, signal) =>
         resolve(code ?? 128 + (signal === null ? 0 : os.constants.signals[signal])),
