@@ -183,7 +183,7 @@ export interface Ipam {
   lend(block: string, borrower: string, address?: string): Loan;
   /**
    * As {@link lend}, of something that was agreed on earlier: the block may come later. A cooling address is lent all the same.
-   * @throws PodwireError ADDRESS_IN_USE when somebody on this node has it
+   * @throws PodwireError ADDRESS_IN_USE when somebody on this node has it; then it is lent when that lease ends
    */
   noteLent(loan: Loan): void;
   /** The other node has returned it: it cools down. One that is not lent is no error. */

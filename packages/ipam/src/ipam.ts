@@ -153,10 +153,16 @@ class NodeIpam implements Ipam {
     for (const { lease, place } of held) {
       const rest = this.#nextRest();
       if (place === undefined) this.#foreign.delete(lease.address);
-      else place.space.release(place.slot, rest);
+      else this.#end(place, lease, rest);
       if (place?.slot.state !== 'cooling') this.#unplaced.add(lease.address, rest, lease.workload);
     }
     return held.map((holding) => holding.lease);
+  }
+
+  #end({ space, slot }: Place, { address }: Lease, rest: Rest): void {
+    space.release(slot, rest);
+    const loan = this.#loans.size === 0 ? undefined : this.#loans.get(address);
+    if (loan !== undefined) space.lend(slot, loan.borrower);
   }
 
   #nextRest(): Rest {
@@ -266,21 +272,20 @@ class NodeIpam implements Ipam {
     return loan;
   }
 
-  noteLent(loan: Loan): void {
+  noteLent({ address: given, borrower }: Loan): void {
     this.#wake();
-    const address = parseAddress(loan.address);
+    const address = parseAddress(given);
     const text = formatAddress(address);
-    if (this.#loans.get(text)?.borrower === loan.borrower) return;
     const space = this.#spaceOf(address);
     const owner = this.#ownerOf(address, space);
-    if (owner !== undefined) throw addressInUse(text, space?.pool.name ?? '(none)', owner);
-    const slot = space?.knownSlotOf(address);
-    if (space === undefined || slot === undefined)
-      this.#loans.set(text, { address: text, borrower: loan.borrower });
-    else {
-      if (slot.state === 'lent') space.release(slot, this.#nextRest());
-      this.#lendSlot({ space, slot }, loan.borrower);
+    if (this.#loans.get(text)?.borrower !== borrower) {
+      const slot = owner === undefined ? space?.knownSlotOf(address) : undefined;
+      this.#loans.set(text, { address: text, borrower });
+      if (slot?.state === 'lent') space!.release(slot, this.#nextRest());
+      if (slot !== undefined) space!.lend(slot, borrower);
     }
+    // It is lent all the same, from the end of that lease on.
+    if (owner !== undefined) throw addressInUse(text, space?.pool.name ?? '(none)', owner);
   }
 
   takeBack(text: string): void {

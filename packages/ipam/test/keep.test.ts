@@ -60,13 +60,17 @@ describe('loans', () => {
     expect(ipam.loans()).toEqual([]);
   });
 
-  it('that were made in an earlier life are respected when their block comes', () => {
-    const { ipam, take } = setUp([v4]);
+  it('that were made in an earlier life are respected when their block comes, and when a lease ends', () => {
+    const { ipam, take, time } = setUp([v4]);
     ipam.noteLent({ address: '10.0.0.1', borrower: 'n2' });
     expect(take('a')).toEqual(['10.0.0.2']);
     expect(refusal(() => ipam.noteLent({ address: '10.0.0.2', borrower: 'n2' })).details).toMatchObject({
       owner: 'a',
     });
+    ipam.release('a');
+    time.now += 10_000;
+    expect(refusal(() => take('a', { requested: ['10.0.0.2'] })).message).toContain('lent to node n2');
+    ipam.takeBack('10.0.0.2');
     expect(ipam.adopt({ address: '10.0.0.1', owner: 'x', pool: '', since: 1 })).toBe('foreign');
     ipam.takeBack('10.0.0.1');
     expect(ipam.foreignLeases()).toEqual([]);

@@ -91,9 +91,19 @@ export function syncLoans(core: Core, block: Block): void {
   if (ipam === undefined) return;
   const lent = new Set(block.loans.map(({ address }) => address));
   for (const loan of block.loans) noteLoan(core, ipam, loan);
+  forgetProblems(core, held!, lent);
   for (const { address } of ipam.loans()) {
     const isHere = core.book.around(parseAddress(address))?.cidr === block.cidr;
     if (isHere && !lent.has(address) && !core.lending.has(address)) ipam.takeBack(address);
+  }
+}
+
+/** Of loans that are no more. */
+function forgetProblems({ problems }: Core, { prefix }: Held, lent: ReadonlySet<string>): void {
+  for (const topic of problems.keys()) {
+    if (!topic.startsWith('loan ')) continue;
+    const address = topic.slice('loan '.length);
+    if (!lent.has(address) && containsAddress(prefix, parseAddress(address))) problems.delete(topic);
   }
 }
 
