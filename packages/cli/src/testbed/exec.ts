@@ -54,10 +54,11 @@ function find(testbed: Testbed, where: string): Place {
     return { namespace: node.namespace, node: node.name, gateway: node.segment.gateway };
   const found = testbed.pods.filter((pod) => pod.name === where || `${pod.namespace}/${pod.name}` === where);
   if (found.length === 1) return { namespace: found[0]!.network, node: found[0]!.node };
-  const [one = 'node1'] = testbed.nodes.map((each) => each.name);
+  const names = testbed.nodes.map((each) => each.name);
+  const nodes = names.length > 3 ? `${names[0]} to ${names.at(-1)}` : names.join(', ');
   const message =
     found.length === 0
-      ? `the testbed ${testbed.name} has no node or pod ${where}; there are ${one} to ${testbed.nodes.at(-1)?.name}, and podwire testbed status lists the pods`
+      ? `the testbed ${testbed.name} has no node or pod ${where}; nodes are ${nodes}, and podwire testbed status lists the pods`
       : `${where} may be any of ${found.map((pod) => `${pod.namespace}/${pod.name}`).join(', ')}`;
   throw new PodwireError('TESTBED_FAILED', message);
 }
