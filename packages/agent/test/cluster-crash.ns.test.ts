@@ -17,7 +17,8 @@ import {
   takeSnapshot,
   type TestNamespace,
 } from '@podwire/testkit';
-import { addressesOf, agentEntry, eventually, fillPool, keys } from './fakes/cluster-scene.js';
+import { addressesOf, agentEntry, eventually, keys } from './fakes/cluster-scene.js';
+import { fillPool } from './fakes/pools.js';
 import { askApi, callPlugin, type ClientAnswer } from './fakes/plugin-client.js';
 
 const steps = '^(register|take-over|claim|add|dismantle|report):';

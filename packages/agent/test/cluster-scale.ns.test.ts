@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { blockKind, keysBelow, nodeKind, poolKind } from '@podwire/cluster';
+import { blockKind, completePool, keysBelow, nodeKind, poolKind } from '@podwire/cluster';
 import { silentLog, systemClock } from '@podwire/rim';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
 import { type Agent, createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
@@ -19,7 +19,7 @@ before(async () => {
   host = await createPrivateHost({ name: 'scale', world: true });
   const directory = path.join(host.directory, 'store');
   store = await openStore({ kind: 'embedded', directory }, { log: silentLog, clock: systemClock });
-  await write([putPool('v4', '10.128.0.0/9', 26), putPool('v6', 'fd00:244::/104', 122)]);
+  await write([putPool('v4', '10.128.0.0/9'), putPool('v6', 'fd00:244::/104')]);
   await write(Array.from({ length: count }, (_, index) => putNode(index + 1)).flat());
   const cluster = { store: { kind: 'embedded', directory }, controller: false };
   agent = await startAgent(host, {
@@ -33,24 +33,10 @@ after(async () => {
   await host?.close();
 });
 
-const putPool = (name: string, cidr: string, blockSize: number): Write => ({
+const putPool = (name: string, cidr: string): Write => ({
   op: 'put',
   key: keysBelow('/podwire').pool(name),
-  value: encodeObject(poolKind, {
-    name,
-    network: 'default',
-    cidr,
-    blockSize,
-    encapsulation: 'vxlan',
-    natOutgoing: true,
-    disabled: false,
-    reserved: [],
-    nodeSelector: '',
-    assignment: 'automatic',
-    allocation: 'blocks',
-    borrowing: false,
-    deleting: false,
-  }),
+  value: encodeObject(poolKind, completePool({ name, cidr, encapsulation: 'vxlan', borrowing: false })),
 });
 
 const block4 = (index: number): string =>

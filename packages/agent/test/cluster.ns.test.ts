@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
-import { blockKind } from '@podwire/cluster';
+import { blockKind, type PoolPart } from '@podwire/cluster';
 import { ask, assertSameSnapshot, serveEcho, startAgent, takeSnapshot } from '@podwire/testkit';
 import {
   agentEntry,
@@ -12,7 +12,6 @@ import {
   createScene,
   eventually,
   keys,
-  type PoolPart,
   type Scene,
   untilRouted,
 } from './fakes/cluster-scene.js';

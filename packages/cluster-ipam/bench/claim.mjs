@@ -1,6 +1,13 @@
 // What a claim costs in a pool with 10,000 blocks, and what an ADD costs a node's books. Prints; judges nothing.
 //   npm run bench -w @podwire/cluster-ipam
-import { blockKind, keysBelow, openClusterCopy, poolKind, presenceKind } from '@podwire/cluster';
+import {
+  blockKind,
+  completePool,
+  keysBelow,
+  openClusterCopy,
+  poolKind,
+  presenceKind,
+} from '@podwire/cluster';
 import { createNodeAddressing } from '@podwire/cluster-ipam';
 import { createIpam } from '@podwire/ipam';
 import { noFaults, silentLog, systemClock } from '@podwire/rim';
@@ -14,21 +21,7 @@ const network = 'pods';
 const signal = new AbortController().signal;
 const server = createMemoryServer();
 const store = server.connect();
-const pool = {
-  name: 'wide',
-  network,
-  cidr: '10.0.0.0/12',
-  blockSize: 26,
-  encapsulation: 'direct',
-  natOutgoing: true,
-  disabled: false,
-  reserved: [],
-  nodeSelector: '',
-  assignment: 'automatic',
-  allocation: 'blocks',
-  borrowing: true,
-  deleting: false,
-};
+const pool = completePool({ name: 'wide', network, cidr: '10.0.0.0/12', encapsulation: 'direct' });
 await store.put(keys.pool(pool.name), encodeObject(poolKind, pool));
 for (let n = 0; n < taken; n++) {
   const cidr = `10.${n >> 10}.${(n >> 2) & 255}.${(n & 3) * 64}/26`;

@@ -1,7 +1,7 @@
 /** Machines with real agents, a real etcd, and what the tests of faults want to know of them. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { type Pool, poolKind } from '@podwire/cluster';
+import { completePool, type Pool, poolKind, type PoolPart } from '@podwire/cluster';
 import { encodeObject } from '@podwire/store';
 import {
   type ClusterHost,
@@ -22,7 +22,6 @@ import { keys, readStore } from './store-view.js';
 const podwire = path.resolve(import.meta.dirname, '../../../../bin/podwire');
 export const agentEntry = [process.execPath, path.join(import.meta.dirname, 'agent-entry.js')];
 
-export type PoolPart = Partial<Pool> & Pick<Pool, 'name' | 'cidr'>;
 export type ClusterPart = Readonly<Record<string, unknown>>;
 
 export interface ClusterOptions {
@@ -130,22 +129,14 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-export function fillPool(pool: PoolPart): Pool {
-  return {
-    network: 'default',
-    blockSize: pool.cidr.includes(':') ? 122 : 29,
+/** Small blocks, so that a test comes to the end of one. */
+const fillPool = (part: PoolPart): Pool =>
+  completePool({
+    ...(part.cidr.includes(':') ? {} : { blockSize: 29 }),
     encapsulation: 'direct',
-    natOutgoing: true,
-    disabled: false,
-    reserved: [],
-    nodeSelector: '',
-    assignment: 'automatic',
-    allocation: 'blocks',
     borrowing: false,
-    deleting: false,
-    ...pool,
-  };
-}
+    ...part,
+  });
 
 /** Between pods of different nodes, each to the next; `end` asserts that no packet was lost. */
 export async function startTraffic(pods: readonly Pod[]): Promise<{ end(): Promise<number> }> {

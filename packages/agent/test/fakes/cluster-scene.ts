@@ -1,7 +1,15 @@
 /** Machines with real agents and one real etcd, for namespace tests. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { type Block, blockKind, keysBelow, type Node, nodeKind, type Pool, poolKind } from '@podwire/cluster';
+import {
+  type Block,
+  blockKind,
+  keysBelow,
+  type Node,
+  nodeKind,
+  poolKind,
+  type PoolPart,
+} from '@podwire/cluster';
 import { decodeObject, encodeObject, type ObjectKind } from '@podwire/store';
 import {
   type Agent,
@@ -15,11 +23,10 @@ import {
 } from '@podwire/testkit';
 import { type Etcd, startEtcd } from '@podwire/testkit/etcd';
 import { askApi, callPlugin, type ClientAnswer } from './plugin-client.js';
+import { fillPool } from './pools.js';
 
 export const keys = keysBelow('/podwire');
 export const agentEntry = [process.execPath, path.join(import.meta.dirname, '../faulty-agent.js')];
-
-export type PoolPart = Partial<Pool> & Pick<Pool, 'name' | 'cidr'>;
 
 export interface Pod {
   readonly namespace: TestNamespace;
@@ -138,23 +145,6 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     await close();
     throw error;
   }
-}
-
-export function fillPool(pool: PoolPart): Pool {
-  return {
-    network: 'default',
-    blockSize: pool.cidr.includes(':') ? 122 : 26,
-    encapsulation: 'direct',
-    natOutgoing: true,
-    disabled: false,
-    reserved: [],
-    nodeSelector: '',
-    assignment: 'automatic',
-    allocation: 'blocks',
-    borrowing: false,
-    deleting: false,
-    ...pool,
-  };
 }
 
 export function toMachine(name: string, host: ClusterHost, agent: Agent): Machine {

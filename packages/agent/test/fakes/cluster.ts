@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { keysBelow, openClusterCopy, type Pool, poolKind } from '@podwire/cluster';
+import { keysBelow, openClusterCopy, poolKind, type PoolPart } from '@podwire/cluster';
 import { createNodeAddressing, type NodeAddressing, type NodeAddressingOptions } from '@podwire/cluster-ipam';
 import { createController } from '@podwire/controller';
 import { systemClock } from '@podwire/rim';
@@ -12,6 +12,7 @@ import type { LinkAddress } from '../../src/cluster/underlay.js';
 import { loadRecords } from '../../src/recovery.js';
 import type { FakeAddressing } from './fake-addressing.js';
 import { createHarness, type Harness, type HarnessOptions } from './harness.js';
+import { fillPool } from './pools.js';
 
 export const keys = keysBelow('/podwire');
 
@@ -55,7 +56,7 @@ export interface TestCluster {
   readonly server: MemoryServer;
   /** For the test itself. */
   readonly store: MemoryStore;
-  putPool(pool: Partial<Pool> & Pick<Pool, 'name' | 'cidr'>): Promise<void>;
+  putPool(pool: PoolPart): Promise<void>;
   node(name: string, options?: NodeOptions): TestNode;
 }
 
@@ -73,23 +74,6 @@ export function createTestCluster(
     putPool: async (pool) =>
       void (await store.put(keys.pool(pool.name), encodeObject(poolKind, fillPool(pool)))),
     node: (name, options = {}) => createNode(server, createAddressing, name, ++nodes, options),
-  };
-}
-
-export function fillPool(pool: Partial<Pool> & Pick<Pool, 'name' | 'cidr'>): Pool {
-  return {
-    network: 'default',
-    blockSize: pool.cidr.includes(':') ? 122 : 26,
-    encapsulation: 'direct',
-    natOutgoing: true,
-    disabled: false,
-    reserved: [],
-    nodeSelector: '',
-    assignment: 'automatic',
-    allocation: 'blocks',
-    borrowing: false,
-    deleting: false,
-    ...pool,
   };
 }
 

@@ -1,6 +1,6 @@
 /** What pools can be. Pure. */
 import { parsePrefix } from '@podwire/addresses';
-import { type Pool, poolKind } from '@podwire/cluster';
+import { completePool, type Pool, poolKind } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { defaultBlockSize, type PoolSpec, validatePools } from '@podwire/ipam';
 import { parseSelector } from '../selector.js';
@@ -32,19 +32,7 @@ const mutable: ReadonlySet<string> = new Set<keyof PoolPatch>([
  * @throws PodwireError POOL_INVALID naming field and rule, also when it overlaps one of `others`
  */
 export function buildPool(input: PoolInput, others: readonly Pool[]): Pool {
-  const pool = checkShape({
-    blockSize: defaultBlockSizeOf(input),
-    encapsulation: 'vxlan-cross-subnet',
-    natOutgoing: true,
-    disabled: false,
-    reserved: [],
-    nodeSelector: '',
-    assignment: 'automatic',
-    allocation: 'blocks',
-    borrowing: true,
-    ...input,
-    deleting: false,
-  });
+  const pool = checkShape(completePool({ blockSize: defaultBlockSizeOf(input), ...input, deleting: false }));
   checkAmong(pool, others);
   return pool;
 }

@@ -3,6 +3,7 @@ import {
   type Block,
   blockKind,
   type ClusterCopy,
+  completePool,
   keysBelow,
   openClusterCopy,
   type Pool,
@@ -31,21 +32,13 @@ import { TestClock } from './clock.js';
 export const keys = keysBelow('/test');
 export const network = 'pods';
 
-export const poolDefaults: Pool = {
+export const poolDefaults: Pool = completePool({
   name: 'blue',
   network,
   cidr: '10.0.0.0/24',
   blockSize: 28,
   encapsulation: 'direct',
-  natOutgoing: true,
-  disabled: false,
-  reserved: [],
-  nodeSelector: '',
-  assignment: 'automatic',
-  allocation: 'blocks',
-  borrowing: true,
-  deleting: false,
-};
+});
 
 export interface NodeSettings {
   readonly labels?: Record<string, string>;
