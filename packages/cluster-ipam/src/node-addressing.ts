@@ -200,6 +200,8 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   const isTrusted = (): void => {
     if (!isStarted) throw new PodwireError('AGENT_NOT_READY', 'the node does not know its blocks yet');
+    // After a jump of the wall clock one question to the store is all that is missing, and no timer is due.
+    if (trust.isFenced) core.wake();
     trust.require();
   };
 
