@@ -75,14 +75,23 @@ const familyOf = (cidr: string): 4 | 6 => (cidr.includes(':') ? 6 : 4);
 
 /**
  * The families that are wanted, or else all that the network can give; in any case only what the node speaks.
- * @throws PodwireError CONFIG_INVALID when nothing is left
+ * @throws PodwireError CONFIG_INVALID when nothing is left; POOL_EXHAUSTED when nobody could get anything
  */
 export function wantedFamilies(wish: Pick<Wish, 'families'>, network: Network, node: NodeView): (4 | 6)[] {
   const spoken = ([4, 6] as const).filter((family) => (family === 4 ? node.ipv4 : node.ipv6));
   const wanted = spoken.filter((family) => (wish.families ?? network.families).includes(family));
   if (wanted.length > 0) return wanted;
+  if (network.families.length === 0) throw noPool(network, node);
   const message = `network ${network.view.name} has no pool of an address family that is wanted and that node ${node.name} speaks`;
   throw new PodwireError('CONFIG_INVALID', message);
+}
+
+/** Pools of a cluster are no configuration: they come, go and are disabled while agents run. */
+function noPool({ view }: Network, { name }: NodeView): PodwireError {
+  return new PodwireError(
+    'POOL_EXHAUSTED',
+    `network ${view.name} has no pool that is enabled and selects node ${name}`,
+  );
 }
 
 /** Restricting one family leaves the other as free as it is. */
