@@ -234,8 +234,10 @@ class NodeIpam implements Ipam {
   /** Its leases become foreign, its loans are somebody else's. */
   #blockGone(block: Block): Lease[] {
     this.#blocks.delete(block);
+    for (const { address } of this.#loans.values()) {
+      if (findSlot(block, parseAddress(address)) !== undefined) this.#loans.delete(address);
+    }
     for (const slot of block.slots) {
-      if (slot.state === 'lent') this.#loans.delete(formatSlot(slot));
       if (slot.state === 'cooling') this.#unplaced.add(formatSlot(slot), slot.rest, slot.workload);
     }
     const owners = new Set(block.slots.filter(({ state }) => state === 'leased').map(({ owner }) => owner!));
