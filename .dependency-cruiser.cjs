@@ -89,6 +89,12 @@ const below = {
   ],
   testkit: ['errors', 'addresses', 'linux', 'netlink', 'nftables', 'cni', 'cri'],
   bench: [
+    'agent',
+    'engine',
+    'netlink',
+    'networks/contract',
+    'networks/routed',
+    'networks/traffic',
     'rim',
     'store',
     'cluster',

@@ -1,15 +1,7 @@
 import type { AgentFigures } from './agent-figures.js';
 import type { ContenderName } from './contenders.js';
 import type { Measurement, Operation } from './measure.js';
-
-/** A figure that a promise was made about. */
-export interface Comparison {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: '×' | 'ms' | 'MB' | '%';
-  readonly limit: { readonly at: 'most' | 'least'; readonly value: number } | undefined;
-  readonly met: boolean | undefined;
-}
+import { type Comparison, judge, least, most } from './promise.js';
 
 /** Everything that was promised and could be measured; what has no measurement is left out. */
 export function compare(measurements: readonly Measurement[], agent: AgentFigures | undefined): Comparison[] {
@@ -57,18 +49,4 @@ function compareAgent(agent: AgentFigures): Comparison[] {
     judge(`agent restart ${with_}`, agent.restart, 'ms', most(1_000)),
     judge(`ADD ${with_} of that with 10`, agent.addWithMany / agent.addWithFew, '×', most(1.3)),
   ];
-}
-
-const most = (value: number): Comparison['limit'] => ({ at: 'most', value });
-const least = (value: number): Comparison['limit'] => ({ at: 'least', value });
-
-function judge(
-  name: string,
-  value: number,
-  unit: Comparison['unit'],
-  limit: Comparison['limit'],
-): Comparison {
-  const met =
-    limit === undefined ? undefined : limit.at === 'most' ? value <= limit.value : value >= limit.value;
-  return { name, value, unit, limit, met };
 }

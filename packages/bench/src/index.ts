@@ -1,8 +1,8 @@
 export type { AgentFigures } from './agent-figures.js';
-export type { Comparison } from './compare.js';
 export type { Contender, ContenderName } from './contenders.js';
 export { type Job, type JobResult, launch, previousOutput, type Step } from './launcher.js';
 export type { Measurement, Operation } from './measure.js';
+export type { Comparison } from './promise.js';
 export { formatReport } from './report.js';
 export {
   type BenchCall,
@@ -20,3 +20,11 @@ export {
   type PodPathResult,
   runPodPath,
 } from './pod-path/run-pod-path.js';
+export { formatCluster } from './cluster/report.js';
+export {
+  type ClusterCall,
+  type ClusterOptions,
+  type ClusterResult,
+  defaultClusterOptions,
+  runCluster,
+} from './cluster/run-cluster.js';

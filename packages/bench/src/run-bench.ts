@@ -1,9 +1,8 @@
-import fs from 'node:fs';
 import os from 'node:os';
 import { createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
 import { type AgentFigures, measureAgent } from './agent-figures.js';
 import { makeVolatileDirectory } from './cluster/members.js';
-import { compare, type Comparison } from './compare.js';
+import { compare } from './compare.js';
 import {
   type Contender,
   type ContenderName,
@@ -13,7 +12,9 @@ import {
   type PodSlot,
   podwireContender,
 } from './contenders.js';
+import { describeMachine, type Machine } from './machine.js';
 import { measure, type Measurement, merge } from './measure.js';
+import type { Comparison } from './promise.js';
 
 export interface BenchOptions {
   /** Pods of each contender. */
@@ -59,12 +60,7 @@ export interface BenchResult {
   readonly version: 1;
   readonly startedAt: string;
   readonly podwire: boolean;
-  readonly machine: {
-    readonly kernel: string;
-    readonly processor: string;
-    readonly processors: number;
-    readonly node: string;
-  };
+  readonly machine: Machine;
   /** One-minute load average: what else the machine was doing. */
   readonly load: { readonly before: number; readonly after: number };
   readonly options: BenchOptions;
@@ -209,14 +205,4 @@ async function measureAgentAlone(
     signal,
     progress: (step, done, total) => progress({ phase: `the agent: ${step}`, done, total }),
   });
-}
-
-function describeMachine(): BenchResult['machine'] {
-  const processors = os.cpus();
-  return {
-    kernel: fs.readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim(),
-    processor: processors[0]?.model ?? 'unknown',
-    processors: processors.length,
-    node: process.versions.node,
-  };
 }

@@ -5,6 +5,15 @@ export function quantile(samples: readonly number[], fraction: number): number {
   return sorted[rank - 1] ?? Number.NaN;
 }
 
+/**
+ * How many times as much ours are as theirs, taken in turns: the median over the rounds. What disturbs the machine for a while disturbs
+ * all of a round alike.
+ */
+export function pairedRatio(ours: readonly number[], theirs: readonly number[]): number {
+  const ratios = ours.map((value, round) => value / (theirs[round] ?? Number.NaN));
+  return quantile(ratios, 0.5);
+}
+
 export interface Summary {
   readonly count: number;
   /** milliseconds, as all of it */

@@ -4,7 +4,7 @@ import { compare } from '../src/compare.js';
 import type { ContenderName } from '../src/contenders.js';
 import { type Measurement, merge, type Operation } from '../src/measure.js';
 import { readNetstrings, writeNetstrings } from '../src/netstring.js';
-import { formatNumber, formatTable } from '../src/report.js';
+import { formatNumber, formatTable } from '../src/table.js';
 import { quantile, summarize } from '../src/statistics.js';
 
 describe('netstrings', () => {

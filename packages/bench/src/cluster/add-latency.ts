@@ -1,9 +1,9 @@
 /** ADD and DEL on a node of a cluster beside a node alone, with etcd up and with etcd stopped: all in turns. */
-import { createPrivateHost, startAgent } from '@podwire/testkit';
+import { createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
 import { type Contender, podwireContender, type PodSlot } from '../contenders.js';
 import { measure, type Measurement } from '../measure.js';
 import type { Summary } from '../statistics.js';
-import { makeVolatileDirectory, startMembers } from './members.js';
+import { makeVolatileDirectory, type Member, type Members, startMembers } from './members.js';
 
 export interface AddLatency {
   /** Milliseconds. */
@@ -32,21 +32,11 @@ const pool = { name: 'all', cidr: '10.62.0.0/16', blockSize: 22 };
 
 export async function measureAdds(options: AddOptions): Promise<AddFigures> {
   const { binDir, agent, pods, warmUp, signal, progress } = options;
-  const cluster = await startMembers({ name: 'add', nodes: 1, agent, pools: [pool] });
   const host = await createPrivateHost({ name: 'alone', world: true });
+  let cluster: Members | undefined;
   try {
-    const networks = [
-      { name: 'default', model: 'routed', pools: [{ cidr: pool.cidr, blockSize: pool.blockSize }] },
-    ];
-    const config = { networks, stateDir: makeVolatileDirectory(host) };
-    const alone = podwireContender(host, false, binDir, await startAgent(host, { entry: agent, config }));
-    const [first] = cluster.members;
-    const member = {
-      ...podwireContender(first!.host, false, binDir, first!.agent),
-      name: 'member' as const,
-      title: 'podwire in a cluster',
-    };
-    const contenders: readonly Contender[] = [alone, member];
+    cluster = await startMembers({ name: 'add', nodes: 1, agent, pools: [pool] });
+    const contenders = [await startAlone(host, options), memberContender(cluster.members[0]!, binDir)];
     const slots = new Map(contenders.map((one) => [one.name, addPods(one, pods)]));
     const run = async (step: string, count: number): Promise<Measurement[]> =>
       measure({
@@ -55,18 +45,31 @@ export async function measureAdds(options: AddOptions): Promise<AddFigures> {
         workers: 1,
         batch: Math.ceil(count / 8),
         signal,
-        progress: (done, total) => progress(step, done, total),
+        progress: (done, total) => progress(`ADD and DEL in a cluster, ${step}`, done, total),
       });
-    await run('warm up', warmUp);
+    if (warmUp > 0) await run('warm up', Math.min(warmUp, pods));
     const up = await run('etcd up', pods);
     await cluster.etcd.members[0]!.kill9();
     const stopped = await run('etcd stopped', pods);
     return { up: judge(up), stopped: judge(stopped) };
   } finally {
     await host.close();
-    await cluster.close();
+    await cluster?.close();
   }
 }
+
+async function startAlone(host: PrivateHost, { agent, binDir }: AddOptions): Promise<Contender> {
+  const { cidr, blockSize } = pool;
+  const networks = [{ name: 'default', model: 'routed', pools: [{ cidr, blockSize }] }];
+  const config = { networks, stateDir: makeVolatileDirectory(host) };
+  return podwireContender(host, false, binDir, await startAgent(host, { entry: agent, config }));
+}
+
+const memberContender = ({ host, agent }: Member, binDir: string): Contender => ({
+  ...podwireContender(host, false, binDir, agent),
+  name: 'member',
+  title: 'podwire in a cluster',
+});
 
 function addPods({ host }: Contender, count: number): PodSlot[] {
   return Array.from({ length: count }, (_, index) => ({

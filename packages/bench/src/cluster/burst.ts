@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { podwireContender, type PodSlot } from '../contenders.js';
 import { type Job, launch } from '../launcher.js';
-import { quantile } from '../statistics.js';
+import { pairedRatio, quantile } from '../statistics.js';
 import { type Member, type Members, startMembers } from './members.js';
 
 export interface BurstFigures {
@@ -15,6 +15,7 @@ export interface BurstFigures {
   /** Pods a second from the first process that is started until the last has ended; the median of the rounds. */
   readonly owned: number;
   readonly compareAndSet: number;
+  /** The median over the rounds. */
   readonly ratio: number;
 }
 
@@ -32,30 +33,46 @@ export interface BurstOptions {
 /** Large enough that nobody claims in the middle: what is compared is the way of one address. */
 const pool = { name: 'all', cidr: '10.62.0.0/16', blockSize: 24 };
 
-const compareAndSetAgent = [process.execPath, path.join(import.meta.dirname, 'compare-and-set-agent.js')];
+/** With the options of Node in the first line of `bin/podwire`: the same heap for both. */
+const compareAndSetAgent = [
+  ...[process.execPath, '--max-semi-space-size=4', '--heap-growing-percent=20'],
+  path.join(import.meta.dirname, 'compare-and-set-agent.js'),
+];
 
 export async function measureBursts(options: BurstOptions): Promise<BurstFigures> {
-  const { nodes, podsPerNode, rounds, progress } = options;
-  const owned = await startMembers({ name: 'own', nodes, agent: options.agent, pools: [pool] });
-  const asking = await startMembers({ name: 'cas', nodes, agent: compareAndSetAgent, pools: [pool] });
+  const { nodes, podsPerNode } = options;
+  const opened: Members[] = [];
   try {
-    const rates = { owned: [] as number[], asking: [] as number[] };
-    const slots = new Map([owned, asking].map((members) => [members, prepare(members, options)]));
-    for (let round = 0; round <= rounds; round++) {
-      const order = round % 2 === 0 ? [owned, asking] : [asking, owned];
-      for (const members of order) {
-        const rate = await burst(members, slots.get(members)!, options);
-        // The first round warms up.
-        if (round > 0) (members === owned ? rates.owned : rates.asking).push(rate);
-      }
-      progress('pods at once on several nodes', round + 1, rounds + 1);
-    }
-    const [a, b] = [quantile(rates.owned, 0.5), quantile(rates.asking, 0.5)];
-    return { nodes, pods: nodes * podsPerNode, owned: a, compareAndSet: b, ratio: a / b };
+    for (const [name, agent] of [
+      ['own', options.agent],
+      ['cas', compareAndSetAgent],
+    ] as const)
+      opened.push(await startMembers({ name, nodes, agent, pools: [pool] }));
+    const [owned = [], asking = []] = await burstInTurns(opened, options);
+    return {
+      ...{ nodes, pods: nodes * podsPerNode },
+      owned: quantile(owned, 0.5),
+      compareAndSet: quantile(asking, 0.5),
+      ratio: pairedRatio(owned, asking),
+    };
   } finally {
-    await owned.close();
-    await asking.close();
+    for (const members of opened) await members.close();
   }
+}
+
+/** @returns pods a second of each, by round */
+async function burstInTurns(clusters: readonly Members[], options: BurstOptions): Promise<number[][]> {
+  const { rounds, progress } = options;
+  const all = clusters.map((members) => ({ prepared: prepare(members, options), rates: [] as number[] }));
+  for (let round = 0; round <= rounds; round++) {
+    for (const { prepared, rates } of round % 2 === 0 ? all : all.toReversed()) {
+      const rate = await burst(prepared, options);
+      // The first round warms up.
+      if (round > 0) rates.push(rate);
+    }
+    progress('pods at once on several nodes', round + 1, rounds + 1);
+  }
+  return all.map(({ rates }) => rates);
 }
 
 interface Prepared {
@@ -87,11 +104,7 @@ const named = (job: Job, { index }: PodSlot): Job =>
   }));
 
 /** All pods of all nodes, then takes them off again. @returns pods a second */
-async function burst(
-  members: Members,
-  prepared: readonly Prepared[],
-  options: BurstOptions,
-): Promise<number> {
+async function burst(prepared: readonly Prepared[], options: BurstOptions): Promise<number> {
   const begin = performance.now();
   await runAll(
     prepared.map(({ member, adds }) => ({ member, jobs: adds })),

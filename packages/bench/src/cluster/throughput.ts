@@ -2,72 +2,95 @@
  * TCP from pod to pod across two nodes: through what Podwire makes, and through the same made by hand with `ip` and `bridge`,
  * bare and with the masquerading that pods need to reach more than each other. Pairs of nodes in namespaces of their own, rounds in
  * turn, so that all see the same machine.
- *
- * Usage: node packages/bench/dist/src/cluster/throughput.js [ROUNDS] [MEGABYTES] [direct|vxlan]
  */
 import { pour, serveSink } from '@podwire/testkit';
+import { pairedRatio } from '../statistics.js';
 import { makeByHand } from './hand-made-pair.js';
-import { makeByPodwire } from './podwire-pair.js';
 import type { Pair } from './pair.js';
+import { makeByPodwire } from './podwire-pair.js';
 
-const [rounds, megabytes] = [Number(process.argv[2] ?? 9), Number(process.argv[3] ?? 400)];
+export type Encapsulation = 'direct' | 'vxlan';
+
+export interface Throughput {
+  readonly encapsulation: Encapsulation;
+  readonly family: 4 | 6;
+  /** Bits per second, one for each round. */
+  readonly podwire: readonly number[];
+  readonly byHand: readonly number[];
+  readonly masquerading: readonly number[];
+  /** Podwire's rate by that of the same made by hand, in the same round: the median over the rounds. */
+  readonly ratio: number;
+  /** Beside what is made by hand with one rule that masquerades, and so with connection tracking. */
+  readonly masqueradingRatio: number;
+}
+
+export interface ThroughputOptions {
+  readonly rounds: number;
+  readonly megabytes: number;
+  readonly signal: AbortSignal;
+  readonly progress: (what: string, done: number, total: number) => void;
+}
 
 interface Contender {
-  readonly name: string;
   readonly pair: Pair;
   readonly rates: number[];
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
-const gigabits = (rate: number): string => (rate / 1e9).toFixed(2);
+export async function measureThroughput(options: ThroughputOptions): Promise<Throughput[]> {
+  const figures: Throughput[] = [];
+  for (const encapsulation of ['direct', 'vxlan'] as const)
+    for (const family of [4, 6] as const) figures.push(await comparePairs(encapsulation, family, options));
+  return figures;
+}
 
-async function pourOnce({ pair, rates }: Contender, family: 'ipv4' | 'ipv6'): Promise<void> {
-  const sink = await serveSink(pair.server, pair.addresses[family]);
+async function comparePairs(
+  encapsulation: Encapsulation,
+  family: 4 | 6,
+  options: ThroughputOptions,
+): Promise<Throughput> {
+  const contenders: Contender[] = [];
+  const add = (pair: Pair): void => void contenders.push({ pair, rates: [] });
   try {
-    const { rate } = await pour(pair.client, pair.addresses[family], sink.port, megabytes * 1e6);
-    rates.push(rate);
+    add(await makeByPodwire(encapsulation));
+    add(await makeByHand(encapsulation));
+    add(await makeByHand(encapsulation, { masquerade: true }));
+    await pourInTurns(contenders, family, options, `TCP, ${encapsulation}, IPv${family}`);
+  } finally {
+    for (const { pair } of contenders) await pair.close();
+  }
+  const [podwire = [], byHand = [], masquerading = []] = contenders.map(({ rates }) => rates);
+  return {
+    ...{ encapsulation, family, podwire, byHand, masquerading },
+    ratio: pairedRatio(podwire, byHand),
+    masqueradingRatio: pairedRatio(podwire, masquerading),
+  };
+}
+
+async function pourInTurns(
+  contenders: readonly Contender[],
+  family: 4 | 6,
+  { rounds, megabytes, signal, progress }: ThroughputOptions,
+  what: string,
+): Promise<void> {
+  for (let round = 0; round <= rounds; round++) {
+    // Who goes first takes turns.
+    const order = round % 2 === 0 ? contenders : contenders.toReversed();
+    for (const { pair, rates } of order) {
+      signal.throwIfAborted();
+      const rate = await pourOnce(pair, family, megabytes);
+      // The first round only warms up.
+      if (round > 0) rates.push(rate);
+    }
+    progress(what, round + 1, rounds + 1);
+  }
+}
+
+async function pourOnce(pair: Pair, family: 4 | 6, megabytes: number): Promise<number> {
+  const address = pair.addresses[`ipv${family}`];
+  const sink = await serveSink(pair.server, address);
+  try {
+    return (await pour(pair.client, address, sink.port, megabytes * 1e6)).rate;
   } finally {
     await sink.close();
   }
 }
-
-async function compare(encapsulation: 'direct' | 'vxlan', family: 'ipv4' | 'ipv6'): Promise<void> {
-  const contenders: Contender[] = [
-    { name: 'podwire', pair: await makeByPodwire(encapsulation), rates: [] },
-    { name: 'by hand', pair: await makeByHand(encapsulation), rates: [] },
-    {
-      name: 'by hand, masquerading',
-      pair: await makeByHand(encapsulation, { masquerade: true }),
-      rates: [],
-    },
-  ];
-  try {
-    for (let round = 0; round <= rounds; round++) {
-      // Who goes first takes turns, and the first round only warms up.
-      const order = round % 2 === 0 ? contenders : contenders.toReversed();
-      for (const contender of order) await pourOnce(contender, family);
-      if (round === 0) for (const { rates } of contenders) rates.length = 0;
-    }
-  } finally {
-    for (const { pair } of contenders) await pair.close();
-  }
-  report(`${encapsulation} ${family}`, contenders);
-}
-
-/** The ratio is the median over the rounds: what disturbs the machine for a while disturbs all of a round alike. */
-function report(what: string, contenders: readonly Contender[]): void {
-  const ours = contenders[0]!.rates;
-  for (const { name, rates } of contenders) {
-    const spread = `${gigabits(Math.min(...rates))} to ${gigabits(Math.max(...rates))}`;
-    const ratio = median(ours.map((rate, round) => rate / rates[round]!)).toFixed(3);
-    console.log(
-      `${what.padEnd(12)} ${name.padEnd(22)} ${gigabits(median(rates)).padStart(6)} Gbit/s (${spread}); podwire's is ${ratio} of it`,
-    );
-  }
-}
-
-const wanted = (['direct', 'vxlan'] as const).filter((each) =>
-  [undefined, each].includes(process.argv[4] as 'direct'),
-);
-for (const encapsulation of wanted)
-  for (const family of ['ipv4', 'ipv6'] as const) await compare(encapsulation, family);

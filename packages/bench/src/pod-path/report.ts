@@ -1,6 +1,6 @@
-import type { Comparison } from '../compare.js';
-import { formatNumber, formatTable } from '../report.js';
+import { type Comparison, formatComparisons, judge, least, most } from '../promise.js';
 import { quantile } from '../statistics.js';
+import { formatNumber, formatTable } from '../table.js';
 import type { PodPathResult } from './run-pod-path.js';
 
 /** What was promised of the pod path, and what it is. */
@@ -11,37 +11,25 @@ export function comparePodPath({ runtimes, burst, idle }: PodPathResult): Compar
   return [
     ...(embedded === undefined
       ? []
-      : [most('manifest to reachable pod, embedded, p50', embedded.reachable.median, 'ms', 60)]),
+      : [judge('manifest to reachable pod, embedded, p50', embedded.reachable.median, 'ms', most(60))]),
     ...(containerd === undefined
       ? []
-      : [most("pod agent's own share, containerd, p50", containerd.ownShare.median, 'ms', 10)]),
+      : [judge("pod agent's own share, containerd, p50", containerd.ownShare.median, 'ms', most(10))]),
     ...(burst.kubelet === undefined
       ? []
       : [
-          least(
+          judge(
             `${burst.podwire.pods} pods at once, rate of kubelet's`,
             burst.podwire.podsPerSecond / burst.kubelet.podsPerSecond,
             '×',
-            1,
+            least(1),
           ),
         ]),
-    most(`pod agent with ${idle.pods} idle pods`, idle.idleShare * 100, '%', 5),
-    most(`pod agent with ${idle.pods} idle pods, resident`, idle.residentBytes / 1e6, 'MB', 200),
-    most('start to first CRI call', quantile(idle.firstCall, 0.5), 'ms', 400),
+    judge(`pod agent with ${idle.pods} idle pods`, idle.idleShare * 100, '%', most(5)),
+    judge(`pod agent with ${idle.pods} idle pods, resident`, idle.residentBytes / 1e6, 'MB', most(200)),
+    judge('start to first CRI call', quantile(idle.firstCall, 0.5), 'ms', most(400)),
   ];
 }
-
-const most = (name: string, value: number, unit: Comparison['unit'], limit: number): Comparison => ({
-  ...{ name, value, unit },
-  limit: { at: 'most', value: limit },
-  met: value <= limit,
-});
-
-const least = (name: string, value: number, unit: Comparison['unit'], limit: number): Comparison => ({
-  ...{ name, value, unit },
-  limit: { at: 'least', value: limit },
-  met: value >= limit,
-});
 
 export function formatPodPath(result: PodPathResult): string {
   const { runtimes, burst, idle } = result;
@@ -65,18 +53,12 @@ export function formatPodPath(result: PodPathResult): string {
   ).flatMap(([who, one]) =>
     one === undefined ? [] : [[who, formatNumber(one.duration), one.podsPerSecond.toFixed(1)]],
   );
-  const comparisons = comparePodPath(result).map(({ name, value, unit, limit, met }) => [
-    name,
-    `${formatNumber(value)} ${unit}`,
-    limit === undefined ? '' : `at ${limit.at} ${formatNumber(limit.value)} ${unit}`,
-    met === undefined ? '' : met ? 'met' : 'MISSED',
-  ]);
   return [
     ...formatTable([['one pod after the other', 'p50 ms', 'p99 ms', 'max ms', 'pods'], ...times]),
     '',
     ...formatTable([[`${burst.podwire.pods} pods at once, containerd`, 'ms', 'pods/s'], ...bursts]),
     '',
-    ...formatTable([['figure', 'measured', 'promised', ''], ...comparisons]),
+    ...formatComparisons(comparePodPath(result)),
     '',
     'Reachable: from before the manifest is put into the watched directory until a connection to the pod is taken.',
     "Own share: of the pod's trace until it is ready, what lies in no call to the runtime.",

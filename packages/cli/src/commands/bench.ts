@@ -20,6 +20,9 @@ interface Benchmark {
   readonly defaultPodPathOptions: Readonly<Record<string, unknown>>;
   runPodPath(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
   formatPodPath(result: object): string;
+  readonly defaultClusterOptions: Readonly<Record<string, unknown>>;
+  runCluster(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
+  formatCluster(result: object): string;
 }
 
 interface BenchCall {
@@ -43,18 +46,21 @@ interface Choices {
   readonly save?: string;
 }
 
-type Part = 'cni' | 'pods' | 'all';
+type Part = 'cni' | 'pods' | 'cluster' | 'all';
 
 const checkout = checkoutFile('.');
 
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`). Needs root, a checkout, and Debian’s containernetworking-plugins and containerd. Takes some minutes.',
+      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`); then many nodes: ADD in a cluster with etcd and without, addresses, claims, thousands of peers, TCP between nodes, and a simulation. Needs root, a checkout, and Debian’s containernetworking-plugins, containerd, etcd-server and etcd-client. Takes a quarter of an hour.',
     )
     .addOption(
-      new Option('--part <part>', 'cni: plugins; pods: from a manifest to a pod that takes connections')
-        .choices(['cni', 'pods', 'all'])
+      new Option(
+        '--part <part>',
+        'cni: plugins; pods: from a manifest to a pod that takes connections; cluster: many nodes',
+      )
+        .choices(['cni', 'pods', 'cluster', 'all'])
         .default('all'),
     )
     .option('--pods <count>', 'pods of each plugin', readCount)
@@ -70,6 +76,7 @@ export function define(command: Command, io: Io): void {
   addExamples(command, [
     ['podwire bench', 'the whole of it'],
     ['podwire bench --pods 20 --endpoints 0', 'a first look'],
+    ['podwire bench --part cluster', 'many nodes'],
     ['podwire bench -o json > result.json', ''],
   ]);
 }
@@ -90,16 +97,14 @@ async function run(command: Command, io: Io): Promise<void> {
       signal,
       progress: ({ phase, done, total }) => progress.show(phase, `${done}/${total}`),
     };
-    const programs = podwire ? { podwire: ownPrograms() } : {};
-    const options = { ...benchmark.defaultOptions, ...pickChoices(chosen), ...programs };
-    const cni = part === 'pods' ? undefined : await benchmark.runBench(options, call);
-    const pods =
-      part === 'cni' || !podwire
-        ? undefined
-        : await benchmark.runPodPath({ ...benchmark.defaultPodPathOptions, ...podPathPrograms() }, call);
-    return { cni, pods };
+    return runParts(benchmark, { podwire, part, chosen }, call);
   }).finally(() => progress.end());
-  const result = { startedAt, ...parts.cni, ...(parts.pods === undefined ? {} : { podPath: parts.pods }) };
+  const result = {
+    startedAt,
+    ...parts.cni,
+    ...(parts.pods === undefined ? {} : { podPath: parts.pods }),
+    ...(parts.cluster === undefined ? {} : { cluster: parts.cluster }),
+  };
   const file = save ?? path.join(checkout, 'bench/results', `${startedAt.replaceAll(':', '')}.json`);
   fs.mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
   fs.writeFileSync(file, `${JSON.stringify(result)}\n`);
@@ -107,11 +112,38 @@ async function run(command: Command, io: Io): Promise<void> {
   const reports = [
     ...(parts.cni === undefined ? [] : [benchmark.formatReport(parts.cni)]),
     ...(parts.pods === undefined ? [] : [benchmark.formatPodPath(parts.pods)]),
+    ...(parts.cluster === undefined ? [] : [benchmark.formatCluster(parts.cluster)]),
   ];
   return writeLines(io, [reports.join('\n\n'), '', file]);
 }
 
-function pickChoices(chosen: Omit<Choices, 'podwire' | 'save' | 'part'>): Record<string, unknown> {
+type Sizes = Omit<Choices, 'podwire' | 'save' | 'part'>;
+
+interface Parts {
+  readonly cni?: BenchResult;
+  readonly pods?: object;
+  readonly cluster?: object;
+}
+
+async function runParts(
+  benchmark: Benchmark,
+  { podwire, part, chosen }: Pick<Choices, 'podwire' | 'part'> & { readonly chosen: Sizes },
+  call: BenchCall,
+): Promise<Parts> {
+  const wants = (one: Part): boolean => part === one || part === 'all';
+  const programs = podwire ? { podwire: ownPrograms() } : {};
+  const options = { ...benchmark.defaultOptions, ...pickChoices(chosen), ...programs };
+  const cni = wants('cni') ? { cni: await benchmark.runBench(options, call) } : {};
+  // The others measure nothing but Podwire.
+  if (!podwire) return cni;
+  const podOptions = { ...benchmark.defaultPodPathOptions, ...podPathPrograms() };
+  const pods = wants('pods') ? { pods: await benchmark.runPodPath(podOptions, call) } : {};
+  const clusterOptions = { ...benchmark.defaultClusterOptions, ...ownPrograms() };
+  const cluster = wants('cluster') ? { cluster: await benchmark.runCluster(clusterOptions, call) } : {};
+  return { ...cni, ...pods, ...cluster };
+}
+
+function pickChoices(chosen: Sizes): Record<string, unknown> {
   const { pods, workers, rounds, endpoints, idleSeconds, peerBinDir } = chosen;
   const all = { pods, workers, rounds, endpoints, idleSeconds, peerBinDir };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));

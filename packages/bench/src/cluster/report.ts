@@ -1,0 +1,139 @@
+import { formatMachine } from '../machine.js';
+import { type Comparison, formatComparisons, judge, least, most } from '../promise.js';
+import { formatNumber, formatTable } from '../table.js';
+import type { ClusterResult } from './run-cluster.js';
+import type { Throughput } from './throughput.js';
+
+/** What was promised of many nodes, and what it is. */
+export function compareCluster(result: ClusterResult): Comparison[] {
+  return [
+    ...compareAdds(result),
+    ...compareAddresses(result),
+    ...compareGrowth(result),
+    ...result.throughput.flatMap(compareThroughput),
+  ];
+}
+
+function compareAdds({ adds }: ClusterResult): Comparison[] {
+  return [
+    judge('ADD p50 in a cluster, of that alone', adds.up.add.ratio, '×', most(1.15)),
+    judge('the same with etcd stopped', adds.stopped.add.ratio, '×', most(1.15)),
+    judge('DEL p50 in a cluster, of that alone', adds.up.del.ratio, '×'),
+    judge('the same with etcd stopped', adds.stopped.del.ratio, '×'),
+  ];
+}
+
+function compareAddresses({ ipam, burst, addresses, claims }: ClusterResult): Comparison[] {
+  const pods = `${burst.nodes} nodes, ${burst.pods} pods at once`;
+  return [
+    judge('allocations in memory', ipam.allocationsPerSecond, '/s', least(200_000)),
+    judge(`${pods}, rate of compare-and-set for each`, burst.ratio, '×', least(3)),
+    judge('their addresses alone, of compare-and-set for each', addresses.ratio, '×'),
+    judge('the same until the store knows them', addresses.reportedRatio, '×'),
+    judge(`calls for a claim beside ${claims.blocks} blocks`, claims.roundTrips, 'calls', most(2)),
+    judge('lists of all blocks meanwhile', claims.lists, 'calls', most(0)),
+    judge('a claim, p50', claims.latency.median, 'ms'),
+  ];
+}
+
+function compareGrowth({ newcomers, manyPeers }: ClusterResult): Comparison[] {
+  const peers = `agent with ${manyPeers.peers} peers`;
+  const routes = `a newcomer's routes on ${newcomers.followers} others`;
+  return [
+    judge(`${routes}, longest of ${newcomers.newcomers}`, newcomers.longest, 'ms', most(1_000)),
+    judge(`${routes}, p50`, newcomers.median, 'ms'),
+    judge(`${peers}, first start to ready`, manyPeers.firstStart, 'ms', most(3_000)),
+    judge(`${peers}, restart to ready`, manyPeers.restart, 'ms', most(3_000)),
+    judge(`${peers}, first start until all routes`, manyPeers.allRoutes, 'ms'),
+    judge(`${peers}, resident`, manyPeers.residentBytes / 1e6, 'MB', most(200)),
+  ];
+}
+
+function compareThroughput({ encapsulation, family, ratio, masqueradingRatio }: Throughput): Comparison[] {
+  const what = `TCP, ${encapsulation}, IPv${family}`;
+  return [
+    judge(`${what}, of the same by hand`, ratio, '×', least(0.97)),
+    judge(`${what}, of that with a rule that masquerades`, masqueradingRatio, '×'),
+  ];
+}
+
+export function formatCluster(result: ClusterResult): string {
+  const { machine, load, following, planning } = result;
+  return [
+    `Many nodes: ${formatMachine(machine)}; load average ${load.before.toFixed(1)} before, ${load.after.toFixed(1)} after`,
+    '',
+    ...formatTimes(result),
+    '',
+    ...formatRates(result),
+    '',
+    ...formatThroughput(result),
+    '',
+    ...formatComparisons(compareCluster(result)),
+    '',
+    ...formatSimulations(result),
+    '',
+    `What one node pays: following ${following.blocks} blocks ${formatNumber(following.first)} ms at first and ${formatNumber(following.each)} µs for each that changes;`,
+    `planning the way to one of ${planning.peers} peers ${formatNumber(planning.each)} µs.`,
+    'Ratios of rates are medians over rounds in which both took turns. "Alone": the same agent without a cluster, in the same turns.',
+  ].join('\n');
+}
+
+function formatTimes({ adds, claims }: ClusterResult): string[] {
+  const rows = (['up', 'stopped'] as const).flatMap((etcd) =>
+    (['add', 'del'] as const).flatMap((operation) =>
+      (['alone', 'member'] as const).map((who) => {
+        const { median, p99, maximum, count } = adds[etcd][operation][who];
+        const what = `${operation.toUpperCase()}, ${who === 'alone' ? 'alone' : 'in a cluster'}, etcd ${etcd}`;
+        return [what, ...[median, p99, maximum].map(formatNumber), String(count)];
+      }),
+    ),
+  );
+  const { median, p99, maximum, count } = claims.latency;
+  const claim = ['claim of a block', ...[median, p99, maximum].map(formatNumber), String(count)];
+  return formatTable([['one at a time', 'p50 ms', 'p99 ms', 'max ms', 'samples'], ...rows, claim]);
+}
+
+function formatRates({ burst, addresses }: ClusterResult): string[] {
+  const whole = (value: number): string => value.toFixed(0);
+  return formatTable([
+    ['at once on several nodes', 'own blocks /s', 'compare-and-set /s', 'ratio'],
+    [`${burst.pods} pods`, whole(burst.owned), whole(burst.compareAndSet), formatNumber(burst.ratio)],
+    [
+      `${addresses.addresses} addresses alone`,
+      whole(addresses.owned),
+      whole(addresses.compareAndSet),
+      formatNumber(addresses.ratio),
+    ],
+    [
+      'until the store knows them',
+      whole(addresses.reported),
+      whole(addresses.compareAndSet),
+      formatNumber(addresses.reportedRatio),
+    ],
+  ]);
+}
+
+function formatThroughput({ throughput }: ClusterResult): string[] {
+  const gigabits = (rates: readonly number[]): string =>
+    `${(Math.min(...rates) / 1e9).toFixed(1)} to ${(Math.max(...rates) / 1e9).toFixed(1)}`;
+  return formatTable([
+    ['TCP from pod to pod, Gbit/s', 'podwire', 'by hand', 'by hand, masquerading'],
+    ...throughput.map(({ encapsulation, family, podwire, byHand, masquerading }) => [
+      `${encapsulation}, IPv${family}`,
+      ...[podwire, byHand, masquerading].map(gigabits),
+    ]),
+  ]);
+}
+
+function formatSimulations({ simulations }: ClusterResult): string[] {
+  return formatTable([
+    ['simulated nodes', 'pods', 'calls/pod', 'writes/claim', 'slow ADDs', 'IPAM µs', 'plan µs', 'took s'],
+    ...simulations.map((one) => [
+      String(one.options.nodes),
+      String(one.pods),
+      ...[one.callsPerPod, one.blockWritesPerClaim].map(formatNumber),
+      String(one.slowPaths),
+      ...[one.allocation, one.planning, one.real / 1_000].map(formatNumber),
+    ]),
+  ]);
+}

@@ -1,0 +1,140 @@
+/** Many nodes, measured: real agents and a real etcd where that is what counts, and thousands of nodes as function calls. */
+import os from 'node:os';
+import {
+  defaultSimulation,
+  type FollowingFigures,
+  measureFollowing,
+  measurePeers,
+  type PeerFigures,
+  simulate,
+  type SimulationResult,
+} from '@podwire/simulation';
+import { describeMachine, type Machine } from '../machine.js';
+import { type AddFigures, measureAdds } from './add-latency.js';
+import { type AddressBurst, measureAddressBursts } from './address-burst.js';
+import { type BurstFigures, measureBursts } from './burst.js';
+import { type ClaimFigures, measureClaims } from './claims.js';
+import { type IpamRate, measureIpamRate } from './ipam-rate.js';
+import { type ManyPeers, measureManyPeers } from './many-peers.js';
+import { measureNewcomers, type NewcomerFigures } from './newcomer.js';
+import { measureThroughput, type Throughput } from './throughput.js';
+
+export interface ClusterOptions {
+  /** Directory with `podwire-cni`. */
+  readonly binDir: string;
+  /** The agent's command line up to `--config FILE`. */
+  readonly agent: readonly string[];
+  /** ADDs of each kind of node, with etcd and without; and those before. */
+  readonly pods: number;
+  readonly warmUp: number;
+  /** Addresses in memory. */
+  readonly allocations: number;
+  readonly burst: { readonly nodes: number; readonly podsPerNode: number; readonly rounds: number };
+  readonly claims: { readonly blocks: number; readonly claims: number };
+  readonly newcomers: { readonly followers: number; readonly newcomers: number };
+  /** Nodes that are in the store when an agent starts. */
+  readonly peers: number;
+  readonly throughput: { readonly rounds: number; readonly megabytes: number };
+  readonly simulation: {
+    /** One simulation for each. */
+    readonly nodes: readonly number[];
+    readonly podsPerNode: number;
+    readonly followedBlocks: number;
+  };
+}
+
+export const defaultClusterOptions = {
+  pods: 200,
+  warmUp: 200,
+  allocations: 400_000,
+  burst: { nodes: 3, podsPerNode: 100, rounds: 9 },
+  claims: { blocks: 10_000, claims: 200 },
+  newcomers: { followers: 50, newcomers: 20 },
+  peers: 5_000,
+  throughput: { rounds: 9, megabytes: 400 },
+  simulation: { nodes: [50, 500, 5_000], podsPerNode: 20, followedBlocks: 10_000 },
+} as const satisfies Omit<ClusterOptions, 'binDir' | 'agent'>;
+
+/** What is written as JSON. */
+export interface ClusterResult {
+  readonly machine: Machine;
+  /** One-minute load average: what else the machine was doing. */
+  readonly load: { readonly before: number; readonly after: number };
+  readonly options: ClusterOptions;
+  readonly adds: AddFigures;
+  readonly ipam: IpamRate;
+  readonly burst: BurstFigures;
+  readonly addresses: AddressBurst;
+  readonly claims: ClaimFigures;
+  readonly newcomers: NewcomerFigures;
+  readonly manyPeers: ManyPeers;
+  readonly throughput: readonly Throughput[];
+  readonly simulations: readonly SimulationResult[];
+  readonly following: FollowingFigures;
+  readonly planning: PeerFigures;
+}
+
+export interface ClusterCall {
+  readonly signal: AbortSignal;
+  readonly progress: (progress: {
+    readonly phase: string;
+    readonly done: number;
+    readonly total: number;
+  }) => void;
+}
+
+/**
+ * Needs root, etcd-server and etcd-client. Leaves nothing behind.
+ * @throws Error when anything does not work: there is no figure for that
+ */
+export async function runCluster(options: ClusterOptions, call: ClusterCall): Promise<ClusterResult> {
+  const { signal } = call;
+  const { binDir, agent, pods, warmUp, peers } = options;
+  const before = os.loadavg()[0] ?? 0;
+  const steps = (phase: string, done: number, total: number): void => {
+    signal.throwIfAborted();
+    call.progress({ phase, done, total });
+  };
+  const step = (phase: string) => (done: number, total: number) => steps(phase, done, total);
+  // Those who need the machine's quiet first.
+  const throughput = await measureThroughput({ ...options.throughput, signal, progress: steps });
+  const adds = await measureAdds({ binDir, agent, pods, warmUp, signal, progress: steps });
+  const burst = await measureBursts({ ...options.burst, binDir, agent, signal, progress: steps });
+  const { nodes, rounds, podsPerNode } = options.burst;
+  const addresses = await measureAddressBursts({
+    ...{ nodes, rounds, addressesPerNode: podsPerNode, signal },
+    progress: step('addresses alone'),
+  });
+  steps('addresses in memory', 0, 1);
+  const ipam = measureIpamRate(options.allocations);
+  const claims = await measureClaims({ ...options.claims, signal, progress: step('claims in a full pool') });
+  const newcomers = await measureNewcomers({ ...options.newcomers, signal, progress: step('newcomers') });
+  const manyPeers = await measureManyPeers({ peers, agent, signal, progress: steps });
+  const simulated = await simulateAll(options, steps);
+  return {
+    machine: describeMachine(),
+    load: { before, after: os.loadavg()[0] ?? 0 },
+    options,
+    ...{ adds, ipam, burst, addresses, claims, newcomers, manyPeers, throughput },
+    ...simulated,
+  };
+}
+
+type Steps = (phase: string, done: number, total: number) => void;
+
+async function simulateAll(
+  { simulation, peers }: ClusterOptions,
+  steps: Steps,
+): Promise<Pick<ClusterResult, 'simulations' | 'following' | 'planning'>> {
+  const { podsPerNode, followedBlocks } = simulation;
+  const simulations: SimulationResult[] = [];
+  for (const nodes of simulation.nodes) {
+    const phase = `simulation of ${nodes} nodes`;
+    steps(phase, 0, nodes * podsPerNode);
+    const options = { ...defaultSimulation, nodes, podsPerNode };
+    simulations.push(await simulate(options, (done, total) => steps(phase, done, total)));
+  }
+  steps('what one node pays for many', 0, 1);
+  const following = await measureFollowing(followedBlocks);
+  return { simulations, following, planning: measurePeers(peers) };
+}
