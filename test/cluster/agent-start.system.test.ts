@@ -143,7 +143,7 @@ describe('killed at a point', { timeout: 180_000 }, () => {
 
 test('ten agents of one name at once: exactly one serves', { timeout: 120_000 }, async (t) => {
   const cluster = await createCluster({
-    ...{ name: 'ten', nodes: 0, hosts: 10, timeout: 25_000 },
+    ...{ name: 'ten', nodes: 0, hosts: 10, timeout: 20_000 },
     pools: [{ name: 'v4', cidr: '10.244.0.0/18' }],
     cluster: () => ({ controller: false }),
   });

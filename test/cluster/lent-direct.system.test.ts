@@ -1,0 +1,3 @@
+import { defineLentCases } from './scene/lent-cases.js';
+
+defineLentCases('direct');

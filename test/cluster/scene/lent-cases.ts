@@ -1,0 +1,136 @@
+/** Addresses that are not of the node's own blocks: borrowed, because there is no block left, or static ones that move. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { containsAddress, formatAddress, parseAddress, parsePrefix } from '@podwire/addresses';
+import type { Block } from '@podwire/cluster';
+import { assertConverged, type Cluster, createCluster, startTraffic } from './cluster.js';
+import { eventually } from './eventually.js';
+import { type ClusterNode, type Pod, untilReaches } from './node.js';
+import { readStore } from './store-view.js';
+
+export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
+  describe(`three blocks for four nodes, ${fabric}`, { timeout: 180_000 }, () => {
+    let cluster: Cluster;
+    let nodes: readonly ClusterNode[];
+    let four: ClusterNode;
+    const lent: Pod[] = [];
+    before(async () => {
+      cluster = await createCluster({
+        ...{ name: `lent-${fabric.slice(0, 2)}`, nodes: 3, hosts: 4 },
+        pools: [
+          {
+            ...{ name: 'v4', cidr: '10.244.0.0/26', blockSize: 28, encapsulation: fabric },
+            // Of the four blocks one is nobody's to have.
+            ...{ reserved: ['10.244.0.48/28'], borrowing: true, maxBlocksPerNode: 1 },
+          },
+        ],
+      });
+      four = await cluster.startNode('n4', 3);
+      nodes = [...cluster.nodes, four];
+    });
+    after(async () => cluster?.close());
+
+    const blocks = async (): Promise<Block[]> =>
+      [...(await readStore(cluster.etcd)).blocks.values()].map(({ value }) => value);
+
+    async function ownerOf(address: string): Promise<Block> {
+      const found = (await blocks()).find(({ cidr }) =>
+        containsAddress(parsePrefix(cidr), parseAddress(address)),
+      );
+      assert.ok(found, address);
+      return found;
+    }
+
+    /** From the machine of every other node. */
+    const untilAllReach = async (pod: Pod): Promise<void> => {
+      for (const node of nodes) if (node.name !== pod.node) await untilReaches(node.host.namespace, pod);
+    };
+
+    test('the fourth gets lent addresses, and its pods are reached from everywhere', async () => {
+      for (const node of cluster.nodes) await node.add();
+      for (let count = 0; count < 3; count++) lent.push(await four.add());
+      for (const pod of lent) {
+        const { node, loans } = await ownerOf(pod.addresses[0]!);
+        assert.notEqual(node, 'n4');
+        assert.ok(loans.some((loan) => loan.address === pod.addresses[0] && loan.node === 'n4'));
+        await untilAllReach(pod);
+      }
+      assert.equal((await blocks()).length, 3);
+      await assertConverged(cluster, nodes);
+    });
+
+    test('owners and the borrower die and start: no packet is lost, nothing lent is handed out', async () => {
+      const traffic = await startTraffic(nodes.map((node) => [...node.pods][0]!));
+      for (const node of nodes) {
+        await node.agent.kill9();
+        await node.agent.start();
+        for (let count = 0; count < 2; count++) await node.add();
+      }
+      for (const pod of lent) await untilAllReach(pod);
+      await assertConverged(cluster, nodes);
+      await traffic.end();
+    });
+
+    test('a static address moves with its pod from the first node to the third and back', async () => {
+      const { ledgers } = await readStore(cluster.etcd);
+      const block = (await blocks()).find(({ node }) => node === 'n1')!;
+      const taken = new Set([
+        ...ledgers.flatMap(({ value }) => value.entries.map(({ address }) => address)),
+        ...block.loans.map(({ address }) => address),
+      ]);
+      const { address } = parsePrefix(block.cidr);
+      const all = Array.from({ length: 16 }, (_, index) =>
+        formatAddress({ family: 4, value: address.value + BigInt(index) }),
+      );
+      const wanted = all.findLast((each) => !taken.has(each))!;
+      const set = await cluster.podwire(
+        'workload',
+        'set',
+        'test/db-0',
+        '--address',
+        wanted,
+        '--sticky',
+        'on',
+      );
+      assert.equal(set.code, 0, set.stderr);
+      for (const node of [cluster.nodes[0]!, cluster.nodes[2]!, cluster.nodes[0]!]) {
+        let pod: Pod | undefined;
+        await eventually(`${node.name} gives it`, async () => {
+          const answer = await node.tryAdd({ name: 'db-0' });
+          if (typeof answer === 'string') return answer;
+          pod = answer;
+          return true;
+        });
+        assert.deepEqual(pod!.addresses, [wanted]);
+        await untilAllReach(pod!);
+        await node.del(pod!);
+      }
+      await assertConverged(cluster, nodes);
+      assert.equal((await cluster.podwire('workload', 'delete', 'test/db-0')).code, 0);
+    });
+
+    test('what the fourth does not need any more goes back to its owners, who use it', async () => {
+      for (const pod of four.pods) await four.del(pod);
+      // Its end of tunnels is all that it keeps.
+      const kept = fabric === 'vxlan' ? 1 : 0;
+      await eventually(
+        'the loans are over',
+        async () => {
+          const loans = (await blocks()).flatMap((block) => block.loans);
+          return loans.length === kept || JSON.stringify(loans);
+        },
+        { seconds: 60 },
+      );
+      const back = new Set(lent.map(({ addresses }) => addresses[0]!));
+      for (const node of cluster.nodes) {
+        await eventually(`${node.name} is full`, async () => {
+          const pod = await node.tryAdd();
+          if (typeof pod !== 'string') back.delete(pod.addresses[0]!);
+          return typeof pod === 'string' || node.pods.size >= 16;
+        });
+      }
+      assert.deepEqual([...back], []);
+      await assertConverged(cluster, nodes);
+    });
+  });
+}
