@@ -36,9 +36,9 @@ describe('without the store', { timeout: 120_000 }, () => {
 
     await assert.rejects(cluster.startNode('n3', 2), /is not ready/);
     const three = cluster.callsOf('n3', 2);
-    const refused = await three.tryAdd();
+    const refused = await three.refusal();
     assert.match(
-      String(refused),
+      refused,
       /^AGENT_NOT_READY: the store is away \(.+\), and this node has nothing of an earlier life/,
     );
     assert.match((await three.status()).problem ?? '', /the store is away/);
@@ -86,7 +86,7 @@ describe('killed at a point', { timeout: 180_000 }, () => {
       one.faults.order({ point, skip: 0, signal: 'SIGKILL' });
       for (let count = 0; one.faults.isPending() && count < 40; count++)
         await one.tryAdd().catch(() => undefined);
-      await eventually('it has died', async () => !one.faults.isPending());
+      await eventually('it has died', () => !one.faults.isPending());
       await one.agent.exited();
       await one.agent.start();
       await assertWhole();

@@ -43,6 +43,10 @@ test('wall clocks jump a day', { timeout: 120_000 }, async (t) => {
           return typeof pod !== 'string' || pod;
         });
       }
+      const ahead = first > 0 ? one : two;
+      const { confirmedAt } = (await ahead.status()).cluster;
+      // By its own wall: the jump has come to the agent.
+      if (first !== 0) assert.ok(Date.parse(confirmedAt!) > Date.now() + day / 2, confirmedAt ?? 'never');
       await whileChurning(cluster.nodes, (more) => more(5));
     }
     await watch.stop();

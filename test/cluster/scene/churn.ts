@@ -16,7 +16,7 @@ export function startChurn(node: NodeCalls, keep = 3): Churn {
   const count = { adds: 0, dels: 0 };
   const alive: Pod[] = [];
   let isOver = false;
-  let failure: unknown;
+  let failure: Error | undefined;
   const running = (async () => {
     while (!isOver) {
       alive.push(await node.add());
@@ -26,7 +26,7 @@ export function startChurn(node: NodeCalls, keep = 3): Churn {
       count.dels++;
     }
   })().catch((error: unknown) => {
-    failure = error;
+    failure = error instanceof Error ? error : new Error(String(error));
   });
   const check = (): void => {
     if (failure !== undefined) throw failure;
@@ -35,7 +35,7 @@ export function startChurn(node: NodeCalls, keep = 3): Churn {
     count,
     async more(wanted) {
       const { adds, dels } = count;
-      await eventually(`${wanted} pods more come and go on ${node.name}`, async () => {
+      await eventually(`${wanted} pods more come and go on ${node.name}`, () => {
         check();
         return count.adds >= adds + wanted && count.dels >= dels + wanted;
       });
@@ -54,10 +54,15 @@ export async function whileChurning<T>(
   work: (more: (count: number) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const churns = nodes.map((node) => startChurn(node));
-  try {
-    return await work(async (count) => void (await Promise.all(churns.map((churn) => churn.more(count)))));
-  } finally {
-    const outcomes = await Promise.allSettled(churns.map((churn) => churn.stop()));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  }
+  const more = async (count: number): Promise<void> =>
+    void (await Promise.all(churns.map((churn) => churn.more(count))));
+  const outcome = await work(more).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  const ends = await Promise.allSettled(churns.map((churn) => churn.stop()));
+  // What a pod has met says more than the wait that it has ended.
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
 }

@@ -160,17 +160,14 @@ export async function startTraffic(pods: readonly Pod[]): Promise<{ end(): Promi
 }
 
 /** Until the store knows of every pod of every node what the node knows; then nothing may be wrong with the whole. */
-export async function assertConverged(
-  { etcd, journal, podwire: run }: Cluster,
-  nodes: readonly NodeCalls[],
-): Promise<void> {
+export async function assertConverged(cluster: Cluster, nodes: readonly NodeCalls[]): Promise<void> {
   for (const node of nodes) await untilReported(node);
   await eventually('the ledgers are what the nodes have', async () => {
-    const [there, here] = [await readLedgers(etcd), await readEndpoints(nodes)];
+    const [there, here] = [await readLedgers(cluster.etcd), await readEndpoints(nodes)];
     return there === here || `in the store\n${there}\non the nodes\n${here}`;
   });
-  await assertSound({ podwire: run });
-  assert.deepEqual(journal.doubled(), []);
+  await assertSound(cluster);
+  assert.deepEqual(cluster.journal.doubled(), []);
 }
 
 export async function untilReported(node: NodeCalls): Promise<void> {
@@ -184,8 +181,8 @@ export async function untilReported(node: NodeCalls): Promise<void> {
 }
 
 /** `podwire ipam check` finds nothing. */
-export async function assertSound({ podwire: run }: Pick<Cluster, 'podwire'>): Promise<void> {
-  const { stdout, stderr } = await run('ipam', 'check', '-o', 'json');
+export async function assertSound(cluster: Cluster): Promise<void> {
+  const { stdout, stderr } = await cluster.podwire('ipam', 'check', '-o', 'json');
   assert.notEqual(stdout, '', stderr);
   const { findings } = JSON.parse(stdout) as { findings: { message: string }[] };
   assert.deepEqual(

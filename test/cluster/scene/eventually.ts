@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Looks until it is so. @throws Error with what was last seen (a string says what is missing) */
 export async function eventually(
   what: string,
-  look: () => Promise<boolean | string>,
+  look: () => boolean | string | Promise<boolean | string>,
   { seconds = 40, every = 50 }: { readonly seconds?: number; readonly every?: number } = {},
 ): Promise<void> {
   const end = performance.now() + seconds * 1_000;

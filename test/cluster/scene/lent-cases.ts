@@ -9,7 +9,7 @@ import { type ClusterNode, type Pod, untilReaches } from './node.js';
 import { readStore } from './store-view.js';
 
 export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
-  describe(`three blocks for four nodes, ${fabric}`, { timeout: 180_000 }, () => {
+  void describe(`three blocks for four nodes, ${fabric}`, { timeout: 180_000 }, () => {
     let cluster: Cluster;
     let nodes: readonly ClusterNode[];
     let four: ClusterNode;
@@ -46,7 +46,7 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
       for (const node of nodes) if (node.name !== pod.node) await untilReaches(node.host.namespace, pod);
     };
 
-    test('the fourth gets lent addresses, and its pods are reached from everywhere', async () => {
+    void test('the fourth gets lent addresses, and its pods are reached from everywhere', async () => {
       for (const node of cluster.nodes) await node.add();
       for (let count = 0; count < 3; count++) lent.push(await four.add());
       for (const pod of lent) {
@@ -59,7 +59,7 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
       await assertConverged(cluster, nodes);
     });
 
-    test('owners and the borrower die and start: no packet is lost, nothing lent is handed out', async () => {
+    void test('owners and the borrower die and start: no packet is lost, nothing lent is handed out', async () => {
       const traffic = await startTraffic(nodes.map((node) => [...node.pods][0]!));
       for (const node of nodes) {
         await node.agent.kill9();
@@ -71,7 +71,7 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
       await traffic.end();
     });
 
-    test('a static address moves with its pod from the first node to the third and back', async () => {
+    void test('a static address moves with its pod from the first node to the third and back', async () => {
       const { ledgers } = await readStore(cluster.etcd);
       const block = (await blocks()).find(({ node }) => node === 'n1')!;
       const taken = new Set([
@@ -109,7 +109,7 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
       assert.equal((await cluster.podwire('workload', 'delete', 'test/db-0')).code, 0);
     });
 
-    test('what the fourth does not need any more goes back to its owners, who use it', async () => {
+    void test('what the fourth does not need any more goes back to its owners, who use it', async () => {
       for (const pod of four.pods) await four.del(pod);
       // Its end of tunnels is all that it keeps.
       const kept = fabric === 'vxlan' ? 1 : 0;

@@ -61,6 +61,8 @@ export interface NodeCalls {
   /** ADD that may fail; what is left of it is taken away then. @returns the pod, or what the runtime is told */
   tryAdd(wish?: PodWish): Promise<Pod | string>;
   del(pod: Pod): Promise<void>;
+  /** What ADD is refused with. @throws AssertionError when it is not */
+  refusal(wish?: PodWish): Promise<string>;
   /** DEL for every ADD that the agent has died in. */
   undoUnanswered(): Promise<void>;
   status(): Promise<Status>;
@@ -113,7 +115,7 @@ export function openCalls({ name, host, agent, journal }: CallParts): NodeCalls 
     tryAdd,
     async add(wish) {
       const pod = await tryAdd(wish);
-      assert.ok(typeof pod !== 'string', `ADD on ${name}: ${String(pod)}`);
+      if (typeof pod === 'string') assert.fail(`ADD on ${name}: ${pod}`);
       return pod;
     },
     async del(pod) {
@@ -122,6 +124,11 @@ export function openCalls({ name, host, agent, journal }: CallParts): NodeCalls 
       assert.ok(answer?.ok, `DEL on ${name}: ${JSON.stringify(answer?.json)}`);
       pods.delete(pod);
       host.removePod(pod.namespace);
+    },
+    async refusal(wish) {
+      const pod = await tryAdd(wish);
+      assert.ok(typeof pod === 'string', `ADD on ${name} is not refused`);
+      return pod;
     },
     async undoUnanswered() {
       for (const namespace of unanswered.splice(0)) {
