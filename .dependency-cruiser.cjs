@@ -92,6 +92,7 @@ const below = {
     'agent',
     'engine',
     'netlink',
+    'nftables',
     'networks/contract',
     'networks/routed',
     'networks/traffic',
