@@ -2,10 +2,10 @@
 import { blockKind, keysBelow, nodeKind, poolKind, presenceKind } from '@podwire/cluster';
 import { buildPool, readCluster, showNodes } from '@podwire/cluster-ipam/operations';
 import { silentLog } from '@podwire/rim';
+import { createTestClock, type TestClock } from '@podwire/rim/testing';
 import { encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer, type MemoryStore } from '@podwire/store/memory';
 import { type Controller, createController } from '../src/index.js';
-import { createVirtualClock, settle, type VirtualClock } from './virtual-clock.js';
 
 export const hour = 3_600_000;
 export const vanishAfter = 24 * hour;
@@ -14,7 +14,7 @@ export const grace = hour;
 export interface Running {
   readonly controller: Controller;
   readonly store: MemoryStore;
-  readonly clock: VirtualClock;
+  readonly clock: TestClock;
   /** Ends it, and waits for it. */
   stop(): Promise<void>;
   /** It dies: nothing more of it reaches the store, and nothing is given back. */
@@ -22,7 +22,7 @@ export interface Running {
 }
 
 export function createTestCluster() {
-  const clock = createVirtualClock();
+  const clock = createTestClock();
   const server = createMemoryServer({ clock });
   const store: Store = server.connect();
   const keys = keysBelow('/podwire');
@@ -96,11 +96,11 @@ export function createTestCluster() {
       if ((await store.get(keys.node(name))) === undefined) {
         await store.put(keys.node(name), encodeObject(nodeKind, node));
       }
-      await settle();
+      await clock.settle();
     },
     leave: async (name: string) => {
       await store.delete(keys.presence(name));
-      await settle();
+      await clock.settle();
     },
     block: (cidr: string, node: string | undefined) =>
       store.put(

@@ -3,7 +3,6 @@ import { decodeObject } from '@podwire/store';
 import { afterEach, describe, expect, test } from 'vitest';
 import { renderMetrics } from '../src/index.js';
 import { createTestCluster, grace, hour, type TestCluster, vanishAfter } from './cluster.js';
-import { settle } from './virtual-clock.js';
 
 let cluster: TestCluster;
 afterEach(() => cluster.stopAll());
@@ -210,9 +209,9 @@ describe('garbage', () => {
 });
 
 test('metrics are in the text format of Prometheus', async () => {
-  const { startController } = await createWithNode();
+  const { startController, clock } = await createWithNode();
   const { controller } = startController();
-  await settle();
+  await clock.settle();
   const text = renderMetrics(controller.metrics());
   expect(text).toContain('# TYPE podwire_controller_leading gauge\npodwire_controller_leading 1\n');
   expect(

@@ -4,7 +4,7 @@ import type { Exec } from '@podwire/cni';
 import { explainDirectory } from '@podwire/pod-network';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { StartWatching } from '../src/config/watch.js';
-import { createFakeClock } from './support/clock.js';
+import { createTestClock } from '@podwire/rim/testing';
 import { conflist, createHarness, type Harness, type HarnessOptions, makePod } from './support/harness.js';
 
 let open: Harness[] = [];
@@ -182,12 +182,12 @@ describe('keeping the last good one', () => {
 
 describe('polling', () => {
   async function polled(options: HarnessOptions = {}) {
-    const clock = createFakeClock();
+    const clock = createTestClock();
     const harness = harnessOf({ ...options, system: { clock, startWatching: blind } });
     const network = await harness.start();
     /** A poll, to its end. */
     const pass = async (ms = 5_000): Promise<void> => {
-      await clock.pass(ms);
+      await clock.advance(ms);
       await expect.poll(() => clock.sleepers()).toBe(1);
     };
     return { clock, harness, network, pass };
@@ -204,13 +204,13 @@ describe('polling', () => {
   });
 
   test('while nothing changes no plugin is started', async () => {
-    const clock = createFakeClock();
+    const clock = createTestClock();
     const harness = harnessOf({ system: { clock, startWatching: blind } });
     harness.write('1.conflist', conflist('pods', ['bridge']));
     const network = await harness.start();
     const before = harness.exec.calls.length;
     for (let count = 0; count < 3; count++) {
-      await clock.pass(5_000);
+      await clock.advance(5_000);
       await expect.poll(() => clock.sleepers()).toBe(1);
     }
     expect(harness.exec.calls).toHaveLength(before);
@@ -218,7 +218,7 @@ describe('polling', () => {
   });
 
   test('a plugin that fails to say its version once', async () => {
-    const clock = createFakeClock();
+    const clock = createTestClock();
     const harness = harnessOf({ system: { clock, startWatching: blind } });
     let failing = true;
     const exec: Exec = {
@@ -233,7 +233,7 @@ describe('polling', () => {
     expect(network.status().message).toContain('too busy');
     failing = false;
     const poll = async (): Promise<void> => {
-      await clock.pass(5_000);
+      await clock.advance(5_000);
       await expect.poll(() => clock.sleepers()).toBe(1);
     };
     await poll();
@@ -246,7 +246,7 @@ describe('polling', () => {
   });
 
   test('the same name and time with another content', async () => {
-    const clock = createFakeClock();
+    const clock = createTestClock();
     const harness = harnessOf({ system: { clock, startWatching: blind } });
     const file = path.join(harness.config, '1.conflist');
     harness.write('1.conflist', conflist('aaaa', ['bridge']));
@@ -254,7 +254,7 @@ describe('polling', () => {
     const network = await harness.start();
     harness.write('1.conflist', conflist('bbbb', ['bridge']));
     fs.utimesSync(file, 1000, 1000);
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     await expect.poll(() => clock.sleepers()).toBe(1);
     await network.setUp(makePod(harness, 'c1'));
     expect(harness.cached()).toEqual(['bbbb-c1-eth0']);
@@ -322,7 +322,7 @@ describe('watching', () => {
   });
 
   test('no watch can be had: polling goes on', async () => {
-    const clock = createFakeClock();
+    const clock = createTestClock();
     const harness = harnessOf({
       system: {
         clock,
@@ -333,7 +333,7 @@ describe('watching', () => {
     });
     const network = await harness.start();
     harness.write('1.conflist', conflist('one', ['bridge']));
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     await expect.poll(() => network.status().ready).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createFakeClock } from './support/clock.js';
+import { createTestClock } from '@podwire/rim/testing';
 import { conflist, createHarness, type Harness, makePod } from './support/harness.js';
 
 let open: Harness[] = [];
@@ -16,7 +16,7 @@ interface Said {
 
 /** A network whose plugin answers STATUS with what is set, under a clock that is told to pass. */
 function probed(cniVersion = '1.1.0') {
-  const clock = createFakeClock();
+  const clock = createTestClock();
   const say: { error?: Said; hangs?: boolean } = {};
   const harness = createHarness({
     plugins: {
@@ -32,7 +32,7 @@ function probed(cniVersion = '1.1.0') {
   harness.write('1.conflist', conflist('pods', ['picky'], { cniVersion }));
   const start = () => harness.start({ probeTimeoutMs: 50 });
   const poll = async (): Promise<void> => {
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     await expect.poll(() => clock.sleepers()).toBe(1);
   };
   return { clock, say, harness, start, poll, asked: () => harness.calls('STATUS').length };

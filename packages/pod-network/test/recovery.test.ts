@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { FakePlugin } from '@podwire/cni/fake';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createFakeClock } from './support/clock.js';
+import { createTestClock } from '@podwire/rim/testing';
 import {
   bridge,
   conflist,
@@ -102,7 +102,7 @@ describe('at start', () => {
     let broken = true;
     const plugin: FakePlugin = ({ command }) =>
       command === 'ADD' ? { result: result() } : broken ? { code: 1, stderr: 'not yet' } : undefined;
-    const clock = createFakeClock();
+    const clock = createTestClock();
     const harness = harnessOf({ plugins: { bridge: plugin }, system: { clock } });
     const first = await harness.start();
     await first.setUp(makePod(harness, 'c1'));
@@ -110,12 +110,12 @@ describe('at start', () => {
     reboot(harness);
     await harness.start();
     expect([harness.records(), harness.calls('DEL').length]).toEqual([['c1'], 1]);
-    await clock.pass(55_000);
+    await clock.advance(55_000);
     expect(harness.calls('DEL')).toHaveLength(1);
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     await expect.poll(() => harness.calls('DEL').length).toBe(2);
     broken = false;
-    await clock.pass(65_000);
+    await clock.advance(65_000);
     await expect.poll(() => harness.records()).toEqual([]);
     expect(harness.calls('DEL').at(-1)?.env['CNI_NETNS']).toBe('');
   });

@@ -206,14 +206,14 @@ describe('leases', () => {
     expect(lease.ttl).toBe(10_000);
     await store.put('/a', '1', { lease: lease.id });
     for (let turn = 0; turn < 5; turn++) {
-      made.clock.advance(9_000);
+      made.clock.leap(9_000);
       await lease.keepAlive();
     }
     expect(await store.get('/a')).toBeDefined();
     const watched = watch(store, '/');
     await watched.next();
     // Consul waits for twice the length.
-    made.clock.advance(20_000);
+    made.clock.leap(20_000);
     expect(await watched.next()).toMatchObject({ type: 'changes', changes: [{ type: 'delete', key: '/a' }] });
     await expect(lease.keepAlive()).rejects.toMatchObject({ code: 'STORE_LEASE_LOST' });
     await expect(store.put('/a', '2', { lease: lease.id })).rejects.toMatchObject({
@@ -329,7 +329,7 @@ describe('watches', () => {
     const next = watched.next();
     await expect.poll(waits).toBe(1);
     // A sixteenth more than the 20 s that were asked for.
-    made.clock.advance(21_250);
+    made.clock.leap(21_250);
     await expect.poll(waits).toBe(2);
     await store.put('/a/2', '');
     expect(await next).toMatchObject({ changes: [{ item: { key: '/a/2' } }] });
@@ -350,7 +350,7 @@ describe('watches', () => {
     const next = watched.next();
     const waits = () => serverOf(made).requests.filter((each) => each.includes('index=')).length;
     await expect.poll(waits).toBe(1);
-    made.clock.advance(21_250);
+    made.clock.leap(21_250);
     expect(await next).toMatchObject({ type: 'snapshot', items: [{ key: '/a/1', value: 'old' }] });
     await store.put('/a/1', 'newer');
     expect(await watched.next()).toMatchObject({ type: 'changes', changes: [{ item: { value: 'newer' } }] });
@@ -369,7 +369,7 @@ describe('watches', () => {
     const next = watched.next();
     const waits = () => serverOf(made).requests.filter((each) => each.includes('index=')).length;
     await expect.poll(waits).toBe(1);
-    made.clock.advance(21_250);
+    made.clock.leap(21_250);
     await expect.poll(waits).toBe(2);
     await store.put('/a/3', '');
     expect(await next).toMatchObject({ type: 'changes', changes: [{ item: { key: '/a/3' } }] });

@@ -7,7 +7,7 @@ import { openConsulStore } from '@podwire/store/consul';
 import { type Consul, type ConsulServer, createConsul, serveConsul } from '@podwire/testkit/consul';
 import { type Certificate, createAuthority } from '@podwire/testkit/etcd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createManualClock } from './support/manual-clock.js';
+import { createTestClock } from '@podwire/rim/testing';
 
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-consul-tls-'));
 let ca: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   client = await authority.issue({ name: 'client' });
   const own = await authority.issue({ name: 'server', alternativeNames: ['DNS:consul.test'] });
   const read = (file: string) => fs.readFileSync(file, 'utf8');
-  consul = createConsul({ clock: createManualClock() });
+  consul = createConsul({ clock: createTestClock() });
   server = await serveConsul(consul, {
     tls: { key: read(own.key), cert: read(own.certificate), ca: read(ca) },
   });

@@ -4,10 +4,10 @@ import { describeStore, type StoreTarget } from '@podwire/store/compliance';
 import { openConsulStore } from '@podwire/store/consul';
 import { createConsul, serveConsul } from '@podwire/testkit/consul';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createManualClock } from './support/manual-clock.js';
+import { createTestClock } from '@podwire/rim/testing';
 
 async function openTarget(): Promise<StoreTarget> {
-  const clock = createManualClock();
+  const clock = createTestClock();
   const consul = createConsul({ clock });
   const servers = {
     own: await serveConsul(consul),
@@ -23,7 +23,7 @@ async function openTarget(): Promise<StoreTarget> {
     another: () => Promise.resolve(connect(servers.other)),
     ttl: 10_000,
     pass(milliseconds) {
-      clock.advance(milliseconds);
+      clock.leap(milliseconds);
       return Promise.resolve();
     },
     compact() {

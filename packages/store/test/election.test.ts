@@ -4,7 +4,7 @@ import { silentLog, type Clock } from '@podwire/rim';
 import { afterEach, expect, test } from 'vitest';
 import { electLeader, type Lock, type Store } from '../src/index.js';
 import { createMemoryServer, type MemoryFaults, type MemoryStore } from '../src/memory/index.js';
-import { createFakeClock, type FakeClock } from './support/clock.js';
+import { createTestClock, type TestClock } from '@podwire/rim/testing';
 
 const ttl = 3_000;
 const key = '/test/leader';
@@ -55,14 +55,14 @@ function stoppable(node: Node): Store {
   };
 }
 
-const clockOf = (node: Node, clock: FakeClock): Clock => ({
+const clockOf = (node: Node, clock: TestClock): Clock => ({
   now: () => clock.now() + node.jump,
   elapsed: () => clock.elapsed(),
   sleep: (milliseconds, signal) => whenRunning(node, clock.sleep(milliseconds, signal)),
 });
 
 class World {
-  readonly clock = createFakeClock();
+  readonly clock = createTestClock();
   readonly server = createMemoryServer({ clock: this.clock });
   readonly over = new AbortController();
   readonly nodes: readonly Node[];
@@ -126,7 +126,7 @@ class World {
       delete node.faults.latency;
     }
     this.over.abort();
-    await this.clock.pass(10 * ttl);
+    await this.clock.advance(10 * ttl);
     await Promise.all(this.elections);
     await Promise.all(this.nodes.map(({ client }) => client.close()));
   }
@@ -154,7 +154,7 @@ async function take(world: World, { act, node: index, by }: Step): Promise<void>
     delete node.faults.decide;
     delete node.faults.latency;
   }
-  await world.clock.pass(by);
+  await world.clock.advance(by);
   await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -200,7 +200,7 @@ test('no two lead at once, and nothing of an old leader is written after the fir
         for (const act of ['go', 'restore', 'hear']) await take(world, { act, node, by: 1 });
       for (let waits = 0; world.leaders.length === 0; waits++) {
         expect(waits, 'nobody leads').toBeLessThan(20);
-        await world.clock.pass(ttl);
+        await world.clock.advance(ttl);
       }
       expect(world.doubled).toBe(0);
       expect(world.written).toEqual(world.written.toSorted((a, b) => a - b));
@@ -217,21 +217,21 @@ test('no two lead at once, and nothing of an old leader is written after the fir
 test('a leader whose item is deleted by hand leads no more', async () => {
   const world = new World();
   worlds = [world];
-  await world.clock.pass(500);
+  await world.clock.advance(500);
   const [first] = world.leaders;
   const lost = first?.lock?.lost;
   expect(lost?.aborted).toBe(false);
   await world.server.connect().delete(key);
-  await world.clock.pass(10);
+  await world.clock.advance(10);
   expect(lost?.aborted).toBe(true);
-  await world.clock.pass(2 * ttl);
+  await world.clock.advance(2 * ttl);
   expect(world.leaders).toHaveLength(1);
 });
 
 test('a leader that is stopped is followed by another within the time of the lease, and is refused when it goes on', async () => {
   const world = new World();
   worlds = [world];
-  await world.clock.pass(500);
+  await world.clock.advance(500);
   const [first] = world.leaders;
   if (first === undefined) expect.fail('nobody leads');
   await take(world, { act: 'stop', node: world.nodes.indexOf(first), by: ttl + 500 });
@@ -244,7 +244,7 @@ test('a leader that is stopped is followed by another within the time of the lea
 });
 
 test('a candidate that is told to stop gives the leadership back at once', async () => {
-  const clock = createFakeClock();
+  const clock = createTestClock();
   const server = createMemoryServer({ clock });
   const over = new AbortController();
   const store = server.connect();
@@ -265,7 +265,7 @@ test('a candidate that is told to stop gives the leadership back at once', async
     },
     over.signal,
   );
-  await clock.pass(10);
+  await clock.advance(10);
   expect((await store.get(key))?.value).toBe('a');
   over.abort();
   await election;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { describeStore, type StoreTarget } from '../src/compliance/index.js';
 import { createMemoryServer } from '../src/memory/index.js';
-import { createFakeClock } from './support/clock.js';
+import { createTestClock } from '@podwire/rim/testing';
 
 const runner = { describe, test, before: beforeAll, after: afterAll };
 
@@ -30,8 +30,8 @@ describeStore('memory', () => Promise.resolve(open()), runner);
 describeStore(
   'memory with a short history and time that is passed in',
   () => {
-    const clock = createFakeClock();
-    const pass = (milliseconds: number): Promise<void> => clock.pass(milliseconds);
+    const clock = createTestClock();
+    const pass = (milliseconds: number): Promise<void> => clock.advance(milliseconds);
     return Promise.resolve({ ...open({ clock, history: 5 }), pass, ttl: 60_000 });
   },
   runner,

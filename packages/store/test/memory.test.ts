@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { isUncertain } from '../src/index.js';
 import { createMemoryServer, type Fault, type MemoryCall, randomFaults } from '../src/memory/index.js';
-import { createFakeClock } from './support/clock.js';
+import { createTestClock } from '@podwire/rim/testing';
 
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
@@ -41,7 +41,7 @@ test('a conflict is one: somebody has written what was expected', async () => {
 });
 
 test('calls and news take the latency, by the clock that was passed in', async () => {
-  const clock = createFakeClock();
+  const clock = createTestClock();
   const server = createMemoryServer({ clock });
   const store = server.connect({ latency: ({ operation }) => (operation === 'watch' ? 70 : 100) });
   const told: number[] = [];
@@ -49,9 +49,9 @@ test('calls and news take the latency, by the clock that was passed in', async (
   const watching = (async () => {
     for await (const _ of store.watch('/', { signal: over.signal })) told.push(clock.elapsed());
   })();
-  await clock.pass(100);
+  await clock.advance(100);
   const put = store.put('/a', '1').then(() => clock.elapsed());
-  await clock.pass(1_000);
+  await clock.advance(1_000);
   expect(await put).toBe(200);
   expect(told).toEqual([70, 220]);
   over.abort();
@@ -61,7 +61,7 @@ test('calls and news take the latency, by the clock that was passed in', async (
 });
 
 test('a call that is aborted on its way is given up at once', async () => {
-  const clock = createFakeClock();
+  const clock = createTestClock();
   const server = createMemoryServer({ clock });
   const store = server.connect({ latency: () => 100 });
   const over = new AbortController();

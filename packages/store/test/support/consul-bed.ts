@@ -8,13 +8,13 @@ import {
   type ConsulServer,
   serveConsul,
 } from '@podwire/testkit/consul';
-import { createManualClock, type ManualClock } from './manual-clock.js';
+import { createTestClock, type TestClock } from '@podwire/rim/testing';
 
 /** A Consul with one server, or more, and stores at it; all of it ends with `close`. */
 export interface ConsulBed {
   readonly consul: Consul;
   /** The server's: sessions and waiting requests. */
-  readonly clock: ManualClock;
+  readonly clock: TestClock;
   readonly servers: readonly ConsulServer[];
   /** At all servers, in their order. */
   open(spec?: Partial<ConsulSpec>): Store;
@@ -24,7 +24,7 @@ export interface ConsulBed {
 export async function createConsulBed(
   options: Partial<ConsulOptions> & { readonly servers?: number } = {},
 ): Promise<ConsulBed> {
-  const clock = createManualClock();
+  const clock = createTestClock();
   const consul = createConsul({ clock, ...options });
   const servers = await Promise.all(Array.from({ length: options.servers ?? 1 }, () => serveConsul(consul)));
   const stores: Store[] = [];
