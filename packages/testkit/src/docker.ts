@@ -3,7 +3,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { buildBusyboxImage, buildPauseImage } from './containerd/image.js';
-import { unmountBelow } from './mounts.js';
+import { unmountBelow } from '@podwire/linux';
 import type { PrivateHost } from './private-host.js';
 import type { RunningProcess } from './processes.js';
 
@@ -117,7 +117,7 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
         one?.kill('SIGKILL');
         await one?.exited;
       }
-      await unmountBelow(directory);
+      unmountBelow(directory);
     },
     start,
     close: async () => {
@@ -130,7 +130,7 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
       } finally {
         await stop();
         await killContainersOf(directory);
-        await unmountBelow(directory);
+        unmountBelow(directory);
         await removeCgroups(cgroup);
       }
     },

@@ -6,7 +6,7 @@ export {
   createClusterHosts,
 } from './cluster.js';
 export { createHostRuntime, networkOf } from './cni.js';
-export { type Mount, mountsBelow, unmountBelow } from './mounts.js';
+export { type Mount, mountsBelow } from '@podwire/linux';
 export { createTestNamespace, openTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
 export { nativeProgram } from './native.js';
 export { installPlugin, type PluginDirectories, podwirePlugin } from './plugin.js';

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { busyboxFiles, writeTree } from './containerd/image.js';
-import { unmountBelow } from './mounts.js';
+import { unmountBelow } from '@podwire/linux';
 import type { PrivateHost } from './private-host.js';
 
 export interface PodmanOptions {
@@ -42,7 +42,7 @@ export async function preparePodman(host: PrivateHost, options: PodmanOptions): 
     try {
       await call('rm', '--all', '--force', '--time', '0');
     } finally {
-      await unmountBelow(directory);
+      unmountBelow(directory);
     }
   });
   await call('info'); // makes the storage, and says at once when Podman cannot run here

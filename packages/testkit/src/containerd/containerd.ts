@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { processesIn } from '../namespaces.js';
-import { mountsBelow, unmountBelow } from '../mounts.js';
+import { mountsBelow, unmountBelow } from '@podwire/linux';
 import type { PrivateHost } from '../private-host.js';
 import { run, type RunningProcess } from '../processes.js';
 import { connectCri, type CriConnection, isCriError } from '@podwire/cri';
@@ -165,5 +165,5 @@ async function removeRemains(directory: string, stateDirectory: string): Promise
   const namespaces = mountsBelow(stateDirectory).filter((mount) => mount.type === 'nsfs');
   const inodes = new Set(namespaces.map((mount) => fs.statSync(mount.path).ino));
   for (const pid of processesIn(inodes)) process.kill(pid, 'SIGKILL');
-  await unmountBelow(directory);
+  unmountBelow(directory);
 }
