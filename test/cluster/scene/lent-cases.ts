@@ -71,6 +71,39 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
       await traffic.end();
     });
 
+    /** Pods on the fourth until somebody has died of it; all are started again. */
+    async function untilDead(candidates: readonly ClusterNode[], point: string): Promise<void> {
+      for (const node of candidates) {
+        node.faults.clear();
+        node.faults.order({ point, skip: 0, signal: 'SIGKILL' });
+      }
+      const dead = (): ClusterNode[] => candidates.filter(({ faults }) => !faults.isPending());
+      for (let count = 0; count < 10 && dead().length === 0; count++) {
+        const pod = await four.tryAdd();
+        if (typeof pod !== 'string') lent.push(pod);
+      }
+      assert.ok(dead().length > 0, `${point} is reached`);
+      for (const node of dead()) {
+        await node.agent.exited();
+        await node.agent.start();
+        await node.undoUnanswered();
+      }
+      for (const node of candidates) node.faults.clear();
+    }
+
+    void test('killed at lend:chosen, lend:written, borrow:asked: nothing is lost or doubled', async () => {
+      for (const point of ['lend:chosen', 'lend:written', 'borrow:asked']) {
+        await untilDead(point === 'borrow:asked' ? [four] : cluster.nodes, point);
+        await eventually('the fourth gets an address', async () => {
+          const pod = await four.tryAdd();
+          if (typeof pod === 'string') return pod;
+          return lent.push(pod) > 0;
+        });
+        await assertConverged(cluster, nodes);
+      }
+      await untilAllReach(lent.at(-1)!);
+    });
+
     void test('a static address moves with its pod from the first node to the third and back', async () => {
       const { ledgers } = await readStore(cluster.etcd);
       const block = (await blocks()).find(({ node }) => node === 'n1')!;

@@ -1,0 +1,40 @@
+/** Ten agents are given the same name. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCluster } from './scene/cluster.js';
+import { eventually } from './scene/eventually.js';
+import { readStore } from './scene/store-view.js';
+
+test('ten agents of one name at once: exactly one serves', { timeout: 120_000 }, async (t) => {
+  const cluster = await createCluster({
+    ...{ name: 'ten', nodes: 0, hosts: 10, timeout: 20_000 },
+    pools: [{ name: 'v4', cidr: '10.244.0.0/18' }],
+    cluster: () => ({ controller: false }),
+  });
+  t.after(() => cluster.close());
+  const all = Array.from({ length: 10 }, (_, index) => index);
+  const starting = Promise.allSettled(all.map((index) => cluster.startNode('n1', index)));
+  const calls = all.map((index) => cluster.callsOf('n1', index));
+  await eventually('each knows where it stands', async () => {
+    const standings = await Promise.all(
+      calls.map((node) =>
+        node.status().then(
+          ({ cluster: { standing } }) => standing,
+          () => 'starting',
+        ),
+      ),
+    );
+    const taken = standings.filter((standing) => standing === 'taken').length;
+    return (taken === 9 && standings.includes('registered')) || standings.join(' ');
+  });
+  const answers = await Promise.all(calls.map((node) => node.tryAdd()));
+  const refusals = answers.filter((answer) => typeof answer === 'string');
+  assert.equal(refusals.length, 9);
+  for (const refusal of refusals)
+    assert.match(refusal, /^NODE_NAME_TAKEN: the node name n1 is taken by another agent/);
+  const { blocks, nodes } = await readStore(cluster.etcd);
+  const instance = nodes.get('n1')!.value.instance;
+  assert.ok([...blocks.values()].every(({ value }) => value.instance === instance));
+  const outcomes = await starting;
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+});
