@@ -20,6 +20,7 @@ import {
 import { PodwireError } from '@podwire/errors';
 import { createIpam, type Ipam, type Lease } from '@podwire/ipam';
 import { noFaults, silentLog } from '@podwire/rim';
+import { createTestClock, type TestClock } from '@podwire/rim/testing';
 import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import {
   createMemoryServer,
@@ -27,7 +28,6 @@ import {
   type MemoryServer,
   type MemoryStore,
 } from '@podwire/store/memory';
-import { TestClock } from './clock.js';
 
 export const keys = keysBelow('/test');
 export const network = 'pods';
@@ -216,7 +216,7 @@ export class TestNode {
 }
 
 export class TestCluster {
-  readonly clock = new TestClock();
+  readonly clock = createTestClock();
   readonly server: MemoryServer;
   readonly admin: MemoryStore;
   readonly nodes = new Map<string, TestNode>();
