@@ -31,17 +31,22 @@ const schema = z.object({
 });
 
 /**
- * A file that cannot be understood (written by a newer version, cut off by a broken disk) is as good as none: the store knows
+ * A text that cannot be understood (written by a newer version, cut off by a broken disk) is as good as none: the store knows
  * what is ours.
  */
+export function parseHoldings(text: string): HoldingsFile | undefined {
+  const found = schema.safeParse(parse(text));
+  if (!found.success) return undefined;
+  const { imported: others, ...file } = found.data;
+  return others === undefined ? file : { ...file, imported: others };
+}
+
+/** Calls throw PodwireError RECORD_IO. */
 export function openHoldingsFile(path: string, files: HoldingsFileSystem): HoldingsStore {
   return {
     read() {
       const text = guard(path, 'read', () => readIfThere(files, path));
-      const found = text === undefined ? undefined : schema.safeParse(parse(text));
-      if (found?.success !== true) return undefined;
-      const { imported: others, ...file } = found.data;
-      return others === undefined ? file : { ...file, imported: others };
+      return text === undefined ? undefined : parseHoldings(text);
     },
     write(file: HoldingsFile) {
       guard(path, 'write', () => {
