@@ -1,6 +1,6 @@
 export { applyImport, type ApplyOptions, requireValid } from './apply.js';
 export type { Creation } from './plan/compare.js';
-export { errorsOf, type ImportPlan, planImport, type PlanOptions } from './plan/plan.js';
+export { type ImportPlan, planImport, type PlanOptions } from './plan/plan.js';
 export { emptyState, type Imported, type ImportState, readImportState } from './plan/state.js';
 export type {
   Dump,

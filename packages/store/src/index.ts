@@ -1,4 +1,5 @@
 export type * from './contract.js';
+// `failures`, `keys` and `feed` are also for back ends of other people, which the compliance suite judges.
 export { conflict, isUncertain, leaseLost, unavailable } from './failures.js';
 export { checkKey, checkPrefix, checkTransaction, checkValue, longestKey } from './keys.js';
 export { decodeObject, encodeObject, type ObjectKind, objectLimits } from './objects.js';

@@ -14,7 +14,6 @@ export {
   findingDefaults,
   type FindingKind,
   type FindingOptions,
-  findProblems,
   type Mend,
   type Remedy,
 } from './findings/index.js';
@@ -26,7 +25,7 @@ export {
   type Migration,
 } from './migrate.js';
 export { type NodeShown, showNodes } from './nodes.js';
-export { buildPool, patchPool, type PoolInput, type PoolPatch } from './pool-rules.js';
+export { buildPool, type PoolInput, type PoolPatch } from './pool-rules.js';
 export {
   createPool,
   createPools,
@@ -50,7 +49,7 @@ export {
   type Use,
 } from './show.js';
 export { type ClusterSnapshot, decodeCluster, readCluster } from './snapshot.js';
-export { planSplit, splitPool } from './split.js';
-export { buildWorkload, nameOfWorkload, type WorkloadInput } from './workload-rules.js';
+export { splitPool } from './split.js';
+export { nameOfWorkload, type WorkloadInput } from './workload-rules.js';
 export { deleteWorkload, parseWorkloadName, setWorkload } from './workloads.js';
 export { compareCidrs } from './text.js';

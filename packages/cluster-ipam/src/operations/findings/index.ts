@@ -7,12 +7,7 @@ import { inTurns } from '../turns.js';
 
 export type { Finding, FindingKind, FindingOptions, Mend, Remedy } from './finding.js';
 
-/** Everything that is wrong in what was read. Pure. */
-export function findProblems(snapshot: ClusterSnapshot, options: FindingOptions): Finding[] {
-  return [...search(snapshot, options)].flat().sort(byKind);
-}
-
-/** The same beside other work of the process. */
+/** Everything that is wrong in what was read, beside other work of the process. */
 export async function findProblemsInTurns(
   snapshot: ClusterSnapshot,
   options: FindingOptions,
