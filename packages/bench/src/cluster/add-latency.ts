@@ -11,6 +11,8 @@ export interface AddLatency {
   readonly member: Summary;
   /** p50 of the member by p50 of the one alone, in the same turns. */
   readonly ratio: number;
+  /** What the agents have computed for each call, on all their threads; whatever else they did meanwhile counts too. */
+  readonly computed: { readonly alone: number; readonly member: number };
 }
 
 export interface AddFigures {
@@ -81,10 +83,19 @@ function addPods({ host }: Contender, count: number): PodSlot[] {
 
 function judge(measurements: readonly Measurement[]): AddFigures['up'] {
   const of = (operation: 'ADD' | 'DEL'): AddLatency => {
-    const find = (name: string): Summary =>
-      measurements.find((one) => one.contender === name && one.operation === operation)!.summary;
+    const find = (name: string): Measurement =>
+      measurements.find((one) => one.contender === name && one.operation === operation)!;
     const [alone, member] = [find('podwire'), find('member')];
-    return { alone, member, ratio: member.median / alone.median };
+    return {
+      alone: alone.summary,
+      member: member.summary,
+      ratio: member.summary.median / alone.summary.median,
+      computed: { alone: computedFor(alone), member: computedFor(member) },
+    };
   };
   return { add: of('ADD'), del: of('DEL') };
 }
+
+/** Milliseconds for each call. */
+const computedFor = ({ daemonTime, summary }: Measurement): number =>
+  (daemonTime ?? Number.NaN) / summary.count;

@@ -6,7 +6,6 @@ import {
   measureFollowing,
   measurePeers,
   type PeerFigures,
-  simulate,
   type SimulationResult,
 } from '@podwire/simulation';
 import { describeMachine, type Machine } from '../machine.js';
@@ -17,6 +16,7 @@ import { type ClaimFigures, measureClaims } from './claims.js';
 import { type IpamRate, measureIpamRate } from './ipam-rate.js';
 import { type ManyPeers, measureManyPeers } from './many-peers.js';
 import { measureNewcomers, type NewcomerFigures } from './newcomer.js';
+import { simulateApart } from './simulate-apart.js';
 import { measureThroughput, type Throughput } from './throughput.js';
 
 export interface ClusterOptions {
@@ -110,7 +110,7 @@ export async function runCluster(options: ClusterOptions, call: ClusterCall): Pr
   const claims = await measureClaims({ ...options.claims, signal, progress: step('claims in a full pool') });
   const newcomers = await measureNewcomers({ ...options.newcomers, signal, progress: step('newcomers') });
   const manyPeers = await measureManyPeers({ peers, agent, signal, progress: steps });
-  const simulated = await simulateAll(options, steps);
+  const simulated = await simulateAll(options, call);
   return {
     machine: describeMachine(),
     load: { before, after: os.loadavg()[0] ?? 0 },
@@ -120,21 +120,20 @@ export async function runCluster(options: ClusterOptions, call: ClusterCall): Pr
   };
 }
 
-type Steps = (phase: string, done: number, total: number) => void;
-
 async function simulateAll(
   { simulation, peers }: ClusterOptions,
-  steps: Steps,
+  { signal, progress }: ClusterCall,
 ): Promise<Pick<ClusterResult, 'simulations' | 'following' | 'planning'>> {
   const { podsPerNode, followedBlocks } = simulation;
+  progress({ phase: 'what one node pays for many', done: 0, total: 1 });
+  const following = await measureFollowing(followedBlocks);
+  const planning = measurePeers(peers);
   const simulations: SimulationResult[] = [];
   for (const nodes of simulation.nodes) {
-    const phase = `simulation of ${nodes} nodes`;
-    steps(phase, 0, nodes * podsPerNode);
-    const options = { ...defaultSimulation, nodes, podsPerNode };
-    simulations.push(await simulate(options, (done, total) => steps(phase, done, total)));
+    const show = (done: number, total: number): void =>
+      progress({ phase: `simulation of ${nodes} nodes`, done, total });
+    show(0, nodes * podsPerNode);
+    simulations.push(await simulateApart({ ...defaultSimulation, nodes, podsPerNode }, show, signal));
   }
-  steps('what one node pays for many', 0, 1);
-  const following = await measureFollowing(followedBlocks);
-  return { simulations, following, planning: measurePeers(peers) };
+  return { simulations, following, planning };
 }
