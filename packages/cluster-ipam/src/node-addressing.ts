@@ -1,16 +1,15 @@
-import { formatPrefix } from '@podwire/addresses';
 import { type CopyChange, type LedgerEntry, type Pool } from '@podwire/cluster';
 import { describeError, PodwireError } from '@podwire/errors';
 import { createBackground } from './background.js';
 import { createBlockIndex } from './claims/block-index.js';
 import { createSource } from './claims/source.js';
 import { poolsOf, toSpec } from './claims/pools.js';
-import type { AddressingStatus, Holding, NodeAddressing, NodeAddressingOptions } from './contract.js';
+import type { AddressingStatus, NodeAddressing, NodeAddressingOptions } from './contract.js';
 import type { Core } from './core.js';
 import { Book, type Held } from './holdings/book.js';
 import { adoptImportedEntry, adoptInUse } from './holdings/imported.js';
 import { describeStrays } from './holdings/strays.js';
-import { isLoan, lenderOf, readPoolObject } from './holdings/remembered.js';
+import { createMemory } from './holdings/memory.js';
 import { syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
 import { provide } from './provide.js';
 import { createReporting } from './reports/reporting.js';
@@ -22,22 +21,17 @@ import { createWorkloadIndex } from './workloads/match.js';
 
 /** Milliseconds that a node without anything of its own waits for the store's first word. */
 const firstWord = 5_000;
-/** Share of `trustFor` after which the file says anew when the store has confirmed it. */
-const staleFile = 0.05;
 
 export function createNodeAddressing(options: NodeAddressingOptions): NodeAddressing {
-  const { node, instance, copy, clock, log, holdings: file, trustFor } = options;
+  const { node, copy, clock, log, trustFor } = options;
   const stopped = new AbortController();
   const listeners = new Set<() => void>();
   const topics = new Map<string, Turns>();
   const assignments: Assignment[] = [];
-  let remembered: ReadonlyMap<string, Pool> = new Map();
   let isSynced = false;
   let isStarted = false;
   /** Something of an earlier life is known. */
   let isResumed = false;
-  let savedAt = 0;
-  let savedText = '';
 
   const core: Core = {
     ...options,
@@ -48,7 +42,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     ipams: new Map(),
     problems: new Map(),
     presence: undefined,
-    pools: () => (isSynced ? poolValues() : remembered),
+    pools: () => (isSynced ? poolValues() : memory.pools),
     claiming: new Set(),
     lending: new Map(),
     doubtful: new Map(),
@@ -74,6 +68,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     wake: () => background.wake(),
   };
   const { book, trust } = core;
+  const memory = createMemory(core, options);
   const background = createBackground(core, { isSynced: () => isSynced, assignments });
   const reports = new Reports(core);
   const reporting = createReporting(core, reports);
@@ -84,22 +79,8 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     return poolCache;
   }
 
-  /** @throws PodwireError RECORD_IO */
-  function save(): void {
-    const held = [...book.all()].map(({ cidr, state }): Holding => ({ cidr, state }));
-    const pools = [...core.pools().values()];
-    const imported = [...core.imported.values()];
-    const text = JSON.stringify([held, pools, imported]);
-    const isFresh = trust.confirmedAt - savedAt < trustFor * staleFile;
-    if (text === savedText && isFresh) return;
-    const { confirmedAt } = trust;
-    file.write({ version: 1, node, instance, holdings: held, pools, imported, confirmedAt });
-    savedText = text;
-    savedAt = confirmedAt;
-  }
-
   function changed(): void {
-    if (isStarted) save();
+    if (isStarted) memory.save();
     announce();
   }
 
@@ -167,23 +148,6 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     changedQuietly();
   }
 
-  /** What an earlier life has left, as long as the store says nothing else. @returns whether there is something */
-  function resume(): boolean {
-    const saved = file.read();
-    if (saved?.node !== node || saved.instance !== instance) return false;
-    for (const { cidr, state } of saved.holdings) {
-      const { prefix } = book.add(cidr, state, clock.elapsed());
-      if (isLoan(saved.pools, cidr)) {
-        book.delete(cidr);
-        book.add(cidr, state, clock.elapsed(), lenderOf(saved.pools, formatPrefix(prefix)));
-      }
-    }
-    remembered = new Map(saved.pools.flatMap(readPoolObject).map((pool) => [pool.name, pool]));
-    for (const entry of saved.imported ?? []) core.imported.set(entry.address, entry);
-    trust.resume(saved.confirmedAt);
-    return true;
-  }
-
   function noteUsed(entry: LedgerEntry): void {
     const held = book.use(entry);
     core.imported.delete(entry.address);
@@ -209,7 +173,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     async start(inUse, signal) {
       // A copy that was full before we came has told nobody yet.
       await Promise.resolve();
-      isResumed ||= !isStarted && resume();
+      isResumed ||= !isStarted && memory.resume();
       for (const { address, owner, since = clock.now() } of inUse) {
         if (book.entry(address) === undefined) book.use({ address, owner, since });
         // IPAM must know before somebody asks for a loan, which may be in a moment.

@@ -1,0 +1,57 @@
+/** What of the node's holdings outlives the agent, in its file. */
+import { formatPrefix } from '@podwire/addresses';
+import type { Pool } from '@podwire/cluster';
+import type { Holding, NodeAddressingOptions } from '../contract.js';
+import type { Core } from '../core.js';
+import { isLoan, lenderOf, readPoolObject } from './remembered.js';
+
+/** Share of `trustFor` after which the file says anew when the store has confirmed it. */
+const staleFile = 0.05;
+
+export interface Memory {
+  /** As an earlier life has left them. */
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** What an earlier life has left, as long as the store says nothing else. @returns whether there is something */
+  resume(): boolean;
+  /** Writes down what is so now, where that says more than the file. @throws PodwireError RECORD_IO */
+  save(): void;
+}
+
+export function createMemory(core: Core, options: NodeAddressingOptions): Memory {
+  const { node, instance, clock, holdings: file, trustFor } = options;
+  const { book, trust } = core;
+  let remembered: ReadonlyMap<string, Pool> = new Map();
+  let savedAt = 0;
+  let savedText = '';
+  return {
+    get pools() {
+      return remembered;
+    },
+    resume() {
+      const saved = file.read();
+      if (saved?.node !== node || saved.instance !== instance) return false;
+      for (const { cidr, state } of saved.holdings) {
+        const { prefix } = book.add(cidr, state, clock.elapsed());
+        if (isLoan(saved.pools, cidr)) {
+          book.delete(cidr);
+          book.add(cidr, state, clock.elapsed(), lenderOf(saved.pools, formatPrefix(prefix)));
+        }
+      }
+      remembered = new Map(saved.pools.flatMap(readPoolObject).map((pool) => [pool.name, pool]));
+      for (const entry of saved.imported ?? []) core.imported.set(entry.address, entry);
+      trust.resume(saved.confirmedAt);
+      return true;
+    },
+    save() {
+      const holdings = [...book.all()].map(({ cidr, state }): Holding => ({ cidr, state }));
+      const pools = [...core.pools().values()];
+      const imported = [...core.imported.values()];
+      const text = JSON.stringify([holdings, pools, imported]);
+      const { confirmedAt } = trust;
+      if (text === savedText && confirmedAt - savedAt < trustFor * staleFile) return;
+      file.write({ version: 1, node, instance, holdings, pools, imported, confirmedAt });
+      savedText = text;
+      savedAt = confirmedAt;
+    },
+  };
+}
