@@ -2,9 +2,11 @@
 import {
   blockKind,
   type ClusterCopy,
+  completePool,
   type Keys,
   keysBelow,
   openClusterCopy,
+  type Pool,
   poolKind,
 } from '@podwire/cluster';
 import { type BlockIndex, createBlockIndex } from '@podwire/cluster-ipam';
@@ -156,21 +158,14 @@ function troubledStore(
   });
 }
 
-const describePool = ({ blocks }: SimulationOptions) => ({
-  name: 'all',
-  network,
-  cidr: `10.0.0.0/${26 - Math.round(Math.log2(blocks))}`,
-  blockSize: 26,
-  encapsulation: 'vxlan' as const,
-  natOutgoing: true,
-  disabled: false,
-  reserved: [],
-  nodeSelector: '',
-  assignment: 'automatic' as const,
-  allocation: 'blocks' as const,
-  borrowing: true,
-  deleting: false,
-});
+const describePool = ({ blocks }: SimulationOptions): Pool =>
+  completePool({
+    name: 'all',
+    network,
+    cidr: `10.0.0.0/${26 - Math.round(Math.log2(blocks))}`,
+    blockSize: 26,
+    encapsulation: 'vxlan',
+  });
 
 /** Nodes join, pods come, some go and come again. Returns who has which address. */
 async function runPods(

@@ -1,5 +1,13 @@
 /** The node's side of the addresses as an agent has it, and nothing else of an agent: no kernel, no pods, no peers. */
-import { type ClusterCopy, type Keys, openClusterCopy, type Pool, presenceKind } from '@podwire/cluster';
+import {
+  type ClusterCopy,
+  completePool,
+  type Keys,
+  openClusterCopy,
+  type Pool,
+  type PoolPart,
+  presenceKind,
+} from '@podwire/cluster';
 import { createNodeAddressing, type HoldingsFile, type NodeAddressing } from '@podwire/cluster-ipam';
 import { createIpam, type Ipam } from '@podwire/ipam';
 import { noFaults, silentLog, systemClock } from '@podwire/rim';
@@ -8,21 +16,9 @@ import { orAborted } from './wait.js';
 
 export const network = 'default';
 
-/** What a pool is when nothing else is said. */
-export const fillPool = (pool: Partial<Pool> & Pick<Pool, 'name' | 'cidr'>): Pool => ({
-  network,
-  blockSize: 26,
-  encapsulation: 'direct',
-  natOutgoing: true,
-  disabled: false,
-  reserved: [],
-  nodeSelector: '',
-  assignment: 'automatic',
-  allocation: 'blocks',
-  borrowing: false,
-  deleting: false,
-  ...pool,
-});
+/** Neither tunnels nor borrowing where nothing is said: what is measured is the rest. */
+export const fillPool = (pool: PoolPart): Pool =>
+  completePool({ network, encapsulation: 'direct', borrowing: false, ...pool });
 
 export interface BareNode {
   readonly name: string;
