@@ -5,6 +5,7 @@
 import path from 'node:path';
 import { podwireContender, type PodSlot } from '../contenders.js';
 import { type Job, launch } from '../launcher.js';
+import { processorTime } from '../process-cost.js';
 import { pairedRatio, quantile } from '../statistics.js';
 import { type Member, type Members, startMembers } from './members.js';
 
@@ -17,6 +18,13 @@ export interface BurstFigures {
   readonly compareAndSet: number;
   /** The median over the rounds. */
   readonly ratio: number;
+  readonly computed: { readonly owned: Computed; readonly compareAndSet: Computed };
+}
+
+/** Milliseconds of processor time for each pod that is added, on all threads: the median of the rounds. Plugins are not counted. */
+export interface Computed {
+  readonly agents: number;
+  readonly etcd: number;
 }
 
 export interface BurstOptions {
@@ -49,30 +57,52 @@ export async function measureBursts(options: BurstOptions): Promise<BurstFigures
     ] as const)
       opened.push(await startMembers({ name, nodes, agent, pools: [pool] }));
     const [owned = [], asking = []] = await burstInTurns(opened, options);
+    const [ours, theirs] = [owned.map(({ rate }) => rate), asking.map(({ rate }) => rate)];
     return {
       ...{ nodes, pods: nodes * podsPerNode },
-      owned: quantile(owned, 0.5),
-      compareAndSet: quantile(asking, 0.5),
-      ratio: pairedRatio(owned, asking),
+      owned: quantile(ours, 0.5),
+      compareAndSet: quantile(theirs, 0.5),
+      ratio: pairedRatio(ours, theirs),
+      computed: { owned: summarizeComputed(owned), compareAndSet: summarizeComputed(asking) },
     };
   } finally {
     for (const members of opened) await members.close();
   }
 }
 
-/** @returns pods a second of each, by round */
-async function burstInTurns(clusters: readonly Members[], options: BurstOptions): Promise<number[][]> {
+interface Round extends Computed {
+  /** Pods a second. */
+  readonly rate: number;
+}
+
+const summarizeComputed = (rounds: readonly Round[]): Computed => ({
+  agents: quantile(
+    rounds.map(({ agents }) => agents),
+    0.5,
+  ),
+  etcd: quantile(
+    rounds.map(({ etcd }) => etcd),
+    0.5,
+  ),
+});
+
+/** @returns the rounds of each */
+async function burstInTurns(clusters: readonly Members[], options: BurstOptions): Promise<Round[][]> {
   const { rounds, progress } = options;
-  const all = clusters.map((members) => ({ prepared: prepare(members, options), rates: [] as number[] }));
+  const all = clusters.map((members) => ({
+    members,
+    prepared: prepare(members, options),
+    taken: [] as Round[],
+  }));
   for (let round = 0; round <= rounds; round++) {
-    for (const { prepared, rates } of round % 2 === 0 ? all : all.toReversed()) {
-      const rate = await burst(prepared, options);
+    for (const { members, prepared, taken } of round % 2 === 0 ? all : all.toReversed()) {
+      const one = await burst(members, prepared, options);
       // The first round warms up.
-      if (round > 0) rates.push(rate);
+      if (round > 0) taken.push(one);
     }
     progress('pods at once on several nodes', round + 1, rounds + 1);
   }
-  return all.map(({ rates }) => rates);
+  return all.map(({ taken }) => taken);
 }
 
 interface Prepared {
@@ -103,19 +133,29 @@ const named = (job: Job, { index }: PodSlot): Job =>
     environment: { ...step.environment, CNI_ARGS: `K8S_POD_NAMESPACE=bench;K8S_POD_NAME=pod-${index}` },
   }));
 
-/** All pods of all nodes, then takes them off again. @returns pods a second */
-async function burst(prepared: readonly Prepared[], options: BurstOptions): Promise<number> {
-  const begin = performance.now();
+/** All pods of all nodes, then takes them off again. */
+async function burst(
+  { members, etcd }: Members,
+  prepared: readonly Prepared[],
+  options: BurstOptions,
+): Promise<Round> {
+  const pods = prepared.length * options.podsPerNode;
+  const computed = (): number[] => [
+    members.reduce((sum, { agent }) => sum + processorTime(agent.pid), 0),
+    processorTime(etcd.members[0]!.pid),
+  ];
+  const [before, begin] = [computed(), performance.now()];
   await runAll(
     prepared.map(({ member, adds }) => ({ member, jobs: adds })),
     options,
   );
   const elapsed = performance.now() - begin;
+  const [agents = 0, store = 0] = computed().map((after, index) => (after - before[index]!) / pods);
   await runAll(
     prepared.map(({ member, deletes }) => ({ member, jobs: deletes })),
     options,
   );
-  return (prepared.length * options.podsPerNode * 1_000) / elapsed;
+  return { rate: (pods * 1_000) / elapsed, agents, etcd: store };
 }
 
 async function runAll(

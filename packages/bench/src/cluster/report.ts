@@ -100,22 +100,24 @@ function formatTimes({ adds, claims }: ClusterResult): string[] {
 }
 
 function formatRates({ burst, addresses }: ClusterResult): string[] {
-  const whole = (value: number): string => value.toFixed(0);
+  const row = (what: string, owned: number, compareAndSet: number, ratio: number): string[] => [
+    what,
+    ...[owned, compareAndSet, ratio].map(formatNumber),
+  ];
+  const { owned, compareAndSet } = burst.computed;
+  const { addresses: count } = addresses;
   return formatTable([
-    ['at once on several nodes', 'own blocks /s', 'compare-and-set /s', 'ratio'],
-    [`${burst.pods} pods`, whole(burst.owned), whole(burst.compareAndSet), formatNumber(burst.ratio)],
-    [
-      `${addresses.addresses} addresses alone`,
-      whole(addresses.owned),
-      whole(addresses.compareAndSet),
-      formatNumber(addresses.ratio),
-    ],
-    [
-      'until the store knows them',
-      whole(addresses.reported),
-      whole(addresses.compareAndSet),
-      formatNumber(addresses.reportedRatio),
-    ],
+    ['at once on several nodes', 'own blocks', 'compare-and-set', 'ratio'],
+    row(`${burst.pods} pods, pods/s`, burst.owned, burst.compareAndSet, burst.ratio),
+    row('agents, ms for each', owned.agents, compareAndSet.agents, owned.agents / compareAndSet.agents),
+    row('etcd, ms for each', owned.etcd, compareAndSet.etcd, owned.etcd / compareAndSet.etcd),
+    row(`${count} addresses alone, /s`, addresses.owned, addresses.compareAndSet, addresses.ratio),
+    row(
+      'until the store knows them, /s',
+      addresses.reported,
+      addresses.compareAndSet,
+      addresses.reportedRatio,
+    ),
   ]);
 }
 
