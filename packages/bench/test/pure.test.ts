@@ -5,7 +5,7 @@ import type { ContenderName } from '../src/contenders.js';
 import { type Measurement, merge, type Operation } from '../src/measure.js';
 import { readNetstrings, writeNetstrings } from '../src/netstring.js';
 import { formatNumber, formatTable } from '../src/table.js';
-import { quantile, summarize } from '../src/statistics.js';
+import { pairedRatio, quantile, summarize } from '../src/statistics.js';
 
 describe('netstrings', () => {
   test('any texts come back', () => {
@@ -40,6 +40,12 @@ describe('quantiles by nearest rank', () => {
       }),
     );
   });
+});
+
+test('ratios are of the same round: what slows both down counts for neither', () => {
+  expect(pairedRatio([100, 10, 50], [50, 5, 25])).toBe(2);
+  // Not the ratio of the medians, which is 1.8.
+  expect(pairedRatio([10, 100, 90], [10, 50, 100])).toBe(1);
 });
 
 function measurement(
