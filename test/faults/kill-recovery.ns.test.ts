@@ -28,8 +28,8 @@ const madeAnew = [/^nftables\/set inet podwire structure_seal$/, duplicateDetect
 
 const points = [
   ...['dismantle:marked', 'remove:0:nft-element', 'doom:pod', 'doom:host', 'dismantle:forgotten'],
-  ...['reconcile:dead-removed', 'mend:replace:sysctl', 'mend:create:nft-table', 'mend:replace:token-bucket'],
-  ...['mend:create:route', 'mend:create:address', 'mend:create:nft-element'],
+  ...['reconcile:dead-removed', 'mend:replace:sysctl', 'mend:add:nft-table', 'mend:replace:token-bucket'],
+  ...['mend:add:route', 'mend:add:address', 'mend:add:nft-element'],
   ...[
     'prune:element',
     'prune:nftables',

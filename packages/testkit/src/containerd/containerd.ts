@@ -74,7 +74,7 @@ export async function startContainerd(host: PrivateHost, options: ContainerdOpti
       } finally {
         runtime.close();
         await daemon.stop();
-        await removeRemains(directory, stateDirectory);
+        removeRemains(directory, stateDirectory);
       }
     },
   };
@@ -161,7 +161,7 @@ async function stopSurely(cri: CriClient, id: string): Promise<void> {
 }
 
 /** What a containerd that could not be asked any more has left: processes of its pods, and mounts. */
-async function removeRemains(directory: string, stateDirectory: string): Promise<void> {
+function removeRemains(directory: string, stateDirectory: string): void {
   const namespaces = mountsBelow(stateDirectory).filter((mount) => mount.type === 'nsfs');
   const inodes = new Set(namespaces.map((mount) => fs.statSync(mount.path).ino));
   for (const pid of processesIn(inodes)) process.kill(pid, 'SIGKILL');
