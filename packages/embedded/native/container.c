@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { INPUT_BYTES = 65536, OUTPUT_BYTES = 16384, DRAIN_MILLISECONDS = 1000 };
+enum { INPUT_BYTES = 65536, OUTPUT_BYTES = 16384, DRAIN_MILLISECONDS = 1000, PART_MILLISECONDS = 1000 };
 
 static struct {
   struct spec spec;
@@ -267,6 +267,25 @@ static void write_end(void) {
   write_state(shim.program, shim.started, more);
 }
 
+static void ignore_frame(size_t client, struct frame frame) { (void)client, (void)frame; }
+
+/*
+ * Who is attached may be sending just now. If it met a closed socket (EPIPE), its side would throw away the output that it
+ * has not read yet. So it is told that no more comes, and what it sends is taken until it has gone.
+ */
+static void part_from_clients(void) {
+  long long deadline = now_nanoseconds() + PART_MILLISECONDS * 1000000LL;
+  finish_clients();
+  while (client_count() > 0 && now_nanoseconds() < deadline) {
+    struct pollfd fds[CLIENTS];
+    size_t clients = client_count();
+    for (size_t i = 0; i < clients; i++) fds[i] = (struct pollfd){.fd = client_fd(i), .events = POLLIN};
+    if (poll(fds, clients, 50) <= 0) continue;
+    for (size_t i = clients; i-- > 0;)
+      if (fds[i].revents) serve_client(i, ignore_frame);
+  }
+}
+
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
 enum { AT_CHILD, AT_MINDER, AT_LISTENER, AT_OUT, AT_ERROR, AT_IN, AT_CLIENTS };
@@ -320,5 +339,6 @@ int run_container(const char *directory) {
   while (!shim.ended) serve_once();
   drain();
   write_end();
+  part_from_clients();
   return 0;
 }

@@ -59,6 +59,13 @@ static void drop_client(size_t index) {
   if (index != count) memcpy(&clients[index], &clients[count], sizeof *clients);
 }
 
+/* Tells who is attached that no more comes; who only watches is let go. */
+void finish_clients(void) {
+  for (size_t i = count; i-- > 0;)
+    if (clients[i].attached) shutdown(clients[i].fd, SHUT_WR);
+    else drop_client(i);
+}
+
 /* The length of the first frame with its head, 0 while it is not whole, -1 when there can be none. */
 static ssize_t frame_length(const struct client *client) {
   if (client->length < HEAD_BYTES) return 0;

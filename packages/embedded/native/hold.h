@@ -119,6 +119,7 @@ int is_attached(size_t index);
 size_t attached_count(void);
 void send_frame(size_t index, char type, const void *bytes, size_t length);
 void send_output(char type, const void *bytes, size_t length);
+void finish_clients(void);
 
 /* modes */
 enum { ALIVE_FD = 3 };

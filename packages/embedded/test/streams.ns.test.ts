@@ -62,6 +62,11 @@ interface Heard extends StreamCall {
   readonly until: (pattern: RegExp) => Promise<void>;
 }
 
+/** After that what a test waits for will not come: it fails with what came instead, and does not hang. */
+const PATIENCE_MILLISECONDS = 30_000;
+/** Of a suite, whatever it waits for. */
+const limited = { timeout: 4 * PATIENCE_MILLISECONDS };
+
 /** A client's end. */
 function client(wishes: Partial<StreamCall> = {}): Heard {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -70,7 +75,12 @@ function client(wishes: Partial<StreamCall> = {}): Heard {
   stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
   const { signal } = new AbortController();
   const until = async (pattern: RegExp): Promise<void> => {
-    while (!pattern.test(out)) await once(stdout, 'data');
+    const enough = AbortSignal.timeout(PATIENCE_MILLISECONDS);
+    try {
+      while (!pattern.test(out)) await once(stdout, 'data', { signal: enough });
+    } catch (cause) {
+      throw new Error(`${String(pattern)} did not come, only ${JSON.stringify(out)}`, { cause });
+    }
   };
   return {
     tty: false,
@@ -85,7 +95,7 @@ function client(wishes: Partial<StreamCall> = {}): Heard {
   };
 }
 
-describe('logs', () => {
+describe('logs', limited, () => {
   const logOf = (name: string): string[] =>
     fs.readFileSync(path.join(place.logs, name), 'utf8').trimEnd().split('\n');
 
@@ -135,7 +145,7 @@ describe('logs', () => {
   });
 });
 
-describe('exec', () => {
+describe('exec', limited, () => {
   test('many bytes go in and come out while the other way is full too', async () => {
     const bytes = Buffer.alloc(3_000_000, 'abcdefg\n');
     const parts: Buffer[] = [];
@@ -221,7 +231,19 @@ describe('exec', () => {
   });
 });
 
-describe('attach', () => {
+/** Stands still until the container's program has ended: meanwhile this process reads nothing of what it wrote. */
+function blockUntilEnded(id: string): void {
+  const file = path.join(place.state, 'containers', id, 'state');
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (let left = 20_000; !/^exit /m.test(fs.readFileSync(file, 'utf8')); left -= 1) {
+    assert.ok(left > 0, 'the program does not end');
+    Atomics.wait(clock, 0, 0, 1);
+  }
+  // For a shim that would just go then, as it once did, this is long enough to be gone.
+  Atomics.wait(clock, 0, 0, 50);
+}
+
+describe('attach', limited, () => {
   test('output comes to all who are attached; input ends once for a program that wants it so', async () => {
     const config = containerConfig(shell('echo hello; cat; echo bye >&2'), { stdin: true, stdinOnce: true });
     const id = await runContainer(runtime, sandbox, config);
@@ -240,10 +262,10 @@ describe('attach', () => {
   });
 
   test('a program with a terminal, from the start to its end', async () => {
-    const config = containerConfig(
-      shell('tty; read line; echo "got $line"; until stty size 2>/dev/null; do sleep 0.02; done'),
-      { stdin: true, tty: true },
-    );
+    const config = containerConfig(shell('tty; read line; echo "got $line"; stty size'), {
+      stdin: true,
+      tty: true,
+    });
     const id = await runContainer(runtime, sandbox, config);
     const sizes = new PassThrough({ objectMode: true });
     sizes.write({ width: 77, height: 33 });
@@ -259,12 +281,29 @@ describe('attach', () => {
     assert.match(fs.readFileSync(path.join(place.logs, config.logPath), 'utf8'), /stdout F \/dev\/pts\/0/);
   });
 
+  test('who still sends after the end of the program hears all that it wrote', async () => {
+    const script = 'while read line; do echo "$line"; [ "$line" = last ] && exit; done';
+    const id = await runContainer(runtime, sandbox, containerConfig(shell(script), { stdin: true }));
+    const [stdin, caller] = [new PassThrough(), client()];
+    const attached = runtime.streamingHandlers.attach(id, { ...caller, stdin });
+    stdin.write('first\n');
+    await caller.until(/first/);
+    stdin.write('last\n');
+    await new Promise(setImmediate); // it is on its way now
+    blockUntilEnded(id);
+    stdin.write('late\n');
+    await attached;
+    await caller.until(/last/);
+  });
+
   test('a program that does not read holds its client up, and nothing else', async () => {
     const config = containerConfig(['/bin/busybox', 'sleep', '1000'], { stdin: true });
     const id = await runContainer(runtime, sandbox, config);
     const stdin = new PassThrough();
     const attached = runtime.streamingHandlers.attach(id, { ...client(), stdin });
+    const taken = once(stdin, 'drain'); // so it is attached
     stdin.write(Buffer.alloc(2_000_000));
+    await taken;
     await runtime.reopenContainerLog({ containerId: id });
     await runtime.stopContainer({ containerId: id, timeout: 0n });
     await attached;
@@ -287,7 +326,7 @@ describe('attach', () => {
   });
 });
 
-describe('port-forward', () => {
+describe('port-forward', limited, () => {
   const loopbackUp = (): void => {
     const [file = ''] = fs.readdirSync(place.netns);
     const namespace = openNamespace(path.join(place.netns, file));

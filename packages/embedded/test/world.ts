@@ -131,12 +131,16 @@ export async function untilExited(runtime: CriRuntime, containerId: string): Pro
     const { status } = await runtime.containerStatus({ containerId, verbose: false });
     return status?.state === ContainerState.CONTAINER_EXITED ? status : undefined;
   };
+  // Before the first look: what happens meanwhile waits to be read.
   const events = runtime.getContainerEvents({}, { signal: enough.signal });
   try {
-    for (let found = await look(); ; found = await look()) {
+    const already = await look();
+    if (already !== undefined) return already;
+    for await (const event of events) {
+      const found = event.containerId === containerId ? await look() : undefined;
       if (found !== undefined) return found;
-      for await (const event of events) if (event.containerId === containerId) break;
     }
+    throw new Error(`the events ended before container ${containerId} did`);
   } finally {
     enough.abort();
   }

@@ -61,6 +61,8 @@ async function start(context: Context, entry: ContainerEntry): Promise<void> {
     throw error;
   }
   announceContainer(context, entry, 'STARTED');
+  // One that ended before anybody could connect has nobody else who tells of its end.
+  if (entry.shim === undefined) announceContainer(context, entry, 'STOPPED');
 }
 
 /** What podwire-hold itself would have written. */

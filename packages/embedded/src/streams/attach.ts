@@ -17,9 +17,10 @@ export async function attachStream(context: Context, containerId: string, call: 
   call.signal.addEventListener('abort', leave, { once: true });
   try {
     await connection.call('A');
+    // First, so that a program finds the terminal's size that is known already when it gets its first input.
+    void followSizes(call, connection);
     if (record.config.stdin) void followInput(call, connection);
     else call.stdin?.resume();
-    void followSizes(call, connection);
     await connection.ended;
   } finally {
     call.signal.removeEventListener('abort', leave);
