@@ -92,6 +92,14 @@ function routeTo(testbed: Testbed, from: string, to: string): Promise<string> {
   return testbed.node(from).namespace.run(['ip', 'route', 'get', address]);
 }
 
+/** A signal stops the threads of a program one by one: it stands still a moment later. */
+async function untilState(daemon: { state(): string }, wanted: string): Promise<void> {
+  for (const end = performance.now() + 10_000; daemon.state() !== wanted;) {
+    assert.ok(performance.now() < end, `it is ${daemon.state()}, not ${wanted}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 describe('things that go wrong', () => {
   test('a node that is cut off is the only one that is not reached; it is back when it rejoins', () =>
     withTestbed({ families: 'ipv4', pods: 1 }, async (testbed) => {
@@ -111,7 +119,7 @@ describe('things that go wrong', () => {
     withTestbed({ pods: 1 }, async (testbed) => {
       const { server } = testbed.store;
       server.freeze();
-      assert.equal(server.state(), 'frozen');
+      await untilState(server, 'frozen');
       await testbed.addPod('node1', { name: 'late' });
       assertGreen(await testbed.matrix());
       await testbed.removePod({ namespace: 'default', name: 'late' });

@@ -32,6 +32,7 @@ export interface Daemon {
   /** SIGTERM, after 5 s SIGKILL; resolves when it has ended. */
   stop(): Promise<void>;
   kill9(): Promise<void>;
+  /** SIGSTOP: it stands still a moment later, when {@link state} says so. */
   freeze(): void;
   thaw(): void;
 }
