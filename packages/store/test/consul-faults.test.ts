@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Store, WatchBatch } from '@podwire/store';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type ConsulBed, createConsulBed } from './support/consul-bed.js';
 
 const beds: ConsulBed[] = [];
@@ -262,6 +262,7 @@ describe('rights', () => {
   const withToken = async (token: string) => {
     const made = await bed({ tokens });
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-token-'));
+    onTestFinished(() => fs.rmSync(directory, { recursive: true }));
     const tokenFile = path.join(directory, 'token');
     fs.writeFileSync(tokenFile, `${token}\n`);
     return { made, tokenFile, store: made.open({ tokenFile }) };
