@@ -11,7 +11,7 @@ import {
   setLink,
 } from '@podwire/netlink';
 import type { Case } from './environment.js';
-import { assertContains, outcomes } from './environment.js';
+import { assertBecomes, assertContains, outcomes } from './environment.js';
 import { localPair } from './links.js';
 
 const addressTexts = (connection: NetlinkConnection, link: number): string[] =>
@@ -137,10 +137,12 @@ export const addressCases: readonly Case[] = [
         'local 198.51.100.1/32 255 host',
       ];
       const local6 = ['local 2001:db8:1::1/128 255 global', 'local 2001:db8::1/128 255 global'];
-      assert.deepEqual(ownRoutes(host.connection, 10), [...local4, ...local6].sort());
+      const routes = (): string[] => ownRoutes(host.connection, 10);
+      // IPv6 adds an address's route from a work queue, also without duplicate address detection.
+      assertBecomes(routes, [...local4, ...local6].sort());
       host.connection.request([setLink(10, { up: true })]);
-      assert.deepEqual(
-        ownRoutes(host.connection, 10),
+      assertBecomes(
+        routes,
         [
           ...local4,
           ...local6,
@@ -150,7 +152,7 @@ export const addressCases: readonly Case[] = [
         ].sort(),
       );
       host.connection.request([setLink(10, { up: false })]);
-      assert.deepEqual(ownRoutes(host.connection, 10), local4);
+      assert.deepEqual(routes(), local4);
       assert.deepEqual(addressTexts(host.connection, 10), [
         '192.0.2.1/24',
         '192.0.2.2/24',

@@ -1,5 +1,6 @@
 /** What a compliance case needs, whichever kernel it runs on. */
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { listLinks, NetlinkBatchError, type NetlinkConnection, type NetlinkRequest } from '@podwire/netlink';
 
 export interface Namespace {
@@ -39,6 +40,14 @@ export const linkNames = (connection: NetlinkConnection): string[] =>
     .map((link) => link.name)
     .filter((name) => name !== 'lo')
     .sort();
+
+/** Asserts that it becomes `expected`: the kernel does some things a moment later, and tells nobody when. */
+export function assertBecomes<T>(read: () => T, expected: T): void {
+  const last = performance.now() + 5_000;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (!isDeepStrictEqual(read(), expected) && performance.now() < last) Atomics.wait(pause, 0, 0, 1);
+  assert.deepEqual(read(), expected);
+}
 
 /** Asserts that `actual` has everything that `expected` has; arrays are of the same length. */
 export function assertContains(actual: unknown, expected: unknown): void {
