@@ -5,12 +5,12 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ContainerEventResponse, ContainerEventType } from '@podwire/cri';
 import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
-import { lockFile } from '@podwire/linux';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import {
   buildHolder,
   containerConfig,
   createPlace,
+  hasShim,
   holder,
   leftovers,
   type Place,
@@ -45,24 +45,11 @@ after(async () => {
 
 /** Stands still until nobody holds the lock of any shim: this process can do nothing before their programs have ended. */
 function blockUntilShimsAreGone(): void {
-  const all = path.join(place.state, 'containers');
-  const files = fs.readdirSync(all).map((name) => path.join(all, name, 'alive'));
+  const ids = fs.readdirSync(path.join(place.state, 'containers'));
   const clock = new Int32Array(new SharedArrayBuffer(4));
-  for (let left = 20_000; files.some(isLocked); left -= 1) {
+  for (let left = 20_000; ids.some((id) => hasShim(place, id)); left -= 1) {
     assert.ok(left > 0, 'the shim does not end');
     Atomics.wait(clock, 0, 0, 1);
-  }
-}
-
-function isLocked(file: string): boolean {
-  const fd = fs.openSync(file, 'r');
-  try {
-    lockFile(fd);
-    return false;
-  } catch {
-    return true;
-  } finally {
-    fs.closeSync(fd);
   }
 }
 

@@ -19,6 +19,7 @@ import {
   runSandbox,
   sandboxConfig,
   untilExited,
+  untilShimGone,
 } from './world.js';
 
 interface World {
@@ -328,13 +329,12 @@ describe('a process that comes back', () => {
     const created = (await first.createContainer({ podSandboxId, config, sandboxConfig: undefined }))
       .containerId;
     const before = await containerOf(first, runs);
-    const { info } = await first.containerStatus({ containerId: ends, verbose: true });
     await inside(first, runs, `until test -p ${fifo}; do sleep 0.01; done`).catch(() => undefined);
     await first.close();
     await assert.rejects(first.listContainers({}), { code: 'UNAVAILABLE' });
     while (!fs.existsSync(fifo)) await new Promise((resolve) => setTimeout(resolve, 10));
     assert.equal(await fs.promises.readFile(fifo, 'utf8'), 'x\n');
-    while (isAlive(info['pid'])) await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilShimGone(place, ends);
 
     const second = await open();
     assert.equal(await stateOf(second, podSandboxId), PodSandboxState.SANDBOX_READY);
@@ -364,6 +364,7 @@ describe('a process that comes back', () => {
     await first.close();
     for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
     while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilShimGone(place, container);
     // What a shim wrote before the power went is lost with it here, as if it had not got so far.
     const directory = path.join(place.state, 'containers', container);
     const state = fs.readFileSync(path.join(directory, 'state'), 'utf8');

@@ -58,8 +58,8 @@ async function* noSizes(): AsyncGenerator<TerminalSize> {
 interface Heard extends StreamCall {
   readonly out: () => string;
   readonly err: () => string;
-  /** Resolves when standard output matches. */
-  readonly until: (pattern: RegExp) => Promise<void>;
+  /** Resolves when standard output, or what is named, matches: what was written last comes a turn later. */
+  readonly until: (pattern: RegExp, of?: 'stdout' | 'stderr') => Promise<void>;
 }
 
 /** After that what a test waits for will not come: it fails with what came instead, and does not hang. */
@@ -74,12 +74,13 @@ function client(wishes: Partial<StreamCall> = {}): Heard {
   stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
   const { signal } = new AbortController();
-  const until = async (pattern: RegExp): Promise<void> => {
+  const until = async (pattern: RegExp, of: 'stdout' | 'stderr' = 'stdout'): Promise<void> => {
     const enough = AbortSignal.timeout(PATIENCE_MILLISECONDS);
+    const [stream, heard] = of === 'stdout' ? [stdout, () => out] : [stderr, () => err];
     try {
-      while (!pattern.test(out)) await once(stdout, 'data', { signal: enough });
+      while (!pattern.test(heard())) await once(stream, 'data', { signal: enough });
     } catch (cause) {
-      throw new Error(`${String(pattern)} did not come, only ${JSON.stringify(out)}`, { cause });
+      throw new Error(`${String(pattern)} did not come, only ${JSON.stringify(heard())}`, { cause });
     }
   };
   return {
@@ -153,6 +154,8 @@ describe('exec', limited, () => {
     stdout.on('data', (part: Buffer) => parts.push(part));
     const call = { ...client(), stdin: Readable.from([bytes]), stdout };
     assert.equal(await runtime.streamingHandlers.exec(sleeper, shell('cat; exit 3'), call), 3);
+    const enough = { signal: AbortSignal.timeout(PATIENCE_MILLISECONDS) };
+    while (Buffer.concat(parts).length < bytes.length) await once(stdout, 'data', enough);
     assert.equal(Buffer.concat(parts).equals(bytes), true);
   });
 
@@ -224,9 +227,11 @@ describe('exec', limited, () => {
   test('over the streaming server', async () => {
     const request = { containerId: sleeper, cmd: shell('cat; echo err >&2; exit 9') };
     const { url } = await runtime.exec({ ...request, tty: false, stdin: true, stdout: true, stderr: true });
-    const { stdout, stderr, out: heard, err } = client();
+    const { stdout, stderr, until, out: heard, err } = client();
     const streams = { stdin: Readable.from(['through']), ...(stdout && stderr ? { stdout, stderr } : {}) };
     assert.equal(await openExec(url, streams), 9);
+    await until(/through/);
+    await until(/err/, 'stderr');
     assert.deepEqual([heard(), err()], ['through', 'err\n']);
   });
 });
@@ -257,7 +262,7 @@ describe('attach', limited, () => {
     await Promise.all([one.until(/to both/), two.until(/to both/)]);
     stdin.end();
     await Promise.all(both);
-    assert.match(one.err(), /bye/);
+    await one.until(/bye/, 'stderr');
     assert.equal((await untilExited(runtime, id)).exitCode, 0);
   });
 
@@ -276,7 +281,6 @@ describe('attach', limited, () => {
     const attached = runtime.streamingHandlers.attach(id, { ...caller, stdin });
     stdin.write('a line\n');
     await attached;
-    // What was written last comes through the stream a turn later.
     await caller.until(/got a line\r\n33 77/);
     assert.match(fs.readFileSync(path.join(place.logs, config.logPath), 'utf8'), /stdout F \/dev\/pts\/0/);
   });

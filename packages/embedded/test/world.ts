@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   ContainerConfig,
   ContainerState,
@@ -10,6 +11,7 @@ import {
   type CriRuntime,
   PodSandboxConfig,
 } from '@podwire/cri';
+import { lockFile } from '@podwire/linux';
 
 const packageRoot = path.resolve(import.meta.dirname, '../..');
 export const holder = path.resolve(packageRoot, '../../bin/podwire-hold');
@@ -50,6 +52,25 @@ export function processesNaming(text: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** Whether the container's shim runs: it holds a lock for as long as that. */
+export function hasShim(place: Place, containerId: string): boolean {
+  const fd = fs.openSync(path.join(place.state, 'containers', containerId, 'alive'), 'r');
+  try {
+    lockFile(fd);
+    return false;
+  } catch {
+    return true;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** A shim writes down how its program has ended a moment after that; nobody is told of its own end. @throws Error after 20 s */
+export async function untilShimGone(place: Place, containerId: string): Promise<void> {
+  for (const end = performance.now() + 20_000; hasShim(place, containerId); await delay(5))
+    if (performance.now() > end) throw new Error(`the shim of ${containerId} does not end`);
 }
 
 export const mountsNaming = (text: string): string[] =>
