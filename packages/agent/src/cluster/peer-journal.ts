@@ -31,18 +31,32 @@ export interface PeerJournal {
 
 /** @throws PodwireError RECORD_IO when it cannot be read */
 export function openPeerJournal(files: StateFiles, log: Log): PeerJournal {
-  const current = readPeers(files.read(fileName) ?? '');
-  const found = new Map(current);
+  const found = readPeers(files.read(fileName) ?? '');
+  /** Lines of those that are there. */
+  const current = new Map([...found].map(([name, peer]) => [name, JSON.stringify(peer)]));
   let lines = 0;
+  /** A line that was torn, by a crash or a full disk, would make one with the next. */
+  let isWhole = false;
 
   function rewrite(): void {
-    files.write(fileName, [...current.values()].map((peer) => `${JSON.stringify(peer)}\n`).join(''));
+    files.write(fileName, inLines([...current.values()]));
     lines = current.size;
+    isWhole = true;
   }
-  function append(changes: readonly (readonly [string, PeerView | undefined])[]): void {
-    const text = changes.map(([name, peer]) => `${JSON.stringify(peer ?? { gone: name })}\n`).join('');
-    files.append(fileName, text);
-    lines += changes.length;
+  function append(news: readonly string[]): void {
+    isWhole = false;
+    files.append(fileName, inLines(news));
+    lines += news.length;
+    isWhole = true;
+  }
+  /** Takes it over. Returns the line that says it; most peers that are looked at again are what they were. */
+  function take(name: string, peer: PeerView | undefined): string | undefined {
+    const before = current.get(name);
+    const text = peer === undefined ? undefined : JSON.stringify(peer);
+    if (text === before) return undefined;
+    if (text === undefined) current.delete(name);
+    else current.set(name, text);
+    return text ?? JSON.stringify({ gone: name });
   }
   function attempt(work: () => void): void {
     try {
@@ -54,23 +68,21 @@ export function openPeerJournal(files: StateFiles, log: Log): PeerJournal {
       );
     }
   }
-  // A line that was torn would make one with the next.
-  if (current.size > 0) attempt(rewrite);
   return {
     found,
     note(changes) {
       if (changes.length === 0) return;
-      for (const [name, peer] of changes) {
-        if (peer === undefined) current.delete(name);
-        else current.set(name, peer);
-      }
+      const news = changes.map(([name, peer]) => take(name, peer)).filter((text) => text !== undefined);
+      if (isWhole && news.length === 0) return;
       attempt(() => {
-        if (lines + changes.length > current.size * 2 + slack) rewrite();
-        else append(changes);
+        if (!isWhole || lines + news.length > current.size * 2 + slack) rewrite();
+        else append(news);
       });
     },
   };
 }
+
+const inLines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 
 function readPeers(text: string): Map<string, PeerView> {
   const peers = new Map<string, PeerView>();

@@ -72,18 +72,40 @@ describe('the journal of peers', () => {
     expect(openPeerJournal(files, silentLog).found.size).toBe(1);
   });
 
-  test('a full disk keeps nobody from anything', () => {
+  test('a line that was torn does not spoil the next, also when it is all there is', () => {
+    const files = createMemoryFiles(new Map([['peers.jsonl', '{"name":"a","bl']]));
+    openPeerJournal(files, silentLog).note([['b', peer('b')]]);
+    expect([...openPeerJournal(files, silentLog).found.keys()]).toEqual(['b']);
+  });
+
+  test('a peer that is what it was is not written again', () => {
     const files = createMemoryFiles();
+    openPeerJournal(files, silentLog).note([['a', peer('a', '10.0.0.0/26')]]);
+    const journal = openPeerJournal(files, silentLog);
+    for (let i = 0; i < 3; i++) journal.note([['a', peer('a', '10.0.0.0/26')]]);
+    expect(files.read('peers.jsonl')?.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('a full disk keeps nobody from anything, and what was lost is written when it has room', () => {
+    const files = createMemoryFiles();
+    let isFull = false;
     const journal = openPeerJournal(
       {
         ...files,
-        append: () => {
-          throw new Error('ENOSPC');
+        append(name, text) {
+          files.append(name, isFull ? text.slice(0, 5) : text);
+          if (isFull) throw new Error('ENOSPC');
         },
       },
       silentLog,
     );
     journal.note([['a', peer('a')]]);
+    isFull = true;
+    journal.note([['b', peer('b')]]);
+    isFull = false;
+    journal.note([['b', peer('b')]]);
+    journal.note([['c', peer('c')]]);
+    expect([...openPeerJournal(files, silentLog).found.keys()]).toEqual(['a', 'b', 'c']);
   });
 });
 
