@@ -37,20 +37,20 @@ test('never beside itself; a failure is tried again', async () => {
 });
 
 test('stopping ends what waits, and waits for what runs', async () => {
-  let ended = false;
-  const loop = create(
-    (signal) =>
-      new Promise((resolve) =>
-        signal.addEventListener('abort', () =>
-          setImmediate(() => {
-            ended = true;
-            resolve();
-          }),
-        ),
+  let [begun, ended] = [false, false];
+  const loop = create((signal) => {
+    begun = true;
+    return new Promise((resolve) =>
+      signal.addEventListener('abort', () =>
+        setImmediate(() => {
+          ended = true;
+          resolve();
+        }),
       ),
-  );
+    );
+  });
   loop.soon();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => begun);
   await loop.stop();
   expect(ended).toBe(true);
   loop.soon();
