@@ -48,4 +48,6 @@ export {
 } from './namespace.js';
 export { endProcesses, isAlive, markProcess, type ProcessMark } from './process-mark.js';
 export { processesOfScene, type SceneProcess } from './processes.js';
+export { findProgram, isExecutable, programDirectories } from './programs.js';
+export { countFiles, killScene, namespacesBelow } from './scene.js';
 export { type PeerCredentials, peerCredentials } from './peer.js';

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import fs from 'node:fs';
-import path from 'node:path';
-import { inNamespace, type NamespaceHandle } from '@podwire/linux';
+import { findProgram, inNamespace, type NamespaceHandle } from '@podwire/linux';
 import { NftablesError } from './errors.js';
 
 export interface NftOptions {
@@ -133,22 +131,8 @@ let found: string | undefined;
 
 /** The program's absolute path, looked for once. @throws NftablesError `ENOENT` when it is not installed. */
 export function findNft(): string {
-  found ??= searchPath().find(isExecutable);
+  found ??= findProgram('nft');
   if (found !== undefined) return found;
   const kernelMessage = 'the program nft is not installed (package nftables)';
   throw new NftablesError([{ label: 'find nft', code: 'ENOENT', errno: 2, kernelMessage }]);
-}
-
-function searchPath(): string[] {
-  const own = (process.env['PATH'] ?? '').split(':').filter((directory) => path.isAbsolute(directory));
-  return [...own, '/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin'].map((directory) => `${directory}/nft`);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    fs.accessSync(file, fs.constants.X_OK);
-    return fs.statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }

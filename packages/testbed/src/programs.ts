@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
+import { findProgram, isExecutable } from '@podwire/linux';
 import type { StoreKind } from './shape.js';
 
 export interface Programs {
@@ -19,9 +20,6 @@ const findPackage = (directory: string): string =>
 
 /** `bin` of the checkout or installation that this program runs from. */
 export const ownBinDirectory = path.resolve(findPackage(import.meta.dirname), '../../bin');
-
-/** Debian has these where only root's PATH looks. */
-const moreDirectories = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
 
 /** etcd writes its log ahead in pieces of 64 MB, two of which are there from the beginning. */
 const roomOfEtcd = 200 << 20;
@@ -59,23 +57,9 @@ export function findPrograms(store: StoreKind, binDirectory = ownBinDirectory): 
 /** Whether a testbed can have a real etcd on this machine. */
 export const hasEtcd = (): boolean => findProgram('etcd') !== undefined;
 
-function findProgram(name: string): string | undefined {
-  const searchPath = (process.env['PATH'] ?? '').split(':').filter((each) => path.isAbsolute(each));
-  return [...searchPath, ...moreDirectories].map((each) => path.join(each, name)).find(isExecutable);
-}
-
 function requireProgram(name: string, debianPackage: string, otherwise = ''): string {
   const found = findProgram(name);
   if (found !== undefined) return found;
   const message = `the program ${name} is not installed: apt-get install ${debianPackage}${otherwise}`;
   throw new PodwireError('PREREQUISITE_MISSING', message);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    fs.accessSync(file, fs.constants.X_OK);
-    return fs.statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }

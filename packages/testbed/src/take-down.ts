@@ -1,15 +1,15 @@
 /** Taking a testbed away by what is written down of it and by what can be found, whoever made it and however far it came. */
 import fs from 'node:fs';
-import path from 'node:path';
 import {
+  countFiles,
   endProcesses,
   hasCode,
-  markProcess,
-  mountsBelow,
+  killScene,
+  namespacesBelow,
   processesOfScene,
   unmountBelow,
 } from '@podwire/linux';
-import { parentDirectory, type Places, placesOf } from './places.js';
+import { parentDirectory, placesOf } from './places.js';
 import { draftsOf, readRecord } from './record.js';
 
 /** How many things there are of a testbed. */
@@ -32,35 +32,13 @@ export async function takeDown(name: string): Promise<Inventory> {
   const before = countTestbed(name);
   const { processes = [] } = readRecord(places) ?? {};
   await endProcesses(processes, { now: true });
-  await endOthers(places);
+  // What was started after the last page was written, and what people have started inside.
+  await killScene(namespacesBelow(places.directory), places.directory);
   unmountBelow(places.directory);
   for (const directory of [places.directory, ...draftsOf(name)])
     fs.rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   removeEmpty(parentDirectory);
   return before;
-}
-
-/** What was started after the last page was written, and what people have started inside. Again, until nobody forks any more. */
-async function endOthers(places: Places): Promise<void> {
-  for (;;) {
-    const others = processesOf(places);
-    if (others.length === 0) return;
-    await endProcesses(
-      others.map((pid) => markProcess('other', pid)),
-      { now: true },
-    );
-  }
-}
-
-function processesOf({ directory }: Places): number[] {
-  return processesOfScene(inodesBelow(directory), directory).map(({ pid }) => pid);
-}
-
-function inodesBelow(directory: string): Set<number> {
-  const files = mountsBelow(directory)
-    .filter(({ type }) => type === 'nsfs')
-    .map((mount) => fs.statSync(mount.path, { throwIfNoEntry: false })?.ino);
-  return new Set(files.filter((inode) => inode !== undefined));
 }
 
 function removeEmpty(directory: string): void {
@@ -73,17 +51,11 @@ function removeEmpty(directory: string): void {
 
 /** Counts what is there. After {@link takeDown} it is nothing. */
 export function countTestbed(name: string): Inventory {
-  const places = placesOf(name);
+  const { directory } = placesOf(name);
+  const inodes = namespacesBelow(directory);
   return {
-    namespaces: inodesBelow(places.directory).size,
-    processes: processesOf(places).length,
-    files: countFiles(places.directory),
+    namespaces: inodes.size,
+    processes: processesOfScene(inodes, directory).length,
+    files: countFiles(directory),
   };
-}
-
-function countFiles(directory: string): number {
-  if (!fs.existsSync(directory)) return 0;
-  return fs.readdirSync(directory, { withFileTypes: true }).reduce((sum, entry) => {
-    return sum + (entry.isDirectory() ? countFiles(path.join(directory, entry.name)) : 1);
-  }, 0);
 }

@@ -2,11 +2,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import {
+  countFiles,
   deleteNamespace,
   endProcesses,
   isAlive,
-  markProcess,
+  killScene,
   mountsBelow,
+  namespacesBelow,
   processesOfScene,
   unmountBelow,
 } from '@podwire/linux';
@@ -35,11 +37,7 @@ export async function endDemo(ledger: Ledger): Promise<void> {
   await endProcesses(ledger.processes);
   // What a killed demo had no time to write down, and what its agents and engines have started.
   const { inodes, pins } = belongingsOf(ledger);
-  const others = processesOfScene(inodes, ledger.directory);
-  await endProcesses(
-    others.map(({ pid }) => markProcess('other', pid)),
-    { now: true },
-  );
+  await killScene(inodes, ledger.directory);
   for (const file of [...ledger.namespaces.map(namespacePath), ...pins]) deleteNamespace(file);
   unmountBelow(ledger.directory);
   fs.rmSync(ledger.directory, { recursive: true, force: true, maxRetries: 5 });
@@ -49,8 +47,11 @@ export async function endDemo(ledger: Ledger): Promise<void> {
 export function countLeft(ledger: Ledger, known: Belongings): Inventory {
   const running = processesOfScene(known.inodes, ledger.directory);
   const started = ledger.processes.filter(isAlive).map(({ pid }) => pid);
-  const pinned = known.pins.map(inodeOf).filter((inode) => inode !== undefined);
-  const inodes = [...belongingsOf(ledger).inodes, ...pinned, ...running.map(({ inode }) => inode)];
+  const inodes = [
+    ...belongingsOf(ledger).inodes,
+    ...inodesOf(known.pins),
+    ...running.map(({ inode }) => inode),
+  ];
   const mounts = mountsBelow(ledger.directory).filter(({ type }) => type !== 'nsfs');
   return {
     namespaces: new Set(inodes).size,
@@ -64,10 +65,9 @@ export const isNothing = ({ namespaces, processes, mounts, files }: Inventory): 
   namespaces + processes + mounts + files === 0;
 
 export function belongingsOf({ directory, namespaces }: Ledger): Belongings {
-  const below = mountsBelow(directory).filter(({ type }) => type === 'nsfs');
   const pins = pinsOf(directory);
-  const files = [...namespaces.map(namespacePath), ...pins, ...below.map((mount) => mount.path)];
-  return { inodes: new Set(files.map(inodeOf).filter((inode) => inode !== undefined)), pins };
+  const files = [...namespaces.map(namespacePath), ...pins];
+  return { inodes: new Set([...inodesOf(files), ...namespacesBelow(directory)]), pins };
 }
 
 /** Where the embedded runtime and the sandbox service keep a file or directory for each sandbox, named by its id. */
@@ -82,21 +82,8 @@ function pinsOf(directory: string): string[] {
     .filter((file) => fs.existsSync(file));
 }
 
-function inodeOf(file: string): number | undefined {
-  return fs.statSync(file, { throwIfNoEntry: false })?.ino;
-}
-
-function countFiles(directory: string): number {
-  if (!fs.existsSync(directory)) return 0;
-  // What is mounted there is somebody's files, counted by the mount.
-  const mounted = new Set(mountsBelow(directory).map((mount) => mount.path));
-  return countIn(directory, mounted);
-}
-
-function countIn(directory: string, mounted: ReadonlySet<string>): number {
-  return fs.readdirSync(directory, { withFileTypes: true }).reduce((sum, entry) => {
-    const file = path.join(directory, entry.name);
-    if (mounted.has(file)) return sum;
-    return sum + (entry.isDirectory() ? countIn(file, mounted) : 1);
-  }, 0);
-}
+/** Of those files that there are. */
+const inodesOf = (files: readonly string[]): number[] =>
+  files
+    .map((file) => fs.statSync(file, { throwIfNoEntry: false })?.ino)
+    .filter((inode) => inode !== undefined);

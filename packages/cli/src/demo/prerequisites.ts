@@ -1,6 +1,6 @@
-import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
+import { findProgram, isExecutable, programDirectories } from '@podwire/linux';
 import { checkoutFile } from '../checkout.js';
 import { defaultPluginPath } from '../pod-agent/options.js';
 
@@ -20,17 +20,11 @@ export interface Surroundings {
   readonly binDirectory: string;
 }
 
-/** Debian has these where only root's PATH looks. */
-const moreDirectories = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
-
-function ownSurroundings(): Surroundings {
-  const searchPath = (process.env['PATH'] ?? '').split(':').filter((each) => path.isAbsolute(each));
-  return {
-    uid: process.getuid?.(),
-    directories: [...searchPath, ...moreDirectories],
-    binDirectory: checkoutFile('bin'),
-  };
-}
+const ownSurroundings = (): Surroundings => ({
+  uid: process.getuid?.(),
+  directories: programDirectories(),
+  binDirectory: checkoutFile('bin'),
+});
 
 /** @throws PodwireError PRIVILEGE_MISSING, PREREQUISITE_MISSING */
 export function findPrograms(surroundings: Surroundings = ownSurroundings()): Programs {
@@ -59,7 +53,7 @@ export function findPrograms(surroundings: Surroundings = ownSurroundings()): Pr
 export function requireEngine<Name extends string>(
   engine: string,
   packageOf: Readonly<Record<Name, string>>,
-  directories: readonly string[] = [...ownSurroundings().directories, ...defaultPluginPath],
+  directories: readonly string[] = [...programDirectories(), ...defaultPluginPath],
 ): Record<Name, string> {
   const names = Object.keys(packageOf) as Name[];
   const found = names.map((name) => [name, findProgram(name, directories)] as const);
@@ -71,21 +65,9 @@ export function requireEngine<Name extends string>(
   return Object.fromEntries(found) as Record<Name, string>;
 }
 
-const findProgram = (name: string, directories: readonly string[]): string | undefined =>
-  directories.map((directory) => path.join(directory, name)).find(isExecutable);
-
 function requireProgram(name: string, debianPackage: string, directories: readonly string[]): string {
   const found = findProgram(name, directories);
   if (found !== undefined) return found;
   const message = `the program ${name} is not installed: apt-get install ${debianPackage}`;
   throw new PodwireError('PREREQUISITE_MISSING', message);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    fs.accessSync(file, fs.constants.X_OK);
-    return fs.statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }
