@@ -106,6 +106,15 @@ test('a token that is refused is renewed once for many calls, and the password i
   expect(names(member).filter((name) => name === 'Authenticate')).toHaveLength(2);
 });
 
+test('who has given up already hears only that, whatever becomes of the login', async () => {
+  const member = await start(() => ({ header }));
+  const store = await open([member], { username: 'u', passwordFile: '/nowhere/password' });
+  // Vitest fails a run with an unhandled rejection.
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(store.get('/a', { signal })).rejects.toThrow('enough');
+  expect((await failure(store.get('/a'))).code).toBe('STORE_DENIED');
+});
+
 test('a list that is overtaken by a compaction begins anew', async () => {
   const kv = (name: string) => ({ key: Buffer.from(name), value: Buffer.from('x'), modRevision: 3 });
   let pages = 0;

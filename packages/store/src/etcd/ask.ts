@@ -48,19 +48,3 @@ function begin<T>(work: () => T): T {
     throw new EtcdFailure('unready', 'the connection was given up', { cause });
   }
 }
-
-/** The work's outcome, or the signal's reason, whichever comes first. The work goes on: others may wait for it too. */
-export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  signal.throwIfAborted();
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}

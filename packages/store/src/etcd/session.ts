@@ -2,9 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import type { PodwireError } from '@podwire/errors';
-import type { Clock, Log } from '@podwire/rim';
+import { type Clock, type Log, orAborted } from '@podwire/rim';
 import { unavailable } from '../failures.js';
-import { ask, orAborted } from './ask.js';
+import { ask } from './ask.js';
 import { type Endpoint, Endpoints } from './endpoints.js';
 import { EtcdFailure, toFailure, toPodwireError } from './failure.js';
 import { logIn } from './login.js';

@@ -1,0 +1,18 @@
+/**
+ * The work's outcome, or the signal's reason, whichever comes first. The work goes on: others may wait for it too.
+ * What it says after that, or when the signal had come before, is nobody's business: no unhandled rejection.
+ */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
