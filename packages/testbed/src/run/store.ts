@@ -1,7 +1,7 @@
 /** The store that the nodes share. */
 import http from 'node:http';
 import { PodwireError } from '@podwire/errors';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock, withDeadline } from '@podwire/rim';
 import { openStore, type Store, type StoreSpec } from '@podwire/store';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import { connectFrom, type Door, openDoor } from '../net/sockets.js';
@@ -39,17 +39,15 @@ export function createTestbedStore(options: StoreOptions): TestbedStore {
 
 function createEmbedded({ record }: StoreOptions): TestbedStore {
   const spec = { kind: 'embedded', directory: record.places.store } as const;
-  const refuse = (): never => {
-    throw new PodwireError('TESTBED_FAILED', 'the embedded store has no server');
-  };
+  const refusal = (): PodwireError => new PodwireError('TESTBED_FAILED', 'the embedded store has no server');
   return {
     kind: 'embedded',
     specFor: () => spec,
     nameFor: () => `embedded:${spec.directory}`,
     open: () => openStoreOf(spec),
-    url: () => Promise.reject(new PodwireError('TESTBED_FAILED', 'the embedded store has no server')),
-    get server() {
-      return refuse();
+    url: () => Promise.reject(refusal()),
+    get server(): never {
+      throw refusal();
     },
     release: () => Promise.resolve(),
   };
@@ -71,7 +69,7 @@ function createEtcd({ record, namespace, gateway, etcd = 'etcd' }: StoreOptions)
     server: createDaemon({
       ...{ record, namespace, what: 'etcd', log: record.places.storeLog, patience: 20_000 },
       argv: [etcd, ...etcdOptions(record.places.store, urlOf(address), gateway)],
-      isReady: () => isHealthy(namespace, address),
+      isReady: (_, signal) => isHealthy(namespace, address, signal),
     }),
     release: async () => (await door)?.close(),
   };
@@ -101,20 +99,24 @@ function etcdOptions(data: string, url: string, { ipv6 }: FamilyAddresses): stri
 /** Milliseconds. */
 const healthDeadline = 500;
 
-function isHealthy(namespace: TestbedNamespace, address: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const request = http.get({
-      path: '/health',
-      timeout: healthDeadline,
-      createConnection: () => connectFrom(namespace, address, etcdPort),
-    });
-    request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(false));
-    request.on('response', (response) => {
-      response.resume().once('close', () => resolve(response.statusCode === 200));
-    });
-  });
-}
+/** `timeout` of a request would do nothing: it is for the agent that makes connections, and these are made here. */
+const isHealthy = (namespace: TestbedNamespace, address: string, signal: AbortSignal): Promise<boolean> =>
+  withDeadline(
+    signal,
+    healthDeadline,
+    (either) =>
+      new Promise((resolve) => {
+        const createConnection = () => connectFrom(namespace, address, etcdPort);
+        const fail = (): void => resolve(false);
+        http
+          .get({ path: '/health', signal: either, createConnection })
+          .on('error', fail)
+          .on('response', (response) => {
+            response.resume().on('error', fail);
+            response.once('end', () => resolve(response.statusCode === 200));
+          });
+      }),
+  );
 
 const openStoreOf = (spec: StoreSpec): Promise<Store> =>
   openStore(spec, { clock: systemClock, log: silentLog });
