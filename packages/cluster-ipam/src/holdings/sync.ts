@@ -30,8 +30,9 @@ export function syncBlocks(core: Core, cidrs: Iterable<string>, isFirst = false)
   let changed = false;
   for (const cidr of cidrs) {
     const block = core.copy.blocks.get(cidr)?.value;
-    if (syncOwn(core, cidr, block)) changed = true;
+    // First what was borrowed of it: where the block is ours now, the leases come home with it.
     if (syncBorrowed(core, cidr, block, isFirst)) changed = true;
+    if (syncOwn(core, cidr, block)) changed = true;
   }
   return changed;
 }
@@ -66,8 +67,10 @@ function nextState(held: Held, block: Block): Held['state'] {
   return held.state === 'pendingDeletion' && block.state === 'confirmed' ? held.state : block.state;
 }
 
+/** Nothing is handed out of it from this moment on: it may be another's. */
 function loseBlock(core: Core, held: Held, block: Block | undefined): void {
   core.book.delete(held.cidr);
+  for (const ipam of core.ipams.values()) ipam.dropBlock(held.cidr);
   if (held.state === 'pendingDeletion' && held.used === 0) return;
   const fields = { block: held.cidr, owner: block?.node, used: held.used };
   core.log.warn(fields, 'a block is not this node’s any more');

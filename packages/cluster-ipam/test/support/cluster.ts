@@ -144,8 +144,6 @@ export class TestNode {
 
   /** What the agent does when its holdings or pools have changed. */
   follow(): void {
-    const own = new Set(this.addressing.holdings().map(({ cidr }) => cidr));
-    for (const cidr of this.ipam.blocks()) if (!own.has(cidr)) this.ipam.dropBlock(cidr);
     this.ipam.setPools(this.addressing.pools(network));
   }
 
