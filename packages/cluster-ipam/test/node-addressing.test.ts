@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Block, blockKind, ledgerKind } from '@podwire/cluster';
+import type { HoldingsFile } from '@podwire/cluster-ipam';
+import { PodwireError } from '@podwire/errors';
 import { decodeObject, encodeObject } from '@podwire/store';
-import { keys, newDisk, TestCluster } from './support/cluster.js';
+import { keys, newDisk, TestCluster, type TestNode } from './support/cluster.js';
 
 let cluster: TestCluster;
 const begin = async (...pools: object[]): Promise<TestCluster> => {
@@ -10,6 +12,18 @@ const begin = async (...pools: object[]): Promise<TestCluster> => {
   return cluster;
 };
 afterEach(() => cluster.close());
+
+/** Whatever the node's IPAM hands out of the block: the block is the node's in the store. */
+async function expectOwn({ name, ipam }: TestNode, cidr: string): Promise<void> {
+  const requested = [cidr.replace('/30', '')];
+  try {
+    ipam.allocate({ owner: cidr, requested });
+  } catch {
+    return;
+  }
+  expect(await cluster.block(cidr)).toMatchObject({ node: name });
+  ipam.release(cidr);
+}
 
 describe('a node', () => {
   it('has one block when it is ready, and another before the first is used up', async () => {
@@ -65,6 +79,67 @@ describe('a node', () => {
     expect(node.blocks.length).toBeLessThan(most);
     expect(node.blocks.length).toBeLessThanOrEqual(2);
     expect((await cluster.blocks()).map(({ cidr }) => cidr).sort()).toEqual(node.blocks);
+  });
+
+  it('hands out nothing of a block that it gives back, also when it was wanted while another was announced', async () => {
+    const { clock } = await begin({ blockSize: 30, cidr: '10.0.0.0/26' });
+    let latency = 0;
+    const node = await cluster.join('n1', {}, newDisk(), { latency: () => latency });
+    for (let n = 0; n < 20; n++) await cluster.during(node.add(`p${n}`));
+    for (let n = 0; n < 20; n++) node.remove(`p${n}`);
+    const going = (): string[] =>
+      node.addressing
+        .status()
+        .holdings.flatMap(({ cidr, state }) => (state === 'pendingDeletion' ? cidr : []));
+    latency = 200;
+    while (going().length === 0) await clock.advance(100);
+    const wanted = node.blocks.filter((cidr) => !node.ipam.blocks().includes(cidr));
+    expect(wanted.length).toBeGreaterThan(0);
+    for (let step = 0; step < 100; step++) {
+      for (const cidr of wanted) await expectOwn(node, cidr);
+      await clock.advance(100);
+    }
+  });
+
+  it('hands out nothing of a block that was taken from it', async () => {
+    await begin();
+    const node = await cluster.join('n1');
+    await node.add('p');
+    const [cidr] = node.blocks;
+    const block = await cluster.block(cidr!);
+    const others = encodeObject(blockKind, { ...block!, node: 'n2', instance: 'other' });
+    await cluster.admin.put(keys.block(cidr!), others);
+    await cluster.clock.settle();
+    expect(node.ipam.blocks()).not.toContain(cidr);
+    expect(node.ipam.foreignLeases()).toMatchObject([{ owner: 'p' }]);
+    await cluster.during(node.add('q'));
+    expect(node.blocks).not.toContain(cidr);
+  });
+
+  it('gives back nothing that its file says it has', async () => {
+    const { clock } = await begin({ blockSize: 30, cidr: '10.0.0.0/26' });
+    const disk = newDisk();
+    const node = await cluster.join('n1', {}, disk);
+    for (let n = 0; n < 20; n++) await cluster.during(node.add(`p${n}`));
+    for (let n = 0; n < 20; n++) node.remove(`p${n}`);
+    let isFull = true;
+    let file = disk.file;
+    Object.defineProperty(disk, 'file', {
+      get: () => file,
+      set(next: HoldingsFile) {
+        if (isFull) throw new PodwireError('RECORD_IO', 'no space left');
+        file = next;
+      },
+    });
+    for (let n = 0; n < 100; n++) {
+      await clock.advance(1_000);
+      const there = (await cluster.blocks()).map(({ cidr }) => cidr);
+      const has = file!.holdings.filter(({ state }) => state !== 'pendingDeletion').map(({ cidr }) => cidr);
+      expect(there).toEqual(expect.arrayContaining(has));
+    }
+    isFull = false;
+    await clock.advance(100_000);
+    expect((await cluster.blocks()).length).toBeLessThanOrEqual(2);
   });
 
   it('does not use pools that do not select it, or that are for who asks', async () => {

@@ -9,13 +9,28 @@ import { surplusBlocks } from './stock.js';
 /** What is empty leaves IPAM, and what is too much is announced. @throws as the store does; RECORD_IO */
 export async function announceSurplus(core: Core, signal: AbortSignal): Promise<void> {
   for (const ipam of core.ipams.values()) ipam.releaseEmptyBlocks();
-  for (const held of surplusBlocks(core)) {
-    held.state = 'pendingDeletion';
-    held.since = core.clock.elapsed();
-    // The file first: a life after this one must not hand out of it without the store's word.
-    core.changed();
+  // Looked for anew each time: while one is announced, IPAM may take another out of the stock.
+  for (let held = surplusBlocks(core)[0]; held !== undefined; held = surplusBlocks(core)[0]) {
+    markGoing(core, held);
     core.faults.reach('give-back:announced');
     await writeState(core, held.cidr, 'pendingDeletion', signal);
+  }
+}
+
+/**
+ * The file first: a life after this one must not hand out of it without the store's word. Without it, it does not go.
+ * @throws RECORD_IO
+ */
+export function markGoing(core: Core, held: Held): void {
+  const { state, since } = held;
+  held.state = 'pendingDeletion';
+  held.since = core.clock.elapsed();
+  try {
+    core.changed();
+  } catch (error) {
+    held.state = state;
+    held.since = since;
+    throw error;
   }
 }
 
@@ -37,7 +52,7 @@ export async function giveBackAnnounced(core: Core, signal: AbortSignal): Promis
 
 /** Somebody of an earlier life is in it after all. */
 async function keep(core: Core, held: Held, signal: AbortSignal): Promise<void> {
-  await writeState(core, held.cidr, 'confirmed', signal);
+  if (!(await writeState(core, held.cidr, 'confirmed', signal))) return;
   held.state = 'confirmed';
   core.changed();
 }
@@ -67,7 +82,7 @@ export const withoutOwner = ({ cidr, claimedAt, loans }: Block): Block => ({
   loans,
 });
 
-/** @throws as the store does */
+/** @returns whether it is so in the store. @throws as the store does */
 export async function writeState(
   core: Core,
   cidr: string,

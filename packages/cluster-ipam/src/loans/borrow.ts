@@ -1,6 +1,7 @@
 /** The borrower's side of loans: a node that has nothing asks one that may have something. */
 import { type Block, blockKind, type LoanRequest, loanRequestKind, type Pool } from '@podwire/cluster';
 import { encodeObject, type Write } from '@podwire/store';
+import { markGoing } from '../claims/give-back.js';
 import { type Core, within } from '../core.js';
 import { type Held, cidrOfAddress } from '../holdings/book.js';
 import { waitUntil } from '../waiting.js';
@@ -126,10 +127,7 @@ export async function returnBorrowed(core: Core, signal: AbortSignal): Promise<v
 async function returnOne(core: Core, held: Held, signal: AbortSignal): Promise<void> {
   const stored = core.copy.blocks.get(held.lender!);
   if (stored === undefined) return;
-  if (held.state !== 'pendingDeletion') {
-    held.state = 'pendingDeletion';
-    core.changed();
-  }
+  if (held.state !== 'pendingDeletion') markGoing(core, held);
   const { key, value, revision } = stored;
   const loans = value.loans.filter(
     ({ address, node }) => node !== core.node || cidrOfAddress(address) !== held.cidr,
