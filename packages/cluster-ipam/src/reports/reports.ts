@@ -28,13 +28,14 @@ export class Reports {
 
   /**
    * One transaction with as many blocks as it holds.
-   * @returns whether something is left. @throws as the store does; then all of it is left
+   * @returns whether something is left that can be written. @throws as the store does; then all of it is left
    */
   async writeSome(signal: AbortSignal): Promise<boolean> {
     const core = this.#core;
-    if (this.#dirty.size === 0) return false;
+    const due = this.#due();
+    if (due.length === 0) return false;
     if (core.presence === undefined && !(await readPresence(core, signal))) throw notRegistered(core.node);
-    const batch = [...this.#dirty].slice(0, core.store.limits.operations - 1);
+    const batch = due.slice(0, core.store.limits.operations - 1);
     const seen = await checkImported(core, new Set(batch.map(([block]) => block)), signal);
     const writes = this.#plan(batch.map(([block]) => block));
     const conditions = [...presenceCondition(core), ...seenConditions(core, seen)];
@@ -42,7 +43,14 @@ export class Reports {
     core.faults.reach('report:written');
     if (written === undefined) return true;
     for (const [block, changes] of batch) this.#settle(block, changes);
-    return this.#dirty.size > 0;
+    return this.#due().length > 0;
+  }
+
+  /** Books that an import may have written say what is in use until they have been read: nothing is written over them. */
+  #due(): [block: string, changes: number][] {
+    const strange = this.#core.book.borrowed().filter((held) => held.isStrange === true);
+    const unread = new Set(strange.map(({ lender }) => lender));
+    return [...this.#dirty].filter(([block]) => !unread.has(block));
   }
 
   /** What has changed again meanwhile stays. */
