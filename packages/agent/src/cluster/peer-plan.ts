@@ -2,6 +2,7 @@
 import type { ClusterCopy } from '@podwire/cluster';
 import type { Resource } from '@podwire/engine';
 import type { NetworkModel, NodeView, PeerView } from '@podwire/network-contract';
+import { withoutDoubles } from '../node/node.js';
 
 /** One network of this node with what the node is in it. */
 export interface NetworkSide {
@@ -46,11 +47,6 @@ const asPrefix = (address: string): string => `${address}/${address.includes(':'
 export function planPeer(sides: readonly NetworkSide[], peer: PeerView): Resource[] {
   const planned = sides.flatMap(({ model, view }) => model.planPeer(view, peer));
   return sides.length === 1 ? planned : withoutDoubles(planned);
-}
-
-/** Two networks reach a peer through one tunnel. */
-function withoutDoubles(resources: readonly Resource[]): Resource[] {
-  return [...new Map(resources.map((resource) => [JSON.stringify(resource), resource])).values()];
 }
 
 /** What of the first list is not in the second. */

@@ -46,6 +46,8 @@ export interface NodeOptions {
 
 export function createNodeState({ name, networks, readHost, cluster }: NodeOptions): NodeState {
   let host = readHost();
+  /** Looked for once: a node has as many links as pods, and an ADD asks several times. */
+  let hostMtu = discoverMtu(host);
   /** By their texts, since they are compared by value. */
   let applied = new Map<string, Resource>();
   /** Of each network, as they were when the list was made that is applied. */
@@ -61,7 +63,7 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
     name,
     network: network.view,
     blocks: network.ipam.blocks(),
-    mtu: network.mtu ?? discoverMtu(host),
+    mtu: network.mtu ?? hostMtu,
     ipv4: true,
     ipv6: host.ipv6,
     ...(cluster === undefined ? {} : viewInCluster(network, cluster)),
@@ -98,6 +100,8 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
     if (![...missing, ...gone].every(comesAndGoes)) return false;
     // An address that is replaced by another may have the same route.
     if (gone.length > 0) await engine.remove({ owner: 'node', resources: gone }, options);
+    // If the rest fails, what is gone may be wanted again by the next try.
+    for (const text of index(gone).keys()) applied.delete(text);
     if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
     applied = wanted;
     appliedBlocks = blocks;
@@ -112,7 +116,10 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
   }
 
   return {
-    rediscover: () => void (host = readHost()),
+    rediscover() {
+      host = readHost();
+      hostMtu = discoverMtu(host);
+    },
     view,
     owned,
     markApplied({ resources }) {
@@ -164,7 +171,7 @@ function comesAndGoes({ kind }: Resource): boolean {
   return kind === 'route' || kind === 'address' || kind === 'neighbour';
 }
 
-/** Two networks of one model need the same parameters and tables of the node. */
-function withoutDoubles(resources: readonly Resource[]): Resource[] {
+/** Two networks of one model need the same parameters and tables of the node, and reach a peer through one tunnel. */
+export function withoutDoubles(resources: readonly Resource[]): Resource[] {
   return [...new Map(resources.map((resource) => [JSON.stringify(resource), resource])).values()];
 }

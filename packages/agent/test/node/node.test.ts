@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createReadyHarness } from '../fakes/harness.js';
+import { createNodeState } from '../../src/node/node.js';
+import { FakeEngine } from '../fakes/fake-engine.js';
+import { createReadyHarness, ordinaryHost } from '../fakes/harness.js';
 
 const yaml = 'networks: [{ name: n, pools: [{ cidr: 10.1.0.0/24, blockSize: 31 }] }]';
 
@@ -22,6 +24,27 @@ describe("the node's own part", () => {
     agent.engine.between = () => undefined;
     expect((await agent.call('ADD')).ok).toBe(true);
     expect(agent.engine.of('node')).toContainEqual(expect.objectContaining({ destination: '10.1.0.2/31' }));
+  });
+
+  test('a change that was half followed is known to be: what is wanted again comes back', async () => {
+    const { networks } = (await createReadyHarness({ yaml })).context;
+    let held: readonly string[] = ['10.1.0.0/31'];
+    const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], blocksOf: () => held };
+    const node = createNodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
+    const engine = new FakeEngine();
+    const options = { signal: new AbortController().signal };
+    await engine.apply(node.owned(), options);
+    node.markApplied(node.owned());
+    held = ['10.1.0.2/31'];
+    engine.between = (point) => {
+      if (point === 'apply route') throw new Error('ENETDOWN');
+    };
+    await expect(node.sync(engine, options)).rejects.toThrow('ENETDOWN');
+    engine.between = () => undefined;
+    held = ['10.1.0.0/31'];
+    expect(await node.sync(engine, options)).toBe(true);
+    const routes = engine.of('node').filter(({ kind }) => kind === 'route');
+    expect(routes).toEqual([expect.objectContaining({ destination: '10.1.0.0/31' })]);
   });
 
   test('two networks share one table and one set of parameters', async () => {
