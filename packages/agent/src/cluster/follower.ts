@@ -11,7 +11,6 @@ import type { ClusterPools } from './cluster-pools.js';
 import type { FollowingParts, MemberOptions } from './contract.js';
 import { type Identity, saveIdentity, type TunnelAddresses, viewTunnel } from './identity.js';
 import { machineLabel } from './node-name.js';
-import type { Peers } from './peers.js';
 import type { Registration } from './registration.js';
 import { adoptTunnel, chooseTunnel, tunnelOwners } from './tunnel.js';
 import { chooseUnderlay } from './underlay.js';
@@ -21,7 +20,6 @@ export interface FollowerOptions extends MemberOptions {
   readonly addressing: NodeAddressing;
   readonly pools: ClusterPools;
   readonly registration: Registration;
-  readonly peers: () => Peers;
   /** Aborts when the agent stops. */
   readonly stopped: AbortSignal;
   /** Something has come that was waited for. */
@@ -31,13 +29,13 @@ export interface FollowerOptions extends MemberOptions {
 export interface Follower {
   readonly identity: Identity;
   readonly facts: ClusterFacts;
-  /** Pools that IPAM does not take, in words. */
+  /** Pools that IPAM does not take, and a file that cannot be written, in words. */
   readonly problems: readonly string[];
   /** @throws PodwireError AGENT_NOT_READY */
   discoverUnderlay(): void;
   /** Addresses of an earlier life are taken before anybody is given one. Once, when it is known what the node has. */
   pickUp(parts: FollowingParts): void;
-  /** In memory alone; the kernel follows later. @throws PodwireError RECORD_IO */
+  /** In memory and in the node's file; the kernel follows later. */
   follow(parts: FollowingParts): void;
 }
 
@@ -46,12 +44,16 @@ const provideWait = 5_000;
 const pause = 1_000;
 
 const nothing: readonly string[] = [];
+/** Among the names of networks, none of which is empty. */
+const ownProblem = '';
 
 export function createFollower(options: FollowerOptions): Follower {
   const { config, nodeName, version, world, log, addressing, pools, registration, stopped, changed } =
     options;
   const { files, clock, readAddresses } = world;
   let { identity } = options;
+  let saved = identity;
+  let tunnelView = viewTunnel(identity);
   let underlay: UnderlayView | undefined;
   /** What the node holds, by network. */
   const held = new Map<string, readonly string[]>();
@@ -65,7 +67,7 @@ export function createFollower(options: FollowerOptions): Follower {
       return underlay;
     },
     get tunnel() {
-      return viewTunnel(identity);
+      return tunnelView;
     },
     blocksOf: ({ view }) => held.get(view.name) ?? nothing,
     get otherPools() {
@@ -78,15 +80,17 @@ export function createFollower(options: FollowerOptions): Follower {
     for (const network of networks) {
       const { name } = network.view;
       const [next, views] = [addressing.pools(name), pools.ofNetwork(name)];
-      if (JSON.stringify([next, views]) === JSON.stringify([network.pools, network.view.pools])) continue;
+      const isNew = JSON.stringify([next, views]) !== JSON.stringify([network.pools, network.view.pools]);
       try {
-        network.setPools(next, views);
+        if (isNew) network.setPools(next, views);
         problems.delete(name);
       } catch (err) {
-        log.error({ err, network: name }, 'the pools of a network cannot be used; those before stay');
-        problems.set(name, `network ${name}: ${describeError(err)}`);
+        const problem = `network ${name}: ${describeError(err)}`;
+        // Tried with every change in the cluster, and said once.
+        if (problems.get(name) !== problem)
+          log.error({ err, network: name }, 'the pools of a network cannot be used; those before stay');
+        problems.set(name, problem);
       }
-      options.peers().markAllChanged();
     }
   }
 
@@ -107,10 +111,23 @@ export function createFollower(options: FollowerOptions): Follower {
     if (JSON.stringify(tunnel) !== JSON.stringify(identity.tunnel)) {
       noteTunnel(identity.tunnel, tunnel);
       identity = { ...identity, tunnel };
-      saveIdentity(files, identity);
-      options.peers().markAllChanged();
+      tunnelView = viewTunnel(identity);
     }
+    saveChange();
     for (const need of needs) void provide(need);
+  }
+
+  /** A full disk is no reason to cut pods off; it is tried again with the next change and the next reconcile. */
+  function saveChange(): void {
+    if (saved === identity) return;
+    try {
+      saveIdentity(files, identity);
+      saved = identity;
+      problems.delete(ownProblem);
+    } catch (err) {
+      log.error({ err }, 'the addresses in tunnels could not be written down; a restart may choose others');
+      problems.set(ownProblem, `RECORD_IO: ${describeError(err)}`);
+    }
   }
 
   function noteTunnel(before: TunnelAddresses, now: TunnelAddresses): void {
@@ -176,9 +193,7 @@ export function createFollower(options: FollowerOptions): Follower {
     },
     discoverUnderlay() {
       const found = chooseUnderlay(options.readHost(), readAddresses(), config.address);
-      if (JSON.stringify(found) === JSON.stringify(underlay)) return;
-      underlay = found;
-      options.peers().markAllChanged();
+      if (JSON.stringify(found) !== JSON.stringify(underlay)) underlay = found;
     },
     pickUp(parts) {
       followPools(parts);

@@ -28,12 +28,12 @@ export interface PeersOptions {
 export interface Peers {
   /** By name: what is applied, or was meant to be. */
   readonly known: ReadonlyMap<string, Peer>;
-  /** They are looked at again by the next {@link flush}. */
-  markChanged(names: Iterable<string>): void;
-  readonly hasChanges: boolean;
-  /** The node's own part is another: every peer is planned anew, at once; what differs from before stands out at {@link flush}. */
-  markAllChanged(): void;
-  /** Takes away and applies what has changed. The caller keeps reconcile out meanwhile. @throws the signal's reason */
+  /** It is looked at again by the next {@link flush}. */
+  markChanged(name: string): void;
+  /**
+   * Takes away and applies what has changed; when the node's own part has, that is what differs of every peer. The caller keeps
+   * reconcile out meanwhile. @throws the signal's reason
+   */
   flush(engine: Engine, options: CallOptions): Promise<void>;
   /** What a reconcile must find in the kernel: as it was applied, with what is not applied yet left out. */
   owned(): Owned[];
@@ -49,13 +49,21 @@ const together = 256;
 export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peers {
   const known = new Map<string, Peer>();
   const changed = new Set<string>();
-  let prepared: readonly NetworkSide[] | undefined;
+  let prepared: readonly NetworkSide[] = [];
+  let preparedText = '';
 
-  const plan = (view: PeerView): Resource[] => planPeer((prepared ??= sides()), view);
+  /** What all plans have in common is read once, and every peer is looked at again when it has changed. */
+  function prepare(): void {
+    prepared = sides();
+    const text = JSON.stringify(prepared.map(({ view }) => ({ ...view, blocks: [] })));
+    if (text === preparedText) return;
+    preparedText = text;
+    for (const name of known.keys()) changed.add(name);
+  }
 
   function planAgain(name: string, view: PeerView): Peer {
     try {
-      return { view, resources: plan(view) };
+      return { view, resources: planPeer(prepared, view) };
     } catch (err) {
       log.error({ err, peer: name }, 'a peer cannot be reached');
       return { view, resources: known.get(name)?.resources ?? [], problem: describeError(err) };
@@ -130,17 +138,9 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
 
   return {
     known,
-    markChanged(names) {
-      for (const name of names) changed.add(name);
-    },
-    get hasChanges() {
-      return changed.size > 0;
-    },
-    markAllChanged() {
-      prepared = undefined;
-      for (const name of known.keys()) changed.add(name);
-    },
+    markChanged: (name) => void changed.add(name),
     async flush(engine, options) {
+      prepare();
       const names = [...changed].sort();
       for (let at = 0; at < names.length; at += together) {
         const some = names.slice(at, at + together);
@@ -158,6 +158,7 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
         .filter(([, { resources }]) => resources.length > 0)
         .map(([name, { resources }]) => ({ owner: ownerOf(name), resources })),
     adopt() {
+      prepare();
       for (const [name, view] of journal.found) known.set(name, planAgain(name, view));
     },
     noteReconciled(failed) {

@@ -1,4 +1,5 @@
 import { blockKind, nodeKind, presenceKind } from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { describe, expect, test } from 'vitest';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../fakes/cluster.js';
 import { createFakeAddressing } from '../fakes/fake-addressing.js';
 import { containing, matching } from '../fakes/matchers.js';
-import type { TestAnswer } from '../fakes/harness.js';
+import { ordinaryHost, type TestAnswer } from '../fakes/harness.js';
 
 const pools = { v4: { name: 'v4', cidr: '10.244.0.0/16' }, v6: { name: 'v6', cidr: 'fd00:244::/116' } };
 
@@ -115,6 +116,30 @@ describe('a node that joins', () => {
     expect(pods.flatMap(addressesOf)).not.toContain(`${tunnel?.ipv4}/32`);
     await until(() => JSON.stringify(node.engine.of('node')).includes(`"${tunnel?.ipv4}/32"`));
   });
+
+  test('uses an end of tunnels that could not be written down, and writes it when there is room', async () => {
+    const cluster = await createCluster('vxlan');
+    const files = createMemoryFiles();
+    let isFull = false;
+    const node = cluster.node('n1', {
+      files: {
+        ...files,
+        write(name, text) {
+          if (isFull && name === 'node.json') throw new PodwireError('RECORD_IO', 'ENOSPC');
+          files.write(name, text);
+        },
+      },
+    });
+    isFull = true;
+    await node.start();
+    await until(async () => (await nodeObject(cluster, 'n1'))?.tunnel?.ipv6);
+    const { tunnel } = (await nodeObject(cluster, 'n1'))!;
+    expect(node.member.problems()).toEqual([containing('RECORD_IO: ENOSPC')]);
+    isFull = false;
+    await node.reconciler.run();
+    expect(files.read('node.json')).toContain(`"${tunnel?.ipv4}"`);
+    expect(node.member.problems()).toEqual([]);
+  });
 });
 
 describe('two agents of one name', () => {
@@ -137,9 +162,10 @@ describe('two agents of one name', () => {
     const cluster = await createCluster();
     const first = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
     await until(() => first.member.registration.standing.kind === 'registered');
-    first.store.cut();
+    // Its lease lives on until nothing renews it any more, however long the second one takes to start.
     const second = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
     expect((await second.call('ADD')).json.msg).toContain('NODE_NAME_TAKEN');
+    first.store.cut();
     await until(async () => (await second.call('ADD')).ok);
     // The first one comes back to find that it is not the node any more.
     first.store.restore();
@@ -261,6 +287,22 @@ describe('peers', () => {
     await until(() => routesTo(after, block).length === 0);
   });
 
+  test('are planned anew when the node learns to speak IPv6', async () => {
+    const cluster = await createCluster();
+    const one = cluster.node('n1');
+    one.world.host = { ...ordinaryHost, ipv6: false };
+    await one.start();
+    const two = await startNode(cluster, 'n2');
+    await two.call('ADD');
+    const isLedToFamily = (family: RegExp): boolean =>
+      blocksOf(two).some((cidr) => family.test(cidr) && routesTo(one, cidr).length > 0);
+    await until(() => blocksOf(two).length > 1 && isLedToFamily(/^10/));
+    expect(isLedToFamily(/^fd/)).toBe(false);
+    one.world.host = ordinaryHost;
+    await one.reconciler.run();
+    await until(() => isLedTo(one, two));
+  });
+
   test('a peer that the kernel refuses is a problem of its own', async () => {
     const cluster = await createCluster();
     const one = await startNode(cluster, 'n1');
@@ -294,6 +336,16 @@ describe('pools', () => {
         JSON.stringify(node.member && node.context.node.owned()),
       ),
     );
+  });
+
+  test('one that overlaps another is a problem until it is gone', async () => {
+    const cluster = await createCluster();
+    const node = await startNode(cluster, 'n1');
+    await cluster.putPool({ name: 'again', cidr: '10.244.0.0/24' });
+    await until(() => node.member.problems().some((text) => text.includes('network default')));
+    expect((await node.call('ADD')).ok).toBe(true);
+    await cluster.store.delete(keys.pool('again'));
+    await until(() => node.member.problems().length === 0);
   });
 
   test('one that is deleted while it is in use is a problem, and its pods live on', async () => {
