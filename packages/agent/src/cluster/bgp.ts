@@ -31,6 +31,7 @@ export function followBgp(parts: BgpParts): BgpFollower {
       await daemon.ensure(view, signal);
       await daemon.apply(view, signal);
     },
+    failure: 'the BGP daemon could not be told; it is tried again',
     clock,
     log,
     gather,
@@ -49,7 +50,7 @@ export function followBgp(parts: BgpParts): BgpFollower {
 }
 
 /** What routers are to be told; undefined while the node does not know where it is itself. */
-export function describeSpeaker({
+function describeSpeaker({
   config,
   nodeName,
   member,

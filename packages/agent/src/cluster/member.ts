@@ -89,7 +89,6 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     addressing,
     pools,
     registration,
-    peers: () => peers,
     stopped: stopped.signal,
     changed: () => settling.soon(),
   });
@@ -122,7 +121,14 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     for (const listener of [...listeners]) listener();
   }
 
-  const settling = createSettleLoop({ work: settle, clock, log, gather, pause });
+  const settling = createSettleLoop({
+    work: settle,
+    failure: 'the node could not follow the cluster; it is tried again',
+    clock,
+    log,
+    gather,
+    pause,
+  });
 
   function noteConnection(): void {
     if (copy.connected !== connection.connected)
@@ -132,17 +138,14 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   function takeChange({ pools: changedPools, blocks, nodes }: CopyChange): void {
     noteConnection();
     if (!isSynced) return;
-    if (changedPools.size > 0 || (blocks.size > 0 && pools.lost.length > 0)) {
-      pools.refresh();
-      peers.markAllChanged();
-    }
+    if (changedPools.size > 0 || (blocks.size > 0 && pools.lost.length > 0)) pools.refresh();
     markPeers(nodes);
     markPeers(owners.affected(blocks));
     settling.soon();
   }
 
   function markPeers(names: Iterable<string>): void {
-    for (const name of names) if (name !== nodeName) peers.markChanged([name]);
+    for (const name of names) if (name !== nodeName) peers.markChanged(name);
   }
 
   function takeFirst(): void {
@@ -150,7 +153,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     isSynced = true;
     pools.refresh();
     owners.affected(copy.blocks.keys());
-    peers.markAllChanged();
+    markPeers(peers.known.keys());
     markPeers(copy.nodes.keys());
     settling.soon();
   }

@@ -10,6 +10,8 @@ export interface SettleLoop {
 
 export interface SettleLoopOptions {
   readonly work: (signal: AbortSignal) => Promise<void>;
+  /** What the log says when it fails. */
+  readonly failure: string;
   readonly clock: Clock;
   readonly log: Log;
   /** Milliseconds between the first call and the work: what comes meanwhile travels with it. */
@@ -18,7 +20,14 @@ export interface SettleLoopOptions {
   readonly pause: number;
 }
 
-export function createSettleLoop({ work, clock, log, gather, pause }: SettleLoopOptions): SettleLoop {
+export function createSettleLoop({
+  work,
+  failure,
+  clock,
+  log,
+  gather,
+  pause,
+}: SettleLoopOptions): SettleLoop {
   const stopped = new AbortController();
   let isDue = false;
   let running: Promise<void> | undefined;
@@ -31,7 +40,7 @@ export function createSettleLoop({ work, clock, log, gather, pause }: SettleLoop
         await work(stopped.signal);
       } catch (err) {
         if (stopped.signal.aborted) return;
-        log.error({ err }, 'the node could not follow the cluster; it is tried again');
+        log.error({ err }, failure);
         isDue = true;
         await clock.sleep(pause, stopped.signal);
       }

@@ -4,7 +4,14 @@ import { createSettleLoop, type SettleLoop } from '../../src/cluster/settle-loop
 import { until } from '../fakes/cluster.js';
 
 function create(work: (signal: AbortSignal) => Promise<void>): SettleLoop {
-  return createSettleLoop({ work, clock: systemClock, log: silentLog, gather: 5, pause: 5 });
+  return createSettleLoop({
+    work,
+    failure: 'failed',
+    clock: systemClock,
+    log: silentLog,
+    gather: 5,
+    pause: 5,
+  });
 }
 
 test('what comes together is done once, and what comes meanwhile is done again', async () => {
