@@ -1,4 +1,4 @@
-import { parseAddress, parseInterfaceAddress } from '@podwire/addresses';
+import { parseAddress, parseInterfaceAddress, parsePrefix } from '@podwire/addresses';
 
 const reads =
   (parse: (text: string) => unknown) =>
@@ -12,5 +12,7 @@ const reads =
   };
 
 export const isAddressText = reads(parseAddress);
+/** ADDRESS/LENGTH, without bits beyond the length. */
+export const isPrefixText = reads(parsePrefix);
 /** ADDRESS/LENGTH, with bits beyond the length. */
 export const isInterfaceAddressText = reads(parseInterfaceAddress);

@@ -15,26 +15,14 @@ import type { LeaseRecord } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import { gatewayOf, type PoolSpec } from '@podwire/ipam';
 import { z } from 'zod';
+import { isAddressText, isPrefixText } from '../config/address-text.js';
 import type { Wish } from './wish.js';
 
 /** What such a plugin is called in `ipam.type`. */
-export const delegatedType = 'podwire-ipam';
+const delegatedType = 'podwire-ipam';
 
-const text = (parse: (text: string) => unknown, message: string) =>
-  z
-    .string()
-    .max(64)
-    .refine((value) => {
-      try {
-        parse(value);
-        return true;
-      } catch {
-        return false;
-      }
-    }, message);
-
-const address = text(parseAddress, 'no address');
-const prefix = text(parsePrefix, 'no ADDRESS/LENGTH');
+const address = z.string().max(64).refine(isAddressText, 'no address');
+const prefix = z.string().max(64).refine(isPrefixText, 'no ADDRESS/LENGTH');
 
 const schema = z.strictObject({
   type: z.literal(delegatedType),
