@@ -109,16 +109,23 @@ describe('faults', () => {
       async () => (await first.status()).cluster.standing === 'registered',
       'n2 is registered',
     );
-    await assert.rejects(
-      startAgent(host, { entry: agentEntry, config: scene.configOf('n2'), timeout: 3_000 }),
-      /NODE_NAME_TAKEN/,
-    );
-    const socket = path.join(host.directory, 'agent/cni.sock');
+    const [socket, log] = ['agent/cni.sock', 'agent/log'].map((name) => path.join(host.directory, name));
     const pod = host.addPod();
-    const call = (command: string) => callPlugin(socket, { command, id: pod.name, netns: pod.path });
+    const call = (command: string) => callPlugin(socket!, { command, id: pod.name, netns: pod.path });
+    let isReady = false;
+    const second = startAgent(host, { entry: agentEntry, config: scene.configOf('n2'), timeout: 120_000 });
+    const ready = second.then(() => (isReady = true));
+    ready.catch(() => undefined);
+    await eventually(() => Promise.resolve(fs.existsSync(socket!)), 'the second agent listens');
     assert.match((await call('ADD'))?.json.msg ?? '', /NODE_NAME_TAKEN: .*is taken by another agent/);
+    await eventually(
+      () => Promise.resolve(fs.readFileSync(log!, 'utf8').includes('NODE_NAME_TAKEN')),
+      'its log says so too',
+    );
     assert.equal((await call('DEL'))?.ok, true);
+    assert.equal(isReady, false);
     await first.agent.stop();
+    await ready;
     await eventually(async () => (await call('ADD'))?.ok === true, 'the other agent has the name');
     assert.equal((await call('DEL'))?.ok, true);
   });

@@ -151,5 +151,5 @@ export const until = (look: () => unknown): Promise<unknown> =>
     async () => {
       if (!(await look())) throw new Error(`still not: ${look.toString()}`);
     },
-    { timeout: 4_000, interval: 5 },
+    { timeout: 30_000, interval: 5 },
   );
