@@ -1,7 +1,7 @@
 /** The connection to the runtime dies in every call that a pod's life makes, before and after the call has had its effect. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import type { MethodName } from '@podwire/cri';
 import { type Interposer, startInterposer } from './interposer.js';
 import { container, pod, serving } from './manifests.js';
@@ -22,6 +22,7 @@ before(async () => {
     },
   });
 });
+afterEach(() => machine.assertNothingLeft());
 after(() => machine.close());
 
 const program = { exec: { command: ['/bin/busybox', 'true'] } };
@@ -57,7 +58,6 @@ describe('the connection dies', () => {
         machine.drop('web.json');
         await machine.untilGone();
         await interposer.untilCut();
-        await machine.assertNothingLeft();
       });
 });
 
@@ -76,5 +76,4 @@ test('containers were not restarted for it', async () => {
     machine.drop('web.json');
     await machine.untilGone();
   }
-  await machine.assertNothingLeft();
 });

@@ -46,7 +46,7 @@ async function killAt(machine: PodMachine, place: Place): Promise<void> {
   if (isWanted) {
     const { status } = await machine.untilServing('web');
     await machine.until('only one', (pods) => pods.length === 1);
-    assert.deepEqual(await machine.addresses(), [status.podIP]);
+    await machine.untilAddresses(status.podIP);
     machine.drop('web.json');
     await machine.untilGone();
   }

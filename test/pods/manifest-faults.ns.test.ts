@@ -93,8 +93,10 @@ test('the same name again while the old one still ends: the new one begins when 
     containers: [{ ...container, command: ['/bin/busybox', 'sh', '-c', slow] }],
   });
   machine.write('again.json', stubborn);
-  const [old] = await machine.until('the stubborn one runs', ([one]) => one?.stage === 'running');
-  assert.equal(old?.status.phase, 'Running');
+  const [old] = await machine.until(
+    'the stubborn one runs',
+    ([one]) => one?.stage === 'running' && one.status.phase === 'Running',
+  );
   machine.write('again.json', webPod('again'));
   const most = { addresses: 0, both: false };
   const look = async (): Promise<void> => {
@@ -103,8 +105,8 @@ test('the same name again while the old one still ends: the new one begins when 
   const looks: Promise<void>[] = [];
   await machine.until('the new one runs and the old one is gone', (pods) => {
     looks.push(look());
-    const isOldThere = pods.some(({ uid, sandboxId }) => uid === old.uid && sandboxId !== undefined);
-    const isNewThere = pods.some(({ uid, sandboxId }) => uid !== old.uid && sandboxId !== undefined);
+    const isOldThere = pods.some(({ uid, sandboxId }) => uid === old?.uid && sandboxId !== undefined);
+    const isNewThere = pods.some(({ uid, sandboxId }) => uid !== old?.uid && sandboxId !== undefined);
     most.both ||= isOldThere && isNewThere;
     return isNewThere && pods.length === 1;
   });

@@ -1,8 +1,10 @@
 /** A machine of its own with a pod agent on it, whose every process, file and link a test can account for. */
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { openLocalApi } from '@podwire/local-api';
 import type { LoopSettings, PodView } from '@podwire/podlet';
 import {
@@ -64,7 +66,9 @@ export interface PodMachine extends Bare {
   fetch(address: string, port?: number): Promise<string>;
   /** IPv4 addresses that are given away now. */
   addresses(): Promise<readonly string[]>;
-  /** After all pods are gone: nothing of any of them is there any more. */
+  /** Until these are given away and no others: what a fault has left is taken back in the background. @throws Error after 20 s */
+  untilAddresses(...wanted: readonly (string | undefined)[]): Promise<void>;
+  /** Drops what manifests are still there, as where a test has failed; then nothing of any pod is left. */
   assertNothingLeft(): Promise<void>;
   /** Lets namespaces end that were kept for the next look: part of what a reboot ends. */
   letNamespacesGo(): void;
@@ -233,7 +237,17 @@ function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & 
     fetch: (address: string, port = 80) =>
       host.run(['busybox', 'wget', '-qO-', `http://${address}:${port}/`], { timeout: 10_000 }),
     addresses: () => listAddresses(bare),
+    untilAddresses: async (...wanted: readonly (string | undefined)[]): Promise<void> => {
+      const expected = wanted.toSorted();
+      for (const end = performance.now() + 20_000; ; await sleep(20)) {
+        const given = (await listAddresses(bare)).toSorted();
+        if (isDeepStrictEqual(given, expected)) return;
+        if (performance.now() > end) assert.deepEqual(given, expected);
+      }
+    },
     assertNothingLeft: async (): Promise<void> => {
+      for (const file of fs.readdirSync(places.manifests)) self.drop(file);
+      await self.untilGone();
       await untilSameSnapshot(untouched!, picture, { ignore: ofTheBridge, timeout: 10_000 });
       letGo(seen);
     },
