@@ -17,7 +17,7 @@ describe('without the store', { timeout: 120_000 }, () => {
   let cluster: Cluster;
   before(async () => {
     cluster = await createCluster({
-      ...{ name: 'start', nodes: 2, hosts: 3, timeout: 9_000 },
+      ...{ name: 'start', nodes: 2, hosts: 3 },
       pools: [{ name: 'v4', cidr: '10.244.0.0/20', blockSize: 27, encapsulation: 'vxlan' }],
     });
   });
@@ -34,7 +34,7 @@ describe('without the store', { timeout: 120_000 }, () => {
     await one.del(pods[0]!);
     assert.equal((await one.status()).cluster.store.connected, false);
 
-    await assert.rejects(cluster.startNode('n3', 2), /is not ready/);
+    await assert.rejects(cluster.startNode('n3', 2, 9_000), /is not ready/);
     const three = cluster.callsOf('n3', 2);
     const refused = await three.refusal();
     assert.match(

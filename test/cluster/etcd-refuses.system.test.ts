@@ -23,7 +23,6 @@ describe('credentials', { timeout: 120_000 }, () => {
       nodes: 2,
       hosts: 3,
       etcd: { auth: true },
-      timeout: 8_000,
       pools: [{ name: 'v4', cidr: '10.244.0.0/20', blockSize: 28 }],
       cluster: (node, { directory }, store) => {
         const passwordFile = path.join(directory, 'password');
@@ -55,7 +54,7 @@ describe('credentials', { timeout: 120_000 }, () => {
   });
 
   test('wrong at the start: it is said, and the right password is taken without a new start', async () => {
-    await assert.rejects(cluster.startNode('n3', 2), /STORE_DENIED/);
+    await assert.rejects(cluster.startNode('n3', 2, 8_000), /STORE_DENIED/);
     const node = cluster.callsOf('n3', 2);
     await untilSays(node, 'STORE_DENIED');
     const refused = await node.refusal();

@@ -34,8 +34,6 @@ export interface ClusterOptions {
   readonly segmentOf?: (index: number) => number;
   /** The `cluster` part of a node's configuration. */
   readonly cluster?: (node: string, host: ClusterHost, store: EtcdSpec) => ClusterPart;
-  /** Milliseconds until an agent must serve; 20 s when absent. */
-  readonly timeout?: number;
 }
 
 export interface Cluster {
@@ -45,8 +43,12 @@ export interface Cluster {
   readonly journal: Journal;
   putPool(pool: PoolPart): Promise<void>;
   configOf(node: string, index: number): Record<string, unknown>;
-  /** An agent on one of the machines. @throws Error with its log when it does not serve; it goes on trying then */
-  startNode(name: string, index: number): Promise<ClusterNode>;
+  /**
+   * An agent on one of the machines.
+   * @param timeout milliseconds; a minute when absent
+   * @throws Error with its log when it does not serve until then; it goes on trying
+   */
+  startNode(name: string, index: number, timeout?: number): Promise<ClusterNode>;
   /** For one that does not serve yet. */
   callsOf(name: string, index: number): NodeCalls;
   /** The `podwire` of this checkout, where it reaches the store. */
@@ -55,14 +57,7 @@ export interface Cluster {
 }
 
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const {
-    name,
-    nodes: count,
-    hosts: machines = count,
-    segmentOf = () => 0,
-    cluster = () => ({}),
-    timeout = 20_000,
-  } = options;
+  const { name, nodes: count, hosts: machines = count, segmentOf = () => 0, cluster = () => ({}) } = options;
   const hosts = await createClusterHosts({ name, hosts: machines, segmentOf });
   let etcd: Etcd;
   try {
@@ -86,7 +81,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   });
   const putPool = async (pool: PoolPart): Promise<void> =>
     void (await etcd.control(['put', keys.pool(pool.name), encodeObject(poolKind, fillPool(pool))]));
-  const startNode = async (node: string, index: number): Promise<ClusterNode> => {
+  const startNode = async (node: string, index: number, timeout = 60_000): Promise<ClusterNode> => {
     const host = hosts.hosts[index]!;
     const orders = path.join(host.directory, 'faults');
     const faults = openFaultDesk(orders);
