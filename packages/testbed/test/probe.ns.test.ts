@@ -134,7 +134,7 @@ function stations(): Station[] {
 }
 
 const probe = async (): Promise<readonly ProbeResult[]> =>
-  (await probeConnectivity(stations(), vacancies, { deadline: 500 })).results;
+  (await probeConnectivity(stations(), vacancies, { deadline: 2_000 })).results;
 
 const describeResult = ({ from, to, family, kind, words = '' }: ProbeResult): string =>
   `${from} → ${to} IPv${family} ${kind}: ${words}`;
@@ -216,13 +216,37 @@ describe('a network made by hand', () => {
     );
   });
 
+  test('a pod that has lost an address is what fails, and not the test', async () => {
+    const { 4: address } = addresses.b;
+    const back = [
+      `addr add ${address}/32 dev eth0`,
+      'route add 169.254.1.1 dev eth0 scope link',
+      `route add default via 169.254.1.1 src ${address}`,
+    ];
+    const open = (): number => fs.readdirSync('/proc/self/fd').length;
+    const before = open();
+    const failures = await broken('b', [`addr del ${address}/32 dev eth0`], back, async () =>
+      failuresOf(await probe()),
+    );
+    assert.ok(
+      failures.includes('a → b IPv4 udp: the address is not there (EADDRNOTAVAIL)'),
+      failures.join('\n'),
+    );
+    assert.ok(
+      failures.every((line) => line.includes('IPv4') && /^b |→ b /.test(line)),
+      failures.join('\n'),
+    );
+    assert.deepEqual(failuresOf(await probe()), []);
+    assert.equal(open(), before);
+  });
+
   test('by echoes alone, where the others are on other machines', async () => {
     const here = stations().filter(({ node }) => node === 'node1');
     const remotes = stations()
       .filter(({ node }) => node === 'node2')
       .map(({ namespace: _, ...party }) => ({ ...party, remote: true }));
     const ask = async (): Promise<readonly ProbeResult[]> =>
-      (await probeConnectivity(here, [], { deadline: 300, remotes })).results;
+      (await probeConnectivity(here, [], { deadline: 2_000, remotes })).results;
     const results = await ask();
     assert.deepEqual(failuresOf(results), []);
     const echoes = results.filter(({ kind }) => kind === 'icmp');

@@ -1,5 +1,6 @@
 /** What everybody answers: who it is and whom it sees, and then what it was sent. */
 import dgram from 'node:dgram';
+import fs from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import { addressToBytes, parseAddress } from '@podwire/addresses';
 import { bindAddress, type Family, openDatagramSocket, openStreamSocket } from '@podwire/linux';
@@ -18,10 +19,13 @@ export interface Answering {
   close(): void;
 }
 
-/** On ports that the kernel chooses: nothing of the station's own is in the way. */
+/**
+ * On ports that the kernel chooses: nothing of the station's own is in the way.
+ * @throws SystemError EADDRNOTAVAIL when the station has not got its address
+ */
 export async function answerAt(station: Station, family: Family): Promise<Answering> {
-  const tcp = await serveTcp(station, family);
   const udp = serveUdp(station, family);
+  const tcp = await serveTcp(station, family);
   return {
     tcp: (tcp.address() as AddressInfo).port,
     udp: udp.address().port,
@@ -52,7 +56,12 @@ async function serveTcp({ name, namespace }: Station, family: Family): Promise<n
  */
 function serveUdp({ name, namespace, addresses }: Station, family: Family): dgram.Socket {
   const fd = namespace.inside(() => openDatagramSocket(family, { dontFragment: 'own link' }));
-  bindAddress(fd, addressToBytes(parseAddress(addresses[family] ?? '')));
+  try {
+    bindAddress(fd, addressToBytes(parseAddress(addresses[family] ?? '')));
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
   const socket = dgram.createSocket(`udp${family}`).bind({ fd });
   socket.on('message', (question, from) => {
     const answer = Buffer.alloc(question.length, ' ');

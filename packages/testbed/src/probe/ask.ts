@@ -133,6 +133,7 @@ const words: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no route (ENETUNREACH)',
   EACCES: 'prohibited by a router (EACCES)',
   EPERM: 'prohibited by a firewall of its own (EPERM)',
+  EADDRNOTAVAIL: 'the address is not there (EADDRNOTAVAIL)',
 };
 
 /** What the error means for somebody who looks at the network. */

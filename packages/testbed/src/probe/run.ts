@@ -1,7 +1,7 @@
 /** Asks all questions at once, within reason, and judges the answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '@podwire/linux';
-import { type Answer, askTcp, askUdp } from './ask.js';
+import { type Answer, askTcp, askUdp, inWords } from './ask.js';
 import { type Answering, answerAt } from './answer.js';
 import type { Party, Station, Vacancy } from './party.js';
 import type { Outcome } from './outcome.js';
@@ -57,7 +57,8 @@ export async function probeConnectivity(
   const begin = performance.now();
   const probes = planProbes([...stations, ...remotes], vacancies).filter(choose);
   const byName = new Map(stations.map((station) => [station.name, station]));
-  const answering = await answerEverywhere(stations);
+  const asked = new Set(probes.map(({ to }) => to.name));
+  const answering = await answerEverywhere(stations.filter(({ name }) => asked.has(name)));
   const outside = stations.find(({ kind }) => kind === 'outside');
   const trap = outside === undefined ? undefined : setTrap(outside.namespace, familiesOf(outside));
   const scene: Scene = { stations: byName, answering, deadline, ...(trap === undefined ? {} : { trap }) };
@@ -75,7 +76,7 @@ export async function probeConnectivity(
     ];
     return { ok: results.every(({ ok }) => ok), parties, results, milliseconds: performance.now() - begin };
   } finally {
-    for (const each of answering.values()) each.close();
+    for (const each of answering.values()) if (!(each instanceof Error)) each.close();
     trap?.close();
   }
 }
@@ -85,11 +86,13 @@ const familiesOf = ({ addresses }: Party): Family[] =>
 
 const doorOf = (name: string, family: Family): string => `${name} ${family}`;
 
-async function answerEverywhere(stations: readonly Station[]): Promise<Map<string, Answering>> {
+/** Who cannot answer is what a test like this is to find: the reason stands for the answer. */
+async function answerEverywhere(stations: readonly Station[]): Promise<Map<string, Answering | Error>> {
   const doors = stations.flatMap((station) =>
-    familiesOf(station).map(
-      async (family) => [doorOf(station.name, family), await answerAt(station, family)] as const,
-    ),
+    familiesOf(station).map(async (family) => {
+      const answering = await answerAt(station, family).catch((error: unknown) => error as Error);
+      return [doorOf(station.name, family), answering] as const;
+    }),
   );
   return new Map(await Promise.all(doors));
 }
@@ -120,7 +123,7 @@ async function inTurn<T, R>(
 
 interface Scene {
   readonly stations: ReadonlyMap<string, Station>;
-  readonly answering: ReadonlyMap<string, Answering>;
+  readonly answering: ReadonlyMap<string, Answering | Error>;
   readonly trap?: Trap;
   readonly deadline: number;
 }
@@ -147,7 +150,9 @@ async function askOne(probe: Probe, { stations, answering, deadline, trap }: Sce
     return probeVacancy(namespace, { address, parties, ...(trap === undefined ? {} : { trap }) });
   }
   if (kind === 'icmp') return { ok: true, bytes: await ping(namespace, target) };
-  const { [kind]: port } = answering.get(doorOf(to.name, family))!;
+  const answerer = answering.get(doorOf(to.name, family))!;
+  if (answerer instanceof Error) throw inWords(answerer);
+  const { [kind]: port } = answerer;
   return judge(probe, await (kind === 'tcp' ? askTcp : askUdp)(namespace, { ...target, port }));
 }
 

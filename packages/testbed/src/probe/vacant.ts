@@ -71,7 +71,10 @@ function sendInto(from: TestbedNamespace, address: string, port: number): Promis
   const fd = from.inside(() => openDatagramSocket(family));
   const socket = dgram.createSocket(`udp${family}`).bind({ fd });
   return new Promise((resolve) => {
+    let over = false;
     const finish = (how?: string): void => {
+      if (over) return;
+      over = true;
       clearTimeout(timer);
       socket.removeAllListeners().on('error', () => undefined);
       socket.close();
@@ -80,10 +83,12 @@ function sendInto(from: TestbedNamespace, address: string, port: number): Promis
     const fail = (error: Error | null): void => {
       if (error) finish((error as NodeJS.ErrnoException).code ?? error.message);
     };
-    const timer = setTimeout(() => finish(), patience);
+    // A turn later: what has come while this process had something else to do is heard first, here and by the trap.
+    const timer = setTimeout(() => setImmediate(finish), patience);
     socket.once('message', () => finish('answered'));
-    socket.once('error', fail);
-    socket.connect(port, address, () => socket.send(address, fail));
+    // Not as an argument of connect, which calls it after a failure as well.
+    socket.once('connect', () => socket.send(address, fail)).once('error', fail);
+    socket.connect(port, address);
   });
 }
 
