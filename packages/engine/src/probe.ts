@@ -19,6 +19,7 @@ import type { Nftables } from '@podwire/nftables';
 import { isDoomed } from './marks.js';
 import type { KernelNamespace } from './kernel.js';
 import type { ObservedFilter, ObservedNamespace } from './observe.js';
+import { remember } from './remember.js';
 
 /** Looks at single things; what is asked for twice is read once. The cost does not grow with the node. */
 export function probeNamespace({ route, parameters }: KernelNamespace): ObservedNamespace {
@@ -63,12 +64,4 @@ function askOrAbsent(connection: NetlinkConnection, request: NetlinkRequest): Ne
     if (hasCode(error, 'ENODEV', 'ENOENT')) return undefined;
     throw error;
   }
-}
-
-function remember<K, V>(read: (key: K) => V): (key: K) => V {
-  const known = new Map<K, V>();
-  return (key) => {
-    if (!known.has(key)) known.set(key, read(key));
-    return known.get(key)!;
-  };
 }

@@ -68,9 +68,9 @@ export function openSession(kernel: Kernel, owned: Pick<Owned, 'owner' | 'namesp
 function indexesIn(resource: Resource, reply: NetlinkMessage): [string, number][] {
   if (!isLink(resource)) return [];
   const link = decodeLink(reply);
-  if (resource.kind !== 'veth') return [[`host/${link.name}`, link.index]];
   const near: [string, number] = [`host/${link.name}`, link.index];
-  return link.parent === undefined ? [near] : [near, [`pod/${resource.pod.name}`, link.parent]];
+  if (resource.kind !== 'veth' || link.parent === undefined) return [near];
+  return [near, [`pod/${resource.pod.name}`, link.parent]];
 }
 
 function findIndex(namespace: KernelNamespace, link: string): number {

@@ -16,6 +16,7 @@ import { groupBy } from './group-by.js';
 import type { Kernel, KernelNamespace } from './kernel.js';
 import { isDoomed } from './marks.js';
 import { elementKey, type ObservedFilter, type Survey, type SurveyedNamespace } from './observe.js';
+import { once, remember } from './remember.js';
 import type { NftElement } from './resource.js';
 
 /** Reads the host once for all owners; each kind of thing when first asked for. */
@@ -56,11 +57,11 @@ function surveyNamespace({ route, parameters }: KernelNamespace): SurveyedNamesp
   const neighbours4 = once(() => listNeighbours(route, { family: 4 }));
   const neighbours6 = once(() => listNeighbours(route, { family: 6 }));
   const neighbours = once(() => groupBy([...neighbours4(), ...neighbours6()], (entry) => entry.link));
-  const neighboursByAddress = perLink((link) =>
+  const neighboursByAddress = remember((link: number) =>
     indexBy(neighbours().get(link) ?? [], ({ address }) => address),
   );
-  const forwarding = perLink((link) => listForwardingEntries(route, { link }));
-  const forwardingByMac = perLink((link) => indexBy(forwarding(link), ({ mac }) => mac));
+  const forwarding = remember((link: number) => listForwardingEntries(route, { link }));
+  const forwardingByMac = remember((link: number) => indexBy(forwarding(link), ({ mac }) => mac));
   const roots = once(() => listQdiscs(route).filter(({ parent }) => parent === TC_ROOT));
   const rootsByLink = once(() => new Map(roots().map((qdisc) => [qdisc.link, qdisc])));
   return {
@@ -102,20 +103,6 @@ function readSet(nftables: Nftables, { family, table, set }: NftElement): Readon
     if (hasCode(error, 'ENOENT')) return new Map(); // no such set: none of its elements either
     throw error;
   }
-}
-
-function once<T>(read: () => T): () => T {
-  let value: { known: T } | undefined;
-  return () => (value ??= { known: read() }).known;
-}
-
-function perLink<T>(read: (link: number) => T): (link: number) => T {
-  const known = new Map<number, { readonly value: T }>();
-  return (link) => {
-    const one = known.get(link) ?? { value: read(link) };
-    known.set(link, one);
-    return one.value;
-  };
 }
 
 const indexBy = <T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T> =>
