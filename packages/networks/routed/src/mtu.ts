@@ -1,7 +1,6 @@
-import type { Family } from '@podwire/addresses';
-import type { NodeView, PeerView, PoolView, UnderlayView } from '@podwire/network-contract';
+import type { NodeView, PeerView, UnderlayView } from '@podwire/network-contract';
 import { encapsulates, tunnelFamily, tunnelOverhead } from '@podwire/network-traffic';
-import { sharesSegment } from './segment.js';
+import { pairOf, shareTunnel } from './way.js';
 
 /** RFC 8200 §5: the kernel switches IPv6 off on links with less. */
 const IPV6_MINIMUM = 1280;
@@ -55,17 +54,10 @@ function tooSmallForIPv6(node: NodeView): MtuProblem[] {
 
 function tooLargeThere(node: NodeView, underlay: UnderlayView, peer: PeerView): MtuProblem[] {
   if (peer.mtu === undefined) return [];
-  const size = node.mtu + Math.max(0, ...node.network.pools.map((pool) => added(pool, underlay, peer)));
+  const size = node.mtu + (shareTunnel(pairOf(node, peer)) ? overhead(underlay) : 0);
   if (size <= peer.mtu) return [];
   const message = `packets of up to ${size} bytes go to node ${peer.name}, whose uplink takes ${peer.mtu}`;
   return [{ ...problem(message), peer: peer.name }];
-}
-
-/** What the way to the peer adds to packets of this pool. */
-function added(pool: PoolView, underlay: UnderlayView, peer: PeerView): number {
-  const family: Family = pool.cidr.includes(':') ? 6 : 4;
-  const crossing = pool.encapsulation === 'vxlan-cross-subnet' && !sharesSegment(underlay, peer, family);
-  return pool.encapsulation === 'vxlan' || crossing ? overhead(underlay) : 0;
 }
 
 const problem = (message: string): MtuProblem => ({ code: 'MTU_MISMATCH', message });

@@ -1,9 +1,9 @@
 import { type Family, formatPrefix, parsePrefix } from '@podwire/addresses';
 import type { IpRoute, Resource } from '@podwire/engine';
 import type { NodeView, PeerView } from '@podwire/network-contract';
-import { encapsulates, tunnel, tunnelFamily, tunnelPeerElement } from '@podwire/network-traffic';
+import { tunnel, tunnelFamily, tunnelPeerElement } from '@podwire/network-traffic';
 import { tunnelMac } from './tunnel.js';
-import { type Pair, pairOf, poolAround, takesTunnel, type Way, wayTo } from './way.js';
+import { type Pair, pairOf, poolAround, shareTunnel, type Way, wayTo } from './way.js';
 
 /**
  * What the node needs to reach the pods of another one: a route for each block and each borrowed address of it, and for
@@ -70,11 +70,8 @@ function tunnelTo({ peer, remote }: Pair, ways: readonly BlockWay[]): Resource[]
 
 /** A peer without blocks sends through the tunnel too, as soon as it speaks to a pod of ours. */
 function acceptTunnelOf(pair: Pair): Resource[] {
-  const { node, peer, remote } = pair;
+  const { peer, remote } = pair;
   const family = tunnelFamily(peer);
   if (remote === undefined || family === undefined) return [];
-  const tunnelled = node.network.pools
-    .filter(encapsulates)
-    .some((pool) => takesTunnel(pair, pool, pool.cidr.includes(':') ? 6 : 4));
-  return tunnelled ? [tunnelPeerElement(family, remote)] : [];
+  return shareTunnel(pair) ? [tunnelPeerElement(family, remote)] : [];
 }

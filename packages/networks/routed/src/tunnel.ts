@@ -21,19 +21,9 @@ export function planTunnel(node: NodeView): Resource[] {
   if (underlay === undefined || local === undefined || !needsTunnel(node)) return [];
   const { link, id, port } = tunnel;
   const mac = node.tunnel?.mac ?? tunnelMac(node.name);
+  const mtu = tunnelMtu(underlay);
   return [
-    ...[
-      {
-        kind: 'vxlan',
-        name: link,
-        mac,
-        id,
-        port,
-        local,
-        underlay: underlay.link,
-        mtu: tunnelMtu(underlay),
-      } as const,
-    ],
+    { kind: 'vxlan', name: link, mac, id, port, local, underlay: underlay.link, mtu },
     // It needs no link-local address, and must not speak to a segment that it does not have.
     { kind: 'link-local-mode', in: 'host', link, mode: 'manual' },
     ...(node.ipv6 ? [ipv6On(link)] : []),

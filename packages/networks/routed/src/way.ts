@@ -1,4 +1,11 @@
-import { containsPrefix, type Family, parsePrefix, type Prefix } from '@podwire/addresses';
+import {
+  containsPrefix,
+  type Family,
+  formatAddress,
+  parseAddress,
+  parsePrefix,
+  type Prefix,
+} from '@podwire/addresses';
 import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
 import { addressIn, tunnelEnd, tunnelFamily } from '@podwire/network-traffic';
 import { sharesSegment } from './segment.js';
@@ -27,9 +34,13 @@ export function pairOf(node: NodeView, peer: PeerView): Pair {
 }
 
 /** Whether packets between the two take the tunnel, by the pool they are of. */
-export function takesTunnel({ direct }: Pair, { encapsulation }: PoolView, family: Family): boolean {
+function takesTunnel({ direct }: Pair, { encapsulation }: PoolView, family: Family): boolean {
   return encapsulation === 'vxlan' || (encapsulation === 'vxlan-cross-subnet' && !direct[family]);
 }
+
+/** Whether any packets between the two take the tunnel. */
+export const shareTunnel = (pair: Pair): boolean =>
+  pair.node.network.pools.some((pool) => takesTunnel(pair, pool, pool.cidr.includes(':') ? 6 : 4));
 
 /** The way to a block that lies in this pool. */
 export function wayTo(pair: Pair, pool: PoolView, family: Family): Way {
@@ -59,7 +70,7 @@ function throughTunnel({ node, peer, remote }: Pair, family: Family): Way {
   }
   const gateway = family === 4 ? peer.tunnel?.ipv4 : peer.tunnel?.ipv6;
   if (gateway === undefined) return none(`node ${peer.name} has no IPv${family} address of its tunnel yet`);
-  return { kind: 'tunnel', gateway: addressIn(`${gateway}/${family === 4 ? 32 : 128}`) };
+  return { kind: 'tunnel', gateway: formatAddress(parseAddress(gateway)) };
 }
 
 interface ParsedPool {
@@ -72,11 +83,14 @@ const parsedPools = new WeakMap<readonly PoolView[], readonly ParsedPool[]>();
 
 /** The innermost pool that holds a block. */
 export function poolAround(pools: readonly PoolView[], block: Prefix): PoolView | undefined {
-  const parsed =
-    parsedPools.get(pools) ??
-    pools
-      .map((pool) => ({ pool, prefix: parsePrefix(pool.cidr) }))
-      .toSorted((a, b) => b.prefix.length - a.prefix.length);
-  parsedPools.set(pools, parsed);
+  const parsed = parsedPools.get(pools) ?? parsePools(pools);
   return parsed.find(({ prefix }) => containsPrefix(prefix, block))?.pool;
+}
+
+function parsePools(pools: readonly PoolView[]): readonly ParsedPool[] {
+  const parsed = pools
+    .map((pool) => ({ pool, prefix: parsePrefix(pool.cidr) }))
+    .toSorted((a, b) => b.prefix.length - a.prefix.length);
+  parsedPools.set(pools, parsed);
+  return parsed;
 }

@@ -4,7 +4,6 @@ export { claimsConflict, describeClaim, type HostPortClaim, hostPortClaims } fro
 export { planHostPorts } from './host-ports.js';
 export { digestName, digestNumber, ifbName, ifbPrefix, maxLinkName, podLinkPrefix } from './link-names.js';
 export { planNodeTraffic } from './node-traffic.js';
-export { trafficTable } from './traffic-table.js';
 export {
   addressIn,
   encapsulates,
@@ -14,5 +13,4 @@ export {
   tunnelFamily,
   tunnelOverhead,
   tunnelPeerElement,
-  tunnelPeersSet,
 } from './tunnel.js';
