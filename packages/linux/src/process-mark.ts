@@ -1,6 +1,7 @@
 /** Processes by something that tells them from later ones with their id. */
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasCode } from './errno.js';
 
 export interface ProcessMark {
   readonly what: string;
@@ -47,6 +48,6 @@ function sendSignal(target: ProcessMark, signal: NodeJS.Signals): void {
   try {
     if (isAlive(target)) process.kill(target.pid, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (!hasCode(error, 'ESRCH')) throw error;
   }
 }
