@@ -19,7 +19,7 @@ const findPackage = (directory: string): string =>
   fs.existsSync(path.join(directory, 'package.json')) ? directory : findPackage(path.dirname(directory));
 
 /** `bin` of the checkout or installation that this program runs from. */
-export const ownBinDirectory = path.resolve(findPackage(import.meta.dirname), '../../bin');
+const ownBinDirectory = path.resolve(findPackage(import.meta.dirname), '../../bin');
 
 /** etcd writes its log ahead in pieces of 64 MB, two of which are there from the beginning. */
 const roomOfEtcd = 200 << 20;

@@ -1,6 +1,8 @@
 /** Waiting until the nodes know of each other. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PodwireError } from '@podwire/errors';
+import { probeConnectivity } from './probe/run.js';
+import { stationsOf } from './probe/testbed.js';
 import type { Testbed } from './testbed.js';
 
 /** Milliseconds for all nodes to know of each other. */
@@ -16,17 +18,14 @@ export async function settle(
   signal?: AbortSignal,
   patience = settlePatience,
 ): Promise<void> {
-  const firsts = new Set(
-    testbed.nodes.flatMap(({ name }) => {
-      const pod = testbed.pods.find(({ node }) => node === name);
-      return pod === undefined ? [] : [`${pod.namespace}/${pod.name}`];
-    }),
-  );
+  const firsts = testbed.nodes.map(({ name }) => testbed.pods.find(({ node }) => node === name));
+  const pods = firsts.filter((pod) => pod !== undefined);
+  const stations = stationsOf({ ...testbed, pods }).filter(({ kind }) => kind === 'pod');
   const end = performance.now() + patience;
   for (;;) {
-    const { results } = await testbed.matrix({
+    const { results } = await probeConnectivity(stations, [], {
       deadline: 600,
-      choose: ({ kind, from, to }) => kind === 'udp' && firsts.has(from.name) && firsts.has(to.name),
+      choose: ({ kind }) => kind === 'udp',
       ...(signal === undefined ? {} : { signal }),
     });
     const failed = results.find(({ ok }) => !ok);
