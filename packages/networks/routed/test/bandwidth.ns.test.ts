@@ -43,7 +43,10 @@ suite('bandwidth limits with the default burst', () => {
 
   test('nothing slips by the buckets, and others are not held back', async () => {
     const { port } = await serveSink(free.namespace, free.ipv4);
-    const { rate: measured } = await pour(host.namespace, free.ipv4, port, 1_000_000);
-    assert.ok(measured > 2 * rate, `${measured} bit/s`);
+    // No bucket lets any transfer pass faster than its rate; a busy machine does now and then.
+    let fastest = 0;
+    for (let time = 0; time < 5 && fastest <= 2 * rate; time += 1)
+      fastest = Math.max(fastest, (await pour(host.namespace, free.ipv4, port, 1_000_000)).rate);
+    assert.ok(fastest > 2 * rate, `${fastest} bit/s`);
   });
 });

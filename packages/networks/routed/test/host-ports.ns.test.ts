@@ -105,9 +105,9 @@ suite('host ports bound to one address', () => {
 
   test('what is bound to 127.0.0.1 cannot be had from the wire', async () => {
     await takeLoopbackApart(host.world, hostIPs.ipv4);
-    const attempt = (): Promise<boolean> =>
-      reaches(host.world, 'tcp', loopback.ipv4, 8083, { from: worldIPs.ipv4, timeout: 300 });
-    assert.equal(await attempt(), false);
+    const attempt = (timeout = 2_000): Promise<boolean> =>
+      reaches(host.world, 'tcp', loopback.ipv4, 8083, { from: worldIPs.ipv4, timeout });
+    assert.equal(await attempt(300), false);
     await withoutGuard(host, async () => {
       assert.equal(await attempt(), true, 'the guard was what stopped it');
     });
@@ -116,9 +116,9 @@ suite('host ports bound to one address', () => {
   test('route_localnet opens nothing of the host to the pod', async () => {
     await serveEcho(host.namespace, 'tcp', loopback.ipv4, 9000);
     await takeLoopbackApart(server.namespace, '169.254.1.1');
-    const attempt = (): Promise<boolean> =>
-      reaches(server.namespace, 'tcp', loopback.ipv4, 9000, { from: server.ipv4, timeout: 300 });
-    assert.equal(await attempt(), false);
+    const attempt = (timeout = 2_000): Promise<boolean> =>
+      reaches(server.namespace, 'tcp', loopback.ipv4, 9000, { from: server.ipv4, timeout });
+    assert.equal(await attempt(300), false);
     await withoutGuard(host, async () => {
       assert.equal(await attempt(), true, 'the guard was what stopped it');
     });

@@ -48,7 +48,7 @@ suite('the plan of a pod, carried out on a host with unfriendly settings', () =>
     test(`another network's pool sees the pod's address, ${family}`, async () => {
       const other = inOtherPool[family];
       const { world } = worldAddresses;
-      await host.world.ip(`addr add ${other}/${family === 'ipv4' ? 32 : 128} dev lo`);
+      await host.world.ip(`addr add ${other}/${family === 'ipv4' ? '32 dev lo' : '128 dev lo nodad'}`);
       await host.world.ip(`route add ${a[family]} via ${hostIPs[family]}`);
       await host.namespace.ip(`route add ${other} via ${world[family]}`);
       await serveEcho(host.world, 'tcp', other, 83);
