@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import {
-  diffSnapshots,
   createPrivateHost,
   type PrivateHost,
   type Snapshot,
@@ -59,11 +58,17 @@ const picture = async (): Promise<Snapshot> => takeSnapshot(host.namespace);
 /** IPv6 makes the route of a new address in a worker of the kernel, some time after it was asked for it (addrconf_dad_work). */
 async function settledPicture(): Promise<Snapshot> {
   for (;;) {
-    const before = await picture();
-    await setTimeout(50);
-    const after = await picture();
-    if (diffSnapshots(before, after).length === 0) return after;
+    const now = await picture();
+    if (hasRoutesOfAddresses(now)) return now;
+    await setTimeout(20);
   }
+}
+
+function hasRoutesOfAddresses({ addresses = {}, routes = {} }: Snapshot): boolean {
+  return Object.keys(addresses)
+    .map((key) => key.split(' '))
+    .filter(([, address]) => address!.includes(':'))
+    .every(([link, address]) => `local ${address} table local dev ${link} metric 0` in routes);
 }
 
 /** The seal of a table counts how often it was made. */

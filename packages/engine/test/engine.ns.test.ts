@@ -79,6 +79,8 @@ test('takes over what is there already and agrees', async () => {
 test('refuses to take what belongs to somebody else, and takes back what it had made', async () => {
   await host.namespace.ip(
     'link add foreign type ifb',
+    // Its own link-local address would have a route a moment later.
+    'link set foreign addrgenmode none',
     'link set foreign up',
     'route add 10.9.0.4/32 dev foreign',
   );
@@ -199,6 +201,7 @@ test('makes a whole endpoint anew when its link is gone', async () => {
 test('prunes what carries its mark and has no owner, and nothing else', async () => {
   await host.namespace.ip(
     'link add foreign type ifb',
+    'link set foreign addrgenmode none',
     'link set foreign up',
     'route add 10.77.0.1/32 dev foreign',
   );
