@@ -283,10 +283,10 @@ describe('route_localnet', () => {
     await serveEcho(host.namespace, 'udp', '127.0.0.1', 7_000);
     await two.ip('addr del 127.0.0.1/8 dev lo', 'route add 127.0.0.1 via 169.254.1.1 dev eth0');
     setSysctl(two, 'net/ipv4/conf/eth0/route_localnet');
-    const options = { from: pods.two.ipv4, timeout: 500 };
-    assert.equal(await reaches(two, 'udp', '127.0.0.1', 7_000, options), false);
+    const from = pods.two.ipv4;
+    assert.equal(await reaches(two, 'udp', '127.0.0.1', 7_000, { from, timeout: 500 }), false);
     // The same packet does arrive when the rule is taken away, so it was the rule that kept it out.
     await host.run(['nft', 'flush', 'chain', 'inet', 'podwire', 'raw']);
-    assert.equal(await reaches(two, 'udp', '127.0.0.1', 7_000, options), true);
+    assert.equal(await reaches(two, 'udp', '127.0.0.1', 7_000, { from }), true);
   });
 });
