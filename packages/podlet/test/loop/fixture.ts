@@ -8,7 +8,7 @@ import type { EnsureImage, PodPreparation, ProbeKind, Prober, ProbeTarget } from
 import type { Pod } from '../../src/pod/pod.js';
 import { type Podlet, type PodletDependencies, startPodlet } from '../../src/podlet.js';
 import { buildContainerConfig, buildSandboxConfig } from '../../src/wishes/index.js';
-import { createTestClock, type TestClock } from './test-clock.js';
+import { createTestClock, type TestClock } from '@podwire/rim/testing';
 
 export const silent: PodletLog = {
   debug: () => undefined,
@@ -125,7 +125,8 @@ export interface BenchOptions extends FakeOptions {
 }
 
 export function createBench(options: BenchOptions = {}): Bench {
-  const clock = createTestClock();
+  // Enough for every hop here, and no more: some of these tests stop at tens of thousands of moments.
+  const clock = createTestClock({ turns: 5 });
   const addresses = new Map<string, string[]>();
   const runtime = createFakeRuntime({
     clock,

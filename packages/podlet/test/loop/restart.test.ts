@@ -155,7 +155,8 @@ const pod = aPod({
 });
 
 describe('kill -9 after any step', () => {
-  it('leaves nothing behind, and what is wanted is brought up', async () => {
+  // More than a hundred lives.
+  it('leaves nothing behind, and what is wanted is brought up', { timeout: 240_000 }, async () => {
     const whole = createLife();
     await live(createBench(), whole);
     expect(whole.steps.length).toBeGreaterThan(40);
