@@ -137,7 +137,8 @@ export interface NodeAddressing {
   /** The pools of a network that this node may use, in order of names, as they are now. */
   pools(network: string): readonly PoolSpec[];
   /**
-   * The addresses of a network, for everything that others want of them: loans, empty blocks that go back, imported leases.
+   * The addresses of a network, for everything that others want of them: loans, empty blocks that go back, blocks that are lost,
+   * imported leases.
    * To be called once for each network, before {@link start}.
    */
   attach(network: string, ipam: Ipam): void;

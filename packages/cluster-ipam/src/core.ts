@@ -53,9 +53,6 @@ export function presenceCondition({ keys, node, presence }: Core): Condition[] {
   return presence === undefined ? [] : [{ key: keys.presence(node), expect: presence }];
 }
 
-/** Runs one call to the store with a deadline. */
-export { within } from './waiting.js';
-
 /** Takes in what a refused transaction has found, so that the next decision is made with it. */
 export function learn(
   core: Core,

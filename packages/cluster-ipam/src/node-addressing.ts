@@ -1,5 +1,6 @@
 import { type CopyChange, type LedgerEntry, type Pool } from '@podwire/cluster';
 import { describeError, PodwireError } from '@podwire/errors';
+import { orAborted } from '@podwire/rim';
 import { createBackground } from './background.js';
 import { createBlockIndex } from './claims/block-index.js';
 import { createSource } from './claims/source.js';
@@ -15,7 +16,7 @@ import { provide } from './provide.js';
 import { createReporting } from './reports/reporting.js';
 import { Reports } from './reports/reports.js';
 import { Trust } from './trust/trust.js';
-import { completeTiming, createTurns, orAborted, type Turns, within } from './waiting.js';
+import { completeTiming, createTurns, type Turns, within } from './waiting.js';
 import { addressesFor, type Assignment } from './workloads/assign.js';
 import { createWorkloadIndex } from './workloads/match.js';
 

@@ -1,13 +1,14 @@
 /** Waiting by the clock that was passed in. */
-import type { Clock } from '@podwire/rim';
+import { type Clock, orAborted } from '@podwire/rim';
 import type { Timing } from './contract.js';
 
-/** Runs work with a signal that aborts after so many milliseconds (reason: TimeoutError), or with `signal` and its reason. */
+/** Runs work with a signal that aborts after so many milliseconds (with `tooLate`), or with `signal` and its reason. */
 export async function within<T>(
   clock: Clock,
   milliseconds: number,
   signal: AbortSignal,
   work: (either: AbortSignal) => Promise<T>,
+  tooLate: Error = new DOMException('time is up', 'TimeoutError'),
 ): Promise<T> {
   signal.throwIfAborted();
   const either = new AbortController();
@@ -15,7 +16,7 @@ export async function within<T>(
   const stop = (): void => either.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   clock.sleep(milliseconds, over.signal).then(
-    () => either.abort(new DOMException('time is up', 'TimeoutError')),
+    () => either.abort(tooLate),
     () => undefined,
   );
   try {
@@ -70,20 +71,6 @@ export function createTurns(): Turns {
       }
     },
   };
-}
-
-/** Resolves when the promise has settled, either way. @throws the signal's reason */
-export function orAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
-    const go = (): void => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    };
-    promise.then(go, go);
-  });
 }
 
 /** Milliseconds before the next attempt, after so many failures in a row. */

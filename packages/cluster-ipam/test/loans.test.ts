@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { blockKind } from '@podwire/cluster';
-import { decodeObject, encodeObject } from '@podwire/store';
+import {
+  type CallOptions,
+  decodeObject,
+  encodeObject,
+  type Store,
+  type Transaction,
+  type TransactionOutcome,
+} from '@podwire/store';
 import { keys, newDisk, TestCluster, type TestNode } from './support/cluster.js';
 
 const cidr = '10.0.0.0/28';
@@ -98,6 +105,50 @@ describe('an address of another node’s block', () => {
     expect((await cluster.block(cidr))?.loans).toEqual([]);
     expect(await add(owner, 'o', { requested: ['10.0.0.7'] })).toEqual(['10.0.0.7']);
   });
+});
+
+it('what is lent by a write that arrives after its time is handed out by nobody else', async () => {
+  await owner.stop();
+  let arrive = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  let late: Promise<TransactionOutcome> | undefined;
+  /** No loan has an answer in time; the first arrives in the end. */
+  const transact = (
+    store: Store,
+    transaction: Transaction,
+    { signal }: CallOptions,
+  ): Promise<TransactionOutcome> => {
+    const lends = transaction.writes.some(
+      (write) => write.op === 'put' && write.value.includes('"loans":[{'),
+    );
+    if (!lends) return store.transact(transaction, { ...(signal && { signal }) });
+    late ??= arrived.then(() => store.transact(transaction));
+    return new Promise((_, reject) => {
+      signal!.addEventListener('abort', () => reject(signal!.reason as Error), { once: true });
+    });
+  };
+  const wrap = (store: Store): Store =>
+    new Proxy(store, {
+      get(target, property) {
+        if (property === 'transact') return transact.bind(undefined, target);
+        const value: unknown = Reflect.get(target, property);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+  owner = await cluster.join('n1', { wrap }, owner.disk);
+  const adding = borrower.add('b').catch(() => undefined);
+  while (late === undefined) await cluster.clock.advance(10);
+  // Its question stays where it is.
+  borrower.cut();
+  await cluster.clock.advance(30_000);
+  // One may be on its way.
+  for (let n = 0; n < 13; n++) await add(owner, `o${n}`);
+  arrive();
+  await Promise.all([late, adding]);
+  await cluster.clock.settle();
+  const inUse = owner.ipam.leases().map(({ address }) => address);
+  expect(inUse).toHaveLength(13);
+  for (const { address } of (await cluster.block(cidr))!.loans) expect(inUse).not.toContain(address);
 });
 
 it('a block that is nobody’s while something of it is lent is claimed with its loans', async () => {

@@ -3,7 +3,8 @@ import { type Address, formatPrefix, prefixOf } from '@podwire/addresses';
 import { type Block, blockKind, type Pool, type Stored } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, isUncertain, type Revision } from '@podwire/store';
-import { type Core, isOurs, learn, learnObject, presenceCondition, within } from '../core.js';
+import { readItem, transact } from '../calls.js';
+import { type Core, isOurs, learn, learnObject, presenceCondition } from '../core.js';
 import { judgeStrangeLoans } from '../holdings/imported.js';
 import { readPresence } from '../trust/confirm.js';
 import { startOf } from './free-blocks.js';
@@ -104,9 +105,7 @@ async function write(
   const key = core.keys.block(block.cidr);
   const writes = [{ op: 'put', key, value: encodeObject(blockKind, block) }] as const;
   try {
-    const outcome = await within(core.clock, core.timing.call, signal, (either) =>
-      core.store.transact({ conditions, writes }, { signal: either }),
-    );
+    const outcome = await transact(core, { conditions, writes }, signal);
     if (outcome.committed) return outcome.revision;
     learn(core, conditions, outcome.found);
     return undefined;
@@ -125,9 +124,7 @@ async function write(
  */
 async function readBack(core: Core, block: Block, signal: AbortSignal): Promise<Revision | undefined> {
   const key = core.keys.block(block.cidr);
-  const item = await within(core.clock, core.timing.call, signal, (either) =>
-    core.store.get(key, { signal: either }),
-  );
+  const item = await readItem(core, key, signal);
   learnObject(core, key, item);
   if (item === undefined) return undefined;
   return isOurs(core, core.copy.blocks.get(block.cidr)?.value) ? item.revision : undefined;

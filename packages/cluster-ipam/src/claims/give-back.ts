@@ -3,7 +3,7 @@ import { type Block, blockKind } from '@podwire/cluster';
 import { encodeObject, type Write } from '@podwire/store';
 import { type Core, isOurs, presenceCondition } from '../core.js';
 import type { Held } from '../holdings/book.js';
-import { writeAll } from '../writing.js';
+import { writeAll } from '../calls.js';
 import { surplusBlocks } from './stock.js';
 
 /** What is empty leaves IPAM, and what is too much is announced. @throws as the store does; RECORD_IO */

@@ -3,8 +3,8 @@ import { parseAddress } from '@podwire/addresses';
 import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster';
 import { describeError } from '@podwire/errors';
 import { decodeObject, encodeObject, type Item, type Revision } from '@podwire/store';
-import { type Core, poolAround, presenceCondition, within } from '../core.js';
-import { writeAll } from '../writing.js';
+import { readItem, writeAll } from '../calls.js';
+import { type Core, poolAround, presenceCondition } from '../core.js';
 import { cidrOfAddress } from './book.js';
 
 /** Takes them as in use, unless a pod of this node is known to have them. */
@@ -49,9 +49,7 @@ export async function judgeStrangeLoans(core: Core, signal: AbortSignal): Promis
   for (const lender of new Set(strange.map((held) => held.lender!))) {
     const held = strange.filter((each) => each.lender === lender);
     const key = core.keys.ledger(lender, core.node);
-    const item = await within(core.clock, core.timing.call, signal, (either) =>
-      core.store.get(key, { signal: either }),
-    );
+    const item = await readItem(core, key, signal);
     const ledger = item && decodeObject(ledgerKind, key, item.value);
     if (ledger?.imported === true) {
       const cidrs = new Set(held.map(({ cidr }) => cidr));
@@ -92,9 +90,7 @@ export async function checkImported(
   for (const cidr of importedBlocks(core)) {
     if (!blocks.has(cidr)) continue;
     const key = core.keys.ledger(cidr, core.node);
-    const item = await within(core.clock, core.timing.call, signal, (either) =>
-      core.store.get(key, { signal: either }),
-    );
+    const item = await readItem(core, key, signal);
     if (item !== undefined) seen.set(cidr, item.revision);
     const listed = item === undefined ? [] : decodeObject(ledgerKind, key, item.value).entries;
     dropOthers(core, cidr, new Set(listed.map(({ address }) => address)));

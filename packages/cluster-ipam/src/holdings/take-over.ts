@@ -1,8 +1,8 @@
 /** Blocks of this node's name that an earlier life of it, or an import, has left. */
 import { type Block, blockKind, type LedgerEntry, ledgerKind, type Stored } from '@podwire/cluster';
 import { decodeObject, encodeObject } from '@podwire/store';
-import { type Core, isOurs, presenceCondition, within } from '../core.js';
-import { writeAll } from '../writing.js';
+import { readItem, writeAll } from '../calls.js';
+import { type Core, isOurs, presenceCondition } from '../core.js';
 import { adoptImported } from './imported.js';
 
 /** Blocks that the copy says are ours by name, but not by instance. */
@@ -40,8 +40,6 @@ export async function takeOver(
 
 async function readLedger(core: Core, cidr: string, signal: AbortSignal): Promise<readonly LedgerEntry[]> {
   const key = core.keys.ledger(cidr, core.node);
-  const item = await within(core.clock, core.timing.call, signal, (either) =>
-    core.store.get(key, { signal: either }),
-  );
+  const item = await readItem(core, key, signal);
   return item === undefined ? [] : decodeObject(ledgerKind, key, item.value).entries;
 }

@@ -1,11 +1,11 @@
 /** The borrower's side of loans: a node that has nothing asks one that may have something. */
 import { type Block, blockKind, type LoanRequest, loanRequestKind, type Pool } from '@podwire/cluster';
 import { encodeObject, type Write } from '@podwire/store';
+import { transact, writeAll } from '../calls.js';
 import { markGoing } from '../claims/give-back.js';
-import { type Core, within } from '../core.js';
+import type { Core } from '../core.js';
 import { type Held, cidrOfAddress } from '../holdings/book.js';
-import { waitUntil } from '../waiting.js';
-import { writeAll } from '../writing.js';
+import { waitUntil, within } from '../waiting.js';
 
 export type LoanAnswer =
   | { readonly kind: 'lent' }
@@ -48,9 +48,8 @@ export async function borrow(
     return why !== undefined;
   };
   try {
-    await within(clock, timing.call, signal, (either) =>
-      core.store.put(key, encodeObject(loanRequestKind, request), { expect: 'absent', signal: either }),
-    );
+    const writes = [{ op: 'put', key, value: encodeObject(loanRequestKind, request) }] as const;
+    await transact(core, { conditions: [{ key, expect: 'absent' }], writes }, signal);
     core.faults.reach('borrow:asked');
     await within(clock, timing.loanAnswer, signal, (either) =>
       waitUntil(
@@ -75,9 +74,7 @@ const borrowedOf = ({ book }: Core, block: string): string[] =>
 /** Also when whoever waited has gone; an owner that finds it later than it may clears it away. */
 async function withdraw(core: Core, key: string): Promise<void> {
   try {
-    await within(core.clock, core.timing.call, core.stopped, (either) =>
-      core.store.delete(key, { signal: either }),
-    );
+    await transact(core, { conditions: [], writes: [{ op: 'delete', key }] }, core.stopped);
   } catch (error) {
     core.log.debug({ key, err: error }, 'a request for a loan could not be taken back');
   }

@@ -2,8 +2,8 @@
 import { type Block, blockKind, type LoanRequest, loanRequestKind, type Stored } from '@podwire/cluster';
 import { describeError, PodwireError } from '@podwire/errors';
 import { encodeObject, isUncertain, type Transaction } from '@podwire/store';
-import { type Core, ipamAround, isOurs, learnObject, presenceCondition, within } from '../core.js';
-import { writeAll } from '../writing.js';
+import { readItem, writeAll } from '../calls.js';
+import { type Core, ipamAround, isOurs, learnObject, presenceCondition } from '../core.js';
 
 /** Milliseconds after which nobody waits for an answer any more, whatever the clocks of two machines say. */
 const staleAfter = 10 * 60_000;
@@ -114,9 +114,7 @@ async function again(
   signal: AbortSignal,
 ): Promise<void> {
   for (const ipam of core.ipams.values()) ipam.takeBack(address);
-  const item = await within(core.clock, core.timing.call, signal, (either) =>
-    core.store.get(key, { signal: either }),
-  );
+  const item = await readItem(core, key, signal);
   if (item === undefined) return;
   core.requests.add(key);
 }
@@ -136,9 +134,7 @@ function giveUp(core: Core, cidr: string, address: string): void {
 export async function settleDoubts(core: Core, signal: AbortSignal): Promise<void> {
   for (const [address, cidr] of [...core.doubtful]) {
     const key = core.keys.block(cidr);
-    const item = await within(core.clock, core.timing.call, signal, (either) =>
-      core.store.get(key, { signal: either }),
-    );
+    const item = await readItem(core, key, signal);
     learnObject(core, key, item);
     const stored = core.copy.blocks.get(cidr);
     if (stored === undefined || !isOurs(core, stored.value)) giveUp(core, cidr, address);

@@ -6,7 +6,7 @@ import { type Condition, encodeObject, type Revision, type Write } from '@podwir
 import { type Core, presenceCondition } from '../core.js';
 import { checkImported } from '../holdings/imported.js';
 import { readPresence } from '../trust/confirm.js';
-import { writeAll } from '../writing.js';
+import { writeAll } from '../calls.js';
 
 export class Reports {
   readonly #core: Core;

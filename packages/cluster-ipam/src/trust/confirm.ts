@@ -1,7 +1,8 @@
 /** Asking the store whether it still knows this node, and its blocks as this node knows them. */
 import { presenceKind } from '@podwire/cluster';
 import { type Condition, decodeObject } from '@podwire/store';
-import { type Core, learn, presenceCondition, within } from '../core.js';
+import { readItem, transact } from '../calls.js';
+import { type Core, learn, presenceCondition } from '../core.js';
 import { momentOf } from './trust.js';
 
 /** Somebody who writes our blocks so often (loans) is busy, not wrong. */
@@ -30,9 +31,7 @@ async function holdsAll(core: Core, signal: AbortSignal): Promise<boolean> {
   const room = core.store.limits.operations - 1;
   for (let at = 0; at === 0 || at < blocks.length; at += room) {
     const conditions = [...presenceCondition(core), ...blocks.slice(at, at + room)];
-    const outcome = await within(core.clock, core.timing.call, signal, (either) =>
-      core.store.transact({ conditions, writes: [] }, { signal: either }),
-    );
+    const outcome = await transact(core, { conditions, writes: [] }, signal);
     if (outcome.committed) continue;
     learn(core, conditions, outcome.found);
     return false;
@@ -51,9 +50,7 @@ function blockConditions({ book, copy }: Core): Condition[] {
 /** @returns whether our presence is there. @throws as the store does */
 export async function readPresence(core: Core, signal: AbortSignal): Promise<boolean> {
   const key = core.keys.presence(core.node);
-  const item = await within(core.clock, core.timing.call, signal, (either) =>
-    core.store.get(key, { signal: either }),
-  );
+  const item = await readItem(core, key, signal);
   core.presence = undefined;
   if (item === undefined) return false;
   const { instance } = decodeObject(presenceKind, key, item.value);

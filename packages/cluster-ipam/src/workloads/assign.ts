@@ -2,8 +2,9 @@
 import { type Workload, workloadKind, type Stored } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, encodeObject } from '@podwire/store';
+import { transact } from '../calls.js';
 import type { PodAddresses, PodName } from '../contract.js';
-import { type Core, within } from '../core.js';
+import type { Core } from '../core.js';
 import { provide } from '../provide.js';
 import { nameOf } from './match.js';
 
@@ -138,9 +139,7 @@ export async function assign(
   const next: Workload = { ...value, assigned };
   const writes = [{ op: 'put', key, value: encodeObject(workloadKind, next) }] as const;
   const conditions = [{ key, expect: revision }];
-  const outcome = await within(core.clock, core.timing.call, signal, (either) =>
-    core.store.transact({ conditions, writes }, { signal: either }),
-  );
+  const outcome = await transact(core, { conditions, writes }, signal);
   if (outcome.committed) {
     core.copy.note(key, next, outcome.revision);
     return true;
