@@ -3,7 +3,7 @@ import type { ClusterCopy } from '@podwire/cluster';
 import type { HoldingsStore, NodeAddressing } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type Clock, withDeadline } from '@podwire/rim';
+import { type Clock, orAborted, withDeadline } from '@podwire/rim';
 import { asPodwireError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { FollowingParts } from './contract.js';
@@ -64,7 +64,7 @@ export function createJoining(options: JoiningOptions): Joining {
 
   /** Waits, but not for ever, and not for a particular end. @throws when the agent stops */
   async function within(milliseconds: number, event: Promise<void>): Promise<void> {
-    await withDeadline(stopped, milliseconds, (signal) => either(event, signal)).catch(() => undefined);
+    await withDeadline(stopped, milliseconds, (signal) => orAborted(event, signal)).catch(() => undefined);
     stopped.throwIfAborted();
   }
 
@@ -93,11 +93,17 @@ export function createJoining(options: JoiningOptions): Joining {
       return true;
     } catch (error) {
       if (stopped.aborted) return true;
-      obstacle = asPodwireError(error);
+      note(asPodwireError(error));
       parts.readiness.problem = describeError(error);
-      log.warn({ err: error }, 'the node has not joined its cluster yet');
       return false;
     }
+  }
+
+  /** It is tried with every change in the cluster, and said once. */
+  function note(error: PodwireError): void {
+    if (obstacle?.message !== error.message)
+      log.warn({ err: error }, 'the node has not joined its cluster yet');
+    obstacle = error;
   }
 
   async function goOn(parts: FollowingParts): Promise<void> {
@@ -133,13 +139,3 @@ export function createJoining(options: JoiningOptions): Joining {
 /** With its code: whether the store is down or refuses us is not to be guessed from words. */
 const describeCoded = (error: unknown): string =>
   error instanceof PodwireError ? `${error.code}: ${error.message}` : describeError(error);
-
-/** What comes first. @throws the signal's reason */
-function either(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
-}
