@@ -1,5 +1,5 @@
 import type { Clock } from '@podwire/rim';
-import type { WatchOptions } from '../contract.js';
+import type { WatchOptions } from './contract.js';
 
 /** Milliseconds between attempts to get a watch back: thousands of nodes lose theirs at the same moment. */
 const firstPause = 100;

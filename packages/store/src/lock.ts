@@ -4,6 +4,7 @@ import type { Clock, Log } from '@podwire/rim';
 import type { Item, Lease, Revision, Store, WatchBatch } from './contract.js';
 import { isUncertain, unavailable } from './failures.js';
 import { type KeptLease, keepLease } from './lease-keeper.js';
+import { keyOf } from './watchers.js';
 
 export interface HolderOptions {
   /** Written into the item, for people and for error messages. */
@@ -152,15 +153,12 @@ async function untilAbsent(store: Store, key: string, signal: AbortSignal): Prom
 }
 
 const concerns = (batch: WatchBatch, key: string): boolean =>
-  batch.type === 'snapshot' ||
-  batch.changes.some((change) => (change.type === 'put' ? change.item.key : change.key) === key);
+  batch.type === 'snapshot' || batch.changes.some((change) => keyOf(change) === key);
 
 /** The item as a batch leaves it. */
 function itemIn(batch: WatchBatch, key: string): Item | undefined {
   if (batch.type === 'snapshot') return batch.items.find((item) => item.key === key);
-  const last = batch.changes.findLast(
-    (change) => (change.type === 'put' ? change.item.key : change.key) === key,
-  );
+  const last = batch.changes.findLast((change) => keyOf(change) === key);
   return last?.type === 'put' ? last.item : undefined;
 }
 

@@ -3,6 +3,16 @@ import type { Change, Revision, WatchBatch } from './contract.js';
 
 export const keyOf = (change: Change): string => (change.type === 'put' ? change.item.key : change.key);
 
+/** What was changed below the prefix, transaction by transaction. */
+export const toBatches = (
+  news: readonly { readonly revision: Revision; readonly changes: readonly Change[] }[],
+  prefix: string,
+): readonly WatchBatch[] =>
+  news.flatMap(({ revision, changes }): readonly WatchBatch[] => {
+    const those = changes.filter((change) => keyOf(change).startsWith(prefix));
+    return those.length === 0 ? [] : [{ type: 'changes', changes: those, revision }];
+  });
+
 export interface Watcher {
   readonly prefix: string;
   tell(batch: WatchBatch): void;

@@ -302,4 +302,13 @@ export const watchCases: readonly StoreCase[] = [
       });
     },
   },
+  {
+    title: 'a watch whose first batch is asked for when the store is closed has none',
+    run: async ({ another, folder }) => {
+      const other = await another();
+      const iterator = other.watch(folder, { signal: new AbortController().signal })[Symbol.asyncIterator]();
+      await other.close();
+      await assertEnds(iterator);
+    },
+  },
 ];

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { CallOptions, Item, Store, StoreLimits, Transaction, TransactionOutcome } from '../contract.js';
 import { conflict, unavailable } from '../failures.js';
 import { checkKey, checkPrefix, checkTransaction } from '../keys.js';
+import { toPut } from '../single-write.js';
 import { type ConsulHttp, createHttp } from './http.js';
 import { createSession } from './lease.js';
 import type { ConsulOptions, ConsulSpec } from './options.js';
@@ -67,7 +68,7 @@ function writing(http: ConsulHttp): Pick<Store, 'put' | 'delete' | 'transact'> {
       const outcome = await transact(
         {
           conditions: expect === undefined ? [] : [{ key, expect }],
-          writes: [{ op: 'put', key, value, ...(lease === undefined ? {} : { lease }) }],
+          writes: [toPut(key, value, lease)],
         },
         signal === undefined ? {} : { signal },
       );

@@ -3,6 +3,7 @@
  * last saw and compares. What came and went between two looks is not seen, as the contract allows.
  */
 import type { Clock } from '@podwire/rim';
+import { createAttempts } from '../attempts.js';
 import type { Change, Item, Listing, WatchBatch, WatchOptions } from '../contract.js';
 import { Feed } from '../feed.js';
 import type { ConsulHttp } from './http.js';
@@ -50,18 +51,18 @@ async function pump(
   give: (batch: WatchBatch) => void,
 ): Promise<void> {
   const { signal } = options;
-  const attempts = createAttempts(source.clock, options);
+  const attempts = createAttempts({ clock: source.clock, random: Math.random }, options);
   let seen: Seen | undefined;
   while (!signal.aborted) {
     try {
       const next = await look(source, prefix, seen, signal);
       const batch = seen === undefined ? await begin(source, prefix, next, options) : compare(seen, next);
-      attempts.succeeded();
+      attempts.settled();
       seen = remember(next);
       if (batch !== undefined) give(batch);
     } catch (error) {
       if (isOver(signal)) return;
-      await attempts.failed(error);
+      await attempts.failed(error, signal);
     }
   }
 }
@@ -123,27 +124,4 @@ function findChanges(before: Seen, { items, revision }: Listing): Change[] {
     ...written.toSorted((a, b) => a.revision - b.revision).map((item): Change => ({ type: 'put', item })),
     ...gone.map((key): Change => ({ type: 'delete', key, revision })),
   ];
-}
-
-const firstPause = 100;
-const longestPause = 10_000;
-
-/** Pauses that grow from failure to failure; who follows hears of the first failure and of the end of them. */
-function createAttempts(
-  clock: Clock,
-  { signal, onInterruption, onRecovery }: WatchOptions,
-): { succeeded(): void; failed(error: unknown): Promise<void> } {
-  let pause: number | undefined;
-  return {
-    succeeded() {
-      if (pause !== undefined) onRecovery?.();
-      pause = undefined;
-    },
-    async failed(error) {
-      if (pause === undefined) onInterruption?.(error);
-      pause = Math.min(pause === undefined ? firstPause : pause * 2, longestPause);
-      // Its end is seen by the loop.
-      await clock.sleep(pause, signal).catch(() => undefined);
-    },
-  };
 }

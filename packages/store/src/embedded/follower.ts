@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import type { Clock, Log } from '@podwire/rim';
 import type { Revision, WatchBatch } from '../contract.js';
-import { type Watcher, Watchers, keyOf } from '../watchers.js';
+import { toBatches, type Watcher, Watchers } from '../watchers.js';
 import { type Database, readState } from './database.js';
 import { findDeadline } from './leases.js';
 import { readChanges, readListing } from './operations.js';
@@ -137,10 +137,7 @@ export class Follower {
   #missed(prefix: string, from: Revision | undefined): readonly WatchBatch[] {
     const news = from === undefined ? undefined : readChanges(this.#parts.database, from);
     if (news === undefined) return [this.#snapshot(prefix)];
-    return news.flatMap(({ revision, changes }): readonly WatchBatch[] => {
-      const those = changes.filter((change) => keyOf(change).startsWith(prefix));
-      return those.length === 0 ? [] : [{ type: 'changes', changes: those, revision }];
-    });
+    return toBatches(news, prefix);
   }
 
   #snapshot(prefix: string): WatchBatch {

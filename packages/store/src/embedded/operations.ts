@@ -2,7 +2,7 @@
 import { PodwireError } from '@podwire/errors';
 import type {
   Change,
-  Condition,
+  Expectation,
   Item,
   LeaseId,
   Listing,
@@ -11,6 +11,7 @@ import type {
   TransactionOutcome,
   Write,
 } from '../contract.js';
+import { holds, writeOne } from '../single-write.js';
 import { type Database, readState, type State, type StoredChange, type StoredItem } from './database.js';
 import { findDue, removeLease, setDeadline, ttlOf } from './leases.js';
 
@@ -62,6 +63,20 @@ export function transact(
       if (write.op === 'put' && write.lease !== undefined) ttlOf(database, write.lease);
     return { committed: true, revision: apply(database, writes, bounds) };
   });
+}
+
+/** @throws PodwireError STORE_CONFLICT */
+export function transactOne(
+  database: Database,
+  write: Write,
+  expect: Expectation | undefined,
+  bounds: Bounds,
+): { readonly revision: Revision; readonly existed: boolean } {
+  const inside = {
+    get: (key: string) => readItem(database, key),
+    transact: (whole: Transaction) => transact(database, whole, bounds),
+  };
+  return database.root.transactionSync(() => writeOne(inside, write, expect));
 }
 
 export function grant(database: Database, ttl: number, now: number): LeaseId {
@@ -170,9 +185,6 @@ const sizeOf = (key: string, value: string | undefined): number =>
 
 const weigh = (changes: readonly StoredChange[]): number =>
   changes.reduce((sum, [key, value = '']) => sum + key.length + value.length, 0);
-
-const holds = ({ expect }: Condition, found: Item | undefined): boolean =>
-  expect === 'absent' ? found === undefined : found?.revision === expect;
 
 function toItem(key: string, [value, revision, lease]: StoredItem): Item {
   return lease === undefined ? { key, value, revision } : { key, value, revision, lease };

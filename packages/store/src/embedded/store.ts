@@ -15,8 +15,9 @@ import type {
   WatchOptions,
   Write,
 } from '../contract.js';
-import { conflict, unavailable } from '../failures.js';
+import { unavailable } from '../failures.js';
 import { checkKey, checkPrefix, checkTransaction, checkValue } from '../keys.js';
+import { toPut } from '../single-write.js';
 import { type Database, openDatabase, readState, translate } from './database.js';
 import { Follower } from './follower.js';
 import { findDue } from './leases.js';
@@ -31,6 +32,7 @@ import {
   readListing,
   revoke,
   transact,
+  transactOne,
 } from './operations.js';
 import type { EmbeddedOptions, EmbeddedStore } from './options.js';
 import { Subscription } from './subscription.js';
@@ -137,9 +139,7 @@ class EmbeddedClient implements EmbeddedStore {
   async put(key: string, value: string, options: PutOptions = {}): Promise<Revision> {
     checkKey(key);
     checkValue(key, value, this.limits);
-    const { lease } = options;
-    const write: Write = lease === undefined ? { op: 'put', key, value } : { op: 'put', key, value, lease };
-    return (await this.#writeOne(write, options)).revision;
+    return (await this.#writeOne(toPut(key, value, options.lease), options)).revision;
   }
 
   async delete(key: string, options: CallOptions & { readonly expect?: Revision } = {}): Promise<boolean> {
@@ -159,8 +159,8 @@ class EmbeddedClient implements EmbeddedStore {
 
   watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch> {
     checkPrefix(prefix);
-    const signal = this.#closing === undefined ? options.signal : AbortSignal.abort();
-    return new Subscription(this.#shared.follower, prefix, { ...options, signal }).run(this.#subscriptions);
+    const isClosed = (): boolean => this.#closing !== undefined;
+    return new Subscription(this.#shared.follower, prefix, options).run(this.#subscriptions, isClosed);
   }
 
   async grantLease(ttl: number, options: CallOptions = {}): Promise<Lease> {
@@ -189,15 +189,8 @@ class EmbeddedClient implements EmbeddedStore {
     write: Write,
     { signal, expect }: PutOptions,
   ): Promise<{ readonly revision: Revision; readonly existed: boolean }> {
-    const { key } = write;
-    const conditions = expect === undefined ? [] : [{ key, expect }];
     return this.#write(signal === undefined ? {} : { signal }, (database) =>
-      database.root.transactionSync(() => {
-        const found = readItem(database, key);
-        const outcome = transact(database, { conditions, writes: [write] }, this.#bounds);
-        if (!outcome.committed) throw conflict({ key, expect: expect ?? 'absent' }, found);
-        return { revision: outcome.revision, existed: found !== undefined };
-      }),
+      transactOne(database, write, expect, this.#bounds),
     );
   }
 

@@ -26,9 +26,13 @@ export class Subscription implements EmbeddedWatcher {
 
   readonly end = (): void => this.#feed.end();
 
-  async *run(running: Set<Subscription>): AsyncGenerator<WatchBatch, void, undefined> {
+  /** @param isClosed looked at when the first batch is asked for: that may be long after `watch` */
+  async *run(
+    running: Set<Subscription>,
+    isClosed: () => boolean,
+  ): AsyncGenerator<WatchBatch, void, undefined> {
     const { signal, from } = this.#options;
-    if (signal.aborted) return;
+    if (signal.aborted || isClosed()) return;
     signal.addEventListener('abort', this.end, { once: true });
     running.add(this);
     try {

@@ -1,7 +1,7 @@
 /** Watches: one stream each, made anew wherever it breaks, without a gap. */
+import { createAttempts } from '../attempts.js';
 import type { Change, Item, Revision, WatchBatch, WatchOptions } from '../contract.js';
 import { Feed } from '../feed.js';
-import { createAttempts } from './attempts.js';
 import { toChange, toGet } from './codec.js';
 import { EtcdFailure, toPodwireError } from './failure.js';
 import type { WatchResponse } from './generated/rpc.js';

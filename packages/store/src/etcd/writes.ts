@@ -9,6 +9,7 @@ import type {
   TransactionOutcome,
 } from '../contract.js';
 import { conflict, leaseLost, unavailable } from '../failures.js';
+import { toPut } from '../single-write.js';
 import { isGuarded, toItem, toKey, toLeaseNumber, toTxn } from './codec.js';
 import { EtcdFailure } from './failure.js';
 import type { TxnResponse } from './generated/rpc.js';
@@ -22,11 +23,8 @@ export async function putItem(
   { expect, lease, signal }: PutOptions,
 ): Promise<Revision> {
   if (expect !== undefined) {
-    const write =
-      lease === undefined
-        ? ({ op: 'put', key, value } as const)
-        : ({ op: 'put', key, value, lease } as const);
-    return writeExpecting(session, { conditions: [{ key, expect }], writes: [write] }, signal);
+    const writes = [toPut(key, value, lease)];
+    return writeExpecting(session, { conditions: [{ key, expect }], writes }, signal);
   }
   const request = { key: toKey(key), value: Buffer.from(value, 'utf8'), lease: toLeaseNumber(lease) };
   const { response } = await withLeases(lease === undefined ? [] : [lease], () =>

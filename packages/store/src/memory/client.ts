@@ -15,8 +15,9 @@ import type {
   WatchOptions,
   Write,
 } from '../contract.js';
-import { conflict, unavailable } from '../failures.js';
+import { unavailable } from '../failures.js';
 import { checkKey, checkPrefix, checkTransaction, checkValue } from '../keys.js';
+import { toPut, writeOne } from '../single-write.js';
 import type { MemoryCore } from './core.js';
 import type { MemoryFaults, Operation } from './faults.js';
 import { type Connection, Subscription } from './subscription.js';
@@ -91,9 +92,7 @@ export class MemoryClient implements MemoryStore, Connection {
   async put(key: string, value: string, options: PutOptions = {}): Promise<Revision> {
     checkKey(key);
     checkValue(key, value, this.limits);
-    const { lease } = options;
-    const write: Write = lease === undefined ? { op: 'put', key, value } : { op: 'put', key, value, lease };
-    return (await this.#writeOne('put', write, options)).revision;
+    return (await this.#writeOne('put', toPut(key, value, options.lease), options)).revision;
   }
 
   async delete(key: string, options: CallOptions & { readonly expect?: Revision } = {}): Promise<boolean> {
@@ -162,15 +161,12 @@ export class MemoryClient implements MemoryStore, Connection {
     write: Write,
     { signal, expect }: PutOptions,
   ): Promise<{ revision: Revision; existed: boolean }> {
-    const { key } = write;
-    const work = (): { revision: Revision; existed: boolean } => {
-      const found = this.core.get(key);
-      const conditions = expect === undefined ? [] : [{ key, expect }];
-      const outcome = this.core.transact({ conditions, writes: [write] });
-      if (outcome.committed) return { revision: outcome.revision, existed: found !== undefined };
-      throw conflict({ key, expect: expect ?? 'absent' }, found);
-    };
-    return this.#run({ operation, keys: [key], signal, work });
+    return this.#run({
+      operation,
+      keys: [write.key],
+      signal,
+      work: () => writeOne(this.core, write, expect),
+    });
   }
 
   async #run<T>({ operation, keys, signal, work }: Errand<T>): Promise<T> {

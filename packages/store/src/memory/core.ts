@@ -2,7 +2,6 @@
 import type { Clock } from '@podwire/rim';
 import type {
   Change,
-  Condition,
   Item,
   LeaseId,
   Listing,
@@ -13,7 +12,8 @@ import type {
   Write,
 } from '../contract.js';
 import { leaseLost } from '../failures.js';
-import { keyOf, type Watcher, Watchers } from '../watchers.js';
+import { holds } from '../single-write.js';
+import { toBatches, type Watcher, Watchers } from '../watchers.js';
 import { History } from './history.js';
 import { type HeldLease, Leases } from './leases.js';
 import { Tree } from './tree.js';
@@ -134,10 +134,7 @@ export class MemoryCore {
     const known = from === undefined || from > this.#revision ? undefined : this.#history.after(from);
     if (known === undefined)
       return [{ type: 'snapshot', items: this.#tree.list(prefix), revision: this.#revision }];
-    return known.flatMap(({ revision, changes }) => {
-      const those = changes.filter((change) => keyOf(change).startsWith(prefix));
-      return those.length === 0 ? [] : [{ type: 'changes', changes: those, revision }];
-    });
+    return toBatches(known, prefix);
   }
 
   #checkLeases(writes: readonly Write[]): void {
@@ -193,6 +190,3 @@ export class MemoryCore {
     );
   }
 }
-
-const holds = ({ expect }: Condition, found: Item | undefined): boolean =>
-  expect === 'absent' ? found === undefined : found?.revision === expect;
