@@ -17,7 +17,7 @@ import {
   takeSnapshot,
   type TestNamespace,
 } from '@podwire/testkit';
-import { addressesOf, agentEntry, eventually, keys } from './fakes/cluster-scene.js';
+import { addressesOf, agentEntry, eventually, keys, startTimeout } from './fakes/cluster-scene.js';
 import { fillPool } from './fakes/pools.js';
 import { askApi, callPlugin, type ClientAnswer } from './fakes/plugin-client.js';
 
@@ -43,6 +43,7 @@ before(async () => {
   agent = await startAgent(host, {
     entry: agentEntry,
     config: { nodeName: 'n1', networks: [{ name: 'default' }], coolDown: '0s', cluster },
+    timeout: startTimeout,
   });
   for (const part of [
     { name: 'v4', cidr: '10.244.0.0/16', encapsulation: 'vxlan' as const },

@@ -6,7 +6,7 @@ import { blockKind, completePool, keysBelow, nodeKind, poolKind } from '@podwire
 import { silentLog, systemClock } from '@podwire/rim';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
 import { type Agent, createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
-import { agentEntry, eventually, keys } from './fakes/cluster-scene.js';
+import { agentEntry, eventually, keys, startTimeout } from './fakes/cluster-scene.js';
 import { askApi } from './fakes/plugin-client.js';
 
 const count = 2_000;
@@ -25,7 +25,7 @@ before(async () => {
   agent = await startAgent(host, {
     entry: agentEntry,
     config: { networks: [{ name: 'default' }], cluster },
-    timeout: 60_000,
+    timeout: startTimeout,
   });
 });
 after(async () => {

@@ -28,6 +28,9 @@ import { fillPool } from './pools.js';
 export const keys = keysBelow('/podwire');
 export const agentEntry = [process.execPath, path.join(import.meta.dirname, '../faulty-agent.js')];
 
+/** Milliseconds: a busy machine is no failure. */
+export const startTimeout = 60_000;
+
 export interface Pod {
   readonly namespace: TestNamespace;
   /** Without lengths, in the order of the answer. */
@@ -99,7 +102,13 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     cluster = {},
   } = options;
   const hosts = await createClusterHosts({ name, hosts: count, segmentOf, mtu });
-  const etcd = await startEtcd({ namespace: hosts.middle, address: hosts.address });
+  let etcd: Etcd;
+  try {
+    etcd = await startEtcd({ namespace: hosts.middle, address: hosts.address });
+  } catch (error) {
+    await hosts.close();
+    throw error;
+  }
   const close = async (): Promise<void> => {
     await hosts.close().finally(() => etcd.close());
   };
@@ -124,7 +133,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
         return toMachine(
           nodeName,
           host,
-          await startAgent(host, { entry: agentEntry, config: configOf(nodeName) }),
+          await startAgent(host, { entry: agentEntry, config: configOf(nodeName), timeout: startTimeout }),
         );
       }),
     );
