@@ -66,11 +66,11 @@ describe('the command', () => {
     assert.match(own.stdout, /FROM \\ TO +pod1a +node1( +pod2a)? +node2/);
 
     await runPodwire('testbed', 'exec', '--name', name, 'fabric', '--', 'ip', 'link', 'set', 'node2', 'down');
-    const red = await podwireSays('connectivity', 'test', '--testbed', name, '--deadline', '300');
+    const red = await podwireSays('connectivity', 'test', '--testbed', name, '--deadline', '1000');
     assert.equal(red.exit.code, 4);
     assert.match(
       red.stdout,
-      /✗ pod1a \(node1\) → pod2a \(node2\), IPv4 and IPv6, TCP and full-size datagrams: no answer within 300 ms\n/,
+      /✗ pod1a \(node1\) → pod2a \(node2\), IPv4 and IPv6, TCP and full-size datagrams: no answer within 1000 ms\n/,
     );
     assert.match(red.stdout, /All of it has to do with node2\./);
     const json = await podwireSays(

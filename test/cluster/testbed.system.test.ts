@@ -104,7 +104,7 @@ describe('things that go wrong', () => {
   test('a node that is cut off is the only one that is not reached; it is back when it rejoins', () =>
     withTestbed({ families: 'ipv4', pods: 1 }, async (testbed) => {
       await testbed.cutOff('node2');
-      const cut = await testbed.matrix({ deadline: 300 });
+      const cut = await testbed.matrix({ deadline: 1_000 });
       const wrong = cut.results.filter(({ ok }) => !ok);
       assert.ok(wrong.length > 0);
       for (const { fromNode, toNode } of wrong) assert.ok([fromNode, toNode].includes('node2'));
