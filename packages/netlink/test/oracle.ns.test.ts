@@ -14,6 +14,7 @@ import {
   listRules,
   type Route,
 } from '@podwire/netlink';
+import { assertAgree } from './compliance/environment.js';
 import { type PrivateNamespace, withNamespace } from './private-namespace.js';
 
 type Json = Record<string, unknown>;
@@ -248,12 +249,13 @@ test('routes', () => {
     const links = listLinks(namespace.connection);
     const nameOf = (index: number | undefined) => links.find((link) => link.index === index)?.name;
     for (const family of [4, 6] as const) {
-      const ours = listRoutes(namespace.connection, { family }).map((route) => describeRoute(route, nameOf));
-      const theirs = read('ip', namespace, '-N', `-${family}`, 'route', 'show', 'table', 'all').map((route) =>
-        describeTheirs(route, family),
-      );
-      const text = (route: Json) => JSON.stringify(route);
-      assert.deepEqual(ours.map(text).sort(), theirs.map(text).sort());
+      const ours = () =>
+        listRoutes(namespace.connection, { family }).map((route) => describeRoute(route, nameOf));
+      const theirs = () =>
+        read('ip', namespace, '-N', `-${family}`, 'route', 'show', 'table', 'all').map((route) =>
+          describeTheirs(route, family),
+        );
+      assertAgree(ours, theirs);
     }
   });
 });
@@ -321,43 +323,46 @@ test('neighbours and forwarding entries', () => {
     );
     const links = listLinks(namespace.connection);
     const nameOf = (index: number | undefined) => links.find((link) => link.index === index)?.name;
-    const sorted = (list: object[]) => list.map((entry) => JSON.stringify(entry)).sort();
-    const neighbours = listNeighbours(namespace.connection).map(({ link, address, mac, state, router }) => ({
-      dst: address,
-      dev: nameOf(link),
-      lladdr: mac,
-      router: router === true,
-      state: String(state).toUpperCase(),
-    }));
-    const theirNeighbours = read('ip', namespace, 'neigh', 'show', 'nud', 'all').map((entry) => ({
-      dst: entry['dst'],
-      dev: entry['dev'],
-      lladdr: entry['lladdr'],
-      router: 'router' in entry,
-      state: (entry['state'] as string[])[0],
-    }));
-    assert.deepEqual(sorted(neighbours), sorted(theirNeighbours));
-    const entries = listForwardingEntries(namespace.connection).map((entry) => ({
-      mac: entry.mac,
-      ifname: nameOf(entry.link),
-      self: entry.table === 'self',
-      master: nameOf(entry.master),
-      dst: entry.remote,
-      port: entry.port,
-      vni: entry.vni,
-      permanent: entry.permanent,
-    }));
-    const theirEntries = read('bridge', namespace, 'fdb', 'show').map((entry) => ({
-      mac: entry['mac'],
-      ifname: entry['ifname'],
-      self: (entry['flags'] as string[]).includes('self'),
-      master: entry['master'],
-      dst: entry['dst'],
-      port: entry['port'],
-      vni: entry['vni'],
-      permanent: entry['state'] === 'permanent',
-    }));
-    assert.deepEqual(sorted(entries), sorted(theirEntries));
+    const neighbours = () =>
+      listNeighbours(namespace.connection).map(({ link, address, mac, state, router }) => ({
+        dst: address,
+        dev: nameOf(link),
+        lladdr: mac,
+        router: router === true,
+        state: String(state).toUpperCase(),
+      }));
+    const theirNeighbours = () =>
+      read('ip', namespace, 'neigh', 'show', 'nud', 'all').map((entry) => ({
+        dst: entry['dst'],
+        dev: entry['dev'],
+        lladdr: entry['lladdr'],
+        router: 'router' in entry,
+        state: (entry['state'] as string[])[0],
+      }));
+    assertAgree(neighbours, theirNeighbours);
+    const entries = () =>
+      listForwardingEntries(namespace.connection).map((entry) => ({
+        mac: entry.mac,
+        ifname: nameOf(entry.link),
+        self: entry.table === 'self',
+        master: nameOf(entry.master),
+        dst: entry.remote,
+        port: entry.port,
+        vni: entry.vni,
+        permanent: entry.permanent,
+      }));
+    const theirEntries = () =>
+      read('bridge', namespace, 'fdb', 'show').map((entry) => ({
+        mac: entry['mac'],
+        ifname: entry['ifname'],
+        self: (entry['flags'] as string[]).includes('self'),
+        master: entry['master'],
+        dst: entry['dst'],
+        port: entry['port'],
+        vni: entry['vni'],
+        permanent: entry['state'] === 'permanent',
+      }));
+    assertAgree(entries, theirEntries);
   });
 });
 

@@ -49,6 +49,20 @@ export function assertBecomes<T>(read: () => T, expected: T): void {
   assert.deepEqual(read(), expected);
 }
 
+/**
+ * Asserts that two readings are the same, in whatever order. What the kernel does by itself (routes of new addresses, neighbours that
+ * are solicited) may come between them: then both are read again.
+ */
+export function assertAgree(ours: () => readonly object[], theirs: () => readonly object[]): void {
+  const sorted = (list: readonly object[]): string[] => list.map((entry) => JSON.stringify(entry)).sort();
+  const last = performance.now() + 5_000;
+  for (;;) {
+    const [mine, other] = [sorted(ours()), sorted(theirs())];
+    if (isDeepStrictEqual(mine, other)) return;
+    if (performance.now() > last) assert.deepEqual(mine, other);
+  }
+}
+
 /** Asserts that `actual` has everything that `expected` has; arrays are of the same length. */
 export function assertContains(actual: unknown, expected: unknown): void {
   assert.deepEqual(project(actual, expected), expected);
