@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { assertSameSnapshot, reaches, serveEcho, takeSnapshot, type TestNamespace } from '@podwire/testkit';
+import {
+  assertSameSnapshot,
+  reaches,
+  serveEcho,
+  takeSnapshot,
+  type TestNamespace,
+  untilSameSnapshot,
+} from '@podwire/testkit';
 import { CniError, findUsableNetwork, PluginError, supportedVersions } from '../src/index.js';
 import {
   addressesOf,
@@ -130,6 +137,7 @@ describe('bridge with host-local', () => {
   });
 
   test('with the network namespace gone, DEL still frees the address', async () => {
+    const earlier = await takeSnapshot(kit.host.namespace);
     const pod = kit.host.addPod();
     const attachment = attachmentOf(pod);
     await kit.runtime.add(network(), attachment);
@@ -139,6 +147,8 @@ describe('bridge with host-local', () => {
     assert.deepEqual(kit.leases('brnet'), []);
     assert.deepEqual(kit.cached(), []);
     await removeBridge('pwbr0');
+    // The veth goes when the kernel comes to bury the namespace; a later test would see it go.
+    await untilSameSnapshot(earlier, () => takeSnapshot(kit.host.namespace), { timeout: 30_000 });
   });
 
   test('eight pods at once, and GC takes away all but those in use', async () => {
