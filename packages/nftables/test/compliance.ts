@@ -8,6 +8,7 @@ import {
   type TableDeclaration,
   type Value,
 } from '@podwire/nftables';
+import { deadline } from './deadline.js';
 
 /** One thing that every implementation of Nftables must do. Each runs on an instance without tables. */
 export interface Requirement {
@@ -27,7 +28,6 @@ const body = `
 const table: TableDeclaration = { family: 'inet', name: 'compliance', body };
 const place = { family: 'inet', table: 'compliance' } as const;
 const ports: SetReference = { ...place, set: 'ports' };
-const deadline = { signal: AbortSignal.timeout(60_000) };
 
 const tcp = (port: number): Value[] => [
   { type: 'inet_proto', value: 'tcp' },
@@ -63,7 +63,7 @@ const portsIn = (nftables: Nftables): number[] =>
 const withTable = (name: string, check: Requirement['check']): Requirement => ({
   name,
   check: async (nftables) => {
-    await nftables.applyTable(table, deadline);
+    await nftables.applyTable(table, deadline());
     await check(nftables);
   },
 });
@@ -315,7 +315,7 @@ export const requirements: readonly Requirement[] = [
     async check(nftables) {
       assert.deepEqual(nftables.listTables(), []);
       assert.equal(nftables.tableDigest('inet', 'compliance'), undefined);
-      const applied = await nftables.applyTable(table, deadline);
+      const applied = await nftables.applyTable(table, deadline());
       assert.deepEqual(applied, { changed: true, recreated: [], emptied: [] });
       assert.deepEqual(nftables.listTables(), [{ family: 'inet', name: 'compliance' }]);
       assert.equal(nftables.tableDigest('inet', 'compliance'), digestTable(table));
@@ -329,7 +329,7 @@ export const requirements: readonly Requirement[] = [
   withTable('leaves alone a table that stands as declared', async (nftables) => {
     nftables.change([port('add', 80)]);
     const before = nftables.generation();
-    const applied = await nftables.applyTable(table, deadline);
+    const applied = await nftables.applyTable(table, deadline());
     assert.deepEqual(applied, { changed: false, recreated: [], emptied: [] });
     assert.equal(nftables.generation(), before);
     assert.equal(nftables.tableDigest('inet', 'compliance'), digestTable(table));
@@ -338,7 +338,7 @@ export const requirements: readonly Requirement[] = [
   withTable('keeps contents when the rules change', async (nftables) => {
     nftables.change([port('add', 80)]);
     const next = { ...table, body: `${body}\n  chain three { }\n` };
-    assert.deepEqual(await nftables.applyTable(next, deadline), {
+    assert.deepEqual(await nftables.applyTable(next, deadline()), {
       changed: true,
       recreated: [],
       emptied: [],
@@ -350,7 +350,7 @@ export const requirements: readonly Requirement[] = [
   withTable('carries contents into a set that is declared anew', async (nftables) => {
     nftables.change([port('add', 80), { ...port('add', 81, '10.0.0.2'), comment: 'kept' }]);
     const next = { ...table, body: body.replace('map ports {', 'map ports { size 1000;') };
-    assert.deepEqual(await nftables.applyTable(next, deadline), {
+    assert.deepEqual(await nftables.applyTable(next, deadline()), {
       changed: true,
       recreated: ['ports'],
       emptied: [],
@@ -364,7 +364,7 @@ export const requirements: readonly Requirement[] = [
     const other = body
       .replace('map ports { type inet_proto', 'map ports { type mark . inet_proto')
       .replace(/set pairs.*\n/, '');
-    const applied = await nftables.applyTable({ ...table, body: other }, deadline);
+    const applied = await nftables.applyTable({ ...table, body: other }, deadline());
     assert.deepEqual(
       { ...applied, emptied: [...applied.emptied].sort() },
       { changed: true, recreated: [], emptied: ['pairs', 'ports'] },
@@ -384,7 +384,7 @@ export const requirements: readonly Requirement[] = [
       },
     ]);
     const without = { ...table, body: body.replace(/chain one.*\n/, '') };
-    await assert.rejects(nftables.applyTable(without, deadline), { code: 'EBUSY' });
+    await assert.rejects(nftables.applyTable(without, deadline()), { code: 'EBUSY' });
     assert.equal(nftables.tableDigest('inet', 'compliance'), digestTable(table));
     assert.equal(nftables.listElements('inet', 'compliance', 'verdicts').length, 1);
   }),
@@ -393,9 +393,9 @@ export const requirements: readonly Requirement[] = [
     name: 'refuses a body that ends its own table, and names that are none',
     async check(nftables) {
       const escaping = { ...table, body: 'chain a { } }\ntable inet other { chain b { }' };
-      await assert.rejects(nftables.applyTable(escaping, deadline), RangeError);
-      await assert.rejects(nftables.applyTable({ ...table, body: 'chain a {' }, deadline), RangeError);
-      await assert.rejects(nftables.applyTable({ ...table, name: 'x { } #' }, deadline), RangeError);
+      await assert.rejects(nftables.applyTable(escaping, deadline()), RangeError);
+      await assert.rejects(nftables.applyTable({ ...table, body: 'chain a {' }, deadline()), RangeError);
+      await assert.rejects(nftables.applyTable({ ...table, name: 'x { } #' }, deadline()), RangeError);
       assert.deepEqual(nftables.listTables(), []);
     },
   },
@@ -411,13 +411,13 @@ export const requirements: readonly Requirement[] = [
   }),
 
   withTable('loads scripts and shows tables', async (nftables) => {
-    await nftables.loadRuleset('table ip extra {\n  chain c { }\n}\n', deadline);
+    await nftables.loadRuleset('table ip extra {\n  chain c { }\n}\n', deadline());
     assert.equal(nftables.listTables().length, 2);
-    const shown = JSON.stringify(await nftables.listRuleset('ip', 'extra', deadline));
+    const shown = JSON.stringify(await nftables.listRuleset('ip', 'extra', deadline()));
     assert.match(shown, /"name":"c"/);
-    await nftables.loadRuleset('delete table ip extra\n', deadline);
-    await assert.rejects(nftables.loadRuleset('delete table ip extra\n', deadline), { code: 'ENOENT' });
-    await assert.rejects(nftables.loadRuleset('no such thing\n', deadline), { code: 'ENFT' });
-    await assert.rejects(nftables.listRuleset('ip', 'extra', deadline), { code: 'ENOENT' });
+    await nftables.loadRuleset('delete table ip extra\n', deadline());
+    await assert.rejects(nftables.loadRuleset('delete table ip extra\n', deadline()), { code: 'ENOENT' });
+    await assert.rejects(nftables.loadRuleset('no such thing\n', deadline()), { code: 'ENFT' });
+    await assert.rejects(nftables.listRuleset('ip', 'extra', deadline()), { code: 'ENOENT' });
   }),
 ];

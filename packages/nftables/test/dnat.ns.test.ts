@@ -22,6 +22,7 @@ import {
   type TestNamespace,
   worldAddresses,
 } from '@podwire/testkit';
+import { deadline } from './deadline.js';
 
 const decision = path.resolve(
   import.meta.dirname,
@@ -142,10 +143,7 @@ before(async () => {
   namespace = openNamespace(host.namespace.path);
   nftables = openNftables({ namespace });
   conntrack = openConntrack({ namespace });
-  await nftables.applyTable(
-    { family: 'inet', name: 'podwire', body: bodyOfDecision() },
-    { signal: AbortSignal.timeout(30_000) },
-  );
+  await nftables.applyTable({ family: 'inet', name: 'podwire', body: bodyOfDecision() }, deadline());
   for (const protocol of PROTOCOLS) {
     for (const address of [pods.one.ipv4, pods.one.ipv6]) await serveEcho(one, protocol, address, POD_PORT);
   }
@@ -233,14 +231,13 @@ describe('the maps', () => {
 describe('applying the table anew', () => {
   it('lets every connection through meanwhile', async () => {
     const body = bodyOfDecision();
-    const signal = AbortSignal.timeout(60_000);
     let asking = true;
     let applied = 0;
     const applying = (async () => {
       while (asking) {
         const extra = applied % 2 === 0 ? 'chain extra { counter; }' : '';
         const declaration = { family: 'inet', name: 'podwire', body: `${body}\n${extra}\n` } as const;
-        assert.deepEqual(await nftables.applyTable(declaration, { signal }), {
+        assert.deepEqual(await nftables.applyTable(declaration, deadline()), {
           changed: true,
           recreated: [],
           emptied: [],
@@ -257,7 +254,6 @@ describe('applying the table anew', () => {
 });
 
 describe('connection tracking', () => {
-  const signal = AbortSignal.timeout(30_000);
   for (const family of [4, 6] as const) {
     it(`loses the entries of a host port over IPv${family}, seen from either end`, async () => {
       const [node, pod] =
@@ -268,7 +264,7 @@ describe('connection tracking', () => {
         await ask(world, 'udp', node, HOST_PORT);
         await ask(world, 'tcp', node, HOST_PORT);
         assert.notEqual(conntrack.listConntrack(filter).length, 0);
-        await conntrack.deleteConntrack([filter], { signal });
+        await conntrack.deleteConntrack([filter], deadline());
         assert.deepEqual(conntrack.listConntrack(filter), []);
         // Those of another protocol stay, unless the pod itself is meant.
         if (filter !== byPod)

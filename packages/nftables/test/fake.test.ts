@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createFakeConntrack, createFakeNftables } from '../src/fake.js';
 import { requirements } from './compliance.js';
 import { conntrackRequirements, entry } from './conntrack-compliance.js';
+import { deadline } from './deadline.js';
 
-const deadline = { signal: AbortSignal.timeout(60_000) };
 const body = 'set s { type inet_service; }';
 const table = { family: 'inet', name: 't', body } as const;
 const element = { family: 'inet', table: 't', set: 's', key: [{ type: 'inet_service', value: 1 }] } as const;
@@ -27,7 +27,7 @@ describe('the fake conntrack does what the kernel does:', () => {
 describe('failures on demand', () => {
   it('fail once, before anything is done', async () => {
     const nftables = createFakeNftables();
-    await nftables.applyTable(table, deadline);
+    await nftables.applyTable(table, deadline());
     nftables.inject({ method: 'change', code: 'ENOBUFS' });
     expect(() => nftables.change([{ op: 'add', ...element }])).toThrow(
       /add element inet t s \{ 1 \}: ENOBUFS/,
@@ -40,13 +40,13 @@ describe('failures on demand', () => {
   it('fail after the work is done', async () => {
     const nftables = createFakeNftables();
     nftables.inject({ method: 'applyTable', code: 'ETIMEDOUT', after: true });
-    await expect(nftables.applyTable(table, deadline)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    await expect(nftables.applyTable(table, deadline())).rejects.toMatchObject({ code: 'ETIMEDOUT' });
     expect(nftables.listTables()).toHaveLength(1);
   });
 
   it('fail for what they are about, as often as asked for', async () => {
     const nftables = createFakeNftables();
-    await nftables.applyTable(table, deadline);
+    await nftables.applyTable(table, deadline());
     nftables.inject({
       method: 'change',
       code: 'EBUSY',
@@ -66,11 +66,11 @@ describe('failures on demand', () => {
 describe('tampering', () => {
   it('makes the digest unknown and the table applied anew, with its contents', async () => {
     const nftables = createFakeNftables();
-    await nftables.applyTable(table, deadline);
+    await nftables.applyTable(table, deadline());
     nftables.change([{ op: 'add', ...element }]);
     nftables.tamper('inet', 't');
     expect(nftables.tableDigest('inet', 't')).toBeUndefined();
-    expect((await nftables.applyTable(table, deadline)).changed).toBe(true);
+    expect((await nftables.applyTable(table, deadline())).changed).toBe(true);
     expect(nftables.hasElements([element])).toEqual([true]);
   });
 });

@@ -10,9 +10,9 @@ import {
 } from '@podwire/linux';
 import { digestTable, type ElementChange, loadRuleset, type Nftables, openNftables } from '@podwire/nftables';
 import { runNft } from '../src/program.js';
+import { deadline } from './deadline.js';
 
 const file = `/run/netns/pw-nft-table-${process.pid}`;
-const deadline = { signal: AbortSignal.timeout(120_000) };
 const body = `
   map ports { type inet_proto . inet_service : ipv4_addr . inet_service; }
   map verdicts { type ifname : verdict; }
@@ -40,7 +40,7 @@ after(() => {
 });
 
 beforeEach(async () => {
-  await nftables.applyTable(table, deadline);
+  await nftables.applyTable(table, deadline());
 });
 
 afterEach(() => nftables.deleteTable('inet', 't'));
@@ -66,11 +66,11 @@ function port(op: ElementChange['op'], number: number, address = '10.0.0.1'): El
 
 /** What somebody else does with nft. */
 async function nft(script: string): Promise<void> {
-  await loadRuleset(script, { ...deadline, namespace });
+  await loadRuleset(script, { ...deadline(), namespace });
 }
 
 async function listing(...what: string[]): Promise<string> {
-  return await runNft(['list', ...what], '', { ...deadline, namespace });
+  return await runNft(['list', ...what], '', { ...deadline(), namespace });
 }
 
 describe('the digest of a table', () => {
@@ -95,7 +95,7 @@ describe('the digest of a table', () => {
       assert.equal(digest(), digestTable(table));
       await nft(`${script}\n`);
       assert.equal(digest(), undefined);
-      assert.equal((await nftables.applyTable(table, deadline)).changed, true);
+      assert.equal((await nftables.applyTable(table, deadline())).changed, true);
       assert.equal(digest(), digestTable(table));
       assert.equal(anonymous(await listing('table', 'inet', 't')), anonymous(untouched));
     });
@@ -131,7 +131,7 @@ describe('applying a table', () => {
     const other = body
       .replace('hook forward priority filter', 'hook input priority 7')
       .replace('chain regular {', 'chain regular { type filter hook output priority 0;');
-    await nftables.applyTable({ ...table, body: other }, deadline);
+    await nftables.applyTable({ ...table, body: other }, deadline());
     const text = await listing('table', 'inet', 't');
     assert.match(text, /hook input priority filter \+ 7/);
     assert.match(text, /hook output priority filter/);
@@ -143,7 +143,7 @@ describe('applying a table', () => {
       .replace(/chain regular.*\n/, '')
       .replace(/counter seen.*\n/, '')
       .replace(/chain nat.*\n/, '');
-    assert.deepEqual(await nftables.applyTable({ ...table, body: less }, deadline), {
+    assert.deepEqual(await nftables.applyTable({ ...table, body: less }, deadline()), {
       changed: true,
       recreated: [],
       emptied: [],
@@ -160,13 +160,13 @@ describe('applying a table', () => {
        map named { type ipv4_addr . inet_service : counter; size ${size}; }
        counter c { }
        chain regular { }`;
-    await nftables.applyTable({ ...table, body: declare(10) }, deadline);
+    await nftables.applyTable({ ...table, body: declare(10) }, deadline());
     await nft(`add element inet t nets { 10.0.0.0/8, 192.0.2.1-192.0.2.9 comment "a } few; # of them" }
       add element inet t fading { aa:bb:cc:dd:ee:ff timeout 1h }
       add element inet t verdicts { "eth0" : jump regular, "lo" : accept }
       add element inet t named { 10.0.0.1 . 53 : "c" }\n`);
     const before = await listing('table', 'inet', 't');
-    const applied = await nftables.applyTable({ ...table, body: declare(20) }, deadline);
+    const applied = await nftables.applyTable({ ...table, body: declare(20) }, deadline());
     assert.deepEqual(applied.emptied, []);
     assert.deepEqual([...applied.recreated].sort(), ['fading', 'named', 'nets', 'verdicts']);
     const later = (text: string) => anonymous(text).replace(/expires \S+/g, 'expires later');
@@ -180,7 +180,7 @@ describe('applying a table', () => {
       set foreign { type mark; elements = { 1 } }
       chain foreign { drop; }
     }\n`);
-    const applied = await nftables.applyTable(table, deadline);
+    const applied = await nftables.applyTable(table, deadline());
     assert.deepEqual(applied, { changed: true, recreated: ['ports'], emptied: ['foreign'] });
     assert.deepEqual(nftables.hasElements([port('add', 80)]), [true]);
     assert.doesNotMatch(await listing('table', 'inet', 't'), /foreign/);
@@ -193,7 +193,7 @@ describe('applying a table', () => {
       ...table,
       body: `${body.replace('map ports {', 'map ports { size 9;')}\n  chain bad { jump nowhere; }\n`,
     };
-    await assert.rejects(nftables.applyTable(refused, deadline), {
+    await assert.rejects(nftables.applyTable(refused, deadline()), {
       code: 'ENOENT',
       message: /chain bad \{ jump nowhere; \}/,
     });
@@ -206,7 +206,7 @@ describe('applying a table', () => {
     nftables.change(many);
     const other = { ...table, body: body.replace('map ports {', 'map ports { size 60000;') };
     let done = false;
-    const applied = nftables.applyTable(other, deadline).finally(() => (done = true));
+    const applied = nftables.applyTable(other, deadline()).finally(() => (done = true));
     let made = 0;
     while (!done) {
       nftables.change([
@@ -234,15 +234,15 @@ describe('applying a table', () => {
 
   it('happens one after the other', async () => {
     const bodies = Array.from({ length: 5 }, (_, n) => `${body}\n  chain extra${n} { }\n`);
-    await Promise.all(bodies.map((one) => nftables.applyTable({ ...table, body: one }, deadline)));
+    await Promise.all(bodies.map((one) => nftables.applyTable({ ...table, body: one }, deadline())));
     assert.equal(digest(), digestTable({ ...table, body: bodies[4]! }));
     assert.match(await listing('table', 'inet', 't'), /extra4/);
     assert.doesNotMatch(await listing('table', 'inet', 't'), /extra[0-3]/);
   });
 
   it('goes on after one that failed', async () => {
-    const failing = nftables.applyTable({ ...table, body: 'nonsense' }, deadline);
-    const good = nftables.applyTable({ ...table, body: 'chain only { }' }, deadline);
+    const failing = nftables.applyTable({ ...table, body: 'nonsense' }, deadline());
+    const good = nftables.applyTable({ ...table, body: 'chain only { }' }, deadline());
     await assert.rejects(failing, { code: 'ENFT' });
     assert.equal((await good).changed, true);
   });
@@ -251,7 +251,7 @@ describe('applying a table', () => {
 describe('showing a table', () => {
   it('gives what libnftables-json(5) says', async () => {
     nftables.change([port('add', 80)]);
-    const objects = await nftables.listRuleset('inet', 't', deadline);
+    const objects = await nftables.listRuleset('inet', 't', deadline());
     const map = objects.find((object) =>
       JSON.stringify(object).startsWith('{"map":{"family":"inet","name":"ports"'),
     );
