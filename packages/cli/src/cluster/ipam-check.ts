@@ -68,11 +68,11 @@ function describeFinding({ kind, message, remedy }: Finding, paint: Colors): str
 }
 
 /** One finding as programs get it. `mend` is what --fix does; `left` is why it does nothing. */
-export function findingJson({ remedy, ...finding }: Finding): object {
+function findingJson({ remedy, ...finding }: Finding): object {
   return { ...finding, ...(remedy.how === 'write' ? { mend: remedy.what } : { left: remedy.why }) };
 }
 
-export function checkJson({ findings, ...report }: CheckReport): object {
+function checkJson({ findings, ...report }: CheckReport): object {
   return { ...report, findings: findings.map(findingJson) };
 }
 

@@ -46,14 +46,14 @@ async function writeMigration(io: Io, migration: Migration): Promise<void> {
   const { from, to, pods, blocks, done } = migration;
   if (done)
     return writeLines(io, [`nothing has an address of ${printable(from)} any more, and it is deleted`]);
-  const [{ renderTable }, { migratingTable }] = await Promise.all([
+  const [{ renderTable }, { leaseTable }] = await Promise.all([
     import('../render/table.js'),
     import('./tables.js'),
   ]);
   const away = new Set(blocks.flatMap(({ present, node }) => (present || node === undefined ? [] : [node])));
   return writeLines(io, [
     `pool ${printable(from)} is disabled: new pods get addresses of ${printable(to)}; ${describeLeft(migration)}`,
-    ...(pods.length === 0 ? [] : renderTable(migratingTable(pods, io.now()), colorsFor(io, io.stdout))),
+    ...(pods.length === 0 ? [] : renderTable(leaseTable(pods, io.now()), colorsFor(io, io.stdout))),
     ...[...away].map(
       (node) =>
         `node ${printable(node)} is unreachable and gives nothing back: podwire nodes forget ${printable(node)}`,

@@ -1,9 +1,9 @@
 /** `podwire ipam show` of a cluster. */
-import { parseAddress } from '@podwire/addresses';
 import type { AddressShown, ClusterShown, ClusterSnapshot } from '@podwire/cluster-ipam/operations';
 import type { Command } from 'commander';
 import { optionsOf, outputOf } from '../command.js';
 import { type Colors, colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import type { TableOptions } from '../render/table.js';
 import type { ClusterPlace } from './options.js';
 import { withPatience } from './patience.js';
 import { withStoreAt } from './with-store.js';
@@ -18,7 +18,6 @@ interface Options {
 
 export async function showOfCluster(command: Command, io: Io, place: ClusterPlace): Promise<void> {
   const options = optionsOf(command) as Options;
-  if (options.ip !== undefined) requireAddress(command, options.ip);
   const { compareCidrs, readCluster, showAddress, showCluster } =
     await import('@podwire/cluster-ipam/operations');
   const snapshot = await withStoreAt(place, io, (access, signal) =>
@@ -36,14 +35,6 @@ export async function showOfCluster(command: Command, io: Io, place: ClusterPlac
   return writeLines(io, lines);
 }
 
-function requireAddress(command: Command, text: string): void {
-  try {
-    parseAddress(text);
-  } catch (error) {
-    command.error(`error: --ip: ${(error as Error).message}`, { exitCode: 2 });
-  }
-}
-
 const leasesOf = ({ ledgers }: ClusterSnapshot) =>
   ledgers.flatMap(({ value: { node, cidr, entries } }) =>
     entries.map((entry) => ({ ...entry, node, block: cidr })),
@@ -59,13 +50,15 @@ async function renderCluster(
   const paint = colorsFor(io, io.stdout);
   const part = (wanted: boolean | undefined, title: string, lines: () => string[]): string[] =>
     wanted === true ? ['', paint.bold(title), ...lines()] : [];
+  const table = (options: TableOptions): string[] =>
+    options.rows.length === 0 ? ['none'] : renderTable(options, paint);
   const usage =
     shown.pools.length === 0 ? [] : renderTable(tables.usageTable(shown, blocks === true, paint), paint);
   return [
     ...usage,
     ...(shown.outside === 0 ? [] : [`${shown.outside} addresses in use lie in no pool: podwire ipam check`]),
-    ...part(leases, 'addresses in use', () => renderTable(tables.leaseTable(inUse, io.now()), paint)),
-    ...part(borrowed, 'borrowed', () => renderTable(tables.loanTable(shown.loans), paint)),
+    ...part(leases, 'addresses in use', () => table(tables.leaseTable(inUse, io.now()))),
+    ...part(borrowed, 'borrowed', () => table(tables.loanTable(shown.loans))),
     ...part(configuration, 'settings', () => describeSettings(shown, paint)),
   ];
 }

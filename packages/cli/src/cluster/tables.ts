@@ -3,7 +3,6 @@ import type {
   BlockShown,
   ClusterShown,
   LoanShown,
-  MigratingPod,
   NodeShown,
   PoolShown,
 } from '@podwire/cluster-ipam/operations';
@@ -117,16 +116,6 @@ export function workloadTable(workloads: readonly Workload[]): TableOptions {
     ),
   ]);
   return { head: ['NETWORK', 'PODS', 'ADDRESSES', 'POOLS', 'STICKY', 'ASSIGNED'], rows };
-}
-
-export function migratingTable(pods: readonly MigratingPod[], now: number): TableOptions {
-  const rows = pods.map(({ address, pod, owner, node, since }) => [
-    address,
-    printable(pod ?? owner),
-    printable(node),
-    formatAge(now - since),
-  ]);
-  return { head: ['ADDRESS', 'POD', 'NODE', 'AGE'], rows };
 }
 
 interface Lease {

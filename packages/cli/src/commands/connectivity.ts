@@ -113,9 +113,10 @@ async function show(
   if (outputOf(command) === 'json') return writeJson(io, { ...about, ...report });
   const { renderMatrix, renderFailures, renderVerdict } = await import('../testbed/render-matrix.js');
   const paint = colorsFor(io, io.stdout);
+  const failures = renderFailures(report, paint);
   return writeLines(io, [
     ...renderMatrix(report, io.stdout.columns ?? 160, paint),
-    ...renderFailures(report, paint),
+    ...(failures.length === 0 ? [] : ['', ...failures]),
     ...notes.map(paint.yellow),
     ...renderVerdict(report, paint),
   ]);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { parseAddress } from '@podwire/addresses';
 import { openLocatedApi } from '../api/locate.js';
 import type { BlockView, IpamView, LeaseView, PoolView } from '../api/shapes.js';
+import { readIp } from '../cluster/arguments.js';
 import { defineClusterIpam } from '../cluster/ipam-commands.js';
 import { addStore, locateCluster } from '../cluster/options.js';
 import {
@@ -36,7 +37,7 @@ function defineShow(show: Command, io: Io): void {
     .description(
       'Shows the pools of the cluster: how many addresses are in use, lent, reserved and free; with --blocks also who has which block. Without a store, the pools and blocks of this node: used, cooling (released a moment ago, see coolDown), reserved and free. With --ip, what is known of one address.',
     )
-    .option('--ip <address>', 'one address')
+    .option('--ip <address>', 'one address', readIp)
     .option('--leases', 'every address in use with its owner')
     .option('--blocks', 'every block with its node (cluster)')
     .option('--borrowed', 'addresses that nodes have of blocks of others (cluster)')
@@ -59,7 +60,7 @@ function defineNode(node: Command, io: Io): void {
   node
     .summary('what this node has, from its agent')
     .description('Shows the addresses of this node, as its agent has them: also those that cool down.')
-    .option('--ip <address>', 'one address')
+    .option('--ip <address>', 'one address', readIp)
     .option('--leases', 'every address in use with its owner')
     .action(() => showNode(node, io));
   addOutput(addAgent(node));
@@ -82,7 +83,7 @@ async function showEither(command: Command, io: Io): Promise<void> {
 async function showNode(command: Command, io: Io): Promise<void> {
   const { ip, leases } = optionsOf(command) as { ip?: string; leases?: boolean };
   const api = await openLocatedApi(command, io);
-  if (ip !== undefined) return showAddress(command, io, await describeAddress(api, readAddress(command, ip)));
+  if (ip !== undefined) return showAddress(command, io, await describeAddress(api, ip));
   const view = await api.get<IpamView>('/v1/ipam');
   if (outputOf(command) === 'json') return writeJson(io, view);
   const { renderTable } = await import('../render/table.js');
@@ -96,15 +97,6 @@ async function showNode(command: Command, io: Io): Promise<void> {
     ),
   ]);
   return writeLines(io, tables);
-}
-
-function readAddress(command: Command, text: string): string {
-  try {
-    parseAddress(text);
-    return text;
-  } catch (error) {
-    return command.error(`error: --ip: ${(error as Error).message}`, { exitCode: 2 });
-  }
 }
 
 const poolHead = ['POOL / BLOCK', 'SIZE', 'USED', 'COOLING', 'RESERVED', 'FREE'];

@@ -37,7 +37,7 @@ async function show(command: Command, io: Io): Promise<void> {
   ]);
 }
 
-export function peerTable(peers: readonly PeerStatusView[], wide: boolean) {
+function peerTable(peers: readonly PeerStatusView[], wide: boolean) {
   const rows = peers.map(({ name, ipv4, ipv6, blocks, mtu, problems }) => [
     printable(name),
     [ipv4, ipv6].filter((address) => address !== undefined).join(' '),

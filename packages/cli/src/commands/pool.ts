@@ -6,6 +6,7 @@ import { withPatience } from '../cluster/patience.js';
 import { withStore } from '../cluster/with-store.js';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { groupDigits } from '../render/digits.js';
 import { startProgress } from '../render/progress.js';
 
 export function define(command: Command, io: Io): void {
@@ -75,7 +76,7 @@ function describe(pool: PoolShown, state: string): string[] {
   const { name, network, cidr, blockSize, ...rest } = pool.configuration;
   return [
     `pool ${printable(name)}: ${cidr} of network ${printable(network)}, ${state}`,
-    `addresses      ${pool.total}: ${pool.inUse} in use, ${pool.reserved} reserved, ${pool.free} free, ${pool.lent} lent to other nodes`,
+    `addresses      ${groupDigits(pool.total)}: ${pool.inUse} in use, ${groupDigits(pool.reserved)} reserved, ${groupDigits(pool.free)} free, ${pool.lent} lent to other nodes`,
     `blocks         /${blockSize}, ${pool.blocks.length} with nodes${rest.maxBlocksPerNode === undefined ? '' : `, ${rest.maxBlocksPerNode} for a node at most`}`,
     `encapsulation  ${rest.encapsulation}`,
     `NAT outgoing   ${rest.natOutgoing ? 'on' : 'off'}`,

@@ -5,7 +5,6 @@ import {
   countTestbed,
   createTestbed,
   hasEtcd,
-  type Inventory,
   isNothing,
   listTestbeds,
   placesOf,
@@ -15,15 +14,14 @@ import {
 } from '@podwire/testbed';
 import type { Colors } from '../io.js';
 import type { Progress } from '../render/progress.js';
+import { type Ending, renderEnding } from '../testbed/render-ending.js';
 import { renderFailures, renderMatrix, renderVerdict } from '../testbed/render-matrix.js';
 
-export interface ManyNodesReport {
+export interface ManyNodesReport extends Ending {
   readonly nodes: number;
   /** Milliseconds until all pods were attached. */
   readonly up: number;
   readonly connectivity: ConnectivityReport;
-  readonly before: Inventory;
-  readonly left: Inventory;
 }
 
 const prefix = 'demo-';
@@ -41,8 +39,8 @@ export async function showManyNodes(
     observer: (what, work) => progress.step(what, () => work(() => undefined)),
   });
   const up = performance.now() - begin;
-  const before = countTestbed(name);
   try {
+    const before = countTestbed(name);
     await settle(testbed, signal);
     const connectivity = await progress.step('packets between all of their pods', () =>
       testbed.matrix({ signal }),
@@ -59,21 +57,17 @@ export const isManyNodesWell = ({ connectivity, left }: ManyNodesReport): boolea
   connectivity.ok && isNothing(left);
 
 export function renderManyNodes(
-  { nodes, connectivity, before, left }: ManyNodesReport,
+  { nodes, connectivity, ...ending }: ManyNodesReport,
   width: number,
   paint: Colors,
 ): string[] {
-  const count = ({ namespaces, processes, files }: Inventory): string =>
-    `${namespaces} namespaces, ${processes} processes, ${files} files`;
   return [
     '',
     paint.bold(`${nodes} nodes, each with an agent of its own`),
     ...renderMatrix(connectivity, width, paint),
     ...renderFailures(connectivity, paint),
     ...renderVerdict(connectivity, paint),
-    isNothing(left)
-      ? paint.green(`Nothing is left of ${count(before)}.`)
-      : paint.red(`Left behind: ${count(left)}.`),
+    renderEnding(ending, paint),
   ];
 }
 

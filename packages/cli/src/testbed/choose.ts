@@ -13,7 +13,9 @@ export async function chooseTestbed(io: Io, given: string | undefined, otherwise
   if (name === undefined && all.length === 1) return all[0]!;
   if (name !== undefined && all.includes(name)) return name;
   const others =
-    all.length === 0 ? `none is up: podwire testbed up${otherwise}` : `there are ${all.join(', ')}`;
+    all.length === 0
+      ? `none is up: podwire testbed up${otherwise}`
+      : `there ${all.length === 1 ? 'is' : 'are'} ${all.join(', ')}`;
   if (name !== undefined) throw new PodwireError('TESTBED_FAILED', `there is no testbed ${name}; ${others}`);
   const why = all.length === 0 ? 'there is no testbed' : 'there are several testbeds';
   throw new PodwireError(

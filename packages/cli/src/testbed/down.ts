@@ -1,18 +1,11 @@
 /** `podwire testbed down`. */
 import { PodwireError } from '@podwire/errors';
 import { isAlive } from '@podwire/linux';
-import {
-  countTestbed,
-  type Inventory,
-  isNothing,
-  listTestbeds,
-  placesOf,
-  readRecord,
-  takeDown,
-} from '@podwire/testbed';
+import { countTestbed, isNothing, listTestbeds, placesOf, readRecord, takeDown } from '@podwire/testbed';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
 import { chooseTestbed } from './choose.js';
+import { type Ending, renderEnding } from './render-ending.js';
 
 export interface DownCall {
   readonly name: string | undefined;
@@ -20,10 +13,8 @@ export interface DownCall {
   readonly json: boolean;
 }
 
-interface Ended {
+interface Ended extends Ending {
   readonly name: string;
-  readonly before: Inventory;
-  readonly left: Inventory;
 }
 
 export async function takeDownTestbeds(io: Io, { name, all, json }: DownCall): Promise<void> {
@@ -41,9 +32,10 @@ export async function takeDownTestbeds(io: Io, { name, all, json }: DownCall): P
   if (ended.some(({ left }) => !isNothing(left))) io.exitCode = exitCodes.notAsItShould;
   if (json) return writeJson(io, { ended });
   if (ended.length === 0) return writeLines(io, ['no testbed is up']);
+  const paint = colorsFor(io, io.stdout);
   return writeLines(
     io,
-    ended.map((each) => describe(io, each)),
+    ended.map((each) => renderEnding(each, paint, ` of ${each.name}`)),
   );
 }
 
@@ -53,12 +45,4 @@ function requireNoMaker(name: string): void {
   if (record?.phase !== 'coming up' || !isAlive(record.owner)) return;
   const message = `the testbed ${name} is coming up at this moment, made by process ${record.owner.pid}: end that one, which takes it away`;
   throw new PodwireError('TESTBED_FAILED', message);
-}
-
-function describe(io: Io, { name, before, left }: Ended): string {
-  const paint = colorsFor(io, io.stdout);
-  const count = ({ namespaces, processes, files }: Inventory): string =>
-    `${namespaces} namespaces, ${processes} processes, ${files} files`;
-  if (isNothing(left)) return paint.green(`Nothing is left of ${count(before)}.`);
-  return paint.red(`Left behind of ${name}: ${count(left)}.`);
 }

@@ -87,7 +87,7 @@ export function renderNext(
   const far = pods.find((pod) => pod.node !== node?.name && pod.addresses.length > 0);
   const commands: (readonly [string, string])[] = [
     [`${podwire} connectivity test${testbed}`, 'who reaches whom'],
-    [`${podwire} testbed exec${option} ${node?.name} -- ip route`, 'a program on a node'],
+    [`${podwire} testbed exec${option} ${node?.name} -- ip route`, 'on a node'],
     ...(near === undefined || far === undefined
       ? []
       : [
@@ -96,9 +96,9 @@ export function renderNext(
             'or in a pod',
           ] as const,
         ]),
-    [`${podwire} testbed exec${option} ${node?.name} -- podwire status`, 'the agent of a node'],
-    [`${podwire} testbed exec${option} ${node?.name} -- podwire ipam show`, 'the addresses of the cluster'],
-    [`${podwire} testbed down${option}`, 'take everything away'],
+    [`${podwire} testbed exec${option} ${node?.name} -- podwire status`, 'the node’s agent'],
+    [`${podwire} testbed exec${option} ${node?.name} -- podwire ipam show`, 'all addresses'],
+    [`${podwire} testbed down${option}`, 'take it all away'],
   ];
   const width = Math.max(...commands.map(([line]) => line.length));
   return [

@@ -75,7 +75,7 @@ describe('pool', () => {
     const { stdout } = await cluster.podwire('pool show main');
     expect(stdout).toContain('pool main: 10.244.0.0/16 of network default, enabled\n');
     expect(stdout).toContain(
-      'addresses      65536: 2 in use, 17 reserved, 65517 free, 1 lent to other nodes\n',
+      'addresses      65 536: 2 in use, 17 reserved, 65 517 free, 1 lent to other nodes\n',
     );
     expect(stdout).toMatch(/\n10\.244\.1\.0\/26 +n2 +confirmed +64 +0 +0\n/);
     const unknown = await cluster.podwire('pool show mian');

@@ -1,0 +1,17 @@
+/** What is left of a testbed that was taken away. */
+import { type Inventory, isNothing } from '@podwire/testbed';
+import type { Colors } from '../io.js';
+
+export interface Ending {
+  readonly before: Inventory;
+  readonly left: Inventory;
+}
+
+/** @param of whose, where there may be several: ` of NAME` */
+export function renderEnding({ before, left }: Ending, paint: Colors, of = ''): string {
+  if (isNothing(left)) return paint.green(`Nothing is left of ${describe(before)}.`);
+  return paint.red(`Left behind${of}: ${describe(left)}.`);
+}
+
+const describe = ({ namespaces, processes, files }: Inventory): string =>
+  `${namespaces} namespaces, ${processes} processes, ${files} files`;
