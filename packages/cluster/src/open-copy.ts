@@ -1,6 +1,6 @@
 import { containsPrefix, parseAddress, hostPrefix, parsePrefix, type Prefix } from '@podwire/addresses';
 import { describeError } from '@podwire/errors';
-import type { Log } from '@podwire/rim';
+import { type Log, waitUntil } from '@podwire/rim';
 import type { Item, Revision, Store, WatchBatch } from '@podwire/store';
 import { createBlockIndex } from './block-index.js';
 import type { ClusterCopy, CopyChange, Stored } from './copy.js';
@@ -51,7 +51,6 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
   const shared = `${keys.root}/shared/`;
   const unreadable = new Map<string, string>();
   const listeners = new Set<(change: CopyChange) => void>();
-  const waiters = new Set<() => void>();
   const closed = new AbortController();
   let resolveSynced = (): void => undefined;
   let rejectSynced = (_reason: unknown): void => undefined;
@@ -65,8 +64,10 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
   let connected = false;
   let poolPrefixes: readonly (readonly [Prefix, string])[] = [];
 
-  const topicOf = (key: string): Topic | undefined =>
-    (Object.keys(shelves) as Topic[]).find((topic) => key.startsWith(`${keys.root}/${folders[topic]}`));
+  const homes = (Object.keys(shelves) as Topic[]).map(
+    (topic) => [`${keys.root}/${folders[topic]}`, topic] as const,
+  );
+  const topicOf = (key: string): Topic | undefined => homes.find(([folder]) => key.startsWith(folder))?.[1];
 
   function takeItem(item: Item, change: MutableChange): void {
     const topic = topicOf(item.key);
@@ -111,6 +112,7 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
         else dropKey(one.key, one.revision, change);
       }
     }
+    for (const shelf of Object.values(shelves)) shelf.settle(batch.revision);
     revision = batch.revision;
     connected = true;
     resolveSynced();
@@ -119,7 +121,6 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
 
   function announce(change: MutableChange): void {
     if (change.pools.size > 0) poolPrefixes = sortPools(pools.objects);
-    for (const wake of [...waiters]) wake();
     for (const listener of [...listeners]) {
       try {
         listener(change);
@@ -127,6 +128,11 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
         log.error({ err }, 'a listener to the copy of the cluster failed');
       }
     }
+  }
+
+  function onChange(listener: (change: CopyChange) => void): () => void {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   }
 
   const setConnected = (value: boolean): void => {
@@ -172,6 +178,8 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
       return connected;
     },
     note(key, value, at) {
+      // The watch has told it already, and what became of it since.
+      if (at <= revision) return;
       const topic = topicOf(key);
       const name = topic === undefined ? undefined : shelves[topic].put(key, value, at);
       if (name === undefined) return;
@@ -184,11 +192,8 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
       dropKey(key, at, change);
       announce(change);
     },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    reached: (wanted, signal) => waitUntil(() => revision >= wanted, waiters, signal),
+    onChange,
+    reached: (wanted, signal) => waitUntil(() => revision >= wanted, onChange, signal),
     async close() {
       closed.abort(new DOMException('closed', 'AbortError'));
       rejectSynced(closed.signal.reason);
@@ -202,26 +207,4 @@ function sortPools(pools: ReadonlyMap<string, Stored<Pool>>): (readonly [Prefix,
   return [...pools.values()]
     .map(({ value }) => [parsePrefix(value.cidr), value.name] as const)
     .sort(([a], [b]) => b.length - a.length);
-}
-
-function waitUntil(isSo: () => boolean, waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
-  if (isSo()) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      waiters.delete(look);
-      signal.removeEventListener('abort', stop);
-    };
-    const look = (): void => {
-      if (!isSo()) return;
-      end();
-      resolve();
-    };
-    const stop = (): void => {
-      end();
-      reject(signal.reason as Error);
-    };
-    waiters.add(look);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-  });
 }

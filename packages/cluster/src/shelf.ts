@@ -13,6 +13,8 @@ export interface Shelf<T> {
   drop(key: string, revision: Revision): string | undefined;
   /** Takes away everything that is not among the keys and not newer. Returns the names. */
   retain(keys: ReadonlySet<string>, revision: Revision): string[];
+  /** Everything up to this revision was told: deletions up to there need not be remembered. */
+  settle(revision: Revision): void;
   /** Forgets revisions, not objects: the store has gone back in time, and whatever it says now counts. */
   distrust(): void;
 }
@@ -28,7 +30,7 @@ export interface ShelfOptions<T> {
 export function createShelf<T>({ kind, nameOf, keyOf, onChange }: ShelfOptions<T>): Shelf<T> {
   const objects = new Map<string, Stored<T>>();
   const names = new Map<string, string>();
-  /** Deletions by ourselves that the watch has not told yet: older news must not bring the object back. */
+  /** Deletions at or after what the watch has told: older news must not bring the object back. */
   const gone = new Map<string, Revision>();
 
   const knownRevision = (key: string): Revision =>
@@ -71,9 +73,11 @@ export function createShelf<T>({ kind, nameOf, keyOf, onChange }: ShelfOptions<T
       return forget(key);
     },
     retain(keys, revision) {
-      for (const [key, at] of gone) if (at <= revision) gone.delete(key);
       const surplus = [...names.keys()].filter((key) => !keys.has(key) && knownRevision(key) <= revision);
       return surplus.map((key) => forget(key)!);
+    },
+    settle(revision) {
+      for (const [key, at] of gone) if (at <= revision) gone.delete(key);
     },
     distrust() {
       gone.clear();

@@ -13,6 +13,7 @@ import {
   type Pool,
   poolKind,
 } from '../src/index.js';
+import { createShelf } from '../src/shelf.js';
 
 const keys = keysBelow('/podwire');
 const signal = AbortSignal.timeout(30_000);
@@ -105,6 +106,25 @@ describe('a copy of the cluster', () => {
     follower.restore();
     await copy.reached(await putPool(pool('web', '10.1.0.0/16')), signal);
     expect(new Set(seen)).toEqual(new Set([0]));
+  });
+
+  test('a late word of one’s own write does not bring back what was deleted since', async () => {
+    await open();
+    const value = block('10.1.0.0/26', 'a');
+    const written = await putBlock(value);
+    await store.delete(keys.block(value.cidr));
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), signal);
+    copy.note(keys.block(value.cidr), value, written);
+    expect(copy.blocks.size).toBe(0);
+  });
+
+  test('a deletion is remembered until everything up to it was told, and no longer', () => {
+    const shelf = createShelf({ kind: poolKind, nameOf: ({ name }) => name });
+    shelf.drop('/web', 5);
+    shelf.settle(4);
+    expect(shelf.put('/web', pool('web', '10.1.0.0/16'), 3)).toBeUndefined();
+    shelf.settle(5);
+    expect(shelf.put('/web', pool('web', '10.1.0.0/16'), 3)).toBe('web');
   });
 
   test('an object that cannot be read is named, and what was known of it stays', async () => {

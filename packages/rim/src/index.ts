@@ -44,4 +44,4 @@ export interface FaultPoints {
 export const noFaults: FaultPoints = { reach: quiet };
 
 export { deadlineSignal, withDeadline } from './deadline.js';
-export { orAborted } from './signals.js';
+export { orAborted, waitUntil } from './signals.js';

@@ -16,3 +16,25 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undef
     signal.removeEventListener('abort', stop);
   }
 }
+
+/** Resolves when `isSo` holds; looked at now and whenever `subscribe`'s listener is called. @throws the signal's reason */
+export function waitUntil(
+  isSo: () => boolean,
+  subscribe: (listener: () => void) => () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if (isSo()) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const unsubscribe = subscribe(() => {
+      if (isSo()) end(resolve);
+    });
+    const stop = (): void => end(() => reject(signal.reason as Error));
+    const end = (settle: () => void): void => {
+      unsubscribe();
+      signal.removeEventListener('abort', stop);
+      settle();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}

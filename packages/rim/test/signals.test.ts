@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { orAborted } from '../src/index.js';
+import { orAborted, waitUntil } from '../src/index.js';
 
 const never = new Promise<never>(() => undefined);
 
@@ -28,4 +28,24 @@ test('work that fails when nobody waits any more is no unhandled rejection', asy
   await expect(orAborted(work, stop.signal)).rejects.toThrow('enough');
   fail(new Error('late'));
   await new Promise((resolve) => setImmediate(resolve));
+});
+
+test('waiting for a state ends when a listener is told of it, or with the signal; nobody listens after that', async () => {
+  const listeners = new Set<() => void>();
+  const subscribe = (listener: () => void): (() => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  const tell = (): void => [...listeners].forEach((listener) => listener());
+  const stop = new AbortController();
+  let count = 0;
+  const [two, nine] = [2, 9].map((wanted) => waitUntil(() => count >= wanted, subscribe, stop.signal));
+  for (count = 1; count <= 2; count++) tell();
+  await two;
+  stop.abort(new Error('enough'));
+  await expect(nine).rejects.toThrow('enough');
+  expect(listeners.size).toBe(0);
+  await waitUntil(() => true, subscribe, stop.signal);
+  await expect(waitUntil(() => false, subscribe, stop.signal)).rejects.toThrow('enough');
+  expect(listeners.size).toBe(0);
 });
