@@ -4,6 +4,7 @@ import { NftablesError } from '@podwire/nftables';
 import { createFakeSystem, type FakeSystem } from '../src/fake/index.js';
 import { createEngine, type Engine, LIVE_GROUP, type Owned } from '../src/index.js';
 import { listLinks, listRoutes } from '@podwire/netlink';
+import { call } from './call.js';
 import { nodeResources, podResources } from './resources.js';
 
 let system: FakeSystem;
@@ -16,7 +17,6 @@ beforeEach(async () => {
 });
 
 const node: Owned = { owner: 'node', resources: nodeResources };
-const call = () => ({ signal: AbortSignal.timeout(10_000) });
 const pod = (n: number): Owned => ({
   owner: `endpoint:${n}`,
   resources: podResources(n),

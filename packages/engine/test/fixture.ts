@@ -10,6 +10,8 @@ import {
 } from '../src/index.js';
 import { nodeResources, podResources } from './resources.js';
 
+export { call } from './call.js';
+
 /** A private host with an engine that takes it for the node. */
 export interface EngineHost {
   readonly host: PrivateHost;
@@ -50,5 +52,3 @@ export function endpointOf(namespace: TestNamespace, n: number): Owned {
 }
 
 export const node: Owned = { owner: 'node', resources: nodeResources };
-
-export const call = () => ({ signal: AbortSignal.timeout(20_000) });
