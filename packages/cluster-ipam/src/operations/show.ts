@@ -1,6 +1,7 @@
 /** The cluster's addresses as people ask for them. Pure. */
-import { addressBits, containsPrefix, lastAddress, prefixSize, type Prefix } from '@podwire/addresses';
+import { containsPrefix, prefixSize } from '@podwire/addresses';
 import type { Block, LedgerEntry, Pool } from '@podwire/cluster';
+import { type AddressRange, readPool } from '@podwire/ipam';
 import { blocksWithin, type ClusterSnapshot, ledgersWithin, poolAround } from './snapshot.js';
 import { canonicalAddress, compareCidrs, prefixFrom } from './text.js';
 
@@ -71,7 +72,7 @@ export function showPool(snapshot: ClusterSnapshot, pool: Pool): PoolShown {
     used.set(value.cidr, (used.get(value.cidr) ?? 0) + value.entries.length);
   }
   const inUse = countEntries(ledgers.map(({ value }) => value.entries));
-  const unusable = reservedRanges(pool, prefix);
+  const unusable = readPool(pool).reserved;
   const usedReserved = ledgers.flatMap(({ value }) => value.entries).filter(isWithin(unusable)).length;
   const total = prefixSize(prefix);
   const reserved = sizeOfRanges(unusable) - BigInt(usedReserved);
@@ -97,40 +98,14 @@ function showBlock({ cidr, node, state, loans }: Block, inUse: number): BlockSho
   return { cidr, ...(node === undefined ? {} : { node }), state, size, inUse, lent: loans.length };
 }
 
-interface Range {
-  readonly first: bigint;
-  readonly last: bigint;
-}
-
-/** Reserved ones, and those that are nobody's by convention; sorted and disjoint. */
-function reservedRanges(pool: Pool, prefix: Prefix): Range[] {
-  const first = prefix.address.value;
-  const last = lastAddress(prefix).value;
-  const isTiny = addressBits(prefix.family) - prefix.length < 2;
-  const conventional = isTiny ? [] : prefix.family === 4 ? [first, last] : [first];
-  const ranges = [
-    ...pool.reserved
-      .map(prefixFrom)
-      .map((each): Range => ({ first: each.address.value, last: lastAddress(each).value })),
-    ...conventional.map((value): Range => ({ first: value, last: value })),
-  ].sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
-  const merged: Range[] = [];
-  for (const range of ranges) {
-    const before = merged.at(-1);
-    if (before === undefined || range.first > before.last) merged.push(range);
-    else if (range.last > before.last) merged[merged.length - 1] = { first: before.first, last: range.last };
-  }
-  return merged;
-}
-
 const isWithin =
-  (ranges: readonly Range[]) =>
-  ({ address }: LedgerEntry): boolean => {
+  (ranges: readonly AddressRange[]) =>
+  ({ address }: Pick<LedgerEntry, 'address'>): boolean => {
     const { value } = prefixFrom(address).address;
     return ranges.some(({ first, last }) => first <= value && value <= last);
   };
 
-function sizeOfRanges(ranges: readonly Range[]): bigint {
+function sizeOfRanges(ranges: readonly AddressRange[]): bigint {
   return ranges.reduce((sum, { first, last }) => sum + (last - first + 1n), 0n);
 }
 
@@ -195,7 +170,7 @@ export function showAddress(snapshot: ClusterSnapshot, text: string): AddressSho
   const borrower = block?.loans.find((loan) => loan.address === address)?.node;
   const uses = usesOfAddress(snapshot, address);
   const keptFor = keeperOf(snapshot, address);
-  const isReserved = pool?.reserved.some((each) => containsPrefix(prefixFrom(each), prefix)) === true;
+  const isReserved = pool !== undefined && isWithin(readPool(pool).reserved)({ address });
   const idle = pool === undefined ? 'outside' : isReserved ? 'reserved' : 'free';
   return {
     address,

@@ -69,6 +69,7 @@ describe('an address', () => {
     ],
     ['10.244.0.33', { state: 'in-use', borrower: 'n2', uses: [{ pod: 'default/b', node: 'n2' }] }],
     ['10.244.0.1', { state: 'reserved', uses: [] }],
+    ['10.244.255.255', { state: 'reserved', uses: [] }],
     ['10.244.0.60', { state: 'free', keptFor: 'default/web' }],
     ['10.244.99.1', { state: 'free', uses: [] }],
     ['172.20.0.1', { state: 'in-use', uses: [{ node: 'n2' }] }],
