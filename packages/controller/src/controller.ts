@@ -20,7 +20,7 @@ export interface ControllerOptions {
   readonly grace?: number;
 }
 
-export const controllerDefaults = { ttl: 15_000, vanishAfter: 24 * 3_600_000, grace: 15 * 60_000 } as const;
+const controllerDefaults = { ttl: 15_000, vanishAfter: 24 * 3_600_000, grace: 15 * 60_000 } as const;
 
 export interface Controller {
   /**

@@ -92,7 +92,7 @@ function toUse(address: Address, attribute: Attribute): Use {
 }
 
 /** As Go prints times: `2024-05-06 07:08:09.123456789 +0000 UTC`. 0 for what is none. */
-export function parseTimestamp(text: string | undefined): number {
+function parseTimestamp(text: string | undefined): number {
   const [, date, time, fraction = ''] =
     /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,3})?/.exec(text ?? '') ?? [];
   const parsed = Date.parse(`${date}T${time}${fraction}Z`);

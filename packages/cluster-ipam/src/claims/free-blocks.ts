@@ -1,12 +1,5 @@
 /** Which blocks of a pool are nobody's, kept up to date block by block: a claim must not look at all of them. */
-import {
-  type Address,
-  addressAt,
-  addressBits,
-  formatPrefix,
-  type Prefix,
-  prefixOf,
-} from '@podwire/addresses';
+import { type Address, addressAt, addressBits, type Prefix, prefixOf } from '@podwire/addresses';
 
 /**
  * Of very large IPv6 pools only so many blocks are used: no cluster has more, and their numbers fit into a JavaScript number.
@@ -28,10 +21,6 @@ export class FreeBlocks {
     this.prefix = prefix;
     this.blockSize = blockSize;
     this.#count = Math.min(2 ** (blockSize - prefix.length), mostBlocks);
-  }
-
-  get count(): number {
-    return this.#count;
   }
 
   get free(): number {
@@ -134,5 +123,3 @@ export function startOf(node: string): number {
   for (const byte of Buffer.from(node)) hash = Math.imul(hash ^ byte, 0x0100_0193) >>> 0;
   return hash;
 }
-
-export const cidrOf = (block: Prefix): string => formatPrefix(block);

@@ -1,9 +1,10 @@
 /** Giving blocks back to the cluster: announced first, so that nobody sends anything there when the next owner begins. */
 import { type Block, blockKind } from '@podwire/cluster';
 import { encodeObject, type Write } from '@podwire/store';
-import { type Core, isOurs, presenceCondition } from '../core.js';
-import type { Held } from '../holdings/book.js';
 import { writeAll } from '../calls.js';
+import { type Core, isOurs, presenceCondition } from '../core.js';
+import { disown } from '../disown.js';
+import type { Held } from '../holdings/book.js';
 import { surplusBlocks } from './stock.js';
 
 /** What is empty leaves IPAM, and what is too much is announced. @throws as the store does; RECORD_IO */
@@ -61,26 +62,19 @@ async function giveBack(core: Core, held: Held, signal: AbortSignal): Promise<vo
   const stored = core.copy.blocks.get(held.cidr);
   if (stored === undefined || !isOurs(core, stored.value)) return;
   const { key, value, revision } = stored;
+  const rest = disown(value, value.loans);
   const write: Write =
-    value.loans.length === 0
+    rest.loans.length === 0
       ? { op: 'delete', key }
-      : { op: 'put', key, value: encodeObject(blockKind, withoutOwner(value)) };
+      : { op: 'put', key, value: encodeObject(blockKind, rest) };
   const ledger: Write = { op: 'delete', key: core.keys.ledger(held.cidr, core.node) };
   const conditions = [{ key, expect: revision }, ...presenceCondition(core)];
   const done = await writeAll(core, { conditions, writes: [write, ledger] }, signal);
   core.faults.reach('give-back:written');
   if (done === undefined) return;
   if (write.op === 'delete') core.copy.noteGone(key, done);
-  else core.copy.note(key, withoutOwner(value), done);
+  else core.copy.note(key, rest, done);
 }
-
-/** What is lent of it stays lent. */
-export const withoutOwner = ({ cidr, claimedAt, loans }: Block): Block => ({
-  cidr,
-  state: 'confirmed',
-  claimedAt,
-  loans,
-});
 
 /** @returns whether it is so in the store. @throws as the store does */
 export async function writeState(

@@ -42,7 +42,7 @@ export function toSpec(core: Core, pool: Pool): PoolSpec {
 }
 
 /** Blocks of this node in the pool. */
-export function blocksIn({ book }: Core, pool: Pool): number {
+function blocksIn({ book }: Core, pool: Pool): number {
   const { family, address, length } = parsePrefix(pool.cidr);
   const bits = BigInt((family === 4 ? 32 : 128) - length);
   return book

@@ -31,7 +31,7 @@ function isShort(core: Core, network: string, pools: readonly Pool[]): boolean {
   return free * 2 <= Math.min(...pools.map(sizeOfBlock));
 }
 
-export function sizeOfBlock({ cidr, blockSize }: Pool): number {
+function sizeOfBlock({ cidr, blockSize }: Pool): number {
   return 2 ** ((cidr.includes(':') ? 128 : 32) - blockSize);
 }
 

@@ -155,7 +155,7 @@ const putWorkload = ({ key }: Stored<Workload>, value: Workload): Write => ({
 });
 
 /** What is left of `from`. Pure. @throws PodwireError POOL_UNKNOWN */
-export function describeMigration(snapshot: ClusterSnapshot, from: string, to: string): Migration {
+function describeMigration(snapshot: ClusterSnapshot, from: string, to: string): Migration {
   const { cidr } = requirePool(snapshot.pools, from).value;
   const pods = ledgersWithin(snapshot, cidr).flatMap(({ value }) =>
     value.entries

@@ -9,8 +9,8 @@ import {
 } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Transaction, type Write } from '@podwire/store';
+import { disown } from '../disown.js';
 import { type ClusterAccess, commit, retryOnConflict, roomOf } from './access.js';
-import { disown } from './findings/blocks.js';
 import { type ClusterSnapshot, readCluster } from './snapshot.js';
 import { withoutAssignments } from './workload-rules.js';
 

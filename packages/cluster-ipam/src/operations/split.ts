@@ -49,7 +49,7 @@ export async function splitPool(
 }
 
 /** The parts. Pure. @throws PodwireError POOL_INVALID */
-export function planSplit(pool: Pool, into: number, all: readonly Pool[]): Pool[] {
+function planSplit(pool: Pool, into: number, all: readonly Pool[]): Pool[] {
   const bits = Math.log2(into);
   if (!Number.isInteger(bits) || bits < 1 || bits > 8) {
     throw invalid(pool.name, 'into', `${into} is no power of two from 2 to 256`);

@@ -103,7 +103,7 @@ export function addressesWithin({ addresses }: Workload, { cidr }: Pool): string
   return addresses.filter((address) => containsPrefix(prefixFrom(cidr), prefixFrom(address)));
 }
 
-/** The workload without assignments that lie in the pool; the same object when there are none. */
+/** The workload without the assignments of these addresses. */
 export function withoutAssignments(workload: Workload, isGone: (address: string) => boolean): Workload {
   const kept = Object.entries(workload.assigned).flatMap(([pod, addresses]) => {
     const left = addresses.filter((address) => !isGone(address));

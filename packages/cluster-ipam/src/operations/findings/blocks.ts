@@ -2,6 +2,7 @@
 import { containsPrefix, overlaps } from '@podwire/addresses';
 import { type Block, blockKind, type Stored } from '@podwire/cluster';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
+import { disown } from '../../disown.js';
 import { poolAround } from '../snapshot.js';
 import { compareCidrs, prefixFrom } from '../text.js';
 import {
@@ -34,7 +35,7 @@ const subjectOf = ({ cidr }: Block): string => `block ${cidr}`;
 const nodeOf = ({ node }: Block) => (node === undefined ? {} : { node });
 
 /** An import names owners that have never been: nobody knows whether their pods are alive. */
-export function isImported(block: Block): boolean {
+function isImported(block: Block): boolean {
   return block.node !== undefined && block.instance === undefined;
 }
 
@@ -147,11 +148,6 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
 function booksOf({ keys, ledgers }: Evidence, cidr: string, node: string): Condition {
   const key = keys.ledger(cidr, node);
   return { key, expect: ledgers.get(key)?.revision ?? 'absent' };
-}
-
-/** The block without an owner. */
-export function disown({ cidr, claimedAt }: Block, loans: Block['loans']): Block {
-  return { cidr, state: 'confirmed', claimedAt, loans };
 }
 
 function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): Finding[] {
