@@ -151,6 +151,8 @@ describe('faults', () => {
     );
     const fresh = await one.add();
     const { cluster } = await one.status();
+    const naming = cluster.problems.filter((text) => text.includes(pod.addresses[0]!));
+    assert.equal(naming.length, 1, naming.join('\n'));
     assert.ok(cluster.holdings.every(({ cidr }) => !lost.includes(cidr)));
     const address = parseAddress(fresh.addresses[0]!);
     assert.ok(!lost.some((cidr) => containsAddress(parsePrefix(cidr), address)));

@@ -1,10 +1,8 @@
 /** What the API and the metrics show of a cluster. These shapes are part of the interface, as `podwire … -o json` prints them. */
-import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import type { PeerView } from '@podwire/network-contract';
 import { checkMtu, unreachableBlocks } from '@podwire/network-routed';
 import { describeError } from '@podwire/errors';
 import type { EndpointContext } from '../endpoints/context.js';
-import { describeEndpoint } from '../endpoints/registry.js';
 import type { ClusterMember } from './contract.js';
 
 /** A block of this node, or an address that another one has lent. */
@@ -69,7 +67,7 @@ export function viewCluster(context: EndpointContext, member: ClusterMember): Cl
     unreported,
     peers: { count: peers.length, withProblems: peers.filter((peer) => peer.problems.length > 0).length },
     controller: member.controller,
-    problems: [...problems, ...member.problems(), ...ownProblems(context), ...strayPods(context, member)],
+    problems: [...problems, ...member.problems(), ...ownProblems(context)],
   };
 }
 
@@ -122,26 +120,6 @@ function problemsByPeer(
 function ownProblems({ networks, node }: EndpointContext): string[] {
   const sizes = networks.flatMap((network) => checkMtu(node.view(network), []));
   return sizes.map(({ code, message }) => `${code}: ${message}`);
-}
-
-/** Pods with addresses of blocks that are another node's now: after the node was restored from an old image, for instance. */
-function strayPods({ networks, endpoints, cluster }: EndpointContext, { copy }: ClusterMember): string[] {
-  const stray = networks.flatMap(({ ipam }) => ipam.foreignLeases());
-  return stray.flatMap(({ address, owner }) => {
-    const other = ownerOf(copy, address);
-    if (other === undefined || other === cluster?.identity.node) return [];
-    const record = endpoints.get(owner);
-    const who = record === undefined ? owner : describeEndpoint(record);
-    return [`NODE_STATE_STALE: ${who} has ${address}, which belongs to node ${other} now`];
-  });
-}
-
-function ownerOf({ blocks }: ClusterMember['copy'], address: string): string | undefined {
-  const wanted = parseAddress(address);
-  for (const { value } of blocks.values()) {
-    if (containsAddress(parsePrefix(value.cidr), wanted)) return value.node;
-  }
-  return undefined;
 }
 
 type Standing = Pick<EndpointContext, 'readiness' | 'cluster'>;
