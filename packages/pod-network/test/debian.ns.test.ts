@@ -228,8 +228,8 @@ describe('the runtime is killed', () => {
   const dieDuring = async (plugins: (host: PodHost) => object[]): Promise<void> => {
     const dying = await createPodHost('kill');
     try {
-      // The parent of a plugin is the runtime.
-      dying.script('killer', '[ $CNI_COMMAND = ADD ] && kill -9 $PPID\necho $CNI_COMMAND >>$LOG');
+      // The parent of a plugin is the runtime. Nothing comes after its end, when the next one may be at work.
+      dying.script('killer', 'echo $CNI_COMMAND >>$LOG\n[ $CNI_COMMAND = DEL ] || kill -9 $PPID');
       dying.write('1.conflist', listOf('pods', plugins(dying)));
       const { at, ...pod } = dying.makePod('cut');
       const options = {
