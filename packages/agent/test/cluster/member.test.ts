@@ -306,6 +306,8 @@ describe('peers', () => {
   test('a peer that the kernel refuses is a problem of its own', async () => {
     const cluster = await createCluster();
     const one = await startNode(cluster, 'n1');
+    // Its own part comes before peers, and would be refused too.
+    await until(() => isLedTo(one, one));
     one.engine.between = () => {
       throw new Error('ENETUNREACH');
     };
