@@ -36,8 +36,8 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   readonly doubtful: Map<string, string>;
   /** Addresses in use that an import has brought along, by address. */
   readonly imported: Map<string, LedgerEntry>;
-  /** Blocks that are being claimed now. */
-  readonly claiming: Set<string>;
+  /** Blocks that are being claimed now, and how that ends. */
+  readonly claiming: Map<string, Promise<boolean>>;
   /** Aborts when the node is stopped. */
   readonly stopped: AbortSignal;
   /** Holdings or pools have changed: writes the file, tells the listeners, lets the background look. @throws RECORD_IO */

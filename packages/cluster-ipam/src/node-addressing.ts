@@ -44,7 +44,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     problems: new Map(),
     presence: undefined,
     pools: () => (isSynced ? poolValues() : memory.pools),
-    claiming: new Set(),
+    claiming: new Map(),
     lending: new Map(),
     doubtful: new Map(),
     requests: new Set(),

@@ -101,6 +101,15 @@ describe('a node', () => {
     }
   });
 
+  it('claims one block for all who want addresses of it by name at once', async () => {
+    await begin();
+    const node = await cluster.join('n1');
+    const wanted = ['10.0.0.100', '10.0.0.101', '10.0.0.102'];
+    const adding = wanted.map((address) => node.add(address, { requested: [address] }));
+    expect(await cluster.during(Promise.all(adding))).toEqual(wanted.map((address) => [address]));
+    expect(node.blocks.filter((cidr) => cidr === '10.0.0.96/28')).toHaveLength(1);
+  });
+
   it('hands out nothing of a block that was taken from it', async () => {
     await begin();
     const node = await cluster.join('n1');

@@ -25,7 +25,7 @@ interface PoolEntry {
 export interface BlockIndex {
   take(change: Pick<CopyChange, 'pools' | 'blocks'>): void;
   /** The block to claim: nobody's, and not in `except`. */
-  choose(pool: string, start: number, except: ReadonlySet<string>): string | undefined;
+  choose(pool: string, start: number, except: Pick<ReadonlySet<string>, 'has'>): string | undefined;
   /** How many blocks can be claimed. */
   free(pool: string): number;
   /** The block that the address lies in, of whatever size. */

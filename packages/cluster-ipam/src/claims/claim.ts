@@ -2,6 +2,7 @@
 import { type Address, formatPrefix, prefixOf } from '@podwire/addresses';
 import { type Block, blockKind, type Pool, type Stored } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
+import { orAborted } from '@podwire/rim';
 import { type Condition, encodeObject, isUncertain, type Revision } from '@podwire/store';
 import { readItem, transact } from '../calls.js';
 import { type Core, isOurs, learn, learnObject, presenceCondition } from '../core.js';
@@ -38,7 +39,12 @@ export async function claimBlock(
     if (cidr === undefined) return 'none';
     const before = core.copy.blocks.get(cidr);
     if (before?.value.node !== undefined) return isOurs(core, before.value) ? 'claimed' : 'taken';
-    if (core.claiming.has(cidr)) return 'none';
+    const other = core.claiming.get(cidr);
+    if (other !== undefined) {
+      // Whatever comes of it is seen in the next attempt.
+      await orAborted(other, signal).catch(() => signal.throwIfAborted());
+      continue;
+    }
     // Our own loans of it end with the claim: what somebody has of them must be known by then.
     if (before !== undefined) await judgeStrangeLoans(core, signal);
     if (await tryToClaim(core, pool, cidr, before, signal)) return 'claimed';
@@ -82,17 +88,27 @@ async function tryToClaim(
     { key: pool.key, expect: pool.revision },
     ...presenceCondition(core),
   ];
-  core.claiming.add(cidr);
+  const claim = writeClaim(core, block, conditions, signal);
+  core.claiming.set(cidr, claim);
   try {
-    core.faults.reach('claim:chosen');
-    const revision = await write(core, block, conditions, signal);
-    core.faults.reach('claim:written');
-    if (revision === undefined) return false;
-    core.copy.note(key, block, revision);
-    return true;
+    return await claim;
   } finally {
     core.claiming.delete(cidr);
   }
+}
+
+async function writeClaim(
+  core: Core,
+  block: Block,
+  conditions: readonly Condition[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  core.faults.reach('claim:chosen');
+  const revision = await write(core, block, conditions, signal);
+  core.faults.reach('claim:written');
+  if (revision === undefined) return false;
+  core.copy.note(core.keys.block(block.cidr), block, revision);
+  return true;
 }
 
 /** @returns undefined when a condition did not hold, or nothing was written */
