@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { PodwireError } from '@podwire/errors';
-import { type Clock, deadlineSignal, type Log } from '@podwire/rim';
+import { type Clock, type Log, withDeadline } from '@podwire/rim';
 import { askBird } from './control.js';
 
 export interface BirdDaemonOptions {
@@ -67,7 +67,7 @@ export async function startBird(options: BirdDaemonOptions, signal: AbortSignal)
     },
   };
   try {
-    await untilItAnswers(options, deadlineSignal(startDeadline, signal));
+    await withDeadline(signal, startDeadline, (either) => untilItAnswers(options, either));
     return daemon;
   } catch (error) {
     await daemon.stop();

@@ -30,15 +30,24 @@ export interface BgpSpeaker {
 
 /** Writes what the daemon is to be started with; it may have no view of the cluster yet. */
 export function writeBirdConfig(configFile: string, view: BgpView): void {
+  putInPlace(configFile, writeNext(configFile, renderBirdConfig(view)));
+}
+
+function writeNext(configFile: string, text: string): string {
   const next = `${configFile}.next`;
+  onDisk(configFile, () => fs.writeFileSync(next, text, { mode: 0o600 }));
+  return next;
+}
+
+const putInPlace = (configFile: string, next: string): void =>
+  onDisk(configFile, () => fs.renameSync(next, configFile));
+
+function onDisk(configFile: string, work: () => void): void {
   try {
-    fs.writeFileSync(next, renderBirdConfig(view), { mode: 0o600 });
-    fs.renameSync(next, configFile);
+    work();
   } catch (cause) {
-    if (cause instanceof PodwireError) throw cause;
-    throw new PodwireError('BGP_REFUSED', `${configFile} cannot be written: ${describeError(cause)}`, {
-      cause,
-    });
+    const message = `${configFile} cannot be written: ${describeError(cause)}`;
+    throw new PodwireError('BGP_REFUSED', message, { cause });
   }
 }
 
@@ -55,12 +64,11 @@ export function createBgpSpeaker({ configFile, socketFile, deadline, log }: BgpS
   let latest = 0;
 
   async function reload(view: BgpView, text: string, signal: AbortSignal | undefined): Promise<void> {
-    const next = `${configFile}.next`;
-    fs.writeFileSync(next, text, { mode: 0o600 });
+    const next = writeNext(configFile, text);
     const ask = (command: string) =>
       askBird(socketFile, command, { deadline, ...(signal === undefined ? {} : { signal }) });
     await ask(`configure check "${next}"`);
-    fs.renameSync(next, configFile);
+    putInPlace(configFile, next);
     await ask(`configure "${configFile}"`);
     applied = text;
     neighbours = view.neighbours.map(({ address }) => address);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type BgpView, renderBirdConfig } from '../src/index.js';
+import { silentLog } from '@podwire/rim';
+import { type BgpView, createBgpSpeaker, renderBirdConfig } from '../src/index.js';
 import { readReply } from '../src/control.js';
 import { readSessions } from '../src/sessions.js';
 
@@ -104,5 +105,14 @@ describe('the control protocol', () => {
       { neighbour: '192.0.2.1', state: 'Established', since: '00:50:01.123' },
       { neighbour: '192.0.2.3', state: 'Unknown', since: '' },
     ]);
+  });
+});
+
+test('a configuration that cannot be written is refused, and names its file', async () => {
+  const [configFile, socketFile] = ['/nowhere/bird.conf', '/nowhere/bird.ctl'];
+  const speaker = createBgpSpeaker({ configFile, socketFile, deadline: 1_000, log: silentLog });
+  await expect(speaker.apply(view)).rejects.toMatchObject({
+    code: 'BGP_REFUSED',
+    message: expect.stringContaining(configFile) as string,
   });
 });
