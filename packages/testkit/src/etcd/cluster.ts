@@ -110,7 +110,7 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
     leader: async () => {
       const endpoint = await control.leader();
       const found = members.find((member) => member.endpoint === endpoint);
-      if (found === undefined) throw new Error('no member of etcd leads');
+      if (found === undefined) throw new Error(`${endpoint} leads, and is none of these`);
       return found;
     },
     compact: () => control.compact(),

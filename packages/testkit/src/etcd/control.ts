@@ -1,5 +1,6 @@
 /** Orders to etcd by Debian's etcdctl. */
-import { type RunOptions } from '../processes.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RunOptions } from '../processes.js';
 
 export interface ControlOptions {
   readonly endpoints: readonly string[];
@@ -12,8 +13,8 @@ export interface Control {
   /** Asks one member until it answers, which takes a leader. */
   untilHealthy(endpoint: string, signal: AbortSignal): Promise<void>;
   enableAuth(credentials: Credentials): Promise<void>;
-  /** @returns the endpoint of the member that leads */
-  leader(): Promise<string | undefined>;
+  /** @returns the endpoint of the member that leads, as soon as one does. @throws Error after half a minute without */
+  leader(): Promise<string>;
   compact(): Promise<void>;
   save(endpoint: string, file: string): Promise<void>;
   /** @param etcd the command line of the member whose data these will be */
@@ -83,8 +84,12 @@ export function createControl({ endpoints, tls, run }: ControlOptions): Control 
       user = root;
     },
     leader: async () => {
-      const all = await statuses();
-      return all.find(({ Status: status }) => status.leader === status.header.member_id)?.Endpoint;
+      for (const end = performance.now() + 30_000; performance.now() < end; await delay(100)) {
+        const all = await statuses();
+        const found = all.find(({ Status: status }) => status.leader === status.header.member_id);
+        if (found !== undefined) return found.Endpoint;
+      }
+      throw new Error('no member of etcd leads');
     },
     compact: async () => {
       const revision = Math.max(...(await statuses()).map(({ Status: status }) => status.header.revision));
