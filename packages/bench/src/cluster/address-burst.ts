@@ -5,13 +5,12 @@
 import { setMaxListeners } from 'node:events';
 import { type Keys, keysBelow, poolKind } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
-import { silentLog, systemClock, withDeadline } from '@podwire/rim';
+import { orAborted, silentLog, systemClock, withDeadline } from '@podwire/rim';
 import { encodeObject, openStore, type Store } from '@podwire/store';
 import { startEtcd } from '@podwire/testkit/etcd';
 import { pairedRatio, quantile } from '../statistics.js';
 import { type BareNode, fillPool, network, registerPresence, startBareNode } from './bare-node.js';
 import { createEntryWriter } from './compare-and-set.js';
-import { orAborted } from './wait.js';
 
 export interface AddressBurst {
   readonly nodes: number;

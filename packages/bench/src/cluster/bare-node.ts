@@ -10,9 +10,8 @@ import {
 } from '@podwire/cluster';
 import { createNodeAddressing, type HoldingsFile, type NodeAddressing } from '@podwire/cluster-ipam';
 import { createIpam, type Ipam } from '@podwire/ipam';
-import { noFaults, silentLog, systemClock } from '@podwire/rim';
+import { noFaults, orAborted, silentLog, systemClock } from '@podwire/rim';
 import { encodeObject, type Store } from '@podwire/store';
-import { orAborted } from './wait.js';
 
 export const network = 'default';
 

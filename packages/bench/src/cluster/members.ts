@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { keysBelow, type Pool, poolKind } from '@podwire/cluster';
+import { keysBelow, poolKind, type PoolPart } from '@podwire/cluster';
 import { encodeObject } from '@podwire/store';
 import {
   type Agent,
@@ -33,7 +33,7 @@ export interface MembersOptions {
   readonly more?: number;
   /** The agent's command line up to `--config FILE`. */
   readonly agent: readonly string[];
-  readonly pools: readonly (Partial<Pool> & Pick<Pool, 'name' | 'cidr'>)[];
+  readonly pools: readonly PoolPart[];
 }
 
 export async function startMembers({

@@ -5,12 +5,11 @@
 import { keysBelow, nodeKind, openClusterCopy, poolKind, presenceKind } from '@podwire/cluster';
 import type { NodeView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
-import { silentLog, systemClock, withDeadline } from '@podwire/rim';
+import { orAborted, silentLog, systemClock, withDeadline } from '@podwire/rim';
 import { encodeObject, openStore, type Store } from '@podwire/store';
 import { startEtcd } from '@podwire/testkit/etcd';
 import { quantile } from '../statistics.js';
 import { fillPool, network, startBareNode } from './bare-node.js';
-import { orAborted } from './wait.js';
 
 export interface NewcomerFigures {
   readonly followers: number;

@@ -10,6 +10,7 @@ import type { NodeView, PeerView } from '@podwire/network-contract';
 import { createRoutedModel, podMtu, tunnelMac } from '@podwire/network-routed';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import { createPrivateHost, type PrivateHost } from '@podwire/testkit';
+import { quantile } from '../statistics.js';
 import { sendRaw } from './raw-peers.js';
 
 const model = createRoutedModel();
@@ -83,8 +84,6 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
-
 async function measureOneMore(engine: Engine, first: number): Promise<void> {
   const [applied, removed]: [number[], number[]] = [[], []];
   for (let n = first; n < first + 200; n++) {
@@ -96,10 +95,10 @@ async function measureOneMore(engine: Engine, first: number): Promise<void> {
     removed.push(performance.now() - between);
   }
   console.log(
-    `one peer more, p50 of 200 (planned and applied)        ${median(applied).toFixed(3).padStart(9)} ms`,
+    `one peer more, p50 of 200 (planned and applied)        ${quantile(applied, 0.5).toFixed(3).padStart(9)} ms`,
   );
   console.log(
-    `one peer less, p50 of 200                              ${median(removed).toFixed(3).padStart(9)} ms`,
+    `one peer less, p50 of 200                              ${quantile(removed, 0.5).toFixed(3).padStart(9)} ms`,
   );
 }
 

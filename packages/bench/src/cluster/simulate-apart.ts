@@ -16,17 +16,10 @@ export async function simulateApart(
   signal: AbortSignal,
 ): Promise<SimulationResult> {
   signal.throwIfAborted();
-  const ending = new AbortController();
-  const stop = (): void => ending.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    const last = await untilEnded(options, progress, ending.signal);
-    signal.throwIfAborted();
-    if (last !== undefined && 'result' in last) return last.result;
-    throw new Error(last !== undefined && 'failed' in last ? last.failed : 'the simulation has ended early');
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  const last = await untilEnded(options, progress, signal);
+  signal.throwIfAborted();
+  if (last !== undefined && 'result' in last) return last.result;
+  throw new Error(last !== undefined && 'failed' in last ? last.failed : 'the simulation has ended early');
 }
 
 /** @returns what the process has said last, when it is gone */
