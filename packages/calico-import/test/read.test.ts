@@ -147,6 +147,11 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
     ]);
   });
 
+  it.each(['constructor', '__proto__'])('of kind %s is nothing of Calico', (kind) => {
+    const dump = read(`kind: ${kind}\nmetadata: {name: a}\n`);
+    expect(dump.remarks.map(({ message }) => message)).toEqual([`not taken over: 1 ${kind}`]);
+  });
+
   it('may be there in both versions, when they say the same', () => {
     const v1 = pool('a', '10.0.0.0/16');
     const v3 = { ...v1, apiVersion: 'projectcalico.org/v3', metadata: { name: 'a', uid: 'x' } };

@@ -57,7 +57,7 @@ export function collectObjects(objects: Iterable<RawObject>, remarks: readonly R
   const ignored = new Map<string, number>();
   const seen = new Map<string, unknown>();
   for (const raw of objects) {
-    const take = takers[raw.kind];
+    const take = Object.hasOwn(takers, raw.kind) ? takers[raw.kind] : undefined;
     if (take === undefined) ignored.set(raw.kind, (ignored.get(raw.kind) ?? 0) + 1);
     else if (isNew(raw, seen, into.remarks)) take({ raw, object: nameOf(raw), into });
   }
