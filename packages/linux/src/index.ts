@@ -7,6 +7,7 @@ export {
   fnv32a,
 } from './checkpoint-store.js';
 export { errnoName, hasCode, SystemError } from './errno.js';
+export { hasIpv6 } from './ipv6.js';
 export { bringLinkUp } from './link-flags.js';
 export {
   bind,

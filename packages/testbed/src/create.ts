@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { createPools } from '@podwire/cluster-ipam/operations';
 import { keysBelow } from '@podwire/cluster';
-import { warmThreadPool } from '@podwire/linux';
+import { hasIpv6, warmThreadPool } from '@podwire/linux';
 import { systemClock } from '@podwire/rim';
 import { makeNamespace, type TestbedNamespace } from './net/namespaces.js';
 import { planFabric, planUplink } from './net/wiring.js';
@@ -14,7 +14,6 @@ import { createRecord, type OpenRecord } from './record.js';
 import { type ConfigAdditions, writeAgentConfig } from './run/agent.js';
 import {
   checkShape,
-  type Families,
   planPools,
   planTopology,
   podName,
@@ -78,17 +77,8 @@ export async function createTestbed(options: TestbedOptions = {}): Promise<Testb
 function shapeOf(options: TestbedOptions): Shape {
   const keys = Object.keys(usualShape) as (keyof Shape)[];
   const given = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]);
-  return { ...usualShape, families: usualFamilies(), ...(Object.fromEntries(given) as Partial<Shape>) };
-}
-
-/** Both, where the kernel has both. */
-function usualFamilies(): Families {
-  try {
-    const disabled = fs.readFileSync('/proc/sys/net/ipv6/conf/default/disable_ipv6', 'utf8').trim();
-    return disabled === '0' ? 'dual' : 'ipv4';
-  } catch {
-    return 'ipv4'; // a kernel without it has no such file
-  }
+  const families = hasIpv6() ? 'dual' : 'ipv4';
+  return { ...usualShape, families, ...(Object.fromEntries(given) as Partial<Shape>) };
 }
 
 const silently: StepObserver = (_, work) => work(() => undefined);

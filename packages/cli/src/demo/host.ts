@@ -1,5 +1,5 @@
 /** A machine for the demo: a network namespace with an uplink, and a world at the other end of it. */
-import fs from 'node:fs';
+import { hasIpv6 } from '@podwire/linux';
 import type { OpenLedger } from './ledger.js';
 import { createDemoNamespace, type OwnNamespace, runIp } from './namespaces.js';
 
@@ -51,12 +51,4 @@ export async function createDemoHost(ip: string, ledger: OpenLedger, signal: Abo
   const routes = families.map((family) => `route add default via ${addresses.world[family]}`);
   await runIp(ip, host.node, [...assign('node'), ...routes], signal);
   return host;
-}
-
-function hasIpv6(): boolean {
-  try {
-    return fs.readFileSync('/proc/sys/net/ipv6/conf/default/disable_ipv6', 'utf8').trim() === '0';
-  } catch {
-    return false; // a kernel without it has no such file
-  }
 }

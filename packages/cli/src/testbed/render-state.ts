@@ -96,7 +96,7 @@ export function renderNext(
             'or in a pod',
           ] as const,
         ]),
-    [`${podwire} testbed exec${option} ${node?.name} -- podwire status`, 'the node’s agent'],
+    [`${podwire} testbed exec${option} ${node?.name} -- podwire status`, "the node's agent"],
     [`${podwire} testbed exec${option} ${node?.name} -- podwire ipam show`, 'all addresses'],
     [`${podwire} testbed down${option}`, 'take it all away'],
   ];
