@@ -12,7 +12,7 @@ import { writeCases } from './write-cases.js';
 
 export type { CaseContext, StoreCase, StoreFeature, StoreTarget } from './target.js';
 
-export const storeCases: readonly StoreCase[] = [
+const storeCases: readonly StoreCase[] = [
   ...writeCases,
   ...transactionCases,
   ...listCases,

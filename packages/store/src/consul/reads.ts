@@ -42,7 +42,7 @@ export async function readListing(
 }
 
 /** Index 0 would not block: "blocking queries", Consul's documentation, asks clients to see to that. */
-export const atLeastOne = (index: number | undefined): number => Math.max(index ?? 0, 1);
+const atLeastOne = (index: number | undefined): number => Math.max(index ?? 0, 1);
 
 /** The index at which a key was deleted, or a greater one. */
 export async function readIndex(

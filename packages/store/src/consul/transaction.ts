@@ -27,7 +27,7 @@ interface Operation {
 /** A condition, and two operations for what is replaced, must fit 21 times into the 64 that every Consul takes. */
 export const mostOperations = 21;
 
-export function toOperations({ conditions, writes }: Transaction): Operation[] {
+function toOperations({ conditions, writes }: Transaction): Operation[] {
   const absent = new Set(conditions.filter(({ expect }) => expect === 'absent').map(({ key }) => key));
   return [...conditions.map(toCheck), ...writes.flatMap((write) => toWrites(write, absent.has(write.key)))];
 }
