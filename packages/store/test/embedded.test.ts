@@ -26,6 +26,15 @@ async function open(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedSto
   return store;
 }
 
+/** Empty for one that is closed meanwhile. */
+function readLinkOf(file: string): string {
+  try {
+    return fs.readlinkSync(file);
+  } catch {
+    return '';
+  }
+}
+
 test('the directory is made, and is its owner’s alone', async () => {
   await open();
   expect(fs.statSync(directory).mode & 0o777).toBe(0o700);
@@ -72,6 +81,8 @@ test('a store of a newer format is refused', async () => {
   await meta.put('state', { ...meta.get('state'), format: 2 });
   await root.close();
   await expect(open()).rejects.toMatchObject({ code: 'OBJECT_TOO_NEW' });
+  const files = fs.readdirSync('/proc/self/fd').map((fd) => readLinkOf(`/proc/self/fd/${fd}`));
+  expect(files.filter((file) => file.startsWith(directory))).toEqual([]);
 });
 
 test('a store that is full takes no more, and deletions make room', async () => {

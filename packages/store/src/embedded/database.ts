@@ -44,8 +44,8 @@ export interface Database {
   readonly bell: string;
 }
 
-/** @throws PodwireError CONFIG_INVALID, STORE_DENIED, STORE_FULL, STORE_UNAVAILABLE, OBJECT_TOO_NEW */
-export function openDatabase(directory: string, boot: string): Database {
+/** @throws PodwireError CONFIG_INVALID; what LMDB and the file system throw (see {@link translate}) */
+export function openDatabase(directory: string): Database {
   const bell = path.join(directory, 'changed');
   prepareDirectory(directory, bell);
   // Overlapping commits resolve before they are on the disk; the map grows by itself from where it begins.
@@ -59,7 +59,7 @@ export function openDatabase(directory: string, boot: string): Database {
   });
   const table = <V, K extends Parameters<Table['get']>[0]>(name: string): Table<V, K> =>
     root.openDB<V, K>({ name, encoding: 'json' });
-  const database: Database = {
+  return {
     root,
     items: table('items'),
     log: table('log'),
@@ -69,8 +69,6 @@ export function openDatabase(directory: string, boot: string): Database {
     meta: table('meta'),
     bell,
   };
-  root.transactionSync(() => checkFormat(database, directory, boot));
-  return database;
 }
 
 /** The state now; inside a write transaction, that of the transaction. */
@@ -80,15 +78,18 @@ export function readState({ meta }: Database): State {
   return state;
 }
 
-function checkFormat({ meta }: Database, directory: string, boot: string): void {
-  const state = meta.get('state');
-  if (state === undefined)
-    meta.putSync('state', { format, boot, revision: 0, forgotten: 0, logged: 0, stored: 0, granted: 0 });
-  else if (state.format !== format)
-    throw new PodwireError(
-      'OBJECT_TOO_NEW',
-      `the store in ${directory} has format ${state.format}; this version reads ${format}`,
-    );
+/** Gives a new store its state. @throws PodwireError OBJECT_TOO_NEW */
+export function checkFormat({ root, meta }: Database, directory: string, boot: string): void {
+  root.transactionSync(() => {
+    const state = meta.get('state');
+    if (state === undefined)
+      meta.putSync('state', { format, boot, revision: 0, forgotten: 0, logged: 0, stored: 0, granted: 0 });
+    else if (state.format !== format)
+      throw new PodwireError(
+        'OBJECT_TOO_NEW',
+        `the store in ${directory} has format ${state.format}; this version reads ${format}`,
+      );
+  });
 }
 
 function prepareDirectory(directory: string, bell: string): void {

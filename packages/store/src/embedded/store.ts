@@ -18,7 +18,7 @@ import type {
 import { unavailable } from '../failures.js';
 import { checkKey, checkPrefix, checkTransaction, checkValue } from '../keys.js';
 import { toPut } from '../single-write.js';
-import { type Database, openDatabase, readState, translate } from './database.js';
+import { checkFormat, type Database, openDatabase, readState, translate } from './database.js';
 import { Follower } from './follower.js';
 import { findDue } from './leases.js';
 import {
@@ -71,14 +71,22 @@ export async function createEmbeddedStore(
     shared.users++;
     return new EmbeddedClient(shared, bounds, options.now ?? sinceStart, () => leave(place, shared));
   } catch (error) {
+    // What could be opened and not be used: whoever tries again would hold more files each time.
+    await closing.get(place);
     throw translate(error, place);
   }
 }
 
 function openShared(place: string, options: EmbeddedOptions, bounds: Bounds): Shared {
   const { clock, log, now = sinceStart, boot = readBoot() } = options;
-  const database = openDatabase(place, boot);
-  endLeasesOfBefore(database, boot, bounds);
+  const database = openDatabase(place);
+  try {
+    checkFormat(database, place, boot);
+    endLeasesOfBefore(database, boot, bounds);
+  } catch (error) {
+    void close(place, database);
+    throw error;
+  }
   const end = (): void => {
     if (findDue(database, now()) === undefined) return;
     expire(database, now(), bounds);
@@ -94,9 +102,13 @@ async function leave(place: string, shared: Shared): Promise<void> {
   if (--shared.users > 0) return;
   open.delete(place);
   shared.follower.stop();
-  const closed = shared.database.root.close().finally(() => closing.delete(place));
+  await close(place, shared.database);
+}
+
+function close(place: string, { root }: Database): Promise<void> {
+  const closed = root.close().finally(() => closing.delete(place));
   closing.set(place, closed);
-  await closed;
+  return closed;
 }
 
 /** Tells other processes. What it fails at, they find out later by themselves. */
