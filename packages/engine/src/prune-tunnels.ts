@@ -6,6 +6,7 @@ import {
   type NetlinkRequest,
 } from '@podwire/netlink';
 import type { EngineContext } from './context.js';
+import { keepOthers } from './last-address.js';
 import { LIVE_GROUP } from './marks.js';
 import type { Survey, SurveyedNamespace } from './observe.js';
 import { deleteAll, type Leftover, type Pruned } from './pruned.js';
@@ -18,12 +19,33 @@ export async function pruneTunnels(
   { host }: Survey,
 ): Promise<Pruned[]> {
   const names = new Set(resources.flatMap((resource) => (resource.kind === 'vxlan' ? [resource.name] : [])));
-  const leftovers = [...names].flatMap((name) => {
+  const pruned: Pruned[] = [];
+  for (const name of names) {
     const link = host.link(name);
-    if (link?.kind !== 'vxlan' || link.group !== LIVE_GROUP) return [];
-    return leftoversOn(link, wantedOn(name, resources), host);
+    if (link?.kind !== 'vxlan' || link.group !== LIVE_GROUP) continue;
+    pruned.push(...(await pruneTunnel(context, link, wantedOn(name, resources), host)));
+  }
+  return pruned;
+}
+
+async function pruneTunnel(
+  context: EngineContext,
+  link: Link,
+  wanted: Wanted,
+  host: SurveyedNamespace,
+): Promise<Pruned[]> {
+  const addresses = host.addresses(link).filter(({ address }) => !wanted.addresses.has(address));
+  const restore = keepOthers(context.kernel.host.route, addresses, {
+    route: () => false,
+    neighbour: ({ address }) => !wanted.neighbours.has(address),
   });
-  return await deleteAll(context, leftovers);
+  const pruned = await deleteAll(context, leftoversOn(link, wanted, host));
+  try {
+    restore();
+    return pruned;
+  } catch (error) {
+    return [...pruned, { what: `addresses of ${link.name}`, error }];
+  }
 }
 
 /** What is wanted on one link, by the text that tells it from others of its kind. */

@@ -4,6 +4,8 @@ import { type ElementChange, NftablesError } from '@podwire/nftables';
 import { compareResource, encodeCreation, encodeRemoval, encodeReplacement } from './providers/index.js';
 import { clearDoomedName, deleteOwnTunnel, isOwnLink } from './doom.js';
 import type { Failure } from './failure.js';
+import { keepOthers } from './last-address.js';
+import { isSameRoute } from './providers/routes.js';
 import type { ConntrackReset, LinkResource, NftElement, NftTable, Resource, Sysctl } from './resource.js';
 import type { Session } from './session.js';
 import type { Step } from './steps.js';
@@ -49,7 +51,7 @@ export async function undoStep(step: Step, session: Session, signal: AbortSignal
     case 'parameter': // parameters are never set back: nobody knows who else has come to rely on them
       return [];
     case 'route':
-      return sendEach(step, session, encodeRemoval);
+      return removeEntries(step, session);
     case 'elements':
       return changeElements(step, session, 'destroy');
     case 'ruleset':
@@ -58,6 +60,33 @@ export async function undoStep(step: Step, session: Session, signal: AbortSignal
       );
     case 'conntrack':
       return await resetConntrack(step, session, signal);
+  }
+}
+
+/** Pods lose their addresses with their links; only of a link that stays anything else could go along. */
+function removeEntries(step: Step, session: Session): Failure[] {
+  const addresses = step.resources.filter((resource) => resource.kind === 'address');
+  if (step.side === 'pod' || addresses.length === 0) return sendEach(step, session, encodeRemoval);
+  const going = addresses.flatMap(({ link, address }) => {
+    const index = indexIfThere(session, link);
+    return index === undefined ? [] : [{ link: index, address }];
+  });
+  const restore = keepOthers(session.kernel.host.route, going, {
+    route: (found) =>
+      step.resources.some((resource) => resource.kind === 'route' && isSameRoute(resource, found)),
+    neighbour: (found) =>
+      step.resources.some((resource) => resource.kind === 'neighbour' && resource.address === found.address),
+  });
+  const failures = sendEach(step, session, encodeRemoval);
+  return [...failures, ...together({ ...step, resources: addresses }, restore)];
+}
+
+function indexIfThere(session: Session, link: string): number | undefined {
+  try {
+    return session.indexOf('host', link);
+  } catch (error) {
+    if (hasCode(error, 'ENODEV')) return undefined;
+    throw error;
   }
 }
 

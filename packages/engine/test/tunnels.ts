@@ -18,7 +18,7 @@ import {
   type NetlinkConnection,
   setLink,
 } from '@podwire/netlink';
-import { createEngine, type Engine, type Kernel, type Owned } from '../src/index.js';
+import { createEngine, type Engine, type Kernel, type Owned, type Resource } from '../src/index.js';
 import { call } from './call.js';
 import { peerOf, peerTable, tunnel, tunnelResources } from './tunnel-resources.js';
 
@@ -104,6 +104,32 @@ export const tunnelCases: readonly TunnelCase[] = [
       assert.deepEqual(failures(await bench.engine.reconcile(all, call())), []);
       assert.deepEqual(picture(bench), complete);
       assert.deepEqual(await bench.engine.reconcile(all, call()), []);
+    },
+  },
+  {
+    name: 'the last IPv4 address of a tunnel goes alone, and takes nobody along',
+    async run(bench) {
+      const { route, engine } = bench;
+      await engine.reconcile([nodeOf(), peerOf(2), peerOf(3)], call());
+      const link = indexOf(route, tunnel.name);
+      // Somebody else's route through it is none of our business either.
+      route.request([addRoute({ destination: '203.0.113.0/24', link, metric: 5 })]);
+      const foreign = (): number => listRoutes(route, { link, protocol: 4 }).length;
+      const complete = picture(bench);
+      const isAddress = ({ kind }: Resource): boolean => kind === 'address';
+      const addresses = nodeOf().resources.filter(isAddress);
+      await engine.remove({ owner: 'node', resources: addresses }, call());
+      const others = complete.filter((line) => !line.startsWith('address '));
+      assert.deepEqual(picture(bench), others);
+      assert.equal(foreign(), 1);
+
+      // The same when it is a reconcile that takes it away.
+      await engine.apply({ owner: 'node', resources: addresses }, call());
+      assert.deepEqual(picture(bench), complete);
+      const node = { ...nodeOf(), resources: nodeOf().resources.filter((one) => !isAddress(one)) };
+      assert.deepEqual(failures(await engine.reconcile([node, peerOf(2), peerOf(3)], call())), []);
+      assert.deepEqual(picture(bench), others);
+      assert.equal(foreign(), 1);
     },
   },
   {

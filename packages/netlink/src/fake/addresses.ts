@@ -6,7 +6,7 @@ import { familyOf } from '../ip-address.js';
 import { NLM_F_EXCL, NLM_F_REPLACE } from '../protocol.js';
 import { connectedRoutes } from './connected-routes.js';
 import { FakeErrno } from './errno.js';
-import { addRoutes, addressesOf } from './link-life.js';
+import { addRoutes, addressesOf, endIpv4 } from './link-life.js';
 import type { FakeContext, FakeLink, NamespaceState } from './state.js';
 
 /** RTM_NEWADDR */
@@ -72,6 +72,7 @@ export function deleteAddress({ namespace }: FakeContext, message: NetlinkMessag
   if (entry === undefined) throw new FakeErrno('EADDRNOTAVAIL', `ipv${request.family}: address not found`);
   namespace.addresses = namespace.addresses.filter((other) => other !== entry);
   dropConnectedRoutes(link, entry);
+  if (entry.family === 4 && !addressesOf(link).some(({ family }) => family === 4)) endIpv4(link);
   return [];
 }
 

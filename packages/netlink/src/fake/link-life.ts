@@ -32,6 +32,12 @@ export function takeDown(link: FakeLink): void {
   namespace.neighbours = namespace.neighbours.filter((entry) => entry.link !== index);
 }
 
+/** With the last IPv4 address: the link speaks it no more (fib_disable_ip(), arp_ifdown()). */
+export function endIpv4({ namespace, index }: FakeLink): void {
+  dropRoutes(namespace, index, ({ family }) => family === 6);
+  namespace.neighbours = namespace.neighbours.filter(({ link, family }) => link !== index || family === 6);
+}
+
 /** Takes a link out of its namespace, with all that hangs on it. */
 export function detach(link: FakeLink): void {
   const { namespace, index } = link;

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import {
   addAddress,
+  addNeighbour,
+  addRoute,
   createLink,
   deleteAddress,
   deleteLink,
   listAddresses,
+  listNeighbours,
   listRoutes,
   type NetlinkConnection,
   replaceAddress,
@@ -170,6 +173,38 @@ export const addressCases: readonly Case[] = [
         deleteAddress({ link: 10, address: '192.0.2.1/24' }),
       ]);
       assert.deepEqual(ownRoutes(host.connection, 10), []);
+    },
+  },
+  {
+    name: 'with the last IPv4 address of a link go its IPv4 routes and neighbours, whoever made them',
+    run({ host }) {
+      const { connection } = host;
+      connection.request([
+        createLink(localPair),
+        setLink(10, { up: true }),
+        setLink(11, { up: true }),
+        addAddress({ link: 10, address: '192.0.2.1/32' }),
+        addAddress({ link: 10, address: '192.0.2.2/32' }),
+        addAddress({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
+        addRoute({ destination: '198.51.100.0/24', link: 10, protocol: 157 }),
+        addRoute({ destination: '2001:db8:9::/64', link: 10, protocol: 157 }),
+        addNeighbour({ link: 10, address: '198.51.100.9', mac: '02:00:00:00:00:09' }),
+        addNeighbour({ link: 10, address: '2001:db8::9', mac: '02:00:00:00:00:09' }),
+      ]);
+      const left = (): string[] => [
+        ...listRoutes(connection, { link: 10, protocol: 157 }).map(({ destination }) => destination),
+        ...listNeighbours(connection, { link: 10 })
+          .filter(({ state }) => state === 'permanent')
+          .map(({ address }) => address)
+          .sort(),
+      ];
+      const others = ['2001:db8:9::/64', '2001:db8::9'];
+      connection.request([deleteAddress({ link: 10, address: '192.0.2.1/32' })]);
+      assert.deepEqual(left(), ['198.51.100.0/24', others[0], '198.51.100.9', others[1]]);
+      connection.request([deleteAddress({ link: 10, address: '192.0.2.2/32' })]);
+      assert.deepEqual(left(), others);
+      connection.request([deleteAddress({ link: 10, address: '2001:db8::1/64' })]);
+      assert.deepEqual(left(), others);
     },
   },
   {
