@@ -21,6 +21,8 @@ export interface HoldingsFile {
   /** Peers and their blocks are not needed: their routes are in the kernel and stay. */
   /** Milliseconds since the epoch: when the store last confirmed that all this is so. */
   readonly confirmedAt: number;
+  /** Milliseconds that the node counted on then, which is what the store knows of it. Absent in older files. */
+  readonly trustFor?: number;
 }
 
 export interface Holding {

@@ -118,6 +118,11 @@ const node = z.strictObject({
   tunnel: z.strictObject({ mac, ipv4: address.optional(), ipv6: address.optional() }).optional(),
   /** Autonomous system, when it speaks BGP. */
   asn: z.int().min(1).max(4_294_967_295).optional(),
+  /**
+   * Milliseconds of absence after which others may be given what the node has; it hands nothing out well before that. Only the
+   * node can say so, since its agent counts by its own configuration. Absent: whatever the controller was told.
+   */
+  vanishAfter: milliseconds.optional(),
   registeredAt: milliseconds,
 });
 

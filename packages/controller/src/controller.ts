@@ -14,7 +14,7 @@ export interface ControllerOptions {
   readonly name: string;
   /** Milliseconds after which a leader that died is succeeded. 15 s by default. */
   readonly ttl?: number;
-  /** Milliseconds of absence after which what a node had is given to others; the same on all nodes. 24 h by default. */
+  /** Milliseconds of absence after which what a node had is given to others, unless the node itself says more. 24 h by default. */
   readonly vanishAfter?: number;
   /** Milliseconds for which something must be wrong before garbage collection mends it. 15 min by default. */
   readonly grace?: number;

@@ -11,6 +11,7 @@ export interface LifeCycleOptions {
   /** With the leader's fence as guard. */
   readonly access: ClusterAccess;
   readonly log: Log;
+  /** At least; a node that counts on more time than that has it. */
   readonly vanishAfter: number;
   readonly counters: Counters;
 }
@@ -41,6 +42,9 @@ const notesPerVanishing = 24;
 export function createLifeCycle({ access, log, vanishAfter, counters }: LifeCycleOptions): LifeCycle {
   const { keys, clock } = access;
   const counts = new Map<string, Count>();
+
+  /** Never less than the node itself counts on: its blocks would be another's while it hands them out. */
+  const patienceWith = ({ node }: Sight): number => Math.max(vanishAfter, node?.value.vanishAfter ?? 0);
 
   /** Milliseconds of the absence so far. */
   function observe(name: string, { value }: Stored<Absence>): number {
@@ -87,7 +91,10 @@ export function createLifeCycle({ access, log, vanishAfter, counters }: LifeCycl
     counts.set(name, { since: absence.since, base: observed, from: clock.elapsed() });
     if (before !== undefined) return;
     counters.absences++;
-    log.warn({ node: name, vanishAfter }, 'a node is unreachable; its pods may go on working');
+    log.warn(
+      { node: name, vanishAfter: patienceWith(sight) },
+      'a node is unreachable; its pods may go on working',
+    );
   }
 
   async function endAbsence(name: string, sight: Sight, signal: AbortSignal): Promise<void> {
@@ -122,8 +129,9 @@ export function createLifeCycle({ access, log, vanishAfter, counters }: LifeCycl
       const { absence } = sight;
       if (absence === undefined) counts.delete(name);
       const observed = absence === undefined ? 0 : observe(name, absence);
-      const noteEvery = vanishAfter / notesPerVanishing;
-      const verdict = judgeNode(sight, { now: clock.now(), observed, vanishAfter, noteEvery });
+      const patience = patienceWith(sight);
+      const noteEvery = patience / notesPerVanishing;
+      const verdict = judgeNode(sight, { now: clock.now(), observed, vanishAfter: patience, noteEvery });
       switch (verdict.act) {
         case 'rest':
           return undefined;

@@ -1,5 +1,5 @@
 /** A store, nodes that come and go, and controllers. */
-import { blockKind, keysBelow, nodeKind, poolKind, presenceKind } from '@podwire/cluster';
+import { blockKind, keysBelow, type Node, nodeKind, poolKind, presenceKind } from '@podwire/cluster';
 import { buildPool, readCluster, showNodes } from '@podwire/cluster-ipam/operations';
 import { silentLog } from '@podwire/rim';
 import { createTestClock, type TestClock } from '@podwire/rim/testing';
@@ -75,7 +75,7 @@ export function createTestCluster() {
         encodeObject(poolKind, buildPool({ name: 'main', network: 'default', cidr: '10.244.0.0/16' }, [])),
       ),
     /** As an agent does it: in one transaction with the end of its absence. */
-    arrive: async (name: string, instance = `${name}-1`) => {
+    arrive: async (name: string, instance = `${name}-1`, more: Partial<Node> = {}) => {
       const presence = encodeObject(presenceKind, { node: name, instance, since: clock.now() });
       await store.transact({
         conditions: [],
@@ -92,6 +92,7 @@ export function createTestCluster() {
         addresses: {},
         mtu: 1500,
         registeredAt: clock.now(),
+        ...more,
       };
       if ((await store.get(keys.node(name))) === undefined) {
         await store.put(keys.node(name), encodeObject(nodeKind, node));

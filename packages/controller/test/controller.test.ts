@@ -42,6 +42,26 @@ describe('a node', () => {
     expect(controller.metrics().absentNodes).toBe(0);
   });
 
+  test('that counts on more time than the controller was told has it', async () => {
+    cluster = createTestCluster();
+    const { clock, startController, arrive, leave, stateOf, block } = cluster;
+    await cluster.pool();
+    await arrive('patient', undefined, { vanishAfter: 2 * vanishAfter });
+    await arrive('hasty', undefined, { vanishAfter: hour });
+    await block('10.244.0.0/26', 'patient');
+    await block('10.244.0.64/26', 'hasty');
+    startController();
+    await clock.advance(1);
+    await Promise.all([leave('patient'), leave('hasty')]);
+    await clock.advance(vanishAfter + hour);
+    expect(await stateOf('patient')).toBe('unreachable');
+    expect(await stateOf('hasty')).toBeUndefined();
+    expect(await keysOf(cluster, 'shared/blocks/')).toHaveLength(1);
+    await clock.advance(vanishAfter);
+    expect(await stateOf('patient')).toBeUndefined();
+    expect(await keysOf(cluster, 'shared/blocks/')).toEqual([]);
+  });
+
   test('that comes back is ready again, and begins anew when it leaves', async () => {
     const { clock, startController, leave, arrive, stateOf } = await createWithNode();
     startController();

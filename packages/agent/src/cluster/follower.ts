@@ -33,6 +33,8 @@ export interface Follower {
   readonly problems: readonly string[];
   /** @throws PodwireError AGENT_NOT_READY */
   discoverUnderlay(): void;
+  /** What others shall know of the node now; undefined while it is not known how it can be reached. */
+  describe(): Node | undefined;
   /** Addresses of an earlier life are taken before anybody is given one. Once, when it is known what the node has. */
   pickUp(parts: FollowingParts): void;
   /** In memory and in the node's file; the kernel follows later. */
@@ -157,15 +159,15 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   function publish(): void {
-    const node = describeNode();
+    const node = describe();
     if (node === undefined) return;
-    const text = JSON.stringify(node);
+    const text = JSON.stringify({ ...node, registeredAt: 0 });
     if (text === published) return;
     published = text;
-    registration.publish({ ...node, registeredAt: clock.now() });
+    registration.publish(node);
   }
 
-  function describeNode(): Omit<Node, 'registeredAt'> | undefined {
+  function describe(): Node | undefined {
     if (underlay === undefined) return undefined;
     const { ipv4, ipv6, mtu } = underlay;
     const { tunnel } = facts;
@@ -180,6 +182,8 @@ export function createFollower(options: FollowerOptions): Follower {
       addresses: { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) },
       mtu,
       ...(tunnel === undefined ? {} : { tunnel }),
+      vanishAfter: config.vanishAfter,
+      registeredAt: clock.now(),
     };
   }
 
@@ -191,6 +195,7 @@ export function createFollower(options: FollowerOptions): Follower {
     get problems() {
       return [...problems.values()];
     },
+    describe,
     discoverUnderlay() {
       const found = chooseUnderlay(options.readHost(), readAddresses(), config.address);
       if (JSON.stringify(found) !== JSON.stringify(underlay)) underlay = found;

@@ -47,6 +47,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     ...shared,
     ...(world.machine === undefined ? {} : { machine: world.machine }),
     ttl: config.lease,
+    vanishAfter: config.vanishAfter,
+    describe: () => follower.describe(),
     noteWritten: (key, node, revision) => copy.note(key, node, revision),
   });
   const addressing = world.createAddressing({

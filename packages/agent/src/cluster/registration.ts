@@ -13,6 +13,7 @@ import {
   type KeptLease,
   type Revision,
   type Store,
+  type Write,
 } from '@podwire/store';
 import { refuseOtherAgent, refuseOtherMachine } from './node-name.js';
 
@@ -37,6 +38,10 @@ export interface RegistrationOptions {
   readonly faults: FaultPoints;
   /** Milliseconds that the presence outlives the last sign of life. */
   readonly ttl: number;
+  /** Milliseconds; the node object says so, see {@link nodeKind}. */
+  readonly vanishAfter: number;
+  /** Of a node that is new, for its first object; undefined: when it is published. */
+  readonly describe: () => Node | undefined;
   /** Our own write, for the copy of the cluster. */
   readonly noteWritten: (key: string, node: Node, revision: Revision) => void;
 }
@@ -69,7 +74,7 @@ const lastPause = 5_000;
 const writePause = 500;
 
 export function createRegistration(options: RegistrationOptions): Registration {
-  const { node, instance, store, keys, clock, log, faults, ttl, noteWritten } = options;
+  const { node, instance, store, keys, clock, log, faults, ttl, vanishAfter, noteWritten } = options;
   const stopped = new AbortController();
   const listeners = new Set<(standing: Standing) => void>();
   let standing: Standing = { kind: 'joining' };
@@ -135,6 +140,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
             writes: [
               { op: 'put', key, value, lease: lease.id },
               { op: 'delete', key: keys.absence(node) },
+              ...promise(object),
             ],
           },
           { signal },
@@ -149,6 +155,18 @@ export function createRegistration(options: RegistrationOptions): Registration {
       await call((signal) => lease.revoke({ signal })).catch(() => undefined);
       throw error;
     }
+  }
+
+  /**
+   * Whoever sees the presence go must find in the object how long this agent goes on without the store: it may have been
+   * started with another configuration than the one before, and a controller gives blocks of unknown nodes away soon.
+   */
+  function promise(object: Item | undefined): Write[] {
+    const before = object === undefined ? undefined : readNode(object);
+    if (before?.vanishAfter === vanishAfter) return [];
+    const value = before === undefined ? options.describe() : { ...before, vanishAfter };
+    if (value === undefined) return [];
+    return [{ op: 'put', key: keys.node(node), value: encodeObject(nodeKind, value) }];
   }
 
   /** Keeps the object up to date until the presence is lost. @throws STORE_LEASE_LOST */
@@ -215,12 +233,16 @@ export function createRegistration(options: RegistrationOptions): Registration {
 
   /** The time of the first registration of this instance. */
   function registrationOf(there: Item | undefined, value: Node): number {
+    const before = there === undefined ? undefined : readNode(there);
+    return before?.instance === instance ? before.registeredAt : value.registeredAt;
+  }
+
+  function readNode({ key, value }: Item): Node | undefined {
     try {
-      const before = there === undefined ? undefined : decodeObject(nodeKind, there.key, there.value);
-      return before?.instance === instance ? before.registeredAt : value.registeredAt;
+      return decodeObject(nodeKind, key, value);
     } catch (err) {
       log.warn({ err }, 'what the store said of this node cannot be read; it is written anew');
-      return value.registeredAt;
+      return undefined;
     }
   }
 

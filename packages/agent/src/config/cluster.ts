@@ -134,7 +134,7 @@ export const cluster = z.strictObject({
   }),
   vanishAfter: duration('1s', '8760h').prefault('24h').meta({
     description:
-      'After how long without a sign of life the addresses of a node may be given to others; the same on all nodes. The node itself hands out nothing any more after nine tenths of it.',
+      'After how long without a sign of life what this node has may be given to others. It tells the store, and hands out nothing any more itself after nine tenths of it.',
   }),
   reportInterval: duration('10ms', '1h').prefault('1s').meta({
     description: 'How often at most the store is told which addresses are in use.',

@@ -31,7 +31,20 @@ interface Subject {
   readonly written: string[];
 }
 
-function register(server: MemoryServer, instance = 'a', ttl = 500, machine?: string): Subject {
+const day = 86_400_000;
+
+interface More {
+  readonly vanishAfter?: number;
+  readonly describe?: () => Node | undefined;
+}
+
+function register(
+  server: MemoryServer,
+  instance = 'a',
+  ttl = 500,
+  machine?: string,
+  { vanishAfter = day, describe = () => undefined }: More = {},
+): Subject {
   const store = server.connect({ timeout: 5 });
   const written: string[] = [];
   const registration = createRegistration({
@@ -44,6 +57,8 @@ function register(server: MemoryServer, instance = 'a', ttl = 500, machine?: str
     log: silentLog,
     faults: noFaults,
     ttl,
+    vanishAfter,
+    describe,
     noteWritten: (key) => void written.push(key),
   });
   onTestFinished(async () => {
@@ -93,6 +108,35 @@ describe('registration', () => {
     expect(await read(server)).toMatchObject({ node: { instance: 'a' } });
     expect((await read(server)).presence).toBeUndefined();
     await other.close();
+  });
+
+  test('a new node is known from the moment on that its presence is', async () => {
+    const server = createMemoryServer();
+    register(server, 'a', 500, undefined, { describe: () => node({ vanishAfter: day }) });
+    await until(async () => (await read(server)).presence);
+    const store = server.connect();
+    const [presence, object] = await Promise.all([
+      store.get(keys.presence('n1')),
+      store.get(keys.node('n1')),
+    ]);
+    expect(object?.revision).toBe(presence?.revision);
+    await store.close();
+  });
+
+  test('how long it goes on without the store is told with the presence, and nothing else of it changes', async () => {
+    const server = createMemoryServer();
+    const store = server.connect();
+    const before = node({ version: '0', mtu: 9000, vanishAfter: day });
+    await store.put(keys.node('n1'), encodeObject(nodeKind, before));
+    register(server, 'a', 500, undefined, { vanishAfter: 2 * day, describe: () => node({ mtu: 1 }) });
+    await until(async () => (await read(server)).presence);
+    expect((await read(server)).node).toEqual({ ...before, vanishAfter: 2 * day });
+    const [presence, object] = await Promise.all([
+      store.get(keys.presence('n1')),
+      store.get(keys.node('n1')),
+    ]);
+    expect(object?.revision).toBe(presence?.revision);
+    await store.close();
   });
 
   test('what has changed is written, with the time of the first registration; what has not is not', async () => {

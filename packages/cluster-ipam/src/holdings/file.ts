@@ -27,6 +27,7 @@ const schema = z.object({
   ),
   pools: z.array(z.unknown()),
   confirmedAt: z.number(),
+  trustFor: z.number().optional(),
   imported: imported.optional(),
 });
 
@@ -37,8 +38,12 @@ const schema = z.object({
 export function parseHoldings(text: string): HoldingsFile | undefined {
   const found = schema.safeParse(parse(text));
   if (!found.success) return undefined;
-  const { imported: others, ...file } = found.data;
-  return others === undefined ? file : { ...file, imported: others };
+  const { imported: others, trustFor, ...file } = found.data;
+  return {
+    ...file,
+    ...(others === undefined ? {} : { imported: others }),
+    ...(trustFor === undefined ? {} : { trustFor }),
+  };
 }
 
 /** Calls throw PodwireError RECORD_IO. */

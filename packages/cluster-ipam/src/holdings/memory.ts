@@ -39,7 +39,7 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
       }
       remembered = new Map(saved.pools.flatMap(readPoolObject).map((pool) => [pool.name, pool]));
       for (const entry of saved.imported ?? []) core.imported.set(entry.address, entry);
-      trust.resume(saved.confirmedAt);
+      trust.resume(saved.confirmedAt, saved.trustFor);
       return true;
     },
     save() {
@@ -49,7 +49,16 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
       const text = JSON.stringify([holdings, pools, imported]);
       const { confirmedAt } = trust;
       if (text === savedText && confirmedAt - savedAt < trustFor * staleFile) return;
-      file.write({ version: 1, node, instance, holdings, pools, imported, confirmedAt });
+      file.write({
+        version: 1,
+        node,
+        instance,
+        holdings,
+        pools,
+        imported,
+        confirmedAt,
+        trustFor: trust.limit,
+      });
       savedText = text;
       savedAt = confirmedAt;
     },

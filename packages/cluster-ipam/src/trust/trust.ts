@@ -18,10 +18,17 @@ export class Trust {
   readonly #trustFor: number;
   #confirmed: Moment | undefined;
   #taken: string | undefined;
+  #limit: number;
 
   constructor(clock: Clock, trustFor: number) {
     this.#clock = clock;
     this.#trustFor = trustFor;
+    this.#limit = trustFor;
+  }
+
+  /** Milliseconds without confirmation after which nothing is handed out. */
+  get limit(): number {
+    return this.#limit;
   }
 
   /** Milliseconds since the epoch; 0: never. */
@@ -32,12 +39,17 @@ export class Trust {
   /** @param asked when the question was sent: what came back was so at some time after that */
   confirm(asked: Moment): void {
     this.#taken = undefined;
+    this.#limit = this.#trustFor;
     if (this.#confirmed !== undefined && asked.elapsed < this.#confirmed.elapsed) return;
     this.#confirmed = asked;
   }
 
-  /** What an earlier life has known, by the wall clock alone. */
-  resume(confirmedAt: number): void {
+  /**
+   * What an earlier life has known, by the wall clock alone.
+   * @param promised what it counted on: until the store has heard of more, others count on that as well
+   */
+  resume(confirmedAt: number, promised = this.#trustFor): void {
+    this.#limit = Math.min(this.#trustFor, promised);
     const { wall, elapsed } = momentOf(this.#clock);
     if (wall < confirmedAt - stepBack) return;
     this.#confirmed = { wall: confirmedAt, elapsed: elapsed - Math.max(0, wall - confirmedAt) };
@@ -49,7 +61,7 @@ export class Trust {
   }
 
   get isFenced(): boolean {
-    return this.#taken !== undefined || this.age > this.#trustFor;
+    return this.#taken !== undefined || this.age > this.#limit;
   }
 
   /** Milliseconds, by the clock that says more. */
@@ -70,10 +82,10 @@ export class Trust {
         },
       );
     }
-    if (this.age <= this.#trustFor) return;
+    if (this.age <= this.#limit) return;
     const since = this.#confirmed === undefined ? 'yet' : `for ${Math.round(this.age / 1000)} s`;
     throw new PodwireError('NODE_FENCED', `the store has not confirmed this node ${since}`, {
-      details: { confirmedAt: this.confirmedAt, trustFor: this.#trustFor },
+      details: { confirmedAt: this.confirmedAt, trustFor: this.#limit },
     });
   }
 }
