@@ -46,6 +46,7 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
     async stop() {
       context.log.info('stopping');
       await sockets.cni.stop(config.deadlines.stop);
+      context.asking.stop();
       await reconciler.stop();
       await context.cluster?.stop();
       await Promise.all(sockets.api.map((server) => server.stop()));

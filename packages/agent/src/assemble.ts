@@ -8,6 +8,7 @@ import type { NetworkModel } from '@podwire/network-contract';
 import type { ClusterMember, ClusterWorld } from './cluster/contract.js';
 import { createClusterMember } from './cluster/member.js';
 import type { AgentConfig } from './config/index.js';
+import { createAskingAdds } from './endpoints/asking.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { createHostPorts } from './endpoints/host-ports.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
@@ -88,6 +89,7 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
     endpoints: createEndpointRegistry(),
     ports: createHostPorts(),
     locks: createLocks(),
+    asking: createAskingAdds(),
     readiness: { ready: false, problem: undefined },
     cleanupDeadline: config.deadlines.request,
     ...(cluster === undefined ? {} : { cluster }),

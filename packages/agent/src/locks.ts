@@ -5,7 +5,8 @@
  */
 export interface Locks {
   /**
-   * Runs `work` when nothing else works on `key`, nor on everything.
+   * Runs `work` when nothing else works on `key`, nor on everything. It must not wait for the cluster: whoever wants everything
+   * waits for it, and all others behind that one.
    * @throws the signal's reason when it fires before the turn has come
    */
   withEndpoint<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;

@@ -9,7 +9,14 @@ import { dismantle, forget, markRemoving } from './dismantle.js';
 import { type AddRequest, draftEndpoint, wantedFamilies } from './draft.js';
 import { differenceToWish } from './duplicate.js';
 import { type AgentRecord, describeEndpoint, podName } from './registry.js';
-import { isMember, withAddresses } from './slow-path.js';
+import {
+  askAndTryAgain,
+  type Attempt,
+  isMember,
+  isQuestion,
+  type Question,
+  tryFromMemory,
+} from './slow-path.js';
 import { endpointIdOf, readWish, type Wish } from './wish.js';
 
 /**
@@ -26,24 +33,42 @@ export async function addEndpoint(
   const wanted = readWanted(context, request);
   const id = endpointIdOf(request);
   identifyTrace(call, id, wanted.wish);
+  const understood: Understood = { request, id, wanted };
+  const question = await attemptAdd(context, understood, { call });
+  if (question === undefined) return;
+  await askAndTryAgain(context, question, call, (attempt) => attemptAdd(context, understood, attempt));
+}
+
+interface Understood {
+  readonly request: AttachmentRequest;
+  readonly id: EndpointId;
+  readonly wanted: Pick<AddRequest, 'network' | 'wish' | 'delegation'>;
+}
+
+/** Holds the endpoint until the plugin has its answer, or until something must be asked of the cluster. */
+function attemptAdd(
+  context: EndpointContext,
+  { request, id, wanted }: Understood,
+  attempt: Attempt,
+): Promise<Question | undefined> {
+  const { call } = attempt;
   call.trace.stage('lock');
-  await context.locks.withEndpoint(endpointKey(id), call.signal, async () => {
+  return context.locks.withEndpoint(endpointKey(id), call.signal, async () => {
     requireReady(context);
     call.trace.stage('namespace');
     const namespace = context.namespaces.identify(request.netns, { allowOwn: request.netnsOverride });
     context.faults.reach('add:validated');
     const asked: AddRequest = { id, namespace, ...wanted };
     const present = await findPresent(context, asked, call);
-    const record = present ?? (await wire(context, asked, call));
+    const record = present ?? (await wire(context, asked, attempt));
+    if (isQuestion(record)) return record;
     await handOver(context, record, { isNew: present === undefined, request, call });
+    return undefined;
   });
 }
 
 /** What is wanted: a pod's network from us, or its addresses for another plugin that wires it. */
-function readWanted(
-  { networks }: EndpointContext,
-  request: AttachmentRequest,
-): Pick<AddRequest, 'network' | 'wish' | 'delegation'> {
+function readWanted({ networks }: EndpointContext, request: AttachmentRequest): Understood['wanted'] {
   const { config } = request;
   const delegation = readDelegation(config);
   const wish = readWish(request);
@@ -83,11 +108,17 @@ async function findPresent(
 }
 
 /** Addresses and plan, then the record, then the kernel. Takes back everything when a step fails. */
-async function wire(context: EndpointContext, asked: AddRequest, call: Call): Promise<AgentRecord> {
+async function wire(
+  context: EndpointContext,
+  asked: AddRequest,
+  attempt: Attempt,
+): Promise<AgentRecord | Question> {
+  const { call } = attempt;
   call.trace.stage('plan');
   const draft = isMember(context)
-    ? await withAddresses(context, asked, call, (complete) => enterBooks(context, complete))
+    ? tryFromMemory(context, asked, attempt, (complete) => enterBooks(context, complete))
     : enterBooks(context, asked);
+  if (isQuestion(draft)) return draft;
   // Made anew for each call: spans count from the moment of this.
   const options = (): CallOptions => ({ signal: call.signal, trace: call.trace.resources() });
   try {

@@ -1,5 +1,5 @@
 import type { GcRequest } from '@podwire/cni';
-import { endpointKey } from '@podwire/engine';
+import { type EndpointId, endpointKey } from '@podwire/engine';
 import { joinErrors } from '../errors.js';
 import type { Call, EndpointContext } from './context.js';
 import { dismantle } from './dismantle.js';
@@ -20,12 +20,13 @@ export async function collectGarbage(
       ({ containerId, interfaceName }) => `${containerId},${interfaceName}`,
     ),
   );
-  const isStale = ({ id }: AgentRecord): boolean =>
-    id.network === request.config.name && !valid.has(`${id.containerId},${id.ifName}`);
+  const isStale = ({ network, containerId, ifName }: EndpointId): boolean =>
+    network === request.config.name && !valid.has(`${containerId},${ifName}`);
   call.trace.stage('lock');
   await context.locks.withAll(call.signal, async () => {
     call.trace.stage('remove');
-    const stale = context.endpoints.all().filter(isStale);
+    context.asking.noteRemoved(isStale);
+    const stale = context.endpoints.all().filter(({ id }) => isStale(id));
     await removeAll(context, stale, call);
   });
   call.trace.stage('answer');

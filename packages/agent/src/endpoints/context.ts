@@ -10,6 +10,7 @@ import type { NodeState } from '../node/node.js';
 import type { Namespaces } from '../node/namespaces.js';
 import type { Readiness } from '../readiness.js';
 import type { RequestTrace } from '../trace.js';
+import type { AskingAdds } from './asking.js';
 import type { HostPorts } from './host-ports.js';
 import type { AgentRecord, EndpointRegistry } from './registry.js';
 
@@ -22,6 +23,7 @@ export interface EndpointContext {
   readonly records: RecordStore;
   readonly engine: Engine;
   readonly locks: Locks;
+  readonly asking: AskingAdds;
   readonly namespaces: Namespaces;
   readonly readiness: Readiness;
   /** Absent on a node that is alone. */

@@ -18,6 +18,7 @@ export async function deleteEndpoint(
   call.trace.identify({ endpoint: key });
   call.trace.stage('lock');
   await context.locks.withEndpoint(key, call.signal, async () => {
+    context.asking.noteRemoved((id) => endpointKey(id) === key);
     const record = context.endpoints.get(key);
     if (record === undefined) return;
     const pod = podName(record);
