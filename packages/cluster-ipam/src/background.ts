@@ -7,6 +7,7 @@ import { announceSurplus, giveBackAnnounced, nextGiveBack, writeState } from './
 import { poolsToClaim } from './claims/stock.js';
 import { type Core, poolAround } from './core.js';
 import { checkImported, importedBlocks, judgeStrangeLoans } from './holdings/imported.js';
+import { forEach } from './each.js';
 import { blocksToTakeOver, takeOver } from './holdings/take-over.js';
 import { noteRefusal } from './refusals.js';
 import { returnBorrowed } from './loans/borrow.js';
@@ -37,14 +38,17 @@ export function createBackground(core: Core, { isSynced, assignments }: Backgrou
   const { clock, timing, trust, log, stopped } = core;
   let nextConfirm = 0;
   let nextTidy = 0;
+  /** As the store has said last. */
+  let isKnown = false;
   let failures = 0;
   let isAwake = true;
   let wakeSleeper = (): void => undefined;
   let running: Promise<void> | undefined;
 
   async function confirm(signal: AbortSignal): Promise<void> {
-    if (clock.elapsed() < nextConfirm && !trust.isFenced) return;
-    const isKnown = await confirmHoldings(core, signal);
+    const isLost = isKnown && core.presence === undefined;
+    if (clock.elapsed() < nextConfirm && !trust.isFenced && !isLost) return;
+    isKnown = await confirmHoldings(core, signal);
     nextConfirm = clock.elapsed() + (isKnown ? timing.confirmEvery : unknownPause);
     if (isKnown) core.changed();
   }
@@ -52,53 +56,71 @@ export function createBackground(core: Core, { isSynced, assignments }: Backgrou
   async function tidy(signal: AbortSignal): Promise<void> {
     if (clock.elapsed() < nextTidy) return;
     nextTidy = clock.elapsed() + timing.tidyEvery;
-    await announceSurplus(core, signal);
-    await returnBorrowed(core, signal);
-    await checkImported(core, importedBlocks(core), signal);
+    await forEach(
+      core,
+      [
+        () => announceSurplus(core, signal),
+        () => returnBorrowed(core, signal),
+        () => checkImported(core, importedBlocks(core), signal),
+      ],
+      signal,
+      (step) => step(),
+    );
   }
 
   async function confirmClaims(signal: AbortSignal): Promise<void> {
-    for (const held of core.book.blocks()) {
-      if (held.state === 'pending') await writeState(core, held.cidr, 'confirmed', signal);
-    }
+    const claimed = core.book.blocks().filter(({ state }) => state === 'pending');
+    await forEach(core, claimed, signal, ({ cidr }) => writeState(core, cidr, 'confirmed', signal));
   }
 
   /** Blocks that were lost while pods are in them, and that nobody has claimed since. */
   async function reclaim(signal: AbortSignal): Promise<void> {
-    for (const entry of core.book.entries()) {
+    await forEach(core, core.book.entries(), signal, async (entry) => {
       const address = parseAddress(entry.address);
-      if (core.book.around(address) !== undefined || core.index.around(address) !== undefined) continue;
+      if (core.book.around(address) !== undefined || core.index.around(address) !== undefined) return;
       const pool = poolAround(core, address);
       if (pool !== undefined) await claimBlock(core, pool.name, address, signal);
-    }
+    });
   }
 
   async function claimAhead(signal: AbortSignal): Promise<void> {
-    for (const pool of poolsToClaim(core)) await claimBlock(core, pool, undefined, signal);
+    await forEach(core, poolsToClaim(core), signal, (pool) => claimBlock(core, pool, undefined, signal));
   }
 
   async function assignAll(signal: AbortSignal): Promise<void> {
-    for (let next = assignments[0]; next !== undefined; next = assignments[0]) {
+    const waiting = new Set<string>();
+    await forEach(core, [...assignments], signal, async (next) => {
+      // What came later of the same pod is what counts in the end.
+      const pod = JSON.stringify([next.network, next.pod]);
+      if (waiting.has(pod)) return;
+      waiting.add(pod);
       await writeAssignment(core, next, signal);
+      waiting.delete(pod);
       assignments.splice(assignments.indexOf(next), 1);
-    }
+    });
   }
 
+  /** Nothing of this is for somebody whom the store does not know. */
+  const ownSteps: readonly ((signal: AbortSignal) => Promise<void>)[] = [
+    (signal) => forEach(core, blocksToTakeOver(core), signal, (block) => takeOver(core, block, signal)),
+    (signal) => judgeStrangeLoans(core, signal),
+    (signal) => answerRequests(core, signal),
+    reclaim,
+    claimAhead,
+    confirmClaims,
+    assignAll,
+    tidy,
+    (signal) => giveBackAnnounced(core, signal),
+  ];
+
+  /** What fails always must not keep anything else from being done. */
   async function runOnce(signal: AbortSignal): Promise<void> {
     if (!isSynced()) return;
-    await settleDoubts(core, signal);
-    await confirm(signal);
-    // Nothing below is for somebody whom the store does not know.
-    if (core.presence === undefined || trust.isFenced) return;
-    for (const block of blocksToTakeOver(core)) await takeOver(core, block, signal);
-    await judgeStrangeLoans(core, signal);
-    await answerRequests(core, signal);
-    await reclaim(signal);
-    await claimAhead(signal);
-    await confirmClaims(signal);
-    await assignAll(signal);
-    await tidy(signal);
-    await giveBackAnnounced(core, signal);
+    const first = [(): Promise<void> => settleDoubts(core, signal), (): Promise<void> => confirm(signal)];
+    const own = ownSteps.map((step) => async (): Promise<void> => {
+      if (core.presence !== undefined && !trust.isFenced) await step(signal);
+    });
+    await forEach(core, [...first, ...own], signal, (step) => step());
   }
 
   async function loop(): Promise<void> {

@@ -1,6 +1,7 @@
 /** What the rooms of node addressing share: the options, what the node has, and ways to say that something has changed. */
 import { type Address, containsAddress, parsePrefix, type Prefix } from '@podwire/addresses';
 import { type Block, blockKind, type LedgerEntry, type Pool, poolKind } from '@podwire/cluster';
+import { PodwireError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
 import { type Condition, decodeObject, type Item, type ObjectKind, type Revision } from '@podwire/store';
 import type { BlockIndex } from './claims/block-index.js';
@@ -48,10 +49,18 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   wake(): void;
 }
 
-/** Our presence, as a condition of everything that makes us an owner: who is thought to be gone must not become one. */
-export function presenceCondition({ keys, node, presence }: Core): Condition[] {
-  return presence === undefined ? [] : [{ key: keys.presence(node), expect: presence }];
+/**
+ * Our presence, as a condition of everything that makes us an owner: who is thought to be gone must not become one. It may
+ * have gone between two steps of one piece of work.
+ * @throws PodwireError NODE_FENCED when the store does not know it
+ */
+export function presenceCondition({ keys, node, presence }: Core): Condition {
+  if (presence === undefined) throw notRegistered(node);
+  return { key: keys.presence(node), expect: presence };
 }
+
+export const notRegistered = (node: string): PodwireError =>
+  new PodwireError('NODE_FENCED', `node ${node} is not registered in the store (any more)`);
 
 /** Takes in what a refused transaction has found, so that the next decision is made with it. */
 export function learn(
@@ -64,20 +73,22 @@ export function learn(
     const isAsExpected = expect === 'absent' ? item === undefined : item?.revision === expect;
     if (isAsExpected) continue;
     if (key === core.keys.presence(core.node)) core.presence = undefined;
-    else learnObject(core, key, item);
+    else learnObject(core, key, item, expect === 'absent' ? undefined : expect);
   }
 }
 
-export function learnObject({ copy, keys }: Core, key: string, item: Item | undefined): void {
-  const blocks = keys.block('');
-  const isBlock = key.startsWith(blocks);
+/** @param asked the revision that was known when the store was asked: what the watch has told since may be newer than the answer */
+export function learnObject(
+  { copy, keys }: Core,
+  key: string,
+  item: Item | undefined,
+  asked: Revision | undefined,
+): void {
   if (item === undefined) {
-    const known = isBlock
-      ? copy.blocks.get(key.slice(blocks.length).replace(/-(?=\d+$)/, '/'))
-      : copy.pools.get(key.slice(keys.pool('').length));
-    if (known !== undefined) copy.noteGone(key, known.revision);
+    if (asked !== undefined) copy.noteGone(key, asked);
     return;
   }
+  const isBlock = key.startsWith(keys.block(''));
   const value = isBlock ? tryDecode(blockKind, item) : tryDecode(poolKind, item);
   if (value !== undefined) copy.note(key, value, item.revision);
 }

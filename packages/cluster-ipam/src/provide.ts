@@ -78,6 +78,8 @@ async function provideAny(core: Core, need: Need, family: 4 | 6, signal: AbortSi
     for (const pool of pools.filter((each) => hasRoom(core, each))) {
       if ((await claimBlock(core, pool.name, undefined, signal)) === 'claimed') return;
     }
+    // A claim of somebody else has come, where there was no room for one of ours.
+    if (hasFree(core, need.network, pools)) return;
     const lenders = pools.filter(
       (pool) => pool.borrowing && pool.allocation === 'blocks' && hasRoom(core, pool),
     );

@@ -26,6 +26,8 @@ export interface BlockIndex {
   take(change: Pick<CopyChange, 'pools' | 'blocks'>): void;
   /** The block to claim: nobody's, and not in `except`. */
   choose(pool: string, start: number, except: Pick<ReadonlySet<string>, 'has'>): string | undefined;
+  /** Whether any block, of whatever size, has addresses of this one. */
+  isTouched(pool: string, block: Prefix): boolean;
   /** How many blocks can be claimed. */
   free(pool: string): number;
   /** The block that the address lies in, of whatever size. */
@@ -97,6 +99,7 @@ export function createBlockIndex(copy: Pick<ClusterCopy, 'pools' | 'blocks'>): B
       if (block !== undefined) return formatPrefix(block);
       return [...entry.ownerless].find((cidr) => !except.has(cidr));
     },
+    isTouched: (name, block) => entries.get(name)?.free.isFree(block) === false,
     free: (name) => (entries.get(name)?.free.free ?? 0) + (entries.get(name)?.ownerless.size ?? 0),
     around(address) {
       for (const [length, count] of lengths) {

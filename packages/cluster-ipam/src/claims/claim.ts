@@ -1,14 +1,15 @@
 /** Making a block this node's: one transaction, whose creation of the block is the arbiter. */
-import { type Address, formatPrefix, prefixOf } from '@podwire/addresses';
+import { type Address, containsPrefix, formatPrefix, parsePrefix, prefixOf } from '@podwire/addresses';
 import { type Block, blockKind, type Pool, type Stored } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { orAborted } from '@podwire/rim';
 import { type Condition, encodeObject, isUncertain, type Revision } from '@podwire/store';
 import { readItem, transact } from '../calls.js';
-import { type Core, isOurs, learn, learnObject, presenceCondition } from '../core.js';
+import { type Core, isOurs, learn, learnObject, notRegistered, presenceCondition } from '../core.js';
 import { judgeStrangeLoans } from '../holdings/imported.js';
 import { readPresence } from '../trust/confirm.js';
 import { startOf } from './free-blocks.js';
+import { hasRoom } from './pools.js';
 
 export type ClaimOutcome =
   | 'claimed'
@@ -39,12 +40,17 @@ export async function claimBlock(
     if (cidr === undefined) return 'none';
     const before = core.copy.blocks.get(cidr);
     if (before?.value.node !== undefined) return isOurs(core, before.value) ? 'claimed' : 'taken';
-    const other = core.claiming.get(cidr);
+    // One of another size: the creation of this one would not meet it.
+    if (before === undefined && core.index.isTouched(poolName, parsePrefix(cidr))) return 'taken';
+    const coming = claimsIn(core, pool.value);
+    const isTooMuch = !hasRoom(core, pool.value, coming.length) && !isInUse(core, cidr);
+    const other = core.claiming.get(cidr) ?? (isTooMuch ? coming[0] : undefined);
     if (other !== undefined) {
       // Whatever comes of it is seen in the next attempt.
       await orAborted(other, signal).catch(() => signal.throwIfAborted());
       continue;
     }
+    if (isTooMuch) return 'none';
     // Our own loans of it end with the claim: what somebody has of them must be known by then.
     if (before !== undefined) await judgeStrangeLoans(core, signal);
     if (await tryToClaim(core, pool, cidr, before, signal)) return 'claimed';
@@ -57,11 +63,20 @@ export async function claimBlock(
 
 async function requirePresence(core: Core, signal: AbortSignal): Promise<void> {
   if (core.presence !== undefined || (await readPresence(core, signal))) return;
-  throw new PodwireError('NODE_FENCED', `node ${core.node} is not registered in the store (any more)`);
+  throw notRegistered(core.node);
 }
 
 const chooseBlock = (core: Core, pool: string): string | undefined =>
   core.index.choose(pool, startOf(core.node), core.claiming);
+
+/** Claims of other blocks of the pool that are on their way. */
+function claimsIn({ claiming }: Core, { cidr }: Pool): Promise<boolean>[] {
+  const pool = parsePrefix(cidr);
+  return [...claiming].flatMap(([block, claim]) => (containsPrefix(pool, parsePrefix(block)) ? claim : []));
+}
+
+/** Pods of this node are in it: nobody else must get it, however many blocks the node has. */
+const isInUse = ({ book }: Core, cidr: string): boolean => book.usedWithin(parsePrefix(cidr)).length > 0;
 
 /** The block as it is, when there is one: it may be of another size. */
 const blockAround = ({ index }: Core, { blockSize }: Pool, address: Address): string =>
@@ -86,7 +101,7 @@ async function tryToClaim(
   const conditions: Condition[] = [
     { key, expect: before?.revision ?? 'absent' },
     { key: pool.key, expect: pool.revision },
-    ...presenceCondition(core),
+    presenceCondition(core),
   ];
   const claim = writeClaim(core, block, conditions, signal);
   core.claiming.set(cidr, claim);
@@ -140,8 +155,9 @@ async function write(
  */
 async function readBack(core: Core, block: Block, signal: AbortSignal): Promise<Revision | undefined> {
   const key = core.keys.block(block.cidr);
+  const asked = core.copy.blocks.get(block.cidr)?.revision;
   const item = await readItem(core, key, signal);
-  learnObject(core, key, item);
+  learnObject(core, key, item, asked);
   if (item === undefined) return undefined;
   return isOurs(core, core.copy.blocks.get(block.cidr)?.value) ? item.revision : undefined;
 }

@@ -1,9 +1,10 @@
 /** Giving blocks back to the cluster: announced first, so that nobody sends anything there when the next owner begins. */
-import { type Block, blockKind } from '@podwire/cluster';
+import { type Block, blockKind, type Stored } from '@podwire/cluster';
 import { encodeObject, type Write } from '@podwire/store';
 import { writeAll } from '../calls.js';
 import { type Core, isOurs, presenceCondition } from '../core.js';
 import { disown } from '../disown.js';
+import { forEach } from '../each.js';
 import type { Held } from '../holdings/book.js';
 import { surplusBlocks } from './stock.js';
 
@@ -44,16 +45,21 @@ export function nextGiveBack({ book, timing }: Core): number {
 /** @throws as the store does */
 export async function giveBackAnnounced(core: Core, signal: AbortSignal): Promise<void> {
   const now = core.clock.elapsed();
-  for (const held of core.book.blocks()) {
-    if (held.state !== 'pendingDeletion' || now - held.since < core.timing.giveBackAfter) continue;
-    if (held.used > 0) await keep(core, held, signal);
+  await forEach(core, core.book.blocks(), signal, async (held) => {
+    if (held.state !== 'pendingDeletion' || now - held.since < core.timing.giveBackAfter) return;
+    if (isNeeded(held)) await keep(core, held, signal);
     else await giveBack(core, held, signal);
-  }
+  });
 }
 
-/** Somebody of an earlier life is in it after all. */
+/** An announcement of an earlier life may have been on its way until now, when IPAM has the block again. */
+const isNeeded = ({ used, isOpen }: Held): boolean => used > 0 || isOpen;
+
+/** It is written in any case: an attempt to give it back may be on its way, and expects the block as it was. */
 async function keep(core: Core, held: Held, signal: AbortSignal): Promise<void> {
-  if (!(await writeState(core, held.cidr, 'confirmed', signal))) return;
+  const stored = core.copy.blocks.get(held.cidr);
+  if (stored === undefined || !isOurs(core, stored.value)) return;
+  if (!(await putState(core, stored, 'confirmed', signal))) return;
   held.state = 'confirmed';
   core.changed();
 }
@@ -68,7 +74,7 @@ async function giveBack(core: Core, held: Held, signal: AbortSignal): Promise<vo
       ? { op: 'delete', key }
       : { op: 'put', key, value: encodeObject(blockKind, rest) };
   const ledger: Write = { op: 'delete', key: core.keys.ledger(held.cidr, core.node) };
-  const conditions = [{ key, expect: revision }, ...presenceCondition(core)];
+  const conditions = [{ key, expect: revision }, presenceCondition(core)];
   const done = await writeAll(core, { conditions, writes: [write, ledger] }, signal);
   core.faults.reach('give-back:written');
   if (done === undefined) return;
@@ -85,11 +91,19 @@ export async function writeState(
 ): Promise<boolean> {
   const stored = core.copy.blocks.get(cidr);
   if (stored === undefined || !isOurs(core, stored.value)) return false;
-  if (stored.value.state === state) return true;
-  const value: Block = { ...stored.value, state };
-  const conditions = [{ key: stored.key, expect: stored.revision }, ...presenceCondition(core)];
-  const writes = [{ op: 'put', key: stored.key, value: encodeObject(blockKind, value) }] as const;
-  const revision = await writeAll(core, { conditions, writes }, signal);
-  if (revision !== undefined) core.copy.note(stored.key, value, revision);
-  return revision !== undefined;
+  return stored.value.state === state || (await putState(core, stored, state, signal));
+}
+
+async function putState(
+  core: Core,
+  { key, value: before, revision }: Stored<Block>,
+  state: Block['state'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const value: Block = { ...before, state };
+  const conditions = [{ key, expect: revision }, presenceCondition(core)];
+  const writes = [{ op: 'put', key, value: encodeObject(blockKind, value) }] as const;
+  const written = await writeAll(core, { conditions, writes }, signal);
+  if (written !== undefined) core.copy.note(key, value, written);
+  return written !== undefined;
 }

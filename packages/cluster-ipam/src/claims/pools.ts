@@ -52,8 +52,8 @@ function blocksIn({ book }: Core, pool: Pool): number {
     ).length;
 }
 
-/** Whether the node may have one block more of it. */
-export function hasRoom(core: Core, pool: Pool): boolean {
+/** Whether the node may have one block more of it. @param coming how many are about to be its own */
+export function hasRoom(core: Core, pool: Pool, coming = 0): boolean {
   const most = pool.allocation === 'node-cidr' ? 1 : (pool.maxBlocksPerNode ?? Infinity);
-  return blocksIn(core, pool) < most;
+  return blocksIn(core, pool) + coming < most;
 }

@@ -4,6 +4,7 @@ import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster';
 import { describeError } from '@podwire/errors';
 import { decodeObject, encodeObject, type Item, type Revision } from '@podwire/store';
 import { readItem, writeAll } from '../calls.js';
+import { forEach } from '../each.js';
 import { type Core, poolAround, presenceCondition } from '../core.js';
 import { cidrOfAddress } from './book.js';
 
@@ -46,7 +47,7 @@ const ownerOf = (address: string, owner: string): string => `imported:${owner}:$
  */
 export async function judgeStrangeLoans(core: Core, signal: AbortSignal): Promise<void> {
   const strange = core.book.borrowed().filter((held) => held.isStrange === true);
-  for (const lender of new Set(strange.map((held) => held.lender!))) {
+  await forEach(core, new Set(strange.map((held) => held.lender!)), signal, async (lender) => {
     const held = strange.filter((each) => each.lender === lender);
     const key = core.keys.ledger(lender, core.node);
     const item = await readItem(core, key, signal);
@@ -61,7 +62,7 @@ export async function judgeStrangeLoans(core: Core, signal: AbortSignal): Promis
       await claimBooks(core, item!, ledger, signal);
     }
     for (const each of held) each.isStrange = false;
-  }
+  });
 }
 
 /** From now on they are the node's own: after its next boot nobody of them is alive. */
@@ -72,7 +73,7 @@ async function claimBooks(
   signal: AbortSignal,
 ): Promise<void> {
   const { imported: _, ...own } = ledger;
-  const conditions = [{ key, expect: revision }, ...presenceCondition(core)];
+  const conditions = [{ key, expect: revision }, presenceCondition(core)];
   const writes = [{ op: 'put', key, value: encodeObject(ledgerKind, own) }] as const;
   await writeAll(core, { conditions, writes }, signal);
 }

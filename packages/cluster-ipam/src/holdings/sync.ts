@@ -48,8 +48,7 @@ function syncOwn(core: Core, cidr: string, block: Block | undefined): boolean {
     return changed;
   }
   if (held === undefined || held.lender !== undefined) return false;
-  // Of an earlier life of this node, or imported: it is about to be taken over.
-  if (block?.node === core.node) return false;
+  // Also to another agent of our name; to whom the name belongs may take it over.
   loseBlock(core, held, block);
   return true;
 }

@@ -25,8 +25,10 @@ export async function takeOver(
   const block: Block = { ...value, instance: core.instance, state: 'confirmed' };
   // First what is in use: from the moment on that the block is ours, it could be handed out.
   adoptImported(core, others);
+  // And in the file: a life after this one finds a block of its own, and looks into no books of others.
+  if (others.length > 0) core.changed();
   core.faults.reach('take-over:read');
-  const conditions = [{ key, expect: revision }, ...presenceCondition(core)];
+  const conditions = [{ key, expect: revision }, presenceCondition(core)];
   const writes = [{ op: 'put', key, value: encodeObject(blockKind, block) }] as const;
   const written = await writeAll(core, { conditions, writes }, signal);
   if (written === undefined) return;

@@ -4,6 +4,7 @@ import { encodeObject, type Write } from '@podwire/store';
 import { transact, writeAll } from '../calls.js';
 import { markGoing } from '../claims/give-back.js';
 import type { Core } from '../core.js';
+import { forEach } from '../each.js';
 import { type Held, cidrOfAddress } from '../holdings/book.js';
 import { waitUntil, within } from '../waiting.js';
 
@@ -115,10 +116,12 @@ function isOthers({ copy, node }: Core, cidr: string): boolean {
 /** Borrowed addresses that nobody uses any more go back to their owners. @throws as the store does; RECORD_IO */
 export async function returnBorrowed(core: Core, signal: AbortSignal): Promise<void> {
   const now = core.clock.elapsed();
-  for (const held of core.book.borrowed()) {
-    const isIdle = !held.isOpen && held.used === 0 && now - held.since >= core.timing.tidyEvery;
-    if (isIdle || held.state === 'pendingDeletion') await returnOne(core, held, signal);
-  }
+  await forEach(core, core.book.borrowed(), signal, async (held) => {
+    // One that is strange may be in use by somebody of whom only the store's books know.
+    const isIdle = !held.isOpen && held.isStrange !== true && held.used === 0;
+    const isDue = isIdle && now - held.since >= core.timing.tidyEvery;
+    if (isDue || held.state === 'pendingDeletion') await returnOne(core, held, signal);
+  });
 }
 
 async function returnOne(core: Core, held: Held, signal: AbortSignal): Promise<void> {

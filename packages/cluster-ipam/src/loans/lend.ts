@@ -3,6 +3,7 @@ import { type Block, blockKind, type LoanRequest, loanRequestKind, type Stored }
 import { describeError, PodwireError } from '@podwire/errors';
 import { encodeObject, isUncertain, type Transaction } from '@podwire/store';
 import { readItem, writeAll } from '../calls.js';
+import { forEach } from '../each.js';
 import { type Core, ipamAround, isOurs, learnObject, presenceCondition } from '../core.js';
 
 /** Milliseconds after which nobody waits for an answer any more, whatever the clocks of two machines say. */
@@ -11,13 +12,13 @@ const longestReason = 256;
 
 /** Answers everything that was asked. @throws as the store does */
 export async function answerRequests(core: Core, signal: AbortSignal): Promise<void> {
-  for (const key of [...core.requests]) {
+  await forEach(core, [...core.requests], signal, async (key) => {
     const request = core.copy.loanRequests.get(key);
     const block = request && core.copy.blocks.get(request.value.block);
     const isOpen = request !== undefined && request.value.refused === undefined && isOurs(core, block?.value);
     if (!isOpen) core.requests.delete(key);
     else await answer(core, request, block!, signal);
-  }
+  });
 }
 
 async function answer(
@@ -81,17 +82,17 @@ async function grant(
   signal: AbortSignal,
 ): Promise<void> {
   const lent: Block = { ...value, loans: [...value.loans, { address, node: request.value.node }] };
-  const transaction: Transaction = {
-    // Who does not wait any more has taken the request away.
-    conditions: [
-      { key, expect: revision },
-      { key: request.key, expect: request.revision },
-      ...presenceCondition(core),
-    ],
-    writes: [{ op: 'put', key, value: encodeObject(blockKind, lent) }],
-  };
   core.lending.set(address, request.value.node);
   try {
+    const transaction: Transaction = {
+      // Who does not wait any more has taken the request away.
+      conditions: [
+        { key, expect: revision },
+        { key: request.key, expect: request.revision },
+        presenceCondition(core),
+      ],
+      writes: [{ op: 'put', key, value: encodeObject(blockKind, lent) }],
+    };
     core.faults.reach('lend:chosen');
     const written = await writeAll(core, transaction, signal);
     core.faults.reach('lend:written');
@@ -132,17 +133,18 @@ function giveUp(core: Core, cidr: string, address: string): void {
  * @throws as the store does
  */
 export async function settleDoubts(core: Core, signal: AbortSignal): Promise<void> {
-  for (const [address, cidr] of [...core.doubtful]) {
+  await forEach(core, [...core.doubtful], signal, async ([address, cidr]) => {
     const key = core.keys.block(cidr);
+    const asked = core.copy.blocks.get(cidr)?.revision;
     const item = await readItem(core, key, signal);
-    learnObject(core, key, item);
+    learnObject(core, key, item, asked);
     const stored = core.copy.blocks.get(cidr);
     if (stored === undefined || !isOurs(core, stored.value)) giveUp(core, cidr, address);
     else if (stored.value.loans.some((loan) => loan.address === address)) {
       core.lending.delete(address);
       core.doubtful.delete(address);
     } else await supersede(core, stored, address, signal);
-  }
+  });
 }
 
 async function supersede(

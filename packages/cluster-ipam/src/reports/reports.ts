@@ -38,7 +38,7 @@ export class Reports {
     const batch = due.slice(0, core.store.limits.operations - 1);
     const seen = await checkImported(core, new Set(batch.map(([block]) => block)), signal);
     const writes = this.#plan(batch.map(([block]) => block));
-    const conditions = [...presenceCondition(core), ...seenConditions(core, seen)];
+    const conditions = [presenceCondition(core), ...seenConditions(core, seen)];
     const written = await writeAll(core, { conditions, writes }, signal);
     core.faults.reach('report:written');
     if (written === undefined) return true;

@@ -30,7 +30,9 @@ async function holdsAll(core: Core, signal: AbortSignal): Promise<boolean> {
   const blocks = blockConditions(core);
   const room = core.store.limits.operations - 1;
   for (let at = 0; at === 0 || at < blocks.length; at += room) {
-    const conditions = [...presenceCondition(core), ...blocks.slice(at, at + room)];
+    // It may have gone with the conditions before these.
+    if (core.presence === undefined) return false;
+    const conditions = [presenceCondition(core), ...blocks.slice(at, at + room)];
     const outcome = await transact(core, { conditions, writes: [] }, signal);
     if (outcome.committed) continue;
     learn(core, conditions, outcome.found);

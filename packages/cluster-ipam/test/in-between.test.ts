@@ -1,0 +1,192 @@
+/** What others do, and what arrives late, between two steps of a node. */
+import { type Block, blockKind, ledgerKind, presenceKind } from '@podwire/cluster';
+import { encodeObject, type Write } from '@podwire/store';
+import { afterEach, expect, it } from 'vitest';
+import { unanswered, withTransact, written } from './support/between.js';
+import { keys, newDisk, TestCluster } from './support/cluster.js';
+
+let cluster: TestCluster;
+const begin = async (...pools: object[]): Promise<TestCluster> => {
+  cluster = new TestCluster();
+  for (const pool of pools) await cluster.putPool(pool);
+  return cluster;
+};
+afterEach(() => cluster.close());
+
+const putBlock = (block: Partial<Block> & { cidr: string }): Promise<number> => {
+  const value: Block = { state: 'confirmed', claimedAt: 1, loans: [], ...block };
+  return cluster.admin.put(keys.block(block.cidr), encodeObject(blockKind, value));
+};
+
+it('a node whose name another agent has got takes nothing of that one, and hands out nothing', async () => {
+  await begin({});
+  const node = await cluster.join('n1');
+  for (let n = 0; n < 20; n++) await cluster.during(node.add(`p${n}`));
+  const blocks = await cluster.blocks();
+  expect(blocks.length).toBeGreaterThan(1);
+  const presence = encodeObject(presenceKind, { node: 'n1', instance: 'other', since: 1 });
+  const writes: Write[] = [
+    { op: 'put', key: keys.presence('n1'), value: presence },
+    ...blocks.map(({ cidr, ...block }): Write => {
+      const value = encodeObject(blockKind, { ...block, cidr, instance: 'other' });
+      return { op: 'put', key: keys.block(cidr), value };
+    }),
+  ];
+  await cluster.admin.transact({ conditions: [], writes });
+  await cluster.clock.settle();
+  expect(node.ipam.blocks()).toEqual([]);
+  await cluster.clock.advance(5_000);
+  for (const { instance } of await cluster.blocks()) expect(instance).toBe('other');
+  await expect(cluster.during(node.add('q'))).rejects.toMatchObject({ code: 'NODE_FENCED' });
+});
+
+it('a node that has registered anew answers as before', async () => {
+  await begin({ cidr: '10.0.0.0/28' });
+  const owner = await cluster.join('n1');
+  const borrower = await cluster.join('n2');
+  await owner.register();
+  expect(await cluster.during(borrower.add('b'))).toHaveLength(1);
+});
+
+it('an answer that is older than what the watch has told takes nothing out of the copy', async () => {
+  await begin();
+  const cidr = '10.0.0.0/28';
+  await putBlock({ cidr, loans: [{ address: '10.0.0.5', node: 'n9' }] });
+  let isFirst = true;
+  const wrap = withTransact(async (transaction, options, store) => {
+    if (written(transaction, keys.block(cidr)) === undefined || !isFirst)
+      return store.transact(transaction, options);
+    isFirst = false;
+    await cluster.admin.delete(keys.block(cidr));
+    const outcome = await store.transact(transaction, options);
+    await putBlock({ cidr, node: 'n2', instance: 'i' });
+    await cluster.clock.settle();
+    return outcome;
+  });
+  const node = await cluster.join('n1', { wrap });
+  await cluster.putPool({ cidr, borrowing: false });
+  await cluster.clock.advance(1_000);
+  expect(isFirst).toBe(false);
+  expect(node.copy.blocks.get(cidr)?.value.node).toBe('n2');
+});
+
+it('what can never be done keeps nothing else from being done', async () => {
+  await begin({});
+  const [broken, fine] = ['10.0.0.32/28', '10.0.0.64/28'] as const;
+  for (const cidr of [broken, fine]) await putBlock({ cidr, node: 'n1' });
+  await cluster.admin.put(keys.ledger(broken, 'n1'), 'no books');
+  const node = await cluster.join('n1');
+  await cluster.clock.advance(5_000);
+  expect(await cluster.block(fine)).toMatchObject({ instance: node.disk.instance });
+  expect(await cluster.block(broken)).not.toHaveProperty('instance');
+  for (let n = 0; n < 40; n++) await cluster.during(node.add(`p${n}`));
+  await cluster.clock.advance(15_000);
+  const own = (await cluster.blocks()).filter(({ instance }) => instance !== undefined);
+  expect(own.map(({ state }) => state)).not.toContain('pending');
+  for (let n = 0; n < 40; n++) node.remove(`p${n}`);
+  await cluster.clock.advance(200_000);
+  expect((await cluster.blocks()).length).toBeLessThan(4);
+});
+
+it('addresses in use of an imported block are in the file before it is the node’s', async () => {
+  await begin({});
+  const cidr = '10.0.0.32/28';
+  await putBlock({ cidr, node: 'n1' });
+  const entries = [{ address: '10.0.0.33', owner: 'calico', since: 1 }];
+  const ledger = { cidr, node: 'n1', entries, reportedAt: 1 };
+  await cluster.admin.put(keys.ledger(cidr, 'n1'), encodeObject(ledgerKind, ledger));
+  const disk = newDisk();
+  const files: unknown[] = [];
+  const wrap = withTransact((transaction, options, store) => {
+    if (written(transaction, keys.block(cidr)) !== undefined) files.push(disk.file?.imported);
+    return store.transact(transaction, options);
+  });
+  await cluster.join('n1', { wrap }, disk);
+  expect(files[0]).toEqual(entries);
+});
+
+it('an address that an import has lent is not given back while its books cannot be read', async () => {
+  await begin();
+  const cidr = '10.0.0.32/28';
+  await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });
+  await cluster.admin.put(keys.ledger(cidr, 'n2'), 'no books');
+  await cluster.putPool();
+  await cluster.join('n2');
+  await cluster.clock.advance(120_000);
+  expect((await cluster.block(cidr))?.loans).toHaveLength(1);
+});
+
+it('a block is not given back that was announced late, when pods get addresses of it again', async () => {
+  await begin({});
+  const node = await cluster.join('n1');
+  await node.add('p');
+  node.remove('p');
+  const [block] = await cluster.blocks();
+  await putBlock({ ...block!, state: 'pendingDeletion' });
+  for (let n = 0; n < 20; n++) {
+    await cluster.clock.advance(500);
+    expect(await cluster.block(block!.cidr)).toMatchObject({ node: 'n1', claimedAt: block!.claimedAt });
+  }
+  expect(await cluster.block(block!.cidr)).toMatchObject({ state: 'confirmed' });
+  await node.add('q');
+});
+
+it('a block that is kept after all is not taken away by an earlier attempt to give it back', async () => {
+  await begin({});
+  const disk = newDisk();
+  let arrive: (() => Promise<unknown>) | undefined;
+  let isDeaf = true;
+  const wrap = withTransact((transaction, options, store) => {
+    const [write] = transaction.writes;
+    // Nobody has heard of the announcement either.
+    if (isDeaf && write?.op === 'put' && write.value.includes('"pendingDeletion"'))
+      return unanswered(options);
+    if (!isDeaf || write?.op !== 'delete' || !write.key.startsWith(keys.block('')))
+      return store.transact(transaction, options);
+    arrive ??= () => store.transact(transaction);
+    return unanswered(options);
+  });
+  const node = await cluster.join('n1', { wrap }, disk);
+  for (let n = 0; n < 20; n++) await cluster.during(node.add(`p${n}`));
+  for (let n = 0; n < 20; n++) node.remove(`p${n}`);
+  while (arrive === undefined) await cluster.clock.advance(1_000);
+  const going = node.addressing.status().holdings.find(({ state }) => state === 'pendingDeletion')!;
+  const address = going.cidr.replace('/28', '').replace(/\d+$/, (last) => String(Number(last) + 1));
+  // As it is when a record is found late.
+  node.addressing.noteUsed({ address, owner: 'late', since: 1 });
+  await cluster.clock.advance(20_000);
+  const kept = await cluster.block(going.cidr);
+  isDeaf = false;
+  await arrive();
+  await cluster.clock.settle();
+  expect(await cluster.block(going.cidr)).toEqual(kept);
+});
+
+it('a node has one block of a node-cidr pool, also when several want one at once, or an address by name', async () => {
+  await begin();
+  let latency = 0;
+  const node = await cluster.join('n1', {}, newDisk(), { latency: () => latency });
+  latency = 20;
+  await cluster.putPool({ allocation: 'node-cidr', name: 'other', cidr: '10.1.0.0/24' });
+  await cluster.clock.advance(25);
+  const adding = Promise.all(['a', 'b'].map((owner) => node.add(owner)));
+  expect(await cluster.during(adding, 5)).toHaveLength(2);
+  await cluster.clock.advance(1_000);
+  expect(await cluster.blocks()).toHaveLength(1);
+  await expect(cluster.during(node.add('c', { requested: ['10.1.0.200'] }))).rejects.toMatchObject({
+    code: 'ADDRESS_IN_USE',
+  });
+  await cluster.clock.advance(1_000);
+  expect(await cluster.blocks()).toHaveLength(1);
+});
+
+it('no block is made over a smaller one', async () => {
+  await begin();
+  await putBlock({ cidr: '10.0.0.64/30', node: 'n2', instance: 'i' });
+  await cluster.putPool();
+  const node = await cluster.join('n1');
+  await expect(cluster.during(node.add('p', { requested: ['10.0.0.70'] }))).rejects.toMatchObject({
+    code: 'ADDRESS_IN_USE',
+  });
+  expect(await cluster.block('10.0.0.64/28')).toBeUndefined();
+});
