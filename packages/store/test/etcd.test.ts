@@ -1,5 +1,6 @@
 /** What is asked of which member, and what is made of the answers: against members that say what they are told to. */
 import fs from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
@@ -113,6 +114,61 @@ test('who has given up already hears only that, whatever becomes of the login', 
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(store.get('/a', { signal })).rejects.toThrow('enough');
   expect((await failure(store.get('/a'))).code).toBe('STORE_DENIED');
+});
+
+test('what is under way when the store is closed ends, and asks nobody again', async () => {
+  let asked = (): void => undefined;
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const member = await start(() => {
+    asked();
+    throw refusals.noLeader;
+  });
+  const pauses: number[] = [];
+  const clock = {
+    ...systemClock,
+    sleep: (milliseconds: number, signal: AbortSignal) => {
+      pauses.push(milliseconds);
+      // Else a mistake would let nobody else in the process have a turn.
+      if (pauses.length > 20) throw new Error('it goes on and on');
+      return systemClock.sleep(60_000, signal);
+    },
+  };
+  const spec: EtcdSpec = { kind: 'etcd', endpoints: [member.endpoint] };
+  const store = await openEtcdStore(spec, { log: silentLog, clock, random: () => 0 });
+  const calls = [
+    failure(store.get('/a')),
+    failure(store.get('/a', { signal: new AbortController().signal })),
+  ];
+  await isAsked;
+  await expect.poll(() => pauses.length).toBe(2);
+  await store.close();
+  for (const { message, details } of await Promise.all(calls))
+    expect([message, details['uncertain']]).toEqual(['the store is closed', false]);
+  expect([pauses.length, names(member).length]).toEqual([2, 2]);
+});
+
+test('a store that is closed while somebody logs in makes no connection any more', async () => {
+  let finish = (): void => undefined;
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-etcd-')), 'password');
+  onTestFinished(() => fs.rmSync(path.dirname(file), { recursive: true }));
+  fs.writeFileSync(file, 'x');
+  let connections = 0;
+  const silent = net.createServer((socket) => {
+    connections++;
+    socket.on('error', () => undefined);
+    finish();
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as net.AddressInfo;
+  const connected = new Promise<void>((resolve) => (finish = resolve));
+  const spec = { endpoints: [`http://127.0.0.1:${port}`], username: 'u', passwordFile: file };
+  const store = await open([], spec);
+  const call = failure(store.get('/a'));
+  await connected;
+  await store.close();
+  expect((await call).message).toBe('the store is closed');
+  expect(connections).toBe(1);
 });
 
 test('a list that is overtaken by a compaction begins anew', async () => {

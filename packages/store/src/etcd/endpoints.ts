@@ -20,6 +20,7 @@ export class Endpoint {
   readonly #tls: TlsFiles;
   readonly #timeouts: EtcdTimeouts;
   #client: Client | undefined;
+  #isClosed = false;
 
   constructor(url: string, tls: TlsFiles, timeouts: EtcdTimeouts) {
     const { protocol, host, port } = parseEndpoint(url);
@@ -36,16 +37,20 @@ export class Endpoint {
    * @throws EtcdFailure `unsent` when nobody takes the connection in time, or a file cannot be read
    */
   async connect(milliseconds: number): Promise<Client> {
-    const end = Date.now() + Math.max(1, milliseconds);
+    // Not by the time of day, which may be set meanwhile.
+    const end = performance.now() + Math.max(1, milliseconds);
     for (;;) {
+      // Also in the middle: who waited, or logged in, would make a connection that nobody ends any more.
+      if (this.#isClosed) throw new EtcdFailure('unsent', 'the store is closed', { isAnswer: false });
       // Another call may have given up the one that we were waiting for.
       const client = (this.#client ??= this.#open());
       const channel = client.getChannel();
       const state = channel.getConnectivityState(true);
       if (state === connectivityState.READY || state === connectivityState.TRANSIENT_FAILURE) return client;
       const isLate = await new Promise<boolean>((resolve) => {
-        channel.watchConnectivityState(state, end, (error) =>
-          resolve(error !== undefined && Date.now() >= end),
+        const deadline = Date.now() + Math.max(1, end - performance.now());
+        channel.watchConnectivityState(state, deadline, (error) =>
+          resolve(error !== undefined && performance.now() >= end),
         );
       });
       if (!isLate) continue;
@@ -63,6 +68,12 @@ export class Endpoint {
     if (client === undefined || client !== this.#client) return;
     this.#client = undefined;
     client.close();
+  }
+
+  /** No connection is made any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.drop();
   }
 
   #open(): Client {
@@ -141,7 +152,7 @@ export class Endpoints {
   }
 
   close(): void {
-    for (const endpoint of this.all) endpoint.drop();
+    for (const endpoint of this.all) endpoint.close();
   }
 }
 

@@ -95,8 +95,10 @@ export class Session {
       const answer = await this.#askAll(errand, course);
       if (answer !== undefined) return answer;
       const wait = pause * (0.5 + this.random());
-      if (!isWorthwhile(course) || this.clock.elapsed() + wait >= end) throw this.#giveUp(errand, course);
-      await this.clock.sleep(wait, errand.signal ?? this.#closing.signal).catch(() => undefined);
+      if (this.isClosed || !isWorthwhile(course) || this.clock.elapsed() + wait >= end)
+        throw this.#giveUp(errand, course);
+      const ends = AbortSignal.any([this.closing, ...(errand.signal === undefined ? [] : [errand.signal])]);
+      await this.clock.sleep(wait, ends).catch(() => undefined);
       errand.signal?.throwIfAborted();
     }
   }
