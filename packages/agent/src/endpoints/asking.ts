@@ -28,6 +28,8 @@ export interface Asking {
 interface Entry {
   readonly id: EndpointId;
   readonly ended: AbortController;
+  /** Node holds a signal made of others only by its listeners. */
+  readonly either: AbortSignal;
   isRemoved: boolean;
 }
 
@@ -38,11 +40,13 @@ export function createAskingAdds(): AskingAdds {
     ended.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
   return {
     begin(id, signal) {
-      const entry: Entry = { id, ended: new AbortController(), isRemoved: false };
+      const ended = new AbortController();
+      const either = AbortSignal.any([signal, ended.signal]);
+      const entry: Entry = { id, ended, either, isRemoved: false };
       asking.add(entry);
       if (isStopped) stop(entry);
       return {
-        signal: AbortSignal.any([signal, entry.ended.signal]),
+        signal: either,
         get isRemoved() {
           return entry.isRemoved;
         },

@@ -15,7 +15,7 @@ import { type AddRequest, wantedAddresses, wantedFamilies } from './draft.js';
 const attempts = 10;
 
 /** The endpoints' context of a node that is in a cluster. */
-export type MemberContext = EndpointContext & { readonly cluster: ClusterMember };
+type MemberContext = EndpointContext & { readonly cluster: ClusterMember };
 
 export const isMember = (context: EndpointContext): context is MemberContext => context.cluster !== undefined;
 
