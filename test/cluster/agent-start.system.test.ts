@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '@podwire/testkit';
 import {
   assertConverged,
   type Cluster,
@@ -9,7 +10,6 @@ import {
   startTraffic,
   untilReported,
 } from './scene/cluster.js';
-import { eventually } from './scene/eventually.js';
 import type { ClusterNode } from './scene/node.js';
 import { readStore } from './scene/store-view.js';
 

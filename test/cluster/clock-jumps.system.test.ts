@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { eventually } from '@podwire/testkit';
 import { whileChurning } from './scene/churn.js';
 import { assertConverged, createCluster } from './scene/cluster.js';
-import { eventually } from './scene/eventually.js';
 import type { ClusterNode } from './scene/node.js';
 import { keys, readStore, watchStore } from './scene/store-view.js';
 

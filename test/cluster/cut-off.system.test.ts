@@ -4,9 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { absenceKind, blockKind } from '@podwire/cluster';
 import { decodeObject, encodeObject } from '@podwire/store';
+import { eventually } from '@podwire/testkit';
 import { startChurn } from './scene/churn.js';
 import { assertConverged, type Cluster, createCluster, untilReported } from './scene/cluster.js';
-import { eventually } from './scene/eventually.js';
 import { type ClusterNode, type Pod, untilReaches } from './scene/node.js';
 import { type Change, keys, readStore, type RunningWatch, watchStore } from './scene/store-view.js';
 
@@ -194,7 +194,7 @@ test(
     const taken = (): Change[] => takenFrom(watch.changes(), 'n4');
     const candidates = cluster.nodes.slice(0, 2);
     const leader = await leaderOf(candidates);
-    await eventually('it has begun', () => taken().length > 0, { every: 1 });
+    await eventually('it has begun', () => taken().length > 0, { interval: 1 });
     await leader.agent.kill9();
     const atDeath = taken().length;
     // The node's own object is the last to go; the watch tells in the order of the store.

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { blockKind } from '@podwire/cluster';
 import { encodeObject } from '@podwire/store';
+import { eventually } from '@podwire/testkit';
 import { whileChurning } from './scene/churn.js';
 import { assertConverged, type Cluster, createCluster, startTraffic } from './scene/cluster.js';
-import { eventually } from './scene/eventually.js';
 import { untilReaches } from './scene/node.js';
 import { keys, readStore } from './scene/store-view.js';
 

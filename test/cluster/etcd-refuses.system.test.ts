@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '@podwire/testkit';
 import { startChurn } from './scene/churn.js';
 import { assertConverged, type Cluster, createCluster, startTraffic } from './scene/cluster.js';
-import { eventually } from './scene/eventually.js';
 import type { ClusterNode, NodeCalls, Pod } from './scene/node.js';
 
 async function untilSays(node: NodeCalls, code: string): Promise<void> {

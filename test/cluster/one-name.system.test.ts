@@ -1,8 +1,8 @@
 /** Ten agents are given the same name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventually } from '@podwire/testkit';
 import { createCluster } from './scene/cluster.js';
-import { eventually } from './scene/eventually.js';
 import { readStore } from './scene/store-view.js';
 
 test('ten agents of one name at once: exactly one serves', { timeout: 120_000 }, async (t) => {

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { poolKind } from '@podwire/cluster';
 import { encodeObject } from '@podwire/store';
+import { eventually } from '@podwire/testkit';
 import {
   assertConverged,
   type Cluster,
@@ -11,7 +12,6 @@ import {
   startTraffic,
   untilReported,
 } from './scene/cluster.js';
-import { eventually } from './scene/eventually.js';
 import type { ClusterNode, Pod } from './scene/node.js';
 import { keys, readStore } from './scene/store-view.js';
 

@@ -10,13 +10,13 @@ import {
   type Snapshot,
   startAgent,
   takeSnapshot,
+  until,
 } from '@podwire/testkit';
 import { busyboxImage, startContainerd } from '@podwire/testkit/containerd';
 import {
   type ApiServer,
   type HostWithFiles,
   startApiServer,
-  until,
   withPrivateFiles,
 } from '@podwire/testkit/kubernetes';
 import type { ApiPod, Manifest } from './pods.js';

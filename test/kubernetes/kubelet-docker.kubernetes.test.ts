@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Snapshot, worldAddresses } from '@podwire/testkit';
-import { until } from '@podwire/testkit/kubernetes';
+import { type Snapshot, until, worldAddresses } from '@podwire/testkit';
 import { createKubeletHost, fetchFrom, type KubeletHost } from './kubelet-host.js';
 import { webPod } from './pods.js';
 

@@ -15,6 +15,7 @@ import {
   startAgent,
   takeSnapshot,
   type TestNamespace,
+  until,
   worldAddresses,
 } from '@podwire/testkit';
 import { type Docker, startDocker } from '@podwire/testkit/docker';
@@ -22,7 +23,6 @@ import {
   type HostWithFiles,
   type Kubelet,
   startKubelet,
-  until,
   withPrivateFiles,
 } from '@podwire/testkit/kubernetes';
 import { installDebianNetwork } from './debian-network.js';

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { startAgent } from '@podwire/testkit';
+import { eventually, startAgent } from '@podwire/testkit';
 import {
   agentEntry,
   assertReaches,
   createScene,
-  eventually,
   type Machine,
   type Scene,
   startTimeout,
@@ -120,13 +119,13 @@ describe('routers that are told by BGP', () => {
   };
 
   test('pods of both segments reach each other', async () => {
-    for (const machine of machines) await eventually(() => areUp(machine), `${machine.name} speaks BGP`);
+    for (const machine of machines) await eventually(`${machine.name} speaks BGP`, () => areUp(machine));
     const [one, two] = machines as [Machine, Machine];
     const [here, there] = [await one.add(), await two.add()];
     for (const machine of machines) {
       await eventually(
-        async () => (await learned(machine)).length === 2,
         `${machine.name} has learned two blocks`,
+        async () => (await learned(machine)).length === 2,
       );
     }
     await assertReaches(here.namespace, there);
@@ -148,8 +147,8 @@ describe('routers that are told by BGP', () => {
     await one.agent.stop();
     assert.deepEqual(await learned(one), routes);
     await one.agent.start();
-    await eventually(() => areUp(one), 'n1 speaks again');
-    await eventually(async () => (await learned(two)).length === 2, 'n2 knows the way');
+    await eventually('n1 speaks again', () => areUp(one));
+    await eventually('n2 knows the way', async () => (await learned(two)).length === 2);
     await assertReaches(two.host.namespace, pod);
     await one.del(pod);
   });

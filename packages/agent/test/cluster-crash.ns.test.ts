@@ -11,13 +11,14 @@ import {
   type Agent,
   assertSameSnapshot,
   createPrivateHost,
+  eventually,
   type PrivateHost,
   type Snapshot,
   startAgent,
   takeSnapshot,
   type TestNamespace,
 } from '@podwire/testkit';
-import { addressesOf, agentEntry, eventually, keys, startTimeout } from './fakes/cluster-scene.js';
+import { addressesOf, agentEntry, keys, startTimeout } from './fakes/cluster-scene.js';
 import { fillPool } from './fakes/pools.js';
 import { askApi, callPlugin, type ClientAnswer } from './fakes/plugin-client.js';
 
@@ -80,7 +81,7 @@ async function liveUntil(step: number): Promise<boolean> {
   try {
     await agent.start({ FAULT_ONLY: steps, FAULT_AT: String(step) });
     for (const command of ['ADD', 'DEL']) if ((await call(command)) === undefined) throw new Error('it died');
-    await eventually(async () => (await unreported()) === 0, 'everything is reported');
+    await eventually('everything is reported', async () => (await unreported()) === 0);
     return false;
   } catch {
     await agent.exited();
@@ -118,8 +119,8 @@ test('the next life serves as if nothing had happened, and nothing is left behin
     assert.ok(owned.length <= 4, `step ${step}: ${owned.map(({ cidr }) => cidr).join(' ')}`);
     assert.ok((await call('DEL'))?.ok, `step ${step}`);
     await eventually(
-      async () => !(await reported()).includes(pod.name),
       `step ${step}: the ledger has no pod`,
+      async () => !(await reported()).includes(pod.name),
     );
     await agent.stop();
     const now = await takeSnapshot(host.namespace, { files: [path.join(agent.stateDirectory, 'endpoints')] });

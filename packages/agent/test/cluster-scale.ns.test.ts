@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test';
 import { blockKind, completePool, keysBelow, nodeKind, poolKind } from '@podwire/cluster';
 import { silentLog, systemClock } from '@podwire/rim';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
-import { type Agent, createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
-import { agentEntry, eventually, keys, startTimeout } from './fakes/cluster-scene.js';
+import { type Agent, createPrivateHost, eventually, type PrivateHost, startAgent } from '@podwire/testkit';
+import { agentEntry, keys, startTimeout } from './fakes/cluster-scene.js';
 import { askApi } from './fakes/plugin-client.js';
 
 const count = 2_000;
@@ -118,13 +118,13 @@ test('every peer is led to when the agent is ready', async (context) => {
 test('a node that comes is led to, a reconcile finds nothing to do, a node that goes leaves nothing', async (context) => {
   const begin = performance.now();
   await write(putNode(count + 1));
-  await eventually(async () => (await countWays())[0] === count + 1, 'the new node is led to');
+  await eventually('the new node is led to', async () => (await countWays())[0] === count + 1);
   context.diagnostic(`a new node: ${Math.round(performance.now() - begin)} ms, looking included`);
   const report = await askApi(agent.apiSocket, '/v1/reconcile', {});
   assert.deepEqual([report['changes'], report['failures']], [[], []]);
   context.diagnostic(`reconcile: ${Math.round(report['duration'] as number)} ms`);
   await store.delete(keys.node(nameOf(count + 1)));
-  await eventually(async () => (await countWays()).every((ways) => ways === count), 'it is forgotten');
+  await eventually('it is forgotten', async () => (await countWays()).every((ways) => ways === count));
 });
 
 test('a tunnel that somebody deletes comes back with everything on it', async () => {

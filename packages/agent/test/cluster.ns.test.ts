@@ -5,12 +5,11 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { blockKind, type PoolPart } from '@podwire/cluster';
-import { ask, assertSameSnapshot, serveEcho, startAgent, takeSnapshot } from '@podwire/testkit';
+import { ask, assertSameSnapshot, eventually, serveEcho, startAgent, takeSnapshot } from '@podwire/testkit';
 import {
   agentEntry,
   assertReaches,
   createScene,
-  eventually,
   keys,
   type Scene,
   untilRouted,
@@ -73,8 +72,8 @@ for (const [fabric, segmentOf] of [
       await assertReaches(last.namespace, there);
       assert.equal((await one.status()).cluster.store.connected, false);
       await scene.etcd.members[0]!.start();
-      await eventually(async () => (await one.status()).cluster.standing === 'registered', 'n1 is back');
-      await eventually(async () => (await one.status()).cluster.unreported === 0, 'n1 has reported');
+      await eventually('n1 is back', async () => (await one.status()).cluster.standing === 'registered');
+      await eventually('n1 has reported', async () => (await one.status()).cluster.unreported === 0);
       for (const pod of [here, fresh, last]) await one.del(pod);
       await two.del(there);
     });
@@ -87,11 +86,11 @@ for (const [fabric, segmentOf] of [
       await two.agent.stop();
       assert.equal((await one.status()).cluster.peers.count, 1);
       await scene.delete(keys.node('n2'));
-      await eventually(async () => (await one.status()).cluster.peers.count === 0, 'n2 is forgotten');
+      await eventually('n2 is forgotten', async () => (await one.status()).cluster.peers.count === 0);
       const routes = await one.host.run(['ip', 'route', 'show', 'table', 'all']);
       assert.doesNotMatch(routes, /onlink|via 10\.99\.\d+\.11/);
       await two.agent.start();
-      await eventually(async () => (await one.status()).cluster.peers.count === 1, 'n2 is back');
+      await eventually('n2 is back', async () => (await one.status()).cluster.peers.count === 1);
     });
   });
 }
@@ -106,8 +105,8 @@ describe('faults', () => {
   test('a second agent of a name is told so, and takes over when the first has ended', async () => {
     const [host, first] = [scene.hosts.hosts[2]!, scene.machines[1]!];
     await eventually(
-      async () => (await first.status()).cluster.standing === 'registered',
       'n2 is registered',
+      async () => (await first.status()).cluster.standing === 'registered',
     );
     const [socket, log] = ['agent/cni.sock', 'agent/log'].map((name) => path.join(host.directory, name));
     const pod = host.addPod();
@@ -116,17 +115,16 @@ describe('faults', () => {
     const second = startAgent(host, { entry: agentEntry, config: scene.configOf('n2'), timeout: 120_000 });
     const ready = second.then(() => (isReady = true));
     ready.catch(() => undefined);
-    await eventually(() => Promise.resolve(fs.existsSync(socket!)), 'the second agent listens');
+    await eventually('the second agent listens', () => Promise.resolve(fs.existsSync(socket!)));
     assert.match((await call('ADD'))?.json.msg ?? '', /NODE_NAME_TAKEN: .*is taken by another agent/);
-    await eventually(
-      () => Promise.resolve(fs.readFileSync(log!, 'utf8').includes('NODE_NAME_TAKEN')),
-      'its log says so too',
+    await eventually('its log says so too', () =>
+      Promise.resolve(fs.readFileSync(log!, 'utf8').includes('NODE_NAME_TAKEN')),
     );
     assert.equal((await call('DEL'))?.ok, true);
     assert.equal(isReady, false);
     await first.agent.stop();
     await ready;
-    await eventually(async () => (await call('ADD'))?.ok === true, 'the other agent has the name');
+    await eventually('the other agent has the name', async () => (await call('ADD'))?.ok === true);
     assert.equal((await call('DEL'))?.ok, true);
   });
 
@@ -145,9 +143,8 @@ describe('faults', () => {
     fs.rmSync(one.agent.stateDirectory, { recursive: true });
     fs.cpSync(image, one.agent.stateDirectory, { recursive: true });
     await one.agent.start();
-    await eventually(
-      async () => (await one.status()).cluster.problems.some((text) => text.includes('NODE_STATE_STALE')),
-      'the pod is named',
+    await eventually('the pod is named', async () =>
+      (await one.status()).cluster.problems.some((text) => text.includes('NODE_STATE_STALE')),
     );
     const fresh = await one.add();
     const { cluster } = await one.status();
@@ -180,12 +177,12 @@ describe('faults', () => {
       } finally {
         await end();
       }
-      await eventually(async () => {
+      await eventually('the node is back', async () => {
         const { cluster, ready } = await one.status();
         return (
           ready && cluster.standing === 'registered' && cluster.store.connected && cluster.unreported === 0
         );
-      }, 'the node is back');
+      });
       await one.del(pod);
     });
   }
@@ -194,16 +191,15 @@ describe('faults', () => {
     const one = scene.machines[0]!;
     const pod = await one.add();
     await scene.delete(keys.pool('v6'));
-    await eventually(
-      async () => (await one.status()).cluster.problems.some((text) => text.includes('pool v6')),
-      'the pool is named',
+    await eventually('the pool is named', async () =>
+      (await one.status()).cluster.problems.some((text) => text.includes('pool v6')),
     );
     await assertReaches(one.host.namespace, pod);
-    await eventually(async () => {
+    await eventually('nothing is handed out of the pool', async () => {
       const fresh = await one.add();
       await one.del(fresh);
       return fresh.addresses.length === 1;
-    }, 'nothing is handed out of the pool');
+    });
     await one.del(pod);
   });
 });

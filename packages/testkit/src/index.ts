@@ -45,3 +45,4 @@ export {
   type Transfer,
   UnreachableError,
 } from './traffic.js';
+export { eventually, type Patience, until } from './until.js';

@@ -5,6 +5,7 @@ import { writeTar } from '../src/containerd/tar.js';
 import { assertSameSnapshot, diffSnapshots } from '../src/snapshot/diff.js';
 import { canonical, keyed, without } from '../src/snapshot/keyed.js';
 import type { Snapshot } from '../src/snapshot/snapshot.js';
+import { eventually, until } from '../src/until.js';
 
 const section = fc.dictionary(fc.string(), fc.jsonValue());
 const snapshot: fc.Arbitrary<Snapshot> = fc.dictionary(fc.string(), section);
@@ -87,5 +88,35 @@ describe('tar', () => {
 
   test('a name that does not fit is refused', () => {
     expect(() => writeTar([{ name: 'x'.repeat(101) }])).toThrow(RangeError);
+  });
+});
+
+describe('waiting', () => {
+  const soon = { timeout: 20, interval: 1 };
+
+  test('until there is something: errors are nothing yet, and the last is told', async () => {
+    let looks = 0;
+    const look = (): number | undefined => {
+      looks += 1;
+      if (looks === 1) throw new Error('too early');
+      return looks === 2 ? undefined : looks;
+    };
+    expect(await until('the third', look, { interval: 1 })).toBe(3);
+    const never = (): never => {
+      throw new Error('no such pod');
+    };
+    await expect(until('the pod', never, { ...soon, describe: () => ({ pods: 0 }) })).rejects.toThrow(
+      /^not yet the pod: no such pod\n\{\n {2}"pods": 0/,
+    );
+  });
+
+  test('eventually it is so: an error ends it, and what was last seen is told', async () => {
+    const answers = [false, 'one is missing', true];
+    await eventually('all there', () => answers.shift()!, { interval: 1 });
+    expect(answers).toEqual([]);
+    await expect(eventually('all there', () => 'two are missing', soon)).rejects.toThrow(
+      'not so in time: all there: two are missing',
+    );
+    await expect(eventually('all there', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
   });
 });

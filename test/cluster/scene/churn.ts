@@ -1,6 +1,6 @@
 /** Pods that come and go on a node, without end. */
+import { eventually } from '@podwire/testkit';
 import type { NodeCalls, Pod } from './node.js';
-import { eventually } from './eventually.js';
 
 export interface Churn {
   /** ADDs and DELs that were answered, all of them well. */

@@ -7,6 +7,7 @@ import {
   type ClusterHost,
   type ClusterHosts,
   createClusterHosts,
+  eventually,
   pings,
   type RunningPing,
   startAgent,
@@ -14,7 +15,6 @@ import {
 } from '@podwire/testkit';
 import { type Etcd, type EtcdOptions, type EtcdSpec, startEtcd } from '@podwire/testkit/etcd';
 import { openFaultDesk } from '@podwire/testkit/fault-orders';
-import { eventually } from './eventually.js';
 import { type Journal, openJournal } from './journal.js';
 import { type ClusterNode, type NodeCalls, openCalls, type Pod } from './node.js';
 import { keys, readStore } from './store-view.js';

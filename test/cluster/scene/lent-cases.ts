@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { containsAddress, formatAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import type { Block } from '@podwire/cluster';
+import { eventually } from '@podwire/testkit';
 import { assertConverged, type Cluster, createCluster, startTraffic } from './cluster.js';
-import { eventually } from './eventually.js';
 import { type ClusterNode, type Pod, untilReaches } from './node.js';
 import { readStore } from './store-view.js';
 
@@ -146,14 +146,10 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
       for (const pod of four.pods) await four.del(pod);
       // Its end of tunnels is all that it keeps.
       const kept = fabric === 'vxlan' ? 1 : 0;
-      await eventually(
-        'the loans are over',
-        async () => {
-          const loans = (await blocks()).flatMap((block) => block.loans);
-          return loans.length === kept || JSON.stringify(loans);
-        },
-        { seconds: 60 },
-      );
+      await eventually('the loans are over', async () => {
+        const loans = (await blocks()).flatMap((block) => block.loans);
+        return loans.length === kept || JSON.stringify(loans);
+      });
       const back = new Set(lent.map(({ addresses }) => addresses[0]!));
       for (const node of cluster.nodes) {
         await eventually(`${node.name} is full`, async () => {

@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
 import { encodeRequest } from '@podwire/agent';
-import { type Agent, type ClusterHost, serveEcho, reaches, type TestNamespace } from '@podwire/testkit';
+import {
+  type Agent,
+  type ClusterHost,
+  eventually,
+  reaches,
+  serveEcho,
+  type TestNamespace,
+} from '@podwire/testkit';
 import type { FaultDesk } from '@podwire/testkit/fault-orders';
-import { eventually } from './eventually.js';
 import type { Journal } from './journal.js';
 
 export interface Pod {

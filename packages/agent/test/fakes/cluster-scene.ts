@@ -16,6 +16,7 @@ import {
   type ClusterHost,
   type ClusterHosts,
   createClusterHosts,
+  eventually,
   reaches,
   serveEcho,
   startAgent,
@@ -202,28 +203,16 @@ export async function assertReaches(from: TestNamespace, { namespace, addresses 
   }
 }
 
-/** Until what happens in the background has happened. */
-export async function eventually(look: () => Promise<boolean>, what: string): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!(await look())) {
-    if (performance.now() > end) throw new Error(`not so after 30 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 /** Until the machine has a way to every address of the pod through another machine. */
 export async function untilRouted(machine: Machine, pod: Pod): Promise<void> {
-  await eventually(
-    async () => {
-      const ways = await Promise.all(
-        pod.addresses.map((address) =>
-          machine.host.run(['ip', '-json', 'route', 'get', address]).catch(() => '[]'),
-        ),
-      );
-      return ways.every((way) => (JSON.parse(way) as { gateway?: string }[]).some(isLed));
-    },
-    `${machine.name} has routes to ${pod.addresses.join(' ')}`,
-  );
+  await eventually(`${machine.name} has routes to ${pod.addresses.join(' ')}`, async () => {
+    const ways = await Promise.all(
+      pod.addresses.map((address) =>
+        machine.host.run(['ip', '-json', 'route', 'get', address]).catch(() => '[]'),
+      ),
+    );
+    return ways.every((way) => (JSON.parse(way) as { gateway?: string }[]).some(isLed));
+  });
 }
 
 /** Not by the default route, which leads to the router of the machines. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TestNamespace } from '@podwire/testkit';
-import { until } from '@podwire/testkit/kubernetes';
+import { type TestNamespace, until } from '@podwire/testkit';
 
 /** Counts of datagrams, in the order of the sources. */
 export interface Arrivals {

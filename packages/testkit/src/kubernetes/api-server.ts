@@ -6,7 +6,7 @@ import type { RunningProcess } from '../processes.js';
 import { kubernetesProgram } from './binaries.js';
 import { openDoor } from './door.js';
 import { createRestClient, type RestClient } from './rest.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 export interface ApiServerOptions {
   /** Distinguishes servers of one host; `kubernetes` when absent. */

@@ -3,5 +3,4 @@ export { type Door, openDoor } from './door.js';
 export { type Kubelet, type KubeletOptions, startKubelet } from './kubelet.js';
 export { type HostWithFiles, withPrivateFiles } from './private-files.js';
 export { createRestClient, type RestAnswer, type RestClient } from './rest.js';
-export { until } from './until.js';
 export { type ApiServer, type ApiServerOptions, startApiServer } from './api-server.js';

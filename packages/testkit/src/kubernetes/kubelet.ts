@@ -6,7 +6,7 @@ import { kubernetesProgram } from './binaries.js';
 import { openDoor } from './door.js';
 import type { HostWithFiles } from './private-files.js';
 import { createRestClient, type RestClient } from './rest.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 export interface KubeletOptions {
   /** Socket file of the container runtime. */

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { PrivateHost } from '../private-host.js';
 import { createControlGroup, removeControlGroup } from './cgroup.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 import { processesIn } from '../namespaces.js';
 import { run, type RunningProcess } from '../processes.js';
 
