@@ -4,6 +4,7 @@ import path from 'node:path';
 import { warmThreadPool } from '@podwire/linux';
 import { createTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
 import type { ProcessOptions, RunningProcess, RunOptions } from './processes.js';
+import { until } from './until.js';
 
 /** How the host is joined to a "world" beyond it. */
 export interface WorldOptions {
@@ -164,6 +165,24 @@ async function joinWorld(host: TestNamespace, world: TestNamespace, options: Wor
   await host.ip(
     ...(ipv4 ? [`addr add ${here.ipv4}/24 dev eth0`, ...route('ipv4')] : []),
     ...(ipv6 ? [`addr add ${here.ipv6}/64 dev eth0 nodad`, ...route('ipv6')] : []),
+  );
+  await untilLocal(host, 'fe80::10', ...(ipv6 ? [here.ipv6] : []));
+  await untilLocal(world, 'fe80::1', ...(ipv6 ? [there.ipv6, beyond.ipv6] : []));
+}
+
+/**
+ * The kernel's worker gives an IPv6 address its local route a moment later (addrconf_dad_work), also one that skips duplicate address
+ * detection; that of multicast comes with the carrier. A snapshot before that would lack them.
+ */
+async function untilLocal(namespace: TestNamespace, ...addresses: readonly string[]): Promise<void> {
+  await until(
+    `the routes of ${addresses.join(' ')}`,
+    async () => {
+      const output = await namespace.run(['ip', '-json', '-6', 'route', 'show', 'table', 'local']);
+      const found = new Set((JSON.parse(output) as { dst: string }[]).map(({ dst }) => dst));
+      return [...addresses, 'ff00::/8'].every((one) => found.has(one));
+    },
+    { interval: 1 },
   );
 }
 

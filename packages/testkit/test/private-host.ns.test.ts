@@ -26,6 +26,20 @@ test('programs run inside the namespace and see nothing of the machine', async (
   assert.deepEqual(links.map((link) => link.ifname).sort(), ['eth0', 'lo']);
 });
 
+test('the routes of its IPv6 addresses stand from the beginning, also of many hosts at once', async () => {
+  // The list of the kernel, read in the turn in which the host is there: a program's start would give the kernel time.
+  const look = async (): Promise<[PrivateHost, string]> => {
+    const one = await createPrivateHost({ name: 'many', world: true });
+    return [one, one.namespace.inside(() => fs.readFileSync('/proc/thread-self/net/ipv6_route', 'utf8'))];
+  };
+  const looked = await Promise.all(Array.from({ length: 8 }, look));
+  for (const [one] of looked) await one.close();
+  for (const [, routes] of looked) {
+    for (const wanted of ['fe800000000000000000000000000010', '20010db8000200000000000000000010', 'ff0'])
+      assert.match(routes, new RegExp(`^${wanted}.* eth0$`, 'm'));
+  }
+});
+
 test('a failing program is an error with its output', async () => {
   await assert.rejects(host.run(['ip', 'link', 'show', 'nothing']), /does not exist/);
 });
