@@ -3,7 +3,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { silentLog, systemClock } from '@podwire/rim';
-import { createPrivateHost, type PrivateHost, type RunningProcess, worldAddresses } from '@podwire/testkit';
+import {
+  createPrivateHost,
+  type PrivateHost,
+  type RunningProcess,
+  until,
+  worldAddresses,
+} from '@podwire/testkit';
 import {
   askBird,
   type BirdDaemon,
@@ -15,7 +21,7 @@ import {
 } from '../src/index.js';
 
 const program = '/usr/sbin/bird';
-const signal = AbortSignal.timeout(120_000);
+const patience = (): AbortSignal => AbortSignal.timeout(60_000);
 
 /** A router as people have them: a whole-hand-written daemon in the world beside the host. */
 const routerConfig = `
@@ -32,15 +38,6 @@ protocol bgp node6 {
   ipv6 { import all; export where source = RTS_STATIC; next hop self; };
 }
 `;
-
-async function eventually<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (signal.aborted) throw new Error(`still not so: ${what}`);
-    await systemClock.sleep(50, signal);
-  }
-}
 
 describe('a BIRD 2 daemon between node and router', () => {
   let host: PrivateHost;
@@ -93,21 +90,21 @@ describe('a BIRD 2 daemon between node and router', () => {
     writeBirdConfig(files.configFile, { ...view, announced: [], neighbours: [] });
     node = host.start([program, '-f', '-c', files.configFile, '-s', files.socketFile]);
     speaker = createBgpSpeaker({ ...files, deadline: 10_000, log: silentLog });
-    await eventually('the daemon answers', () =>
+    await until('the daemon answers', () =>
       askBird(files.socketFile, 'show status', { deadline: 1_000 }).catch(() => undefined),
     );
   });
   after(() => host.close());
 
   test('blocks reach the router, and the router’s routes the kernel, as far as they lie in pools', async () => {
-    await speaker.apply(view, signal);
-    await eventually('10.244.0.0/26 at the router', () => atRouter('10.244.0.0/26'));
-    await eventually('fd00:244::/122 at the router', () => atRouter('fd00:244::/122'));
-    await eventually('10.244.9.0/26 in the kernel', () => inKernel('10.244.9.0/26'));
-    await eventually('fd00:244:9::/122 in the kernel', () => inKernel('fd00:244:9::/122'));
+    await speaker.apply(view, patience());
+    await until('10.244.0.0/26 at the router', () => atRouter('10.244.0.0/26'));
+    await until('fd00:244::/122 at the router', () => atRouter('fd00:244::/122'));
+    await until('10.244.9.0/26 in the kernel', () => inKernel('10.244.9.0/26'));
+    await until('fd00:244:9::/122 in the kernel', () => inKernel('fd00:244:9::/122'));
     assert.equal(await inKernel('10.99.0.0/24'), undefined, 'outside the pools');
     assert.equal(await inKernel('10.244.0.0/26'), undefined, 'an own block');
-    const sessions = await speaker.sessions(signal);
+    const sessions = await speaker.sessions(patience());
     assert.deepEqual(
       sessions.map(({ state }) => state),
       ['Established', 'Established'],
@@ -115,20 +112,20 @@ describe('a BIRD 2 daemon between node and router', () => {
   });
 
   test('a block that comes and goes does not touch the sessions', async () => {
-    const before = await speaker.sessions(signal);
-    await speaker.apply({ ...view, announced: [...view.announced, '10.244.0.64/26'] }, signal);
-    await eventually('the new block at the router', () => atRouter('10.244.0.64/26'));
-    await speaker.apply(view, signal);
-    await eventually('the block is withdrawn', () => missing(atRouter('10.244.0.64/26')));
-    assert.deepEqual(await speaker.sessions(signal), before);
+    const before = await speaker.sessions(patience());
+    await speaker.apply({ ...view, announced: [...view.announced, '10.244.0.64/26'] }, patience());
+    await until('the new block at the router', () => atRouter('10.244.0.64/26'));
+    await speaker.apply(view, patience());
+    await until('the block is withdrawn', () => missing(atRouter('10.244.0.64/26')));
+    assert.deepEqual(await speaker.sessions(patience()), before);
     assert.ok(await atRouter('10.244.0.0/26'));
   });
 
   test('twenty views at once end with the last', async () => {
     const views = Array.from({ length: 20 }, (_, at) => ({ ...view, announced: [`10.244.3.${at}/32`] }));
-    await Promise.all(views.map((one) => speaker.apply(one, signal)));
-    await eventually('the last', () => atRouter('10.244.3.19/32'));
-    await speaker.apply(view, signal);
+    await Promise.all(views.map((one) => speaker.apply(one, patience())));
+    await until('the last', () => atRouter('10.244.3.19/32'));
+    await speaker.apply(view, patience());
   });
 
   test('the configuration is closed to others, and passwords are in no message', async () => {
@@ -146,26 +143,26 @@ describe('a BIRD 2 daemon between node and router', () => {
     node.kill('SIGKILL');
     await node.exited;
     assert.ok(await inKernel('10.244.9.0/26'));
-    await assert.rejects(speaker.sessions(signal), { code: 'BGP_REFUSED' });
+    await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
     // It is started before the first turn of the event loop, so inside the host.
     let starting: Promise<BirdDaemon> | undefined;
     host.namespace.inside(() => {
-      starting = startBird({ program, ...files, clock: systemClock, log: silentLog }, signal);
+      starting = startBird({ program, ...files, clock: systemClock, log: silentLog }, patience());
     });
     const daemon = await starting!;
     host.defer(() => daemon.stop());
-    await eventually('the session is back', async () => {
-      const sessions = await speaker.sessions(signal).catch(() => []);
+    await until('the session is back', async () => {
+      const sessions = await speaker.sessions(patience()).catch(() => []);
       const allUp = sessions.length === 2 && sessions.every(({ state }) => state === 'Established');
       return allUp && (await inKernel('10.244.9.0/26')) !== undefined ? true : undefined;
     });
     assert.ok(await inKernel('10.244.9.0/26'));
     await daemon.stop();
-    await assert.rejects(speaker.sessions(signal), { code: 'BGP_REFUSED' });
+    await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
   });
 
   test('a program that is not there is named', async () => {
     const options = { ...files, program: '/usr/sbin/no-bird', clock: systemClock, log: silentLog };
-    await assert.rejects(startBird(options, signal), { code: 'PREREQUISITE_MISSING', message: /bird2/ });
+    await assert.rejects(startBird(options, patience()), { code: 'PREREQUISITE_MISSING', message: /bird2/ });
   });
 });

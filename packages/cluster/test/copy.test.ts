@@ -16,7 +16,7 @@ import {
 import { createShelf } from '../src/shelf.js';
 
 const keys = keysBelow('/podwire');
-const signal = AbortSignal.timeout(30_000);
+const patience = (): AbortSignal => AbortSignal.timeout(30_000);
 
 const block = (cidr: string, node: string, loans: Block['loans'] = []): Block => ({
   cidr,
@@ -65,7 +65,7 @@ describe('a copy of the cluster', () => {
     expect(copy.blocksOf('a')).toEqual(['10.1.0.64/26']);
     expect(copy.connected).toBe(true);
 
-    await copy.reached(await putBlock(block('10.1.0.0/26', 'a')), signal);
+    await copy.reached(await putBlock(block('10.1.0.0/26', 'a')), patience());
     expect(copy.blocksOf('a')).toEqual(['10.1.0.0/26', '10.1.0.64/26']);
     expect([...changes.at(-1)!.blocks]).toEqual(['10.1.0.0/26']);
   });
@@ -74,7 +74,7 @@ describe('a copy of the cluster', () => {
     await putBlock(block('10.1.0.0/26', 'a', [{ address: '10.1.0.9', node: 'c' }]));
     await open();
     expect(copy.loansOf('c')).toEqual(['10.1.0.9']);
-    await copy.reached(await putBlock(block('10.1.0.0/26', 'b')), signal);
+    await copy.reached(await putBlock(block('10.1.0.0/26', 'b')), patience());
     expect([copy.blocksOf('a'), copy.blocksOf('b'), copy.loansOf('c')]).toEqual([[], ['10.1.0.0/26'], []]);
   });
 
@@ -89,7 +89,7 @@ describe('a copy of the cluster', () => {
     const seen: (readonly string[])[] = [];
     copy.onChange(() => seen.push(copy.blocksOf('b')));
     follower.restore();
-    await copy.reached(revision, signal);
+    await copy.reached(revision, patience());
     expect(seen.length).toBeGreaterThan(0);
     expect(seen.every((blocks) => blocks.length === 1)).toBe(true);
   });
@@ -104,7 +104,7 @@ describe('a copy of the cluster', () => {
     const seen: number[] = [];
     copy.onChange(() => seen.push(copy.blocks.size));
     follower.restore();
-    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), signal);
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
     expect(new Set(seen)).toEqual(new Set([0]));
   });
 
@@ -113,7 +113,7 @@ describe('a copy of the cluster', () => {
     const value = block('10.1.0.0/26', 'a');
     const written = await putBlock(value);
     await store.delete(keys.block(value.cidr));
-    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), signal);
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
     copy.note(keys.block(value.cidr), value, written);
     expect(copy.blocks.size).toBe(0);
   });
@@ -132,18 +132,18 @@ describe('a copy of the cluster', () => {
     await open();
     await copy.reached(
       await store.put(keys.pool('web'), '{"kind":"pool","version":1,"value":{"name":"web","cidr":"x"}}'),
-      signal,
+      patience(),
     );
     expect(copy.unreadable.get(keys.pool('web'))).toMatch(/value\./);
     expect(copy.pools.get('web')?.value.cidr).toBe('10.1.0.0/16');
-    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), signal);
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
     expect(copy.unreadable.size).toBe(0);
   });
 
   test('an object under another’s key is not believed', async () => {
     await open();
     const text = encodeObject(blockKind, block('10.1.0.0/26', 'a'));
-    await copy.reached(await store.put(keys.block('10.9.9.0/26'), text), signal);
+    await copy.reached(await store.put(keys.block('10.9.9.0/26'), text), patience());
     expect(copy.blocks.size).toBe(0);
     expect([...copy.unreadable.values()][0]).toMatch(/belongs to/);
   });
@@ -167,7 +167,7 @@ describe('a copy of the cluster', () => {
     const last = await putBlock(block('10.1.0.128/26', 'b'));
     server.compact();
     follower.restore();
-    await copy.reached(last, signal);
+    await copy.reached(last, patience());
     expect(copy.connected).toBe(true);
     expect([...copy.blocks.keys()].sort()).toEqual(['10.1.0.128/26', '10.1.0.64/26']);
   });
