@@ -16,8 +16,9 @@ export const errorCatalogue = {
     cni: 7,
   },
   REQUEST_INVALID: {
-    meaning: 'A CNI request has a missing or malformed parameter.',
-    action: 'The message names the parameter and the rule; this is a fault of the calling runtime.',
+    meaning: 'A command or a request has a missing or malformed parameter, or one that does not fit here.',
+    action:
+      'The message names it and the rule. What was typed or sent by hand is to be corrected; in a CNI request it is a fault of the runtime.',
     cni: 4,
   },
   REQUEST_TOO_LARGE: {
