@@ -86,7 +86,10 @@ function start(): Podlet {
 }
 
 /** Waits until the pods are so; what they are is part of the error when they do not come to be so. */
-async function until(isSo: (pods: readonly PodView[]) => boolean): Promise<readonly PodView[]> {
+async function until(
+  isSo: (pods: readonly PodView[]) => boolean,
+  patience = 60_000,
+): Promise<readonly PodView[]> {
   let leave = () => undefined as void;
   const come = new Promise<void>((resolve) => {
     leave = podlet.subscribe(() => {
@@ -94,7 +97,7 @@ async function until(isSo: (pods: readonly PodView[]) => boolean): Promise<reado
     });
   });
   const late = new AbortController();
-  const deadline = setTimeout(60_000, undefined, { signal: late.signal }).then(
+  const deadline = setTimeout(patience, undefined, { signal: late.signal }).then(
     () => assert.fail(JSON.stringify(podlet.pods(), undefined, 1)),
     () => undefined,
   );
@@ -212,12 +215,13 @@ test('init containers, a sidecar and last words', async () => {
 });
 
 test('fifty pods at once come up, and go', async () => {
+  const patience = 240_000;
   const names = Array.from({ length: 50 }, (_, index) => `many-${index}`);
   for (const name of names) write(name);
-  const pods = await until((all) => names.every((name) => isReady(find(all, name))));
+  const pods = await until((all) => names.every((name) => isReady(find(all, name))), patience);
   assert.equal(new Set(names.map((name) => find(pods, name)?.status.podIP)).size, 50);
   for (const name of names) drop(name);
-  await until((all) => all.every(({ name }) => !name.startsWith('many-')));
+  await until((all) => all.every(({ name }) => !name.startsWith('many-')), patience);
 });
 
 test('nothing is left when nothing is wanted', async () => {
