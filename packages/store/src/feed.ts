@@ -10,6 +10,7 @@ export class Feed<T> implements AsyncIterableIterator<T> {
   #queue: T[] = [];
   #waiting: Taker<T>[] = [];
   #end: { readonly error?: unknown } | undefined;
+  #onTaken = (): void => undefined;
 
   /** @param onEnd called once, when nothing more is wanted or comes */
   constructor(onEnd: () => void = () => undefined) {
@@ -31,6 +32,12 @@ export class Feed<T> implements AsyncIterableIterator<T> {
     else waiting.resolve({ done: false, value });
   }
 
+  /** For the one who pushes: resolves when fewer than so many wait to be taken, or when it is over. */
+  async untilShorter(than: number): Promise<void> {
+    while (this.#end === undefined && this.#queue.length >= than)
+      await new Promise<void>((resolve) => (this.#onTaken = resolve));
+  }
+
   /** Drops what nobody has taken yet. */
   clear(): void {
     this.#queue = [];
@@ -48,6 +55,7 @@ export class Feed<T> implements AsyncIterableIterator<T> {
 
   next(): Promise<IteratorResult<T>> {
     const value = this.#queue.shift();
+    this.#onTaken();
     if (value !== undefined) return Promise.resolve({ done: false, value });
     const end = this.#end;
     if (end === undefined)
@@ -74,6 +82,7 @@ export class Feed<T> implements AsyncIterableIterator<T> {
     if (first !== undefined && 'error' in end) first.reject(end.error);
     else first?.resolve({ done: true, value: undefined });
     for (const { resolve } of others) resolve({ done: true, value: undefined });
+    this.#onTaken();
     this.#onEnd();
   }
 }

@@ -260,7 +260,7 @@ describe('rights', () => {
     some: { read: 'podwire/shared/', write: 'podwire/shared/' },
   };
   const withToken = async (token: string) => {
-    const made = await bed({ tokens });
+    const made = await bed({ tokens: { ...tokens } });
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-token-'));
     onTestFinished(() => fs.rmSync(directory, { recursive: true }));
     const tokenFile = path.join(directory, 'token');
@@ -298,6 +298,16 @@ describe('rights', () => {
     await expect(store.get('/podwire/a')).rejects.toMatchObject(denied);
     fs.writeFileSync(tokenFile, 'all');
     await store.put('/podwire/a', '');
+  });
+
+  it('are those of the new token for all calls that had the old one', async () => {
+    const { made, store, tokenFile } = await withToken('all');
+    await store.put('/podwire/a', '1');
+    Reflect.deleteProperty(made.consul.options.tokens ?? {}, 'all');
+    fs.writeFileSync(tokenFile, 'reader');
+    // When the others are refused, the first of them has read the file.
+    const reads = Array.from({ length: 5 }, () => store.get('/podwire/a'));
+    expect((await Promise.all(reads)).map((item) => item?.value)).toEqual(['1', '1', '1', '1', '1']);
   });
 
   it('are not asked for when the file of the token is missing', async () => {

@@ -1,6 +1,6 @@
 /** Answers that do not come. */
 import assert from 'node:assert/strict';
-import type { Store } from '../contract.js';
+import type { Revision, Store } from '../contract.js';
 import { isUncertain } from '../failures.js';
 import type { CaseContext, StoreCase } from './target.js';
 import { assertFails, contents, put, write } from './tools.js';
@@ -42,6 +42,36 @@ export const faultCases: readonly StoreCase[] = [
         const error = await assertFails(() => write(deaf, [put(`${folder}a`, '1')]), 'STORE_UNAVAILABLE');
         assert.ok(isUncertain(error));
         assert.deepEqual(await contents(store, folder), { a: '1' });
+      }),
+  },
+  {
+    title: 'what fails for certain without an answer has done nothing',
+    needs: ['lost answers'],
+    run: (context) =>
+      withDeaf(context, async (deaf) => {
+        const { store, folder } = context;
+        const key = `${folder}a`;
+        const writes: readonly ((revision: Revision) => Promise<unknown>)[] = [
+          () => deaf.put(key, '2'),
+          (expect) => deaf.put(key, '2', { expect }),
+          () => deaf.delete(key),
+          (expect) => deaf.delete(key, { expect }),
+          () => deaf.transact({ conditions: [], writes: [{ op: 'delete', key }] }),
+        ];
+        for (const each of writes) {
+          const before = await store.put(key, '1');
+          const error = await assertFails(() => each(before), 'STORE_UNAVAILABLE');
+          if (!isUncertain(error)) assert.equal((await store.get(key))?.revision, before, String(each));
+        }
+      }),
+  },
+  {
+    title: 'a lease whose grant was not answered is uncertain',
+    needs: ['lost answers'],
+    run: (context) =>
+      withDeaf(context, async (deaf) => {
+        const error = await assertFails(() => deaf.grantLease(context.ttl), 'STORE_UNAVAILABLE');
+        assert.ok(isUncertain(error));
       }),
   },
   {

@@ -7,8 +7,8 @@ import type { ConsulSpec } from './options.js';
 export interface Credentials {
   readonly tls: Pick<TlsOptions, 'ca' | 'cert' | 'key'> & { readonly servername?: string };
   readonly token: () => string | undefined;
-  /** @returns whether there is another one now */
-  reloadToken(): boolean;
+  /** @returns whether there is another one now than the one that was refused; another call may have read it already */
+  reloadToken(refused: string | undefined): boolean;
 }
 
 /** @throws PodwireError STORE_DENIED when a file cannot be read */
@@ -24,10 +24,9 @@ export function loadCredentials({ tls = {}, tokenFile }: ConsulSpec): Credential
       ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
     },
     token: () => token,
-    reloadToken() {
-      const before = token;
+    reloadToken(refused) {
       token = readToken();
-      return token !== before;
+      return token !== refused;
     },
   };
 }

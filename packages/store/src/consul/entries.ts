@@ -22,12 +22,13 @@ const session = z.object({ ID: z.string() });
 
 const entries = z.array(entry);
 
-export const readOutcome = (text: string): z.output<typeof outcome> => read(outcome, text);
-export const readSession = (text: string): string => read(session, text).ID;
+/** Of writes: whoever does not understand the answer does not know what was done. */
+export const readOutcome = (text: string): z.output<typeof outcome> => read(outcome, text, true);
+export const readSession = (text: string): string => read(session, text, true).ID;
 
 /** In order of keys. What is not ours is left out. */
 export function readItems(text: string): Item[] {
-  return read(entries, text)
+  return read(entries, text, false)
     .flatMap((each) => {
       const key = fromConsulKey(each.Key);
       return key === undefined ? [] : [toItem(key, each)];
@@ -44,10 +45,10 @@ function toItem(key: string, { Value, ModifyIndex, Session }: z.output<typeof en
   };
 }
 
-function read<T>(schema: z.ZodType<T>, text: string): T {
+function read<T>(schema: z.ZodType<T>, text: string, uncertain: boolean): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw unavailable(`Consul answered what cannot be read: ${text.slice(0, 120)}`, { cause });
+    throw unavailable(`Consul answered what cannot be read: ${text.slice(0, 120)}`, { uncertain, cause });
   }
 }

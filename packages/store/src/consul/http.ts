@@ -56,8 +56,9 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
 
   const attempt = async (endpoint: string, call: Call): Promise<Reply | Failure> => {
     const timed = { deadline, ...call };
+    const token = credentials.token();
     const answer = await sendTo(endpoint, timed, credentials, agents);
-    if ('error' in answer || answer.status !== 403 || !credentials.reloadToken()) return answer;
+    if ('error' in answer || answer.status !== 403 || !credentials.reloadToken(token)) return answer;
     return sendTo(endpoint, timed, credentials, agents);
   };
 
@@ -66,8 +67,9 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
       call.signal?.throwIfAborted();
       const failures: string[] = [];
       const first = preferred;
+      let uncertain = false;
       for (let turn = 0; turn < endpoints.length; turn++) {
-        if (closed) throw unavailable('the store is closed');
+        if (closed) throw unavailable('the store is closed', { uncertain });
         const at = (first + turn) % endpoints.length;
         const endpoint = endpoints[at] as string;
         const answer = await attempt(endpoint, call);
@@ -81,9 +83,10 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
         log.debug({ endpoint, path: call.path, what }, 'Consul did not answer');
         // The next call begins elsewhere.
         preferred = (at + 1) % endpoints.length;
-        if (done !== 'not' && !call.repeatable) throw unavailable(failures.join('; '), { uncertain: true });
+        uncertain ||= done === 'perhaps' && call.method === 'PUT';
+        if (uncertain && !call.repeatable) break;
       }
-      throw unavailable(failures.join('; '), { uncertain: false });
+      throw unavailable(failures.join('; '), { uncertain });
     },
     close() {
       closed = true;

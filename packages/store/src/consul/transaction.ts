@@ -84,7 +84,9 @@ function revisionOf(
   results: readonly ({ readonly ModifyIndex: number } | undefined)[],
 ): number | undefined {
   if (!writes.some(({ op }) => op === 'put')) return undefined;
-  return Math.max(...results.map((each) => each?.ModifyIndex ?? 0));
+  const revision = Math.max(0, ...results.map((each) => each?.ModifyIndex ?? 0));
+  if (revision === 0) throw unavailable('Consul took a transaction and named no index', { uncertain: true });
+  return revision;
 }
 
 type OperationError = { readonly What: string };

@@ -24,6 +24,9 @@ interface Seen {
 /** Milliseconds from one look to the next while news come thick and fast: each look is a whole listing. */
 const leastPause = 50;
 
+/** Batches that wait for a slow taker. With so many there is no look until one was taken: it finds as much later. */
+const mostAhead = 10;
+
 /** Goes on by itself, whether somebody takes batches or not: that it is cut off is told at once. */
 export function watchPrefix(
   source: WatchSource,
@@ -40,7 +43,7 @@ export function watchPrefix(
   for (const each of ends) each.addEventListener('abort', end, { once: true });
   if (ends.some(({ aborted }) => aborted)) end();
   const own = { ...options, signal: over.signal };
-  pump(source, prefix, own, (batch) => feed.push(batch)).catch((error: unknown) => feed.fail(error));
+  pump(source, prefix, own, feed).catch((error: unknown) => feed.fail(error));
   return feed;
 }
 
@@ -48,7 +51,7 @@ async function pump(
   source: WatchSource,
   prefix: string,
   options: WatchOptions,
-  give: (batch: WatchBatch) => void,
+  feed: Feed<WatchBatch>,
 ): Promise<void> {
   const { signal } = options;
   const attempts = createAttempts({ clock: source.clock, random: Math.random }, options);
@@ -59,7 +62,8 @@ async function pump(
       const batch = seen === undefined ? await begin(source, prefix, next, options) : compare(seen, next);
       attempts.settled();
       seen = remember(next);
-      if (batch !== undefined) give(batch);
+      if (batch !== undefined) feed.push(batch);
+      await feed.untilShorter(mostAhead);
     } catch (error) {
       if (isOver(signal)) return;
       await attempts.failed(error, signal);

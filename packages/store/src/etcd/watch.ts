@@ -44,45 +44,22 @@ export async function* watchPrefix(
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
   }
-  const room = createRoom();
   // Also while nobody takes anything: that contact was lost is told when it happens.
-  const reading = readAhead(watchUntil(session, prefix, options, over.signal), feed, room);
+  const reading = readAhead(watchUntil(session, prefix, options, over.signal), feed);
   try {
-    for await (const batch of feed) {
-      room.open();
-      yield batch;
-    }
+    yield* feed;
   } finally {
     end();
     for (const signal of ends) signal.removeEventListener('abort', end);
-    room.open();
     await reading;
   }
 }
 
-interface Room {
-  /** Resolves with the next `open`. */
-  wait(): Promise<void>;
-  open(): void;
-}
-
-function createRoom(): Room {
-  let open = (): void => undefined;
-  return {
-    wait: () => new Promise<void>((resolve) => (open = resolve)),
-    open: () => open(),
-  };
-}
-
-async function readAhead(
-  source: AsyncIterable<WatchBatch>,
-  feed: Feed<WatchBatch>,
-  room: Room,
-): Promise<void> {
+async function readAhead(source: AsyncIterable<WatchBatch>, feed: Feed<WatchBatch>): Promise<void> {
   try {
     for await (const batch of source) {
       feed.push(batch);
-      while (feed.length >= mostAhead) await room.wait();
+      await feed.untilShorter(mostAhead);
     }
     feed.end();
   } catch (error) {
