@@ -1,0 +1,7 @@
+import { defineKillCases, isOfLoop } from './kill-cases.js';
+
+defineKillCases(
+  'with bridge and host-local, within the calls',
+  { name: 'ka', network: 'bridge' },
+  (place) => !isOfLoop(place),
+);
