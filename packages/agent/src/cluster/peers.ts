@@ -7,6 +7,7 @@ import type { CallOptions, Engine, Owned, OwnerId, Resource } from '@podwire/eng
 import type { PeerView } from '@podwire/network-contract';
 import type { Log } from '@podwire/rim';
 import type { PeerJournal } from './peer-journal.js';
+import { createPeerPlaces } from './peer-places.js';
 import { type NetworkSide, planPeer, without } from './peer-plan.js';
 
 export interface Peer {
@@ -49,6 +50,9 @@ const together = 256;
 export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peers {
   const known = new Map<string, Peer>();
   const changed = new Set<string>();
+  /** What may be in the kernel of those with whom something went wrong half way; perhaps none of it is. */
+  const doubtful = new Map<string, readonly Resource[]>();
+  const places = createPeerPlaces();
   let prepared: readonly NetworkSide[] = [];
   let preparedText = '';
 
@@ -109,8 +113,7 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
     }
   }
 
-  async function flushSome(names: readonly string[], engine: Engine, options: CallOptions): Promise<void> {
-    const work = names.map((name) => planWork(name));
+  async function flushSome(work: readonly Work[], engine: Engine, options: CallOptions): Promise<void> {
     // Written first: what may be in the kernel is known to the next life.
     journal.note(
       work.flatMap(({ name, after }) => (after === undefined ? [] : [[name, after.view] as const])),
@@ -118,22 +121,61 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
     // A block may go from one peer to another, and the kernel has one route to it.
     await takeAway(engine, work, options);
     await apply(engine, work, options);
-    for (const { name, after } of work) {
-      if (after === undefined) known.delete(name);
-      else known.set(name, after);
-    }
+    for (const one of work) settle(one);
     journal.note(
       work.flatMap(({ name, after }) => (after === undefined ? [[name, undefined] as const] : [])),
     );
     report(log, work);
   }
 
+  function settle(one: Work): void {
+    const { name, after } = one;
+    if (after?.problem === undefined) doubtful.delete(name);
+    else doubt(one);
+    if (after === undefined) known.delete(name);
+    else known.set(name, after);
+  }
+
+  function doubt({ name, before, after }: Work): void {
+    doubtful.set(name, [...before, ...(after?.resources ?? [])]);
+  }
+
+  /** These, and those who want something else where these have something or are about to. */
+  function planTogether(names: readonly string[]): Work[] {
+    const work = new Map<string, Work>();
+    const queue = [...names];
+    for (const name of queue) {
+      if (work.has(name)) continue;
+      changed.delete(name);
+      const one = planWork(name);
+      work.set(name, one);
+      const rivals = [...one.gone, ...one.missing].flatMap((resource) =>
+        places.others(name, resource).filter((other) => !isSame(other.resource, resource)),
+      );
+      queue.push(...rivals.map(({ peer }) => peer));
+    }
+    for (const one of work.values()) spareOthers(one, work);
+    return [...work.values()];
+  }
+
   function planWork(name: string): Work {
-    const before = known.get(name)?.resources ?? [];
+    const before = doubtful.get(name) ?? known.get(name)?.resources ?? [];
+    const present = doubtful.has(name) ? [] : before;
     const view = viewOf(name);
-    if (view === undefined) return { name, after: undefined, gone: before, missing: [] };
-    const after = planAgain(name, view);
-    return { name, after, gone: without(before, after.resources), missing: without(after.resources, before) };
+    const after = view === undefined ? undefined : planAgain(name, view);
+    const resources = after?.resources ?? [];
+    places.want(name, resources);
+    return { name, before, after, gone: without(before, resources), missing: without(resources, present) };
+  }
+
+  /** What another peer wants too stays; what takes another's along, being in its place, is followed by that. */
+  function spareOthers(one: Work, work: ReadonlyMap<string, Work>): void {
+    one.gone = one.gone.filter((resource) => {
+      const others = places.others(one.name, resource);
+      if (others.some((other) => isSame(other.resource, resource))) return false;
+      for (const other of others) addOnce(work.get(other.peer)?.missing ?? [], other.resource);
+      return true;
+    });
   }
 
   return {
@@ -143,12 +185,14 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
       prepare();
       const names = [...changed].sort();
       for (let at = 0; at < names.length; at += together) {
-        const some = names.slice(at, at + together);
-        for (const name of some) changed.delete(name);
+        const work = planTogether(names.slice(at, at + together).filter((name) => changed.has(name)));
         try {
-          await flushSome(some, engine, options);
+          await flushSome(work, engine, options);
         } catch (error) {
-          for (const name of some) changed.add(name);
+          for (const one of work) {
+            doubt(one);
+            changed.add(one.name);
+          }
           throw error;
         }
       }
@@ -159,9 +203,14 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
         .map(([name, { resources }]) => ({ owner: ownerOf(name), resources })),
     adopt() {
       prepare();
-      for (const [name, view] of journal.found) known.set(name, planAgain(name, view));
+      for (const [name, view] of journal.found) {
+        const peer = planAgain(name, view);
+        known.set(name, peer);
+        places.want(name, peer.resources);
+      }
     },
     noteReconciled(failed) {
+      for (const name of [...doubtful.keys()]) if (!failed.has(ownerOf(name))) doubtful.delete(name);
       for (const [name, { view, resources, problem }] of known) {
         const why = failed.get(ownerOf(name));
         if (why !== undefined) known.set(name, { view, resources, problem: why });
@@ -175,10 +224,18 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
 /** What is to be done for one peer. */
 interface Work {
   readonly name: string;
+  /** What may be there. */
+  readonly before: readonly Resource[];
   /** `undefined`: it goes. */
   after: Peer | undefined;
-  readonly gone: readonly Resource[];
-  readonly missing: readonly Resource[];
+  gone: readonly Resource[];
+  readonly missing: Resource[];
+}
+
+const isSame = (one: Resource, other: Resource): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+function addOnce(resources: Resource[], added: Resource): void {
+  if (!resources.some((each) => isSame(each, added))) resources.push(added);
 }
 
 const ownerOf = (name: string): OwnerId => `peer:${name}`;
