@@ -15,12 +15,6 @@ const kinds = [
   ...['sysctl', 'token-bucket', 'ingress-redirect', 'nft-element', 'conntrack-reset'],
 ] as const satisfies readonly Exclude<ResourceKind, 'nft-table'>[];
 
-const passes: readonly { name: string; single: boolean; subjects: readonly ('full' | 'further')[] }[] = [
-  { name: 'every resource alone', single: true, subjects: ['full', 'further'] },
-  { name: 'in batches, as always', single: false, subjects: ['full', 'further'] },
-];
-const seenKinds = new Set<string>();
-
 /** The first ADD in a block differs from any other up to the point where the node has what the block needs. */
 function placesOf({ firstAdd, add }: Recording) {
   const upTo = (places: Recording['add']): number =>
@@ -29,8 +23,10 @@ function placesOf({ firstAdd, add }: Recording) {
   return { inFirst: firstAdd.slice(0, upTo(firstAdd)), inAny: add.slice(upTo(add)) };
 }
 
-for (const { name, single, subjects } of passes) {
-  describe(name, () => {
+/** @param single every resource alone, which shows its kind; else in batches, as always */
+export function defineAddCases(single: boolean): void {
+  void describe(single ? 'every resource alone' : 'in batches, as always', () => {
+    const seenKinds = new Set<string>();
     let faults: FaultHost;
     before(async () => {
       faults = await createFaultHost({ name: single ? 'add1' : 'add', single });
@@ -40,8 +36,8 @@ for (const { name, single, subjects } of passes) {
     });
     after(() => faults.close());
 
-    for (const which of subjects)
-      test(`the ${which} attachment`, async (context) => {
+    for (const which of ['full', 'further'] as const)
+      void test(`the ${which} attachment`, async (context) => {
         const { host } = faults;
         const subject: Subject =
           which === 'full' ? await createFullSubject(host) : await createFurtherSubject(host);
@@ -60,9 +56,10 @@ for (const { name, single, subjects } of passes) {
         await assertPoolWhole(faults, subject.pod);
         context.diagnostic(`killed at ${inFirst.length + inAny.length} places`);
       });
+
+    if (!single) return;
+    void test('every kind of resource was among the steps', () => {
+      for (const kind of kinds) assert.ok(seenKinds.has(kind), `${kind} was never applied`);
+    });
   });
 }
-
-test('every kind of resource was among the steps', () => {
-  for (const kind of kinds) assert.ok(seenKinds.has(kind), `${kind} was never applied`);
-});

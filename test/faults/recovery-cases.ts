@@ -41,8 +41,9 @@ const points = [
   ],
 ];
 
-for (const single of [true, false]) {
-  describe(single ? 'every resource alone' : 'in batches, as always', () => {
+/** @param single every resource alone; else in batches, as always */
+export function defineRecoveryCases(single: boolean): void {
+  void describe(single ? 'every resource alone' : 'in batches, as always', () => {
     let faults: FaultHost;
     let keeper: Subject;
     let lasting: TestNamespace;
@@ -71,7 +72,7 @@ for (const single of [true, false]) {
       assert.deepEqual({ problem, recordProblems }, { problem: null, recordProblems: [] });
     };
 
-    test('recovery', async (context) => {
+    void test('recovery', async (context) => {
       const { agent, desk } = faults;
       await makeMess(faults, keeper, lasting);
       await faults.restart();

@@ -1,0 +1,3 @@
+import { defineAddCases } from './add-cases.js';
+
+defineAddCases(false);

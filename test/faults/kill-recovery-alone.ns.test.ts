@@ -1,0 +1,3 @@
+import { defineRecoveryCases } from './recovery-cases.js';
+
+defineRecoveryCases(true);
