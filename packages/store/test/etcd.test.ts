@@ -135,10 +135,9 @@ test('what is under way when the store is closed ends, and asks nobody again', a
   };
   const spec: EtcdSpec = { kind: 'etcd', endpoints: [member.endpoint] };
   const store = await openEtcdStore(spec, { log: silentLog, clock, random: () => 0 });
-  const calls = [
-    failure(store.get('/a')),
-    failure(store.get('/a', { signal: new AbortController().signal })),
-  ];
+  const never = new AbortController();
+  onTestFinished(() => never.abort());
+  const calls = [failure(store.get('/a')), failure(store.get('/a', { signal: never.signal }))];
   await isAsked;
   await expect.poll(() => pauses.length).toBe(2);
   await store.close();

@@ -26,6 +26,27 @@ test.each([
   expect((await good.get('/a'))?.value).toBe(value);
 });
 
+test('a write whose store is closed on the way there was not done, on the way back it is uncertain', async () => {
+  const clock = createTestClock();
+  const server = createMemoryServer({ clock });
+  const other = server.connect();
+  const none = new AbortController().signal;
+  for (const [passed, outcome, value] of [
+    [10, 'STORE_UNAVAILABLE', undefined],
+    [60, 'uncertain', '1'],
+  ] as const)
+    for (const options of [{}, { signal: none }]) {
+      const store = server.connect({ latency: () => 100 });
+      const write = outcomeOf(store.put('/a', '1', options));
+      await clock.advance(passed);
+      await store.close();
+      await clock.advance(100);
+      expect(await write).toBe(outcome);
+      expect((await other.get('/a'))?.value).toBe(value);
+      await other.delete('/a');
+    }
+});
+
 test('a conflict is one: somebody has written what was expected', async () => {
   const server = createMemoryServer();
   let fault: Fault | undefined = 'conflict';

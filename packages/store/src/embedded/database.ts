@@ -104,8 +104,11 @@ function prepareDirectory(directory: string, bell: string): void {
   fs.closeSync(fs.openSync(bell, 'a', 0o600));
 }
 
-/** What LMDB and the file system throw, as what the interface says. */
-export function translate(error: unknown, directory: string): Error {
+/**
+ * What LMDB and the file system throw, as what the interface says.
+ * @param isWrite a commit that failed half-way may be on the disk
+ */
+export function translate(error: unknown, directory: string, isWrite = false): Error {
   if (error instanceof PodwireError) return error;
   const { code, message = String(error) } = error as { code?: unknown; message?: string };
   const says = (pattern: RegExp): boolean => pattern.test(`${String(code)} ${message}`);
@@ -114,7 +117,7 @@ export function translate(error: unknown, directory: string): Error {
   if (full) return new PodwireError('STORE_FULL', `the disk of ${directory} is full`, { cause: error });
   if (says(/EACCES|EPERM|EROFS|Permission denied|not permitted|Read-only file system/))
     return new PodwireError('STORE_DENIED', `${directory} cannot be used`, { cause: error });
-  return unavailable(`the store in ${directory} does not work`, { cause: error });
+  return unavailable(`the store in ${directory} does not work`, { uncertain: isWrite, cause: error });
 }
 
 function isFull(directory: string): boolean {

@@ -210,7 +210,7 @@ class EmbeddedClient implements EmbeddedStore {
     await nextTurn();
     const { database, follower } = this.#shared;
     const before = this.#work(options, readState).revision;
-    const result = this.#work(options, work);
+    const result = this.#work(options, work, true);
     if (readState(database).revision === before) return result;
     ring(database);
     follower.wake();
@@ -223,7 +223,7 @@ class EmbeddedClient implements EmbeddedStore {
   }
 
   /** After the leases that are over have ended: what is read is never of one. */
-  #work<T>({ signal }: CallOptions, work: (database: Database) => T): T {
+  #work<T>({ signal }: CallOptions, work: (database: Database) => T, isWrite = false): T {
     signal?.throwIfAborted();
     if (this.#closing !== undefined) throw unavailable('the store is closed');
     const { database, follower } = this.#shared;
@@ -237,7 +237,7 @@ class EmbeddedClient implements EmbeddedStore {
       }
       return work(database);
     } catch (error) {
-      throw translate(error, this.#shared.place);
+      throw translate(error, this.#shared.place, isWrite);
     }
   }
 }

@@ -97,8 +97,8 @@ export class Session {
       const wait = pause * (0.5 + this.random());
       if (this.isClosed || !isWorthwhile(course) || this.clock.elapsed() + wait >= end)
         throw this.#giveUp(errand, course);
-      const ends = AbortSignal.any([this.closing, ...(errand.signal === undefined ? [] : [errand.signal])]);
-      await this.clock.sleep(wait, ends).catch(() => undefined);
+      const pausing = this.clock.sleep(wait, errand.signal ?? this.closing);
+      await orAborted(pausing, this.closing).catch(() => undefined);
       errand.signal?.throwIfAborted();
     }
   }

@@ -199,6 +199,9 @@ export class MemoryClient implements MemoryStore, Connection {
   }
 
   async #pass(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-    if (milliseconds > 0) await this.clock.sleep(milliseconds, signal ?? this.#closed.signal);
+    if (milliseconds <= 0) return;
+    // When it is closed, it depends on what was done already what that means.
+    const end = signal ?? this.#closed.signal;
+    await this.clock.sleep(milliseconds, end).catch(() => signal?.throwIfAborted());
   }
 }
