@@ -1,9 +1,10 @@
 /**
- * A thousand random interleavings of ADD, DEL, CHECK and GC on twenty pods, sent side by side to one real agent on one real kernel.
- * Never two owners of an address, never a leftover. `PODWIRE_SEED` and `PODWIRE_PROPERTY_RUNS` choose others.
+ * A thousand random interleavings of ADD, DEL, CHECK and GC on twenty pods, sent side by side to one real agent on one real kernel:
+ * half of them in each of two files. Never two owners of an address, never a leftover. `PODWIRE_SEED` and `PODWIRE_PROPERTY_RUNS`
+ * (of each file) choose others.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import {
   type Agent,
@@ -20,8 +21,8 @@ import { callOverSocket, type CniAnswer, type CniCall } from './calls.js';
 import { type Census, openCensus } from './census.js';
 import { type Ledger, openLedger } from './ledger.js';
 
-const seed = Number(process.env['PODWIRE_SEED'] ?? 20_251_120);
-const numRuns = Number(process.env['PODWIRE_PROPERTY_RUNS'] ?? 1_000);
+const firstSeed = Number(process.env['PODWIRE_SEED'] ?? 20_251_120);
+const numRuns = Number(process.env['PODWIRE_PROPERTY_RUNS'] ?? 500);
 
 const podCount = 20;
 /** Fewer addresses than pods, and few enough ports that pods want the same. */
@@ -82,7 +83,7 @@ const ledger: Ledger = openLedger();
 /** Requests that were sent, to know when those are done that nobody waits for. */
 let sent = 0;
 
-before(async () => {
+async function prepare(): Promise<void> {
   host = await createPrivateHost({ name: 'mix', world: true });
   pods = Array.from({ length: podCount }, () => host.addPod());
   for (const pod of pods) await pod.ip('link set lo up');
@@ -92,8 +93,7 @@ before(async () => {
   await send({ command: 'ADD', pod: 0, port: true, address: undefined, leave: false });
   await deleteAll();
   empty = await lookAround();
-});
-after(() => host.close());
+}
 
 const idOf = (pod: number): string => `c${pod}`;
 
@@ -213,7 +213,7 @@ async function run(groups: readonly (readonly Operation[])[]): Promise<void> {
   assertSameSnapshot(empty, await lookAround());
 }
 
-test(`${numRuns} random interleavings, seed ${seed}`, async (context) => {
+async function interleave(seed: number, context: TestContext): Promise<void> {
   // The kernel is not to be rewound, so a smaller example is found by hand: the seed and the path are in the error.
   await fc.assert(fc.asyncProperty(sequence, run), {
     numRuns,
@@ -226,9 +226,9 @@ test(`${numRuns} random interleavings, seed ${seed}`, async (context) => {
     `${counts.operations} operations, ${counts.endpoints} endpoints alive at the end of their sequences; refused: ${refused}`,
   );
   assert.ok(counts.endpoints > numRuns, 'too few endpoints live long enough to be looked at');
-});
+}
 
-test('nothing is left, not even a doomed link or an address', async () => {
+async function assertNothingLeft(): Promise<void> {
   await agent.stop();
   const { files: _before, ...expected } = empty;
   const { files: _after, ...found } = await takeSnapshot(host.namespace, { files: [agent.stateDirectory] });
@@ -242,4 +242,13 @@ test('nothing is left, not even a doomed link or an address', async () => {
   }
   await agent.start();
   assert.deepEqual(await api.leases(), []);
-});
+}
+
+/** @param half each with a seed of its own */
+export function defineInterleavings(half: 'first' | 'second'): void {
+  const seed = half === 'first' ? firstSeed : firstSeed + 1;
+  before(prepare);
+  after(() => host.close());
+  void test(`${numRuns} random interleavings, seed ${seed}`, (context) => interleave(seed, context));
+  void test('nothing is left, not even a doomed link or an address', assertNothingLeft);
+}

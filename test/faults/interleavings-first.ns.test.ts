@@ -1,0 +1,3 @@
+import { defineInterleavings } from './interleavings.js';
+
+defineInterleavings('first');
