@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { ContainerConfig, ContainerEventType, type ContainerEventResponse } from '@podwire/cri';
 import { createSandboxService, type SandboxService } from '@podwire/sandbox';
 import { openExec, type StreamCall, type TerminalSize } from '@podwire/cri/streaming';
+import { eventually } from '@podwire/testkit';
 import { busyboxImage, pauseImage } from '@podwire/testkit/containerd';
 import { createSandboxHost, podConfig, type SandboxHost } from './support/harness.js';
 
@@ -98,14 +99,6 @@ function openCall(tty = false, sizes: readonly TerminalSize[] = []): TestCall {
   };
 }
 
-async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt += 1) {
-    if (await look()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`not in time: ${what}`);
-}
-
 test('exec has its input, both outputs apart and the exit code', async () => {
   const call = openCall();
   call.stdin.end('line one\n');
@@ -148,10 +141,10 @@ test('a client that goes takes its program with it', async () => {
     ['/bin/sh', '-c', 'echo up; exec sleep 987'],
     call,
   );
-  await until('up', () => call.text() === 'up\n');
+  await eventually('up', () => call.text() === 'up\n');
   call.abort.abort(new Error('gone'));
   await assert.rejects(work);
-  await until('the program has ended', async () => {
+  await eventually('the program has ended', async () => {
     const { stdout } = await machine.cri.execSync({ containerId, cmd: ['/bin/busybox', 'ps'], timeout: 10n });
     return !Buffer.from(stdout).toString().includes('sleep 987');
   });
@@ -160,7 +153,7 @@ test('a client that goes takes its program with it', async () => {
 test('attach joins the container’s own program', async () => {
   const call = openCall();
   const work = service.streamingHandlers.attach(containerId, call);
-  await until('it answers', () => {
+  await eventually('it answers', () => {
     call.stdin.write('hello\n');
     return call.text().includes('got hello\n');
   });
@@ -176,7 +169,7 @@ test('port-forward reaches what listens on localhost of the sandbox, and says wh
   const chunks: Buffer[] = [];
   fromServer.on('data', (chunk: Buffer) => chunks.push(chunk));
   const { signal } = new AbortController();
-  await until('it listens', async () => {
+  await eventually('it listens', async () => {
     const { stdout } = await machine.cri.execSync({
       containerId,
       cmd: ['/bin/cat', '/proc/net/tcp', '/proc/net/tcp6'],
@@ -201,13 +194,13 @@ test('a log goes on after a restart of the service, whole and without repetition
     'i=0; while [ $i -lt 400 ]; do echo "line $i"; i=$((i+1)); sleep 0.01; done',
   ]);
   const file = path.join(machine.host.directory, 'logs', 'counter.log');
-  await until('some lines', () => fs.readFileSync(file, 'utf8').split('\n').length > 40);
+  await eventually('some lines', () => fs.readFileSync(file, 'utf8').split('\n').length > 40);
   await machine.service.kill9();
   // Half a line, as a crash leaves it.
   fs.appendFileSync(file, '2026-01-01T00:00:00.0');
   await new Promise((resolve) => setTimeout(resolve, 300));
   await machine.service.start();
-  await until('all lines', () => fs.readFileSync(file, 'utf8').includes('line 399'));
+  await eventually('all lines', () => fs.readFileSync(file, 'utf8').includes('line 399'));
   const lines = fs.readFileSync(file, 'utf8').trimEnd().split('\n');
   assert.deepEqual(
     lines.map((line) => line.replace(/^\S+ stdout F /, '')),
@@ -225,7 +218,7 @@ test('a long line comes in parts, and a terminal’s output as one stream', asyn
       .replaceAll('tr ', 'busybox tr '),
   ]);
   const file = path.join(machine.host.directory, 'logs', 'long.log');
-  await until('end', () => fs.readFileSync(file, 'utf8').includes(' F end'));
+  await eventually('end', () => fs.readFileSync(file, 'utf8').includes(' F end'));
   const parts = fs.readFileSync(file, 'utf8').trimEnd().split('\n').slice(0, -1);
   assert.deepEqual(
     parts.map((line) => line.split(' ')[2]),
@@ -234,7 +227,7 @@ test('a long line comes in parts, and a terminal’s output as one stream', asyn
   assert.equal(parts.map((line) => line.split(' ').slice(3).join(' ')).join(''), 'x'.repeat(40000));
   await start('tty', ['/bin/sh', '-c', 'echo out; echo err >&2'], false, true);
   const other = path.join(machine.host.directory, 'logs', 'tty.log');
-  await until('err', () => fs.existsSync(other) && fs.readFileSync(other, 'utf8').includes('err'));
+  await eventually('err', () => fs.existsSync(other) && fs.readFileSync(other, 'utf8').includes('err'));
   assert.match(fs.readFileSync(other, 'utf8'), /^\S+Z stdout F out\r?\n\S+Z stdout F err\r?\n$/);
   await machine.cri.removeContainer({ containerId: long });
 });
@@ -248,14 +241,14 @@ test('events say what becomes of a container', async () => {
   })();
   // The stream has begun when the first thing that happens comes through.
   let id = '';
-  await until('the stream runs', async () => {
+  await eventually('the stream runs', async () => {
     id = await start(`event${events.length}${Math.floor(performance.now())}`, ['/bin/sh', '-c', 'exit 5']);
     return events.length > 0;
   });
   await machine.cri.stopContainer({ containerId: id, timeout: 1n });
   await machine.cri.removeContainer({ containerId: id });
   const own = (): ContainerEventResponse[] => events.filter((event) => event.containerId === id);
-  await until('deleted', () =>
+  await eventually('deleted', () =>
     own().some((event) => event.containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT),
   );
   const stopped = own().find(
