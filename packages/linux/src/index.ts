@@ -47,7 +47,7 @@ export {
   pinNamespace,
   warmThreadPool,
 } from './namespace.js';
-export { endProcesses, isAlive, markProcess, type ProcessMark } from './process-mark.js';
+export { endProcesses, isAlive, markProcess, type ProcessMark, startTimeOf } from './process-mark.js';
 export { processesOfScene, type SceneProcess } from './processes.js';
 export { findProgram, isExecutable, programDirectories } from './programs.js';
 export { countFiles, killScene, namespacesBelow } from './scene.js';

@@ -18,13 +18,27 @@ export function isAlive({ pid, startTime }: ProcessMark): boolean {
   return readStartTime(pid) === startTime;
 }
 
-/** Undefined when it has ended, also when nobody has collected its end yet. */
-function readStartTime(pid: number): string | undefined {
+/**
+ * When the process of this number started: clock ticks since boot (proc(5), field 22 of stat). Undefined when there is none, or one
+ * that has ended and whose end nobody has collected yet.
+ * @throws what keeps it from being read
+ */
+export function startTimeOf(pid: number): string | undefined {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in parentheses may hold anything; the fields after it count from state, the third.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return undefined;
+    throw error;
+  }
+}
+
+/** One that cannot be read counts as ended. */
+function readStartTime(pid: number): string | undefined {
+  try {
+    return startTimeOf(pid);
   } catch {
     return undefined;
   }
