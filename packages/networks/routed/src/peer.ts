@@ -14,7 +14,7 @@ export function planPeer(node: NodeView, peer: PeerView): Resource[] {
   if (node.underlay === undefined) return [];
   const pair = pairOf(node, peer);
   const ways = waysOf(pair);
-  const routes = ways.flatMap(({ block, way }) => routeTo(node.underlay!.link, block, way));
+  const routes = ways.flatMap((way) => routeTo(node.underlay!.link, way));
   return [...tunnelTo(pair, ways), ...routes, ...acceptTunnelOf(pair)];
 }
 
@@ -35,6 +35,8 @@ export function unreachableBlocks(node: NodeView, peer: PeerView): UnreachableBl
 interface BlockWay {
   readonly block: string;
   readonly family: Family;
+  /** A single address, as pods have them. */
+  readonly isSingle: boolean;
   readonly way: Way;
 }
 
@@ -44,13 +46,22 @@ function waysOf(pair: Pair): BlockWay[] {
     const prefix = parsePrefix(text);
     const pool = poolAround(pair.node.network.pools, prefix);
     if (pool === undefined) return [];
-    const { family } = prefix;
-    return [{ block: formatPrefix(prefix), family, way: wayTo(pair, pool, family) }];
+    const { family, length } = prefix;
+    const isSingle = length === (family === 4 ? 32 : 128);
+    return [{ block: formatPrefix(prefix), family, isSingle, way: wayTo(pair, pool, family) }];
   });
 }
 
-function routeTo(underlay: string, destination: string, way: Way): IpRoute[] {
-  const route = { kind: 'route', in: 'host', destination } as const;
+/**
+ * Of routes to single addresses: behind what the pod itself would have here (0 and, for IPv6, 1024), before our blackholes and before
+ * what a BGP daemon adds (32, for IPv4). An address that comes back, or from there to here, has its pod before we are told that
+ * nobody else has it any more, and the kernel takes no second route of the same metric.
+ */
+const SINGLE_METRIC: Readonly<Record<Family, number>> = { 4: 16, 6: 2048 };
+
+function routeTo(underlay: string, { block, family, isSingle, way }: BlockWay): IpRoute[] {
+  const metric = isSingle ? { metric: SINGLE_METRIC[family] } : {};
+  const route = { kind: 'route', in: 'host', destination: block, ...metric } as const;
   if (way.kind === 'none') return [];
   if (way.kind === 'direct') return [{ ...route, gateway: way.gateway, link: underlay }];
   return [{ ...route, gateway: way.gateway, link: tunnel.link, onlink: true }];

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
+import { createEngine, type Owned } from '@podwire/engine';
+import { createFakeSystem } from '@podwire/engine/fake';
+import { addAddress, createLink, decodeLink, getLink } from '@podwire/netlink';
 import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
 import { checkMtu, createRoutedModel, podMtu, tunnelMac, unreachableBlocks } from '@podwire/network-routed';
 
@@ -148,11 +151,43 @@ describe('a peer', () => {
   });
 
   test('a borrowed address is a route of its own, also one of ours', () => {
-    const borrower = { ...peer, blocks: ['10.244.1.7/32', '10.244.9.9/32'] };
+    const borrower = { ...peer, blocks: ['10.244.1.7/32', '10.244.9.9/32', 'fd00:244:0:1::7/128'] };
+    const route = { kind: 'route', ...onTunnel, onlink: true };
     expect(planPeer(nodeWith('vxlan'), borrower).filter(({ kind }) => kind === 'route')).toEqual([
-      { kind: 'route', ...onTunnel, destination: '10.244.1.7/32', gateway: '10.244.2.0', onlink: true },
-      { kind: 'route', ...onTunnel, destination: '10.244.9.9/32', gateway: '10.244.2.0', onlink: true },
+      { ...route, destination: '10.244.1.7/32', metric: 16, gateway: '10.244.2.0' },
+      { ...route, destination: '10.244.9.9/32', metric: 16, gateway: '10.244.2.0' },
+      { ...route, destination: 'fd00:244:0:1::7/128', metric: 2048, gateway: 'fd00:244:0:2::' },
     ]);
+  });
+
+  test('a pod has its address before the way to whoever had it is gone', async () => {
+    const system = createFakeSystem();
+    const engine = createEngine({ kernel: system });
+    const { route } = system.host;
+    route.request([createLink({ kind: 'ifb', name: 'eth0', up: true })]);
+    const uplink = decodeLink(route.request([getLink('eth0')]).flat()[0]!).index;
+    route.request([
+      addAddress({ link: uplink, address: '192.0.2.1/24' }),
+      addAddress({ link: uplink, address: '2001:db8::1/64', flags: ['noDad'] }),
+    ]);
+    const call = { signal: new AbortController().signal };
+    const leases = ['10.244.1.7', 'fd00:244:0:1::7'].map((address) => ({ address, pool: 'p' }));
+    const borrower = { ...peer, blocks: ['10.244.1.7/32', 'fd00:244:0:1::7/128'] };
+    const led: Owned = { owner: 'peer:node2', resources: planPeer(nodeWith('direct'), borrower) };
+    const { resources } = model.planEndpoint(
+      {
+        id: { containerId: 'c1', ifName: 'eth0', network: 'default' },
+        ...{ pod: {}, leases, mac: '02:00:00:00:00:02', portMappings: [] },
+      },
+      nodeWith('direct'),
+    );
+    const links = resources.filter(({ kind }) => kind !== 'nft-element');
+    const pod: Owned = { owner: 'endpoint:c1', resources: links, namespace: system.addPod('/run/netns/c1') };
+    await engine.apply(led, call);
+    await engine.apply(pod, call);
+    await engine.remove(led, call);
+    expect(await engine.verify(pod, call)).toEqual([]);
+    await engine.close();
   });
 
   test('blocks of other networks are not this network’s business', () => {
