@@ -18,11 +18,20 @@ export interface HoldingsFile {
   readonly pools: readonly unknown[];
   /** Addresses in imported blocks that are in use by somebody who is not among the endpoint records. */
   readonly imported?: readonly LedgerEntry[];
+  /** Loans that were on their way to the store: whether they have arrived, or still will, the store alone knows. */
+  readonly lending?: readonly Lending[];
   /** Peers and their blocks are not needed: their routes are in the kernel and stay. */
   /** Milliseconds since the epoch: when the store last confirmed that all this is so. */
   readonly confirmedAt: number;
   /** Milliseconds that the node counted on then, which is what the store knows of it. Absent in older files. */
   readonly trustFor?: number;
+}
+
+/** An address of a block of this node, for another node. */
+export interface Lending {
+  readonly address: string;
+  readonly node: string;
+  readonly block: string;
 }
 
 export interface Holding {

@@ -31,10 +31,10 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   readonly workloads: WorkloadIndex;
   /** One for each topic: whoever comes second finds what the first has brought. */
   turns(topic: string): Turns;
-  /** Addresses whose loan is on its way to the store, and to whom. */
-  readonly lending: Map<string, string>;
-  /** Loans of which nobody knows whether they were written: address and block. */
-  readonly doubtful: Map<string, string>;
+  /** Addresses whose loan is on its way to the store: to whom, and of which block. */
+  readonly lending: Map<string, { readonly node: string; readonly block: string }>;
+  /** Those of them of which nobody knows whether they were written. */
+  readonly doubtful: Set<string>;
   /** Addresses in use that an import has brought along, by address. */
   readonly imported: Map<string, LedgerEntry>;
   /** Blocks that are being claimed now, and how that ends. */

@@ -46,7 +46,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     pools: () => (isSynced ? poolValues() : memory.pools),
     claiming: new Map(),
     lending: new Map(),
-    doubtful: new Map(),
+    doubtful: new Set(),
     requests: new Set(),
     unwilling: new Map(),
     imported: new Map(),
@@ -81,8 +81,18 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   }
 
   function changed(): void {
-    if (isStarted) memory.save();
+    if (isStarted) save();
     announce();
+  }
+
+  function save(): void {
+    try {
+      memory.save();
+      core.problems.delete('file');
+    } catch (err) {
+      core.problems.set('file', describeError(err));
+      throw err;
+    }
   }
 
   function announce(): void {
@@ -100,9 +110,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   function changedQuietly(): void {
     try {
       changed();
-      core.problems.delete('file');
     } catch (err) {
-      core.problems.set('file', describeError(err));
       log.error({ err }, 'the node’s holdings could not be written down');
       announce();
     }

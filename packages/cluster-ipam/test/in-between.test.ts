@@ -1,6 +1,6 @@
 /** What others do, and what arrives late, between two steps of a node. */
 import { type Block, blockKind, ledgerKind, presenceKind } from '@podwire/cluster';
-import { encodeObject, type Write } from '@podwire/store';
+import { encodeObject, type Transaction, type Write } from '@podwire/store';
 import { afterEach, expect, it } from 'vitest';
 import { unanswered, withTransact, written } from './support/between.js';
 import { keys, newDisk, TestCluster } from './support/cluster.js';
@@ -189,4 +189,49 @@ it('no block is made over a smaller one', async () => {
     code: 'ADDRESS_IN_USE',
   });
   expect(await cluster.block('10.0.0.64/28')).toBeUndefined();
+});
+
+it('a loan that arrives in the next life of its lender’s agent is handed out by nobody else', async () => {
+  await begin({ cidr: '10.0.0.0/28' });
+  let late: Transaction | undefined;
+  const wrap = withTransact((transaction, options, store) => {
+    if (written(transaction, keys.block('10.0.0.0/28'))?.includes('"loans":[{') !== true)
+      return store.transact(transaction, options);
+    late ??= transaction;
+    return unanswered(options);
+  });
+  const before = await cluster.join('n1', { wrap });
+  const borrower = await cluster.join('n2');
+  const adding = borrower.add('b').catch(() => undefined);
+  while (late === undefined) await cluster.clock.advance(10);
+  // Its question stays where it is.
+  borrower.cut();
+  await before.stop();
+  const after = cluster.create('n1', before.disk);
+  after.cut();
+  await cluster.during(after.start());
+  for (let n = 0; n < 13; n++) await cluster.during(after.add(`o${n}`));
+  await cluster.admin.transact(late);
+  const [loan] = (await cluster.block('10.0.0.0/28'))!.loans;
+  expect(loan).toMatchObject({ node: 'n2' });
+  expect(after.ipam.leases().map(({ address }) => address)).not.toContain(loan!.address);
+  await Promise.all([after.restore(), borrower.restore(), cluster.during(adding)]);
+  borrower.remove('b');
+  await cluster.clock.advance(60_000);
+  expect((await cluster.block('10.0.0.0/28'))!.loans).toEqual([]);
+  expect(await cluster.during(after.add('o', { requested: [loan!.address] }))).toEqual([loan!.address]);
+});
+
+it('an address that an import has lent is not handed out after a restart either, while nobody knows', async () => {
+  await begin();
+  const cidr = '10.0.0.32/28';
+  await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });
+  await cluster.admin.put(keys.ledger(cidr, 'n2'), 'no books');
+  await cluster.putPool({ cidr });
+  const before = await cluster.join('n2');
+  await before.stop();
+  const after = cluster.create('n2', before.disk);
+  after.cut();
+  await cluster.during(after.start());
+  await expect(cluster.during(after.add('p'))).rejects.toThrow();
 });

@@ -29,6 +29,7 @@ const schema = z.object({
   confirmedAt: z.number(),
   trustFor: z.number().optional(),
   imported: imported.optional(),
+  lending: z.array(z.object({ address: z.string(), node: z.string(), block: z.string() })).optional(),
 });
 
 /**
@@ -38,11 +39,12 @@ const schema = z.object({
 export function parseHoldings(text: string): HoldingsFile | undefined {
   const found = schema.safeParse(parse(text));
   if (!found.success) return undefined;
-  const { imported: others, trustFor, ...file } = found.data;
+  const { imported: others, trustFor, lending, ...file } = found.data;
   return {
     ...file,
     ...(others === undefined ? {} : { imported: others }),
     ...(trustFor === undefined ? {} : { trustFor }),
+    ...(lending === undefined ? {} : { lending }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** What of the node's holdings outlives the agent, in its file. */
 import { formatPrefix } from '@podwire/addresses';
 import type { Pool } from '@podwire/cluster';
-import type { Holding, NodeAddressingOptions } from '../contract.js';
+import type { Holding, Lending, NodeAddressingOptions } from '../contract.js';
 import type { Core } from '../core.js';
 import { isLoan, lenderOf, readPoolObject } from './remembered.js';
 
@@ -39,14 +39,21 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
       }
       remembered = new Map(saved.pools.flatMap(readPoolObject).map((pool) => [pool.name, pool]));
       for (const entry of saved.imported ?? []) core.imported.set(entry.address, entry);
+      for (const { address, node: borrower, block } of saved.lending ?? []) {
+        core.lending.set(address, { node: borrower, block });
+        core.doubtful.add(address);
+      }
       trust.resume(saved.confirmedAt, saved.trustFor);
       return true;
     },
     save() {
-      const holdings = [...book.all()].map(({ cidr, state }): Holding => ({ cidr, state }));
+      // Of what is strange a life after this one must ask anew whether somebody has it.
+      const known = [...book.all()].filter(({ isStrange }) => isStrange !== true);
+      const holdings = known.map(({ cidr, state }): Holding => ({ cidr, state }));
+      const lending = [...core.lending].map(([address, loan]): Lending => ({ address, ...loan }));
       const pools = [...core.pools().values()];
       const imported = [...core.imported.values()];
-      const text = JSON.stringify([holdings, pools, imported]);
+      const text = JSON.stringify([holdings, pools, imported, lending]);
       const { confirmedAt } = trust;
       if (text === savedText && confirmedAt - savedAt < trustFor * staleFile) return;
       file.write({
@@ -56,6 +63,7 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
         holdings,
         pools,
         imported,
+        lending,
         confirmedAt,
         trustFor: trust.limit,
       });

@@ -82,7 +82,7 @@ export function noteLoans(core: Core, network: string, { cidr, prefix }: Held): 
   const written = copy.blocks.get(cidr)?.value.loans ?? [];
   const onTheWay = [...lending]
     .filter(([address]) => containsAddress(prefix, parseAddress(address)))
-    .map(([address, node]) => ({ address, node }));
+    .map(([address, { node }]) => ({ address, node }));
   for (const loan of [...written, ...onTheWay]) if (ipam !== undefined) noteLoan(core, ipam, loan);
 }
 

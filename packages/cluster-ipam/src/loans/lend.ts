@@ -82,8 +82,10 @@ async function grant(
   signal: AbortSignal,
 ): Promise<void> {
   const lent: Block = { ...value, loans: [...value.loans, { address, node: request.value.node }] };
-  core.lending.set(address, request.value.node);
+  core.lending.set(address, { node: request.value.node, block: value.cidr });
   try {
+    // The file first: the loan may arrive in a life after this one, which must not hand the address out.
+    core.changed();
     const transaction: Transaction = {
       // Who does not wait any more has taken the request away.
       conditions: [
@@ -101,7 +103,8 @@ async function grant(
     if (written !== undefined) core.copy.note(key, lent, written);
     else await again(core, request, address, signal);
   } catch (error) {
-    if (isUncertain(error) || signal.aborted) core.doubtful.set(address, value.cidr);
+    const isOnTheWay = (isUncertain(error) || signal.aborted) && core.lending.has(address);
+    if (isOnTheWay) core.doubtful.add(address);
     else giveUp(core, value.cidr, address);
     throw error;
   }
@@ -133,7 +136,8 @@ function giveUp(core: Core, cidr: string, address: string): void {
  * @throws as the store does
  */
 export async function settleDoubts(core: Core, signal: AbortSignal): Promise<void> {
-  await forEach(core, [...core.doubtful], signal, async ([address, cidr]) => {
+  await forEach(core, [...core.doubtful], signal, async (address) => {
+    const cidr = core.lending.get(address)!.block;
     const key = core.keys.block(cidr);
     const asked = core.copy.blocks.get(cidr)?.revision;
     const item = await readItem(core, key, signal);
