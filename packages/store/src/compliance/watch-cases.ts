@@ -311,4 +311,12 @@ export const watchCases: readonly StoreCase[] = [
       await assertEnds(iterator);
     },
   },
+  {
+    title: 'a watch that is given up before its first batch is over',
+    run: async ({ store, folder }) => {
+      const iterator = store.watch(folder, { signal: new AbortController().signal })[Symbol.asyncIterator]();
+      await iterator.return?.();
+      await assertEnds(iterator);
+    },
+  },
 ];

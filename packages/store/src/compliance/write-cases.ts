@@ -4,7 +4,7 @@ import type { PodwireError } from '@podwire/errors';
 import { isUncertain } from '../failures.js';
 import { longestKey } from '../keys.js';
 import type { CaseContext, StoreCase } from './target.js';
-import { assertFails, contents, put } from './tools.js';
+import { assertFails, contents, inTime, put } from './tools.js';
 
 const oddKeys = [
   '',
@@ -221,4 +221,31 @@ export const writeCases: readonly StoreCase[] = [
       await assertFails(() => other.put(`${folder}a`, '2'), 'STORE_UNAVAILABLE');
     },
   },
+  {
+    title: 'calls under way when their store is closed end; those that fail for certain have done nothing',
+    run: async ({ store, another, folder }) => {
+      const other = await another();
+      await other.get(`${folder}a`);
+      const names = ['a', 'b', 'c'];
+      const writes = names.map((name) => outcomeOf(other.put(`${folder}${name}`, '1')));
+      const reads = [outcomeOf(other.get(`${folder}a`)), outcomeOf(other.list(folder))];
+      await other.close();
+      const outcomes = await inTime('the end of all calls', Promise.all(writes));
+      for (const [index, outcome] of outcomes.entries())
+        if (outcome !== 'uncertain')
+          assert.equal((await store.get(`${folder}${names[index]}`)) !== undefined, outcome === 'done');
+      for (const outcome of await inTime('the end of all questions', Promise.all(reads)))
+        assert.notEqual(outcome, 'uncertain');
+    },
+  },
 ];
+
+async function outcomeOf(call: Promise<unknown>): Promise<'done' | 'refused' | 'uncertain'> {
+  try {
+    await call;
+    return 'done';
+  } catch (error) {
+    assert.equal((error as PodwireError).code, 'STORE_UNAVAILABLE');
+    return isUncertain(error) ? 'uncertain' : 'refused';
+  }
+}
