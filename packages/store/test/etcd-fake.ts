@@ -29,6 +29,7 @@ export const refusals = {
   timedOut: new Refusal(grpc.status.UNAVAILABLE, 'etcdserver: request timed out'),
   invalidToken: new Refusal(grpc.status.UNAUTHENTICATED, 'etcdserver: invalid auth token'),
   denied: new Refusal(grpc.status.PERMISSION_DENIED, 'etcdserver: permission denied'),
+  noLease: new Refusal(grpc.status.NOT_FOUND, 'etcdserver: requested lease not found'),
   compacted: new Refusal(grpc.status.OUT_OF_RANGE, 'etcdserver: mvcc: required revision has been compacted'),
 } as const;
 

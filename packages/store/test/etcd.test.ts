@@ -75,6 +75,14 @@ test('and uncertain when that one finds something else: it may be our own', asyn
   expect([code, details['uncertain']]).toEqual(['STORE_UNAVAILABLE', true]);
 });
 
+test('and uncertain when that one finds the lease gone: it may have ended after the first had done it', async () => {
+  const [slow, refuses] = [await start(refuse(refusals.timedOut)), await start(refuse(refusals.noLease))];
+  const put = (store: Store) => failure(store.put('/a', '1', { expect: 'absent', lease: '7' }));
+  const { code, details } = await put(await open([slow, refuses]));
+  expect([code, details['uncertain']]).toEqual(['STORE_UNAVAILABLE', true]);
+  expect((await put(await open([refuses]))).code).toBe('STORE_LEASE_LOST');
+});
+
 test('a refusal ends a call at once', async () => {
   const [denying, other] = [await start(refuse(refusals.denied)), await start(() => ({ header }))];
   const { code, message, details } = await failure((await open([denying, other])).put('/a', '1'));

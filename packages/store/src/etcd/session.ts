@@ -187,9 +187,12 @@ export class Session {
         course.isUncertain ||= repetition !== 'read';
         if (repetition === 'once') throw this.#giveUp(errand, course);
         return;
+      case 'no-lease':
+        // It may have ended after an attempt that was done: what that wrote without a lease is there.
+        if (course.isUncertain && repetition === 'guarded') throw this.#giveUp(errand, course);
+        throw failure;
       case 'compacted':
       case 'future':
-      case 'no-lease':
         throw failure;
       case 'token':
       case 'final':
