@@ -92,11 +92,12 @@ export function createBackground(core: Core, { isSynced, assignments }: Backgrou
     await forEach(core, [...assignments], signal, async (next) => {
       // What came later of the same pod is what counts in the end.
       const pod = JSON.stringify([next.network, next.pod]);
-      if (waiting.has(pod)) return;
+      if (waiting.has(pod) || !assignments.includes(next)) return;
       waiting.add(pod);
       await writeAssignment(core, next, signal);
       waiting.delete(pod);
-      assignments.splice(assignments.indexOf(next), 1);
+      const at = assignments.indexOf(next);
+      if (at >= 0) assignments.splice(at, 1);
     });
   }
 
@@ -104,11 +105,12 @@ export function createBackground(core: Core, { isSynced, assignments }: Backgrou
   const ownSteps: readonly ((signal: AbortSignal) => Promise<void>)[] = [
     (signal) => forEach(core, blocksToTakeOver(core), signal, (block) => takeOver(core, block, signal)),
     (signal) => judgeStrangeLoans(core, signal),
+    // Before loans: the address of a pod that has ended here may be wanted by the next of its name elsewhere.
+    assignAll,
     (signal) => answerRequests(core, signal),
     reclaim,
     claimAhead,
     confirmClaims,
-    assignAll,
     tidy,
     (signal) => giveBackAnnounced(core, signal),
   ];

@@ -5,7 +5,7 @@ import { createBackground } from './background.js';
 import { createBlockIndex } from './claims/block-index.js';
 import { createSource } from './claims/source.js';
 import { poolsOf, toSpec } from './claims/pools.js';
-import type { AddressingStatus, NodeAddressing, NodeAddressingOptions } from './contract.js';
+import type { AddressingStatus, NodeAddressing, NodeAddressingOptions, PodName } from './contract.js';
 import type { Core } from './core.js';
 import { Book, type Held } from './holdings/book.js';
 import { adoptImportedEntry, adoptInUse } from './holdings/imported.js';
@@ -219,6 +219,11 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     hasWorkload: (network, pod) => core.workloads.of(network, pod) !== undefined,
     async addressesFor(network, pod, families, signal) {
       isTrusted();
+      // An earlier pod of its name has ended, and that is not written yet: what was assigned to it is this one's.
+      const isOver = assignments.findIndex(
+        (each) => each.addresses === undefined && isOf(each, network, pod),
+      );
+      if (isOver >= 0) assignments.splice(isOver, 1);
       return addressesFor(core, network, pod, families, signal);
     },
     noteAssigned(network, pod, addresses) {
@@ -279,6 +284,9 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     }
   }
 }
+
+const isOf = (assignment: Assignment, network: string, { namespace, name }: PodName): boolean =>
+  assignment.network === network && assignment.pod.namespace === namespace && assignment.pod.name === name;
 
 /** What others must route here; what is being given back is not. */
 const isHeld = ({ state }: Held): boolean => state !== 'pendingDeletion';

@@ -53,6 +53,38 @@ describe('static addresses', () => {
     expect(await add(two, 'web-2')).toEqual(got[0]);
   });
 
+  it('stay the pod’s when it is made again under its name, before the end of the first is written', async () => {
+    const address = one.blocks[0]!.replace(/\.(\d+)\/28$/, (_, n) => `.${Number(n) + 5}`);
+    await define({ addresses: [address] });
+    await add(one, 'web-0');
+    for (const [from, to] of [
+      [one, one],
+      [one, two],
+    ] as const) {
+      remove(from, 'web-0');
+      expect(await add(to, 'web-0')).toEqual([address]);
+      await cluster.clock.advance(5_000);
+      expect(await assigned()).toEqual({ 'web-0': [address] });
+    }
+  });
+
+  it('are kept as long as any workload names them', async () => {
+    const address = one.blocks[0]!.replace(/\.(\d+)\/28$/, (_, n) => `.${Number(n) + 3}`);
+    await define({ addresses: [address] });
+    const other = { network, namespace: 'shop', pools: [], sticky: false, assigned: {} };
+    const value = encodeObject(workloadKind, { ...other, name: 'db', addresses: [address] });
+    await cluster.admin.put(keys.workload(network, 'shop', 'db'), value);
+    await cluster.admin.delete(key);
+    await cluster.clock.settle();
+    await expect(one.add('x', { requested: [address] })).rejects.toThrow('kept for workload shop/db');
+    expect(await add(one, 'db')).toEqual([address]);
+    await cluster.admin.delete(keys.workload(network, 'shop', 'db'));
+    await cluster.clock.settle();
+    one.remove('owner of db');
+    await cluster.clock.advance(40_000);
+    expect(await one.add('x', { requested: [address] })).toEqual([address]);
+  });
+
   it('are not handed out to others, nor given to them by name', async () => {
     const address = one.blocks[0]!.replace(/\.(\d+)\/28$/, (_, n) => `.${Number(n) + 3}`);
     await define({ addresses: [address] });
@@ -77,6 +109,26 @@ describe('a sticky pod', () => {
     for (let n = 0; n < 14; n++) expect(await cluster.during(one.add(`p${n}`))).not.toEqual(first);
     expect(await add(two, 'web-0')).toEqual(first);
     expect(two.blocks).toContain(`${first[0]}/32`);
+  });
+
+  it('may have any name', async () => {
+    await cluster.admin.put(
+      keys.workload(network, 'shop', 'con*'),
+      encodeObject(workloadKind, {
+        network,
+        namespace: 'shop',
+        name: 'con*',
+        addresses: [],
+        pools: [],
+        sticky: true,
+        assigned: {},
+      }),
+    );
+    await cluster.clock.settle();
+    const first = await add(one, 'constructor');
+    await cluster.clock.advance(1_000);
+    remove(one, 'constructor');
+    expect(await add(two, 'constructor')).toEqual(first);
   });
 
   it('gets another address when its own cannot be had', async () => {

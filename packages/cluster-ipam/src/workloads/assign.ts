@@ -25,12 +25,16 @@ export async function addressesFor(
   if (workload === undefined) return undefined;
   const requested =
     workload.addresses.length === 0 ? [] : await takeStatic(core, network, pod, families, signal);
-  const had = (workload.assigned[pod.name] ?? []).filter((address) => families.includes(familyOf(address)));
+  const had = assignedTo(workload, pod).filter((address) => families.includes(familyOf(address)));
   const preferred = workload.sticky && requested.length === 0 ? had : [];
   for (const address of preferred) await tryToProvide(core, workload, address, signal);
   const pools = workload.pools.length === 0 ? {} : { pools: workload.pools };
   return { requested, preferred, workload: nameOf(workload), ...pools };
 }
+
+/** A pod may be called `constructor`, and have nothing. */
+const assignedTo = ({ assigned }: Workload, { name }: PodName): readonly string[] =>
+  Object.hasOwn(assigned, name) ? assigned[name]! : [];
 
 /** What a sticky pod had is worth a try; it gets another address otherwise. */
 async function tryToProvide(
@@ -91,7 +95,7 @@ function chooseStatic(
 ): string[] {
   const others = Object.entries(workload.assigned).flatMap(([name, has]) => (name === pod.name ? [] : has));
   const taken = new Set([...others, ...unusable]);
-  const mine = (workload.assigned[pod.name] ?? []).filter((address) => workload.addresses.includes(address));
+  const mine = assignedTo(workload, pod).filter((address) => workload.addresses.includes(address));
   return families.flatMap((family) => {
     const all = workload.addresses.filter((address) => familyOf(address) === family);
     if (all.length === 0) return [];
@@ -133,7 +137,7 @@ export async function assign(
   addresses: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (JSON.stringify(value.assigned[pod.name] ?? []) === JSON.stringify(addresses)) return true;
+  if (JSON.stringify(assignedTo(value, pod)) === JSON.stringify(addresses)) return true;
   const { [pod.name]: _, ...others } = value.assigned;
   const assigned = addresses.length === 0 ? others : { ...others, [pod.name]: [...addresses] };
   const next: Workload = { ...value, assigned };
@@ -166,9 +170,11 @@ export async function writeAssignment(
   for (let attempt = 0; attempt < attempts; attempt++) {
     const stored = core.workloads.of(network, pod);
     if (stored === undefined) return;
-    const { sticky, assigned } = stored.value;
-    if (addresses === undefined && (sticky || assigned[pod.name] === undefined)) return;
-    if (addresses !== undefined && !sticky) return;
-    if (await assign(core, stored, pod, addresses ?? [], signal)) return;
+    const { sticky, addresses: fixed } = stored.value;
+    if (addresses === undefined && sticky) return;
+    // Of one that is not sticky: what was its own may have been taken from it when an earlier pod of its name ended.
+    const kept = sticky ? addresses : addresses?.filter((address) => fixed.includes(address));
+    if (addresses !== undefined && kept?.length === 0) return;
+    if (await assign(core, stored, pod, kept ?? [], signal)) return;
   }
 }

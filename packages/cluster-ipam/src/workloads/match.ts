@@ -34,6 +34,8 @@ export function createWorkloadIndex({ copy, keys, onKeep }: WorkloadIndexOptions
   const beginnings = new Map<string, Set<string>>();
   /** By network: address to workload. */
   const keepers = new Map<string, Map<string, string>>();
+  /** By network and address: keys of the workloads that keep it, which are two while one takes over from the other. */
+  const claims = new Map<string, Set<string>>();
   const spaceOf = ({ network, namespace }: { network: string; namespace: string }): string =>
     `${network} ${namespace}`;
 
@@ -53,19 +55,30 @@ export function createWorkloadIndex({ copy, keys, onKeep }: WorkloadIndexOptions
     onKeep(network, address, workload);
   }
 
+  /** Of several the one that came last keeps it. */
+  function claim(key: string, { workload: { network } }: Known, address: string, isKept: boolean): void {
+    const place = `${network} ${address}`;
+    const all = claims.get(place) ?? new Set();
+    claims.set(place, all);
+    if (isKept) all.add(key);
+    else all.delete(key);
+    if (all.size === 0) claims.delete(place);
+    const last = [...all].at(-1);
+    keep(network, address, last === undefined ? undefined : nameOf(known.get(last)!.workload));
+  }
+
   function takeOne(key: string): void {
     const before = known.get(key);
     forget(key);
     const workload = copy.workloads.get(key)?.value;
-    const kept = workload === undefined ? [] : addressesOf(workload);
-    if (workload !== undefined) {
-      known.set(key, { workload, kept });
-      if (workload.name.endsWith('*')) addBeginning(workload, key);
+    const now = workload && { workload, kept: addressesOf(workload) };
+    if (now !== undefined) {
+      known.set(key, now);
+      if (now.workload.name.endsWith('*')) addBeginning(now.workload, key);
     }
-    const still = new Set(kept);
-    for (const address of before?.kept ?? [])
-      if (!still.has(address)) keep(before!.workload.network, address, undefined);
-    for (const address of kept) keep(workload!.network, address, nameOf(workload!));
+    const still = new Set(now?.kept);
+    for (const address of before?.kept ?? []) if (!still.has(address)) claim(key, before!, address, false);
+    for (const address of still) claim(key, now!, address, true);
   }
 
   function addBeginning(workload: Workload, key: string): void {
