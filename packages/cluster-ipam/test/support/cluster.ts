@@ -48,12 +48,21 @@ export interface NodeSettings {
   readonly coolDown?: number;
 }
 
+/** What an ADD asks for. */
+export interface Wish {
+  readonly requested?: string[];
+  readonly pools?: string[];
+  readonly pod?: PodName;
+}
+
 /** What of a node outlives its agent. */
 export interface Disk {
   instance: string;
   file: HoldingsFile | undefined;
   /** Owners of leases, as endpoint records say. */
   records: Map<string, readonly Lease[]>;
+  /** The holdings cannot be written. */
+  isFull?: boolean;
 }
 
 let instances = 0;
@@ -91,7 +100,13 @@ export class TestNode {
       store,
       keys,
       copy: this.copy,
-      holdings: { read: () => disk.file, write: (file) => void (disk.file = structuredClone(file)) },
+      holdings: {
+        read: () => disk.file,
+        write(file) {
+          if (disk.isFull === true) throw new PodwireError('RECORD_IO', 'no space left');
+          disk.file = structuredClone(file);
+        },
+      },
       clock,
       random: (bytes) => Uint8Array.from({ length: bytes }, () => (random = (random * 31 + 7) % 251)),
       faults: noFaults,
@@ -157,7 +172,7 @@ export class TestNode {
   /** An ADD. */
   async add(
     owner: string,
-    wish: { requested?: string[]; pools?: string[]; pod?: PodName } = {},
+    wish: Wish = {},
     signal: AbortSignal = new AbortController().signal,
   ): Promise<string[]> {
     const { pod, ...rest } = wish;

@@ -1,6 +1,6 @@
 /** A cluster that things happen to, and what must hold whatever they are. */
 import { containsPrefix, hostPrefix, overlaps, parseAddress, parsePrefix } from '@podwire/addresses';
-import { absenceKind, type Pool, poolKind } from '@podwire/cluster';
+import { absenceKind, folders, type Pool, poolKind, type Workload, workloadKind } from '@podwire/cluster';
 import { releaseNode } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
 import {
@@ -12,7 +12,17 @@ import {
   type Write,
 } from '@podwire/store';
 import type { Fault, MemoryFaults, MemoryStore } from '@podwire/store/memory';
-import { type Disk, keys, newDisk, poolDefaults, TestCluster, type TestNode } from './cluster.js';
+import { unanswered, withTransact } from './between.js';
+import {
+  type Disk,
+  keys,
+  network,
+  newDisk,
+  poolDefaults,
+  TestCluster,
+  type TestNode,
+  type Wish,
+} from './cluster.js';
 
 /** What somebody who writes such a program may get wrong. */
 export type Bug = 'blind retry' | 'no look at the presence';
@@ -51,7 +61,13 @@ interface Machine {
   old: Disk['file'];
   /** ADDs that have not been answered. */
   readonly running: Set<AbortController>;
+  /** How many of its next writes stay on the way until {@link World.arrive}. */
+  hanging: number;
 }
+
+/** The workload of the model: what may be so for its pods. */
+export type Intent = Partial<Pick<Workload, 'addresses' | 'sticky'>>;
+const workload = { network, namespace: 'shop', name: 'web-*' };
 
 export class World {
   readonly cluster = new TestCluster();
@@ -62,6 +78,10 @@ export class World {
   readonly #running = new Set<Promise<void>>();
   /** `NODE OWNER` of pods that run on nodes that were given up: their addresses are others'. */
   readonly #forfeited = new Set<string>();
+  /** Writes that are on their way. Nobody waits for them any more, or not for long. */
+  readonly #late: Transaction[] = [];
+  /** Pods of the workload, by owner. */
+  readonly #podNames = new Map<string, string>();
   #failure: Error | undefined;
   #pods = 0;
 
@@ -76,6 +96,7 @@ export class World {
       seen: 0,
       old: undefined,
       running: new Set(),
+      hanging: 0,
     }));
   }
 
@@ -122,10 +143,19 @@ export class World {
       timeout: 20,
       pause: 5,
     };
-    const wrap = (store: Store): Store => (this.#bug === 'blind retry' ? retryBlindly(store, clock) : store);
+    const hang = withTransact((transaction, options, store) => {
+      if (machine.hanging === 0 || transaction.writes.length === 0)
+        return store.transact(transaction, options);
+      machine.hanging--;
+      this.#late.push(transaction);
+      return unanswered(options);
+    });
+    const wrap = (store: Store): Store =>
+      hang(this.#bug === 'blind retry' ? retryBlindly(store, clock) : store);
     const node = this.cluster.create(machine.name, machine.disk, { trustFor, wrap, coolDown: 2_000 }, faults);
     machine.node = node;
     machine.faults.length = 0;
+    machine.hanging = 0;
     try {
       if (file === 'kept, and the store away') node.cut();
       else await this.cluster.during(node.register(), 5);
@@ -154,13 +184,41 @@ export class World {
     machine.old = undefined;
   }
 
+  /** A write that nobody waits for any more is done, if it still can be. */
+  async arrive(at: number): Promise<void> {
+    const [transaction] = this.#late.splice(at % Math.max(1, this.#late.length), 1);
+    if (transaction !== undefined) await this.cluster.admin.transact(transaction);
+  }
+
+  /** Other wishes for the pods of the workload; undefined: it is deleted. */
+  async setWorkload(intent: Intent | undefined): Promise<void> {
+    const key = keys.workload(workload.network, workload.namespace, workload.name);
+    if (intent === undefined) {
+      await this.cluster.admin.delete(key);
+      return;
+    }
+    const item = await this.cluster.admin.get(key);
+    const assigned = item === undefined ? {} : decodeObject(workloadKind, key, item.value).assigned;
+    const value: Workload = { ...workload, addresses: [], pools: [], sticky: false, assigned, ...intent };
+    await this.cluster.admin.put(key, encodeObject(workloadKind, value));
+  }
+
+  /** As {@link add}, of a pod of the workload. Others may have its name. */
+  addPod(machine: Machine, pod: string): void {
+    this.#begin(machine, { pod: { namespace: workload.namespace, name: pod } });
+  }
+
   /** Begins an ADD; it goes on while other things happen. */
-  add({ name, node, running }: Machine, requested?: string): void {
+  add(machine: Machine, requested?: string): void {
+    this.#begin(machine, requested === undefined ? {} : { requested: [requested] });
+  }
+
+  #begin({ name, node, running }: Machine, wish: Wish): void {
     if (node === undefined) return;
     const owner = `p${++this.#pods}`;
+    if (wish.pod !== undefined) this.#podNames.set(owner, wish.pod.name);
     const call = new AbortController();
     running.add(call);
-    const wish = requested === undefined ? {} : { requested: [requested] };
     const done = node
       .add(owner, wish, call.signal)
       .then(([address]) => this.#requireOwned(name, address!))
@@ -198,7 +256,8 @@ export class World {
     const owner = [...disk.records.keys()][at % Math.max(1, disk.records.size)];
     if (node === undefined || owner === undefined) return;
     this.#forfeited.delete(`${name} ${owner}`);
-    node.remove(owner);
+    const pod = this.#podNames.get(owner);
+    node.remove(owner, pod === undefined ? undefined : { namespace: workload.namespace, name: pod });
   }
 
   /** Time passes; presences of nodes that say nothing end. */
@@ -305,12 +364,15 @@ export class World {
   async end(): Promise<void> {
     await this.setLayout(0);
     for (const machine of this.machines) await this.#heal(machine);
+    while (this.#late.length > 0) await this.arrive(0);
     await this.advance(60_000);
     await this.check();
     for (const machine of this.machines) await this.#empty(machine);
     await this.advance(300_000);
     await this.check();
     this.#requireHealth();
+    await this.#requireEmptyBooks();
+    await this.setWorkload(undefined);
     for (const machine of this.machines) await this.stopAgent(machine);
     await this.advance(2 * vanishAfter);
     await this.beginRelease();
@@ -321,6 +383,8 @@ export class World {
 
   async #heal(machine: Machine): Promise<void> {
     machine.faults.length = 0;
+    machine.hanging = 0;
+    machine.disk.isFull = false;
     if (machine.node !== undefined) await this.cluster.during(machine.node.restore(), 5);
     await this.startAgent(machine, 'kept');
     if (machine.node === undefined) throw new Error(`${machine.name} does not start`);
@@ -341,6 +405,11 @@ export class World {
       const strays = node!.ipam.foreignLeases().length + node!.ipam.loans().length;
       if (strays > 0) throw new Error(`${name} knows of ${strays} leases or loans that are not`);
     }
+  }
+
+  async #requireEmptyBooks(): Promise<void> {
+    const { items } = await this.cluster.admin.list(`${keys.root}/${folders.ledgers}`);
+    if (items.length > 0) throw new Error(`in books of nobody: ${items.map(({ key }) => key).join(', ')}`);
   }
 
   async #requireNothingLeft(): Promise<void> {
