@@ -50,6 +50,8 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
   let hostMtu = discoverMtu(host);
   /** By their texts, since they are compared by value. */
   let applied = new Map<string, Resource>();
+  /** Of which nobody knows whether they are there: their removal has failed, perhaps half way. */
+  const doubtful = new Set<string>();
   /** Of each network, as they were when the list was made that is applied. */
   let appliedBlocks: readonly (readonly string[])[] = [];
   let working: Promise<unknown> | undefined;
@@ -95,15 +97,19 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
   async function syncNow(engine: Engine, options: CallOptions): Promise<boolean> {
     const blocks = readBlocks();
     const wanted = index(owned().resources);
-    const missing = [...wanted].filter(([text]) => !applied.has(text)).map(([, resource]) => resource);
+    const missing = [...wanted]
+      .filter(([text]) => !applied.has(text) || doubtful.has(text))
+      .map(([, resource]) => resource);
     const gone = [...applied].filter(([text]) => !wanted.has(text)).map(([, resource]) => resource);
     if (![...missing, ...gone].every(comesAndGoes)) return false;
     // An address that is replaced by another may have the same route.
+    for (const text of index(gone).keys()) doubtful.add(text);
     if (gone.length > 0) await engine.remove({ owner: 'node', resources: gone }, options);
     // If the rest fails, what is gone may be wanted again by the next try.
     for (const text of index(gone).keys()) applied.delete(text);
     if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
     applied = wanted;
+    doubtful.clear();
     appliedBlocks = blocks;
     return true;
   }
@@ -124,6 +130,7 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
     owned,
     markApplied({ resources }) {
       applied = index(resources);
+      doubtful.clear();
       appliedBlocks = readBlocks();
     },
     async ensure(engine, options) {

@@ -47,6 +47,28 @@ describe("the node's own part", () => {
     expect(routes).toEqual([expect.objectContaining({ destination: '10.1.0.0/31' })]);
   });
 
+  test('so it is when not even all that had to go is gone', async () => {
+    const { networks } = (await createReadyHarness({ yaml })).context;
+    const before = ['10.1.0.0/31', '10.1.0.2/31'];
+    let held: readonly string[] = before;
+    const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], blocksOf: () => held };
+    const node = createNodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
+    const engine = new FakeEngine();
+    const options = { signal: new AbortController().signal };
+    await engine.apply(node.owned(), options);
+    node.markApplied(node.owned());
+    held = [];
+    let left = 1;
+    engine.between = (point) => {
+      if (point === 'remove route' && left-- === 0) throw new Error('EBUSY');
+    };
+    await expect(node.sync(engine, options)).rejects.toThrow('EBUSY');
+    expect(engine.of('node').filter(({ kind }) => kind === 'route')).toHaveLength(1);
+    held = before;
+    expect(await node.sync(engine, options)).toBe(true);
+    expect(engine.of('node').filter(({ kind }) => kind === 'route')).toHaveLength(2);
+  });
+
   test('two networks share one table and one set of parameters', async () => {
     const agent = await createReadyHarness({
       yaml: 'networks: [{ name: a, pools: [{ cidr: 10.1.0.0/24 }] }, { name: b, pools: [{ cidr: 10.2.0.0/24 }] }]',
