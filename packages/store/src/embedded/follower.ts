@@ -129,9 +129,10 @@ export class Follower {
     const { revision } = readState(database);
     if (revision === this.#seen) return;
     const news = readChanges(database, this.#seen);
-    this.#seen = revision;
     if (news === undefined) for (const watcher of this.#all) watcher.tell(this.#snapshot(watcher.prefix));
     else for (const { changes, revision: at } of news) this.#watchers.tell(changes, at);
+    // Last: a snapshot that could not be read is read again.
+    this.#seen = revision;
   }
 
   #missed(prefix: string, from: Revision | undefined): readonly WatchBatch[] {
