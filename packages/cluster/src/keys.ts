@@ -16,7 +16,10 @@ export interface Keys {
   loanRequest(block: string, node: string, id: string): string;
   /** Who leads the controllers. */
   readonly leader: string;
-  /** Written with every change of the set of pools, so that two that would overlap cannot be made at the same time. */
+  /**
+   * Written with every change of the set of pools, so that two that would overlap cannot be made at the same time; and of what
+   * people want for workloads, so that no two get the same address, nor a pool that is being deleted.
+   */
   readonly poolsGeneration: string;
 }
 

@@ -1,9 +1,9 @@
 /** Static addresses, pools and stickiness for the pods of a workload. */
 import { type Stored, type Workload, workloadKind } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
-import { encodeObject } from '@podwire/store';
-import { type ClusterAccess, commit, retryOnConflict } from './access.js';
-import { readCluster } from './snapshot.js';
+import { type Condition, encodeObject, type Write } from '@podwire/store';
+import { type ClusterAccess, retryOnConflict } from './access.js';
+import { beginPoolChange, commitPoolChange } from './pools.js';
 import { buildWorkload, nameOfWorkload, type WorkloadInput } from './workload-rules.js';
 
 /**
@@ -16,19 +16,14 @@ export async function setWorkload(
   signal: AbortSignal,
 ): Promise<Workload> {
   return retryOnConflict(`workload ${nameOfWorkload(input)}`, async () => {
-    const snapshot = await readCluster(access, signal);
-    const before = findWorkload(snapshot.workloads, input);
-    const workload = buildWorkload(input, before?.value, snapshot);
+    // As a change of pools: no other workload gets its addresses meanwhile, and no pool of it is deleted.
+    const change = await beginPoolChange(access, signal);
+    const before = findWorkload(change.snapshot.workloads, input);
+    const workload = buildWorkload(input, before?.value, change.snapshot);
     const key = before?.key ?? access.keys.workload(workload.network, workload.namespace, workload.name);
-    const revision = await commit(
-      access,
-      {
-        conditions: [{ key, expect: before?.revision ?? 'absent' }],
-        writes: [{ op: 'put', key, value: encodeObject(workloadKind, workload) }],
-      },
-      signal,
-    );
-    return revision === undefined ? undefined : workload;
+    const conditions: Condition[] = [{ key, expect: before?.revision ?? 'absent' }];
+    const writes: Write[] = [{ op: 'put', key, value: encodeObject(workloadKind, workload) }];
+    return (await commitPoolChange(access, change, { conditions, writes }, signal)) ? workload : undefined;
   });
 }
 

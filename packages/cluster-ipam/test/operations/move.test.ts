@@ -187,6 +187,17 @@ describe('a workload', () => {
     expect(await deleteWorkload(access, name, signal)).toBe(false);
   });
 
+  test('gets no address that another is given at the same moment', async () => {
+    const { access, signal } = await createCluster();
+    const wish = { ...network, addresses: ['10.244.0.8'] };
+    const outcomes = await Promise.allSettled(
+      ['a', 'b'].map((name) => setWorkload(access, { ...wish, name }, signal)),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const { workloads } = await readCluster(access, signal);
+    expect(workloads).toHaveLength(1);
+  });
+
   test.each([
     [{ pools: ['older'] }, 'POOL_UNKNOWN', /network default has no pool older; it has old/],
     [{ addresses: ['192.0.2.1'] }, 'ADDRESS_NOT_IN_POOL', /192.0.2.1 is in no pool/],
