@@ -1,4 +1,5 @@
 import { type CopyChange, type LedgerEntry, type Pool } from '@podwire/cluster';
+import { formatAddress, parseAddress } from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
 import { orAborted } from '@podwire/rim';
 import { createBackground } from './background.js';
@@ -167,8 +168,12 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   }
 
   function noteFree(address: string): void {
+    const parsed = parseAddress(address);
+    if (book.entry(formatAddress(parsed)) === undefined) return;
     const held = book.free(address);
-    if (held !== undefined) core.reportBooks(held.lender ?? held.cidr);
+    // Of a block that was lost the books still say that it is in use here.
+    const books = held === undefined ? core.index.around(parsed) : (held.lender ?? held.cidr);
+    if (books !== undefined) core.reportBooks(books);
   }
 
   const isTrusted = (): void => {

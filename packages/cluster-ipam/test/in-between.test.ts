@@ -1,6 +1,6 @@
 /** What others do, and what arrives late, between two steps of a node. */
 import { type Block, blockKind, ledgerKind, presenceKind } from '@podwire/cluster';
-import { encodeObject, type Transaction, type Write } from '@podwire/store';
+import { decodeObject, encodeObject, type Transaction, type Write } from '@podwire/store';
 import { afterEach, expect, it } from 'vitest';
 import { unanswered, withTransact, written } from './support/between.js';
 import { keys, newDisk, TestCluster } from './support/cluster.js';
@@ -234,4 +234,24 @@ it('an address that an import has lent is not handed out after a restart either,
   after.cut();
   await cluster.during(after.start());
   await expect(cluster.during(after.add('p'))).rejects.toThrow();
+});
+
+it('the books of a block that was lost say who is still in it, and are closed with the last', async () => {
+  await begin({});
+  const node = await cluster.join('n1');
+  for (const owner of ['p', 'q']) await node.add(owner);
+  await cluster.clock.advance(1_000);
+  const [block] = await cluster.blocks();
+  await putBlock({ ...block!, node: 'n2', instance: 'other' });
+  await cluster.clock.settle();
+  const owners = async (): Promise<string[] | undefined> => {
+    const item = await cluster.admin.get(keys.ledger(block!.cidr, 'n1'));
+    return item && decodeObject(ledgerKind, item.key, item.value).entries.map(({ owner }) => owner);
+  };
+  node.remove('p');
+  await cluster.clock.advance(1_000);
+  expect(await owners()).toEqual(['q']);
+  node.remove('q');
+  await cluster.clock.advance(1_000);
+  expect(await owners()).toBeUndefined();
 });

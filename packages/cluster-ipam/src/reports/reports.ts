@@ -90,14 +90,14 @@ export class Reports {
   }
 }
 
-/** By block, in order of their addresses. One pass over all. */
-function groupEntries({ book }: Core): ReadonlyMap<string, LedgerEntry[]> {
+/** By block, in order of their addresses; also of blocks that were lost while somebody is in them. One pass over all. */
+function groupEntries({ book, index }: Core): ReadonlyMap<string, LedgerEntry[]> {
   const groups = new Map<string, { entry: LedgerEntry; value: bigint }[]>();
   for (const entry of book.entries()) {
     const address = parseAddress(entry.address);
     const held = book.around(address);
-    if (held === undefined) continue;
-    const block = held.lender ?? held.cidr;
+    const block = held === undefined ? index.around(address) : (held.lender ?? held.cidr);
+    if (block === undefined) continue;
     const group = groups.get(block);
     const item = { entry, value: address.value };
     if (group === undefined) groups.set(block, [item]);
