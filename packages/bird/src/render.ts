@@ -24,6 +24,8 @@ export function renderBirdConfig(view: BgpView): string {
 }
 
 const channel = { 4: 'ipv4', 6: 'ipv6' } as const;
+/** Of the daemon's routes. Behind Podwire's own to blocks and borrowed addresses: 0 and 16; for IPv6 1024 and 2048. */
+const kernelMetric = { 4: 32, 6: 3072 } as const;
 const addressOf = (view: BgpView, family: Family): string | undefined =>
   family === 4 ? view.ipv4 : view.ipv6;
 
@@ -55,6 +57,7 @@ ${renderAcceptance(ofFamily(view.pools, family), announced)}}
 protocol kernel podwire_kernel_${name} {
 	persist;
 	scan time 20;
+	metric ${kernelMetric[family]};
 	${name} {
 		import none;
 		export where source = RTS_BGP;

@@ -100,8 +100,10 @@ describe('a BIRD 2 daemon between node and router', () => {
     await speaker.apply(view, patience());
     await until('10.244.0.0/26 at the router', () => atRouter('10.244.0.0/26'));
     await until('fd00:244::/122 at the router', () => atRouter('fd00:244::/122'));
-    await until('10.244.9.0/26 in the kernel', () => inKernel('10.244.9.0/26'));
-    await until('fd00:244:9::/122 in the kernel', () => inKernel('fd00:244:9::/122'));
+    const taken = await until('10.244.9.0/26 in the kernel', () => inKernel('10.244.9.0/26'));
+    assert.match(taken, /metric 32 /);
+    const taken6 = await until('fd00:244:9::/122 in the kernel', () => inKernel('fd00:244:9::/122'));
+    assert.match(taken6, /metric 3072 /);
     assert.equal(await inKernel('10.99.0.0/24'), undefined, 'outside the pools');
     assert.equal(await inKernel('10.244.0.0/26'), undefined, 'an own block');
     const sessions = await speaker.sessions(patience());

@@ -29,6 +29,10 @@ describe('the configuration', () => {
     expect(text).toContain('if net ~ [ 10.244.0.0/26+, 10.244.0.64/26+ ] then reject;');
     expect(text).toContain('if net ~ [ 10.244.0.0/16+ ] then accept;');
   });
+  test('what routers tell stands behind what Podwire knows of its peers itself', () => {
+    expect(text).toMatch(/protocol kernel podwire_kernel_ipv4 \{[^}]*metric 32;/);
+    expect(text).toMatch(/protocol kernel podwire_kernel_ipv6 \{[^}]*metric 3072;/);
+  });
   test('one session for each neighbour', () => {
     expect(text).toContain('protocol bgp podwire_192_0_2_1 {');
     expect(text).toContain('password "a b";');
