@@ -46,7 +46,26 @@ export async function withSandbox(
   try {
     await work({ id, config });
   } finally {
-    await runtime.removePodSandbox({ podSandboxId: id });
+    await removeSandbox(runtime, id);
+  }
+}
+
+/** Attempts in all. */
+const mostRemovals = 3;
+
+/**
+ * containerd kills a container through its shim; when the container ends by itself just then, so does the shim, and the answer is
+ * `ttrpc: closed`. Whoever removes a sandbox tries again, as a kubelet does.
+ */
+async function removeSandbox(runtime: CaseContext['runtime'], podSandboxId: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await runtime.removePodSandbox({ podSandboxId });
+      return;
+    } catch (error) {
+      const isShimGone = error instanceof CriError && error.message.includes('ttrpc: closed');
+      if (!isShimGone || attempt === mostRemovals) throw error;
+    }
   }
 }
 
