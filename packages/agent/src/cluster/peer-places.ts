@@ -16,26 +16,42 @@ export interface Claim {
   readonly resource: Resource;
 }
 
+const nobody: readonly Claim[] = [];
+
 export function createPeerPlaces(): PeerPlaces {
   const wanted = new Map<string, readonly Resource[]>();
-  const claims = new Map<string, readonly Claim[]>();
+  /** By place. Nearly every place is one peer's, and thousands of peers have some ten places each. */
+  const claimants = new Map<string, string | readonly string[]>();
 
-  function leave(peer: string, place: string): void {
-    const rest = claims.get(place)?.filter((claim) => claim.peer !== peer) ?? [];
-    if (rest.length > 0) claims.set(place, rest);
-    else claims.delete(place);
+  const at = (place: string): readonly string[] => [claimants.get(place) ?? []].flat();
+
+  function setClaimants(place: string, peers: readonly string[]): void {
+    if (peers.length === 0) claimants.delete(place);
+    else claimants.set(place, peers.length === 1 ? peers[0]! : peers);
   }
   return {
     want(peer, resources) {
-      for (const resource of wanted.get(peer) ?? []) leave(peer, placeOf(resource));
+      for (const place of (wanted.get(peer) ?? []).map(placeOf))
+        setClaimants(
+          place,
+          at(place).filter((other) => other !== peer),
+        );
       wanted.set(peer, resources);
       if (resources.length === 0) wanted.delete(peer);
-      for (const resource of resources) {
-        const place = placeOf(resource);
-        claims.set(place, [...(claims.get(place) ?? []), { peer, resource }]);
-      }
+      for (const place of resources.map(placeOf)) setClaimants(place, [...at(place), peer]);
     },
-    others: (peer, resource) => (claims.get(placeOf(resource)) ?? []).filter((claim) => claim.peer !== peer),
+    others(peer, resource) {
+      const place = placeOf(resource);
+      if (claimants.get(place) === peer) return nobody;
+      const peers = new Set(at(place));
+      peers.delete(peer);
+      return [...peers].flatMap((other) =>
+        wanted
+          .get(other)!
+          .filter((each) => placeOf(each) === place)
+          .map((each) => ({ peer: other, resource: each })),
+      );
+    },
   };
 }
 
@@ -48,6 +64,8 @@ function placeOf(resource: Resource): string {
       return `neighbour ${resource.link} ${resource.address}`;
     case 'forwarding-entry':
       return `forwarding-entry ${resource.link} ${resource.mac}`;
+    case 'nft-element':
+      return `${resource.table} ${resource.set} ${resource.key.map(({ value }) => value).join(' ')}`;
     default:
       return JSON.stringify(resource);
   }
