@@ -164,8 +164,12 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
     const view = viewOf(name);
     const after = view === undefined ? undefined : planAgain(name, view);
     const resources = after?.resources ?? [];
+    const [gone, missing] = [without(before, resources), without(resources, present)];
+    // After a restart that is so for all of them: what is known already is kept, and the same again is not.
+    if (after !== undefined && gone.length + missing.length === 0)
+      return { name, before, after: { ...after, resources: before }, gone, missing };
     places.want(name, resources);
-    return { name, before, after, gone: without(before, resources), missing: without(resources, present) };
+    return { name, before, after, gone, missing };
   }
 
   /** What another peer wants too stays; what takes another's along, being in its place, is followed by that. */
