@@ -27,28 +27,6 @@ export async function within<T>(
   }
 }
 
-/** Resolves when `isSo` holds; looked at whenever `subscribe`'s listener is called. @throws the signal's reason */
-export function waitUntil(
-  isSo: () => boolean,
-  subscribe: (listener: () => void) => () => void,
-  signal: AbortSignal,
-): Promise<void> {
-  if (isSo()) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const unsubscribe = subscribe(() => {
-      if (isSo()) end(resolve);
-    });
-    const stop = (): void => end(() => reject(signal.reason as Error));
-    const end = (settle: () => void): void => {
-      unsubscribe();
-      signal.removeEventListener('abort', stop);
-      settle();
-    };
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-  });
-}
-
 /** One after the other, in the order of asking. */
 export interface Turns {
   /** @throws the signal's reason while waiting, and what `work` throws */

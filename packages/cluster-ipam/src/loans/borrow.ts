@@ -1,12 +1,13 @@
 /** The borrower's side of loans: a node that has nothing asks one that may have something. */
 import { type Block, blockKind, type LoanRequest, loanRequestKind, type Pool } from '@podwire/cluster';
+import { waitUntil } from '@podwire/rim';
 import { encodeObject, type Write } from '@podwire/store';
 import { transact, writeAll } from '../calls.js';
 import { markGoing } from '../claims/give-back.js';
 import type { Core } from '../core.js';
 import { forEach } from '../each.js';
 import { type Held, cidrOfAddress } from '../holdings/book.js';
-import { waitUntil, within } from '../waiting.js';
+import { within } from '../waiting.js';
 
 export type LoanAnswer =
   | { readonly kind: 'lent' }

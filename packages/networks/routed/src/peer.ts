@@ -54,7 +54,7 @@ function waysOf(pair: Pair): BlockWay[] {
 
 /**
  * Of routes to single addresses: behind what the pod itself would have here (0 and, for IPv6, 1024), before our blackholes and before
- * what a BGP daemon adds (32, for IPv4). An address that comes back, or from there to here, has its pod before we are told that
+ * what a BGP daemon adds (32 and 3072). An address that comes back, or from there to here, has its pod before we are told that
  * nobody else has it any more, and the kernel takes no second route of the same metric.
  */
 const SINGLE_METRIC: Readonly<Record<Family, number>> = { 4: 16, 6: 2048 };
