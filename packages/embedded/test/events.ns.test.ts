@@ -8,11 +8,11 @@ import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import {
   buildHolder,
+  closePlace,
   containerConfig,
   createPlace,
   hasShim,
   holder,
-  leftovers,
   type Place,
   runContainer,
   runSandbox,
@@ -35,13 +35,7 @@ before(async () => {
   sandbox = await runSandbox(runtime, sandboxConfig(place));
 });
 
-after(async () => {
-  await runtime.removePodSandbox({ podSandboxId: sandbox });
-  const left = leftovers(place);
-  await runtime.close();
-  fs.rmSync(place.directory, { recursive: true });
-  assert.deepEqual(left, []);
-});
+after(() => closePlace(place, runtime, sandbox));
 
 /** Stands still until nobody holds the lock of any shim: this process can do nothing before their programs have ended. */
 function blockUntilShimsAreGone(): void {

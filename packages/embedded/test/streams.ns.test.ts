@@ -13,11 +13,11 @@ import { bringLinkUp, inNamespace, openNamespace } from '@podwire/linux';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import {
   buildHolder,
+  closePlace,
   containerConfig,
   createPlace,
   holder,
   inside,
-  leftovers,
   type Place,
   processesNaming,
   runContainer,
@@ -41,13 +41,7 @@ before(async () => {
   sleeper = await runContainer(runtime, sandbox, containerConfig(['/bin/busybox', 'sleep', '1000']));
 });
 
-after(async () => {
-  await runtime.removePodSandbox({ podSandboxId: sandbox });
-  const left = leftovers(place);
-  await runtime.close();
-  fs.rmSync(place.directory, { recursive: true });
-  assert.deepEqual(left, []);
-});
+after(() => closePlace(place, runtime, sandbox));
 
 const shell = (script: string): string[] => ['/bin/busybox', 'sh', '-c', script];
 

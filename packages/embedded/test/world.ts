@@ -1,4 +1,5 @@
 /** What the tests run the runtime in: directories of their own, and the program as set-up builds it. */
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -11,6 +12,7 @@ import {
   type CriRuntime,
   PodSandboxConfig,
 } from '@podwire/cri';
+import type { EmbeddedRuntime } from '@podwire/embedded';
 import { lockFile } from '@podwire/linux';
 
 const packageRoot = path.resolve(import.meta.dirname, '../..');
@@ -92,6 +94,15 @@ export function leftovers(place: Place): string[] {
     ...processesNaming(`${place.state}/`).map((pid) => `process ${pid}`),
     ...mountsNaming(place.directory).map((line) => `mount ${line}`),
   ];
+}
+
+/** Ends the one sandbox and the runtime; then nothing of either may be left. */
+export async function closePlace(place: Place, runtime: EmbeddedRuntime, sandbox: string): Promise<void> {
+  await runtime.removePodSandbox({ podSandboxId: sandbox });
+  const left = leftovers(place);
+  await runtime.close();
+  fs.rmSync(place.directory, { recursive: true });
+  assert.deepEqual(left, []);
 }
 
 type SandboxWishes = Parameters<typeof PodSandboxConfig.fromPartial>[0];

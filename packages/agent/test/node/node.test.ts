@@ -5,6 +5,18 @@ import { createReadyHarness, ordinaryHost } from '../fakes/harness.js';
 
 const yaml = 'networks: [{ name: n, pools: [{ cidr: 10.1.0.0/24, blockSize: 31 }] }]';
 
+/** A node in a cluster, whose own part is applied as it is when it begins. */
+async function createAppliedNode(blocksOf: () => readonly string[]) {
+  const { networks } = (await createReadyHarness({ yaml })).context;
+  const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], blocksOf };
+  const node = createNodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
+  const engine = new FakeEngine();
+  const options = { signal: new AbortController().signal };
+  await engine.apply(node.owned(), options);
+  node.markApplied(node.owned());
+  return { node, engine, options };
+}
+
 describe("the node's own part", () => {
   test('a new block gets its route before its first pod, and only then', async () => {
     const agent = await createReadyHarness({ yaml });
@@ -27,14 +39,8 @@ describe("the node's own part", () => {
   });
 
   test('a change that was half followed is known to be: what is wanted again comes back', async () => {
-    const { networks } = (await createReadyHarness({ yaml })).context;
     let held: readonly string[] = ['10.1.0.0/31'];
-    const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], blocksOf: () => held };
-    const node = createNodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
-    const engine = new FakeEngine();
-    const options = { signal: new AbortController().signal };
-    await engine.apply(node.owned(), options);
-    node.markApplied(node.owned());
+    const { node, engine, options } = await createAppliedNode(() => held);
     held = ['10.1.0.2/31'];
     engine.between = (point) => {
       if (point === 'apply route') throw new Error('ENETDOWN');
@@ -48,15 +54,9 @@ describe("the node's own part", () => {
   });
 
   test('so it is when not even all that had to go is gone', async () => {
-    const { networks } = (await createReadyHarness({ yaml })).context;
     const before = ['10.1.0.0/31', '10.1.0.2/31'];
     let held: readonly string[] = before;
-    const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], blocksOf: () => held };
-    const node = createNodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
-    const engine = new FakeEngine();
-    const options = { signal: new AbortController().signal };
-    await engine.apply(node.owned(), options);
-    node.markApplied(node.owned());
+    const { node, engine, options } = await createAppliedNode(() => held);
     held = [];
     let left = 1;
     engine.between = (point) => {
