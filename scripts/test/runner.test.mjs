@@ -112,6 +112,21 @@ describe('showSummary', () => {
     expect(printed.join('\n')).toContain('Failed: b.ns.test.ts');
   });
 
+  it('tells once more why a file failed, briefly, after the table', () => {
+    const noise = 'noise\n'.repeat(100);
+    const gathered = `${noise}✖ failing tests:\n\n✖ walks\n  Error: nobody is here\n${'  at x\n'.repeat(100)}`;
+    showSummary([
+      { ...result, phase: 'ns', name: 'b.ns.test.ts', failed: 1, output: gathered },
+      { ...result, phase: 'ns', name: 'c.ns.test.ts', failed: 1, output: `${noise}was killed` },
+    ]);
+    const [why, andWhy] = ['b', 'c'].map((name) => printed.indexOf(`\n✗ ${name}.ns.test.ts`));
+    expect(printed[why + 1]).toContain('✖ walks');
+    expect(printed[why + 1]).toContain('nobody is here');
+    expect(printed[why + 1]).not.toContain('noise');
+    expect(printed[why + 1].split('\n').length).toBeLessThan(50);
+    expect(printed[andWhy + 1]).toContain('was killed');
+  });
+
   it('says nothing of skipped tests where there are none', () => {
     expect(countsOf(result)).toBe('2 passed, 0 failed');
   });

@@ -22,7 +22,30 @@ export const totalOf = (results) => ({
   skipped: sum(results, 'skipped'),
 });
 
-/** A table of all files, those that failed once more by name, and the counts as the last line, alone. */
+const WHY_LINES = 40;
+
+/** The lines that tell most: what the reporter of node:test gathers at its end, or else the last ones. */
+function whyOf({ output }) {
+  const gathered = output.lastIndexOf('failing tests:');
+  if (gathered >= 0)
+    return output
+      .slice(gathered)
+      .split('\n')
+      .slice(1, 1 + WHY_LINES);
+  return output.trimEnd().split('\n').slice(-WHY_LINES);
+}
+
+/** Once more at the end: whoever keeps only the end of a long log must find in it why a test failed. */
+function showFailures(failed) {
+  for (const result of failed) {
+    console.log(`\n✗ ${result.name}`);
+    const lines = whyOf(result).filter((line) => line.trim() !== '');
+    if (lines.length > 0) console.log(lines.map((line) => `    ${line}`).join('\n'));
+  }
+  console.log(`\nFailed: ${failed.map(({ name }) => name).join(', ')}`);
+}
+
+/** A table of all files, those that failed once more with the reason, and the counts as the last line, alone. */
 export function showSummary(results) {
   const width = Math.max(4, ...results.map(({ name }) => name.length));
   const row = (name, ...cells) =>
@@ -35,7 +58,7 @@ export function showSummary(results) {
     row(result.name, result.passed, result.failed || '', result.skipped || '', result.seconds.toFixed(1));
   }
   const failed = results.filter((result) => result.failed > 0);
-  if (failed.length > 0) console.log(`\nFailed: ${failed.map(({ name }) => name).join(', ')}`);
+  if (failed.length > 0) showFailures(failed);
   if (results.length === 0) console.log('No test ran.');
   console.log(`\n${countsOf(totalOf(results))}`);
 }

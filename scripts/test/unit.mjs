@@ -26,7 +26,7 @@ export async function runUnit({ root, grep, files, env, temporary }) {
 /** vitest's JSON has the form of jest's: a result for each file, an assertion result for each test. */
 function readReport(root, file, grep) {
   const { testResults } = JSON.parse(fs.readFileSync(file, 'utf8'));
-  const results = testResults.map(({ name, status, assertionResults, startTime, endTime }) => {
+  const results = testResults.map(({ name, status, message, assertionResults, startTime, endTime }) => {
     const count = (...states) => assertionResults.filter((test) => states.includes(test.status)).length;
     const failed = count('failed');
     return {
@@ -38,9 +38,12 @@ function readReport(root, file, grep) {
       // With a pattern, whatever does not match counts as skipped for vitest.
       skipped: grep === undefined ? count('pending', 'skipped', 'todo', 'disabled') : 0,
       seconds: Math.max(0, endTime - startTime) / 1000,
-      output: '',
+      output: [message, ...assertionResults.map(describeFailure)].filter((text) => text).join('\n'),
     };
   });
   const counted = results.filter(({ passed, failed, skipped }) => passed + failed + skipped > 0);
   return counted.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
+
+const describeFailure = ({ status, fullName, failureMessages }) =>
+  status === 'failed' ? [`✖ ${fullName}`, ...failureMessages].join('\n') : '';

@@ -70,11 +70,6 @@ export const tinyPools = {
   ],
 } as const;
 
-/**
- * The kernel lets a link-local address that it made wait a second or two for duplicates, and adds its local route after that.
- */
-export const duplicateDetection = /routes\/local fe80::/;
-
 /** How many pods the pools of {@link tinyPools} hold. */
 export const tinyPoolSize = 6;
 

@@ -1,21 +1,8 @@
 /** `kill -9` at one place after the other, each time followed by a restart and a look at everything. */
 import assert from 'node:assert/strict';
-import {
-  assertSameSnapshot,
-  diffSnapshots,
-  type Snapshot,
-  type TestNamespace,
-  untilSameSnapshot,
-} from '@podwire/testkit';
+import { assertSameSnapshot, diffSnapshots, type Snapshot, type TestNamespace } from '@podwire/testkit';
 import { type CniCall, networkName } from './calls.js';
-import {
-  duplicateDetection,
-  type FaultHost,
-  inCase,
-  leasesOf,
-  tinyPoolSize,
-  untilDead,
-} from './fault-host.js';
+import { type FaultHost, inCase, leasesOf, tinyPoolSize, untilDead } from './fault-host.js';
 import type { Place } from '@podwire/testkit/fault-orders';
 
 /** An attachment that the matrix makes again and again, always with the same MAC and addresses. */
@@ -57,7 +44,7 @@ export const describePlace = ({ point, skip }: Place): string =>
  * What differs between two lives: a record has the time of its ADD in it, and the kernel makes up an ifb's MAC address and
  * with it its link-local one. CHECK looks at these.
  */
-const madeUp = ['files', /^(links|addresses|routes)\/.*\bpwi/, duplicateDetection];
+const madeUp = ['files', /^(links|addresses|routes)\/.*\bpwi/];
 
 /** Runs the subject's life without faults. */
 export async function record(faults: FaultHost, subject: Subject): Promise<Recording> {
@@ -127,15 +114,12 @@ async function phaseOf({ api }: FaultHost, { key }: Subject): Promise<string | u
   return (await api.endpoints()).find((endpoint) => endpoint.key === key)?.phase;
 }
 
-/**
- * Fully there: record, leases, every resource, and packets. The kernel gives an IPv6 address its local route and its multicast group a
- * moment later (addrconf_dad_work), also one that skips duplicate address detection.
- */
+/** Fully there: record, leases, every resource, and packets. */
 export async function assertThere(faults: FaultHost, subject: Subject, { there }: Pictures): Promise<void> {
   assert.equal(await phaseOf(faults, subject), 'ready');
   assert.deepEqual(await leasesOf(faults.api, subject.key), [...subject.addresses].sort());
   await subject.checkTraffic();
-  await untilSameSnapshot(there, () => faults.snapshot(subject.pod), { ignore: madeUp });
+  assertSameSnapshot(there, await faults.snapshot(subject.pod), { ignore: madeUp });
   const prevResult = await faults.api.answerOf(subject.key);
   await faults.succeed({ ...subject.add, command: 'CHECK', config: { ...subject.add.config, prevResult } });
 }

@@ -8,15 +8,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Snapshot, type TestNamespace, untilSameSnapshot } from '@podwire/testkit';
 import { type CniCall, networkName } from './calls.js';
-import {
-  createFaultHost,
-  duplicateDetection,
-  type FaultHost,
-  inCase,
-  leasesOf,
-  recordFile,
-  untilDead,
-} from './fault-host.js';
+import { createFaultHost, type FaultHost, inCase, leasesOf, recordFile, untilDead } from './fault-host.js';
 import { assertPoolWhole, describePlace, type Subject } from './matrix.js';
 import { addPod, bystanderCall, createFullSubject } from './subjects.js';
 
@@ -24,7 +16,7 @@ import { addPod, bystanderCall, createFullSubject } from './subjects.js';
 const liveGroup = 0x5057_0001;
 
 /** A table that is made anew gets other handles, and its seal is over these; the agent itself says whether it holds. */
-const madeAnew = [/^nftables\/set inet podwire structure_seal$/, duplicateDetection];
+const madeAnew = [/^nftables\/set inet podwire structure_seal$/];
 
 const points = [
   ...['dismantle:marked', 'remove:0:nft-element', 'doom:pod', 'doom:host', 'dismantle:forgotten'],

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import { type Agent, assertSameSnapshot, type Snapshot, type TestNamespace } from '@podwire/testkit';
 import { networkName } from './calls.js';
-import { createFaultHost, duplicateDetection, type FaultHost, leasesOf, tinyPools } from './fault-host.js';
+import { createFaultHost, type FaultHost, leasesOf, tinyPools } from './fault-host.js';
 import { assertPoolWhole, type Subject } from './matrix.js';
 import { addPod, createFullSubject, createFurtherSubject } from './subjects.js';
 import { mountTinyFileSystem, type TinyFileSystem } from './tiny-file-system.js';
@@ -62,7 +62,7 @@ describe('the file system of the records is full', () => {
       await faults.succeed(resident.add);
       await faults.settle();
       assertSameSnapshot(before, await faults.snapshot(newcomer.pod), {
-        ignore: ['files', /\bpwi/, duplicateDetection],
+        ignore: ['files', /\bpwi/],
       });
       await faults.succeed(resident.del);
       await assertPoolWhole(faults, resident.pod);
@@ -133,7 +133,7 @@ describe('the program nft', () => {
     await faults.succeed({ command: 'STATUS' });
     assert.equal(await faults.api.statusOf('/readyz'), 200);
     // The table that was made anew has other handles, which its seal knows.
-    assertSameSnapshot(atRest, await picture(), { ignore: [/structure_seal$/, duplicateDetection] });
+    assertSameSnapshot(atRest, await picture(), { ignore: [/structure_seal$/] });
     assert.deepEqual(await faults.api.drift('node'), []);
     const call = { id: 'other', netns: other.path } as const;
     await faults.succeed({ ...call, command: 'ADD' });

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import {
   createPrivateHost,
   type PrivateHost,
@@ -55,22 +54,6 @@ async function finish(desired: readonly Owned[]): Promise<void> {
 
 const picture = async (): Promise<Snapshot> => takeSnapshot(host.namespace);
 
-/** IPv6 makes the route of a new address in a worker of the kernel, some time after it was asked for it (addrconf_dad_work). */
-async function settledPicture(): Promise<Snapshot> {
-  for (;;) {
-    const now = await picture();
-    if (hasRoutesOfAddresses(now)) return now;
-    await setTimeout(20);
-  }
-}
-
-function hasRoutesOfAddresses({ addresses = {}, routes = {} }: Snapshot): boolean {
-  return Object.keys(addresses)
-    .map((key) => key.split(' '))
-    .filter(([, address]) => address!.includes(':'))
-    .every(([link, address]) => `local ${address} table local dev ${link} metric 0` in routes);
-}
-
 /** The seal of a table counts how often it was made. */
 const ignored = { ignore: [/structure_seal/] };
 
@@ -81,9 +64,9 @@ async function dieEverywhere(
   work: (engine: Engine) => Promise<unknown>,
 ): Promise<number> {
   await finish(to);
-  const end = await settledPicture();
+  const end = await picture();
   await finish(from);
-  const begin = await settledPicture();
+  const begin = await picture();
   const points = await pointsOf(async (faults) => work(start(faults)));
   await finish(to);
   await untilSameSnapshot(end, picture, ignored);
