@@ -20,6 +20,7 @@ import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
 import type { BgpDaemon } from './cluster/bgp-contract.js';
 import { readKernelAddresses } from './cluster/kernel-addresses.js';
+import { describeLinkState } from './cluster/kernel-link.js';
 import type { ClusterWorld } from './cluster/contract.js';
 import { openStateFiles } from './cluster/state-files.js';
 import type { BgpConfig } from './config/bgp.js';
@@ -150,6 +151,7 @@ async function openWorld(
         clock: systemClock,
         ...(machine === undefined ? {} : { machine }),
         readAddresses: () => readKernelAddresses(connection),
+        readLinkState: (link) => describeLinkState(connection, link),
         openCopy: openClusterCopy,
         createAddressing: createAddressing ?? createNodeAddressing,
         createController,

@@ -78,6 +78,19 @@ for (const [fabric, segmentOf] of [
       await two.del(there);
     });
 
+    test('a machine whose link was down for a moment has its ways again', async () => {
+      const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
+      const [here, there] = [await one.add(), await two.add()];
+      await untilRouted(one, there);
+      await untilRouted(two, here);
+      await one.host.bounce();
+      await untilRouted(one, there);
+      await assertReaches(here.namespace, there);
+      await assertReaches(there.namespace, here);
+      await one.del(here);
+      await two.del(there);
+    });
+
     test('a node that is gone leaves no way behind', async () => {
       const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
       const there = await two.add();

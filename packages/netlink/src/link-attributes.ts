@@ -33,6 +33,7 @@ export const IFLA_EXT_MASK = 29;
 export const IFLA_PROMISCUITY = 30;
 export const IFLA_NUM_TX_QUEUES = 31;
 export const IFLA_NUM_RX_QUEUES = 32;
+export const IFLA_CARRIER_CHANGES = 35;
 export const IFLA_LINK_NETNSID = 37;
 export const IFLA_NEW_IFINDEX = 49;
 export const IFLA_PROP_LIST = 52;

@@ -38,6 +38,8 @@ export interface Link {
   readonly up: boolean;
   /** It is up and so is what it is connected to (IFF_LOWER_UP): a veth's other end, a cable. */
   readonly carrier: boolean;
+  /** How often the carrier has come or gone, which a link that was taken down and up again in between shows as well. */
+  readonly carrierChanges?: number;
   /** IFF_* as they are. */
   readonly flags: number;
   /** ARPHRD_*: 1 is Ethernet, 772 the loopback. */
@@ -98,6 +100,7 @@ function readCommon(attributes: Attributes) {
     master: attributes.u32(rt.IFLA_MASTER),
     parent: attributes.u32(rt.IFLA_LINK),
     parentNamespace: attributes.i32(rt.IFLA_LINK_NETNSID),
+    carrierChanges: attributes.u32(rt.IFLA_CARRIER_CHANGES),
     alias: attributes.text(rt.IFLA_IFALIAS),
     qdisc: attributes.text(rt.IFLA_QDISC),
   };

@@ -20,6 +20,8 @@ export interface ClusterHost extends PrivateHost {
   /** Pulls the cable, and plugs it in again. */
   cut(): Promise<void>;
   restore(): Promise<void>;
+  /** Takes its own end of the cable down and sets it up again at once, as a restart of the machine's network does. */
+  bounce(): Promise<void>;
 }
 
 /** Machines joined by bridges in a namespace that also routes between them, and where servers can be. */
@@ -89,24 +91,28 @@ async function addHost(
   const host = await createPrivateHost({ name: `${name ?? 'c'}${index + 1}` });
   const [ipv4, ipv6] = [`10.99.${segment}.${10 + index}`, `fd00:99:${segment}::${(16 + index).toString(16)}`];
   const port = `h${index + 1}`;
+  const ways = [
+    `route add default via ${gateway[4](segment)}`,
+    `route add default via ${gateway[6](segment)}`,
+  ];
+  const addresses6 = [
+    `addr add fe80::${10 + index}/64 dev eth0 scope link nodad`,
+    `addr add ${ipv6}/64 dev eth0 nodad`,
+  ];
   try {
     await host.namespace.ip(
       `link add eth0 mtu ${mtu} type veth peer name ${port} mtu ${mtu} netns ${middle.name}`,
       'link set eth0 addrgenmode none',
       'link set eth0 up',
-      `addr add fe80::${10 + index}/64 dev eth0 scope link nodad`,
       `addr add ${ipv4}/24 dev eth0`,
-      `addr add ${ipv6}/64 dev eth0 nodad`,
+      ...addresses6,
     );
     await middle.ip(
       `link set ${port} addrgenmode none`,
       `link set ${port} master br${segment}`,
       `link set ${port} up`,
     );
-    await host.namespace.ip(
-      `route add default via ${gateway[4](segment)}`,
-      `route add default via ${gateway[6](segment)}`,
-    );
+    await host.namespace.ip(...ways);
   } catch (error) {
     await host.close();
     throw error;
@@ -117,5 +123,7 @@ async function addHost(
     ipv6: `${ipv6}/64`,
     cut: () => middle.ip(`link set ${port} down`),
     restore: () => middle.ip(`link set ${port} up`),
+    // IPv4 addresses stay with a link that is down, and nothing else does.
+    bounce: () => host.namespace.ip('link set eth0 down', 'link set eth0 up', ...addresses6, ...ways),
   };
 }

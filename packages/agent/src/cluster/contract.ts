@@ -30,6 +30,8 @@ export interface ClusterWorld {
   /** Which machine this is; see `node-name.ts`. */
   readonly machine?: string;
   readonly readAddresses: () => readonly LinkAddress[];
+  /** A text that changes when the link was down or is reached otherwise; undefined while it cannot be used. */
+  readonly readLinkState: (link: string) => string | undefined;
   readonly openCopy: (options: ClusterCopyOptions) => ClusterCopy;
   readonly createAddressing: (options: NodeAddressingOptions) => NodeAddressing;
   readonly createController: (options: ControllerOptions) => Controller;

@@ -22,6 +22,7 @@ import { viewPeer } from './peer-plan.js';
 import { createPeers, type Peers } from './peers.js';
 import { createRegistration, type Registration } from './registration.js';
 import { createSettleLoop } from './settle-loop.js';
+import { watchUnderlay } from './underlay-watch.js';
 
 /** Beside the keys of endpoints, which have commas. */
 const lockKey = 'cluster';
@@ -75,6 +76,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   let isSynced = false;
   let connection = { connected: false, since: clock.now() };
   let controlling: Promise<void> | undefined;
+  let watching: Promise<void> | undefined;
   let bgp: BgpFollower | undefined;
 
   const peers: Peers = createPeers({
@@ -82,7 +84,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       (parts?.networks ?? []).map((network) => ({ model: network.model, view: parts!.node.view(network) })),
     // Before the first word from the store, what the last life knew is all there is.
     viewOf: (name) => (isSynced ? viewPeer(copy, name) : peers.known.get(name)?.view),
-    journal: openPeerJournal(files, log),
+    journal: openPeerJournal(files, nodeName, log),
     log,
   });
   const follower = createFollower({
@@ -242,6 +244,14 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       addressing.onChange(() => settling.soon());
       registration.start();
       controlling = control();
+      watching = watchUnderlay({
+        link: () => follower.facts.underlay?.link,
+        read: world.readLinkState,
+        changed: () => to.loop.nudge(),
+        clock,
+        log,
+        signal: stopped.signal,
+      });
       bgp = speak();
       await joining.run(to);
     },
@@ -269,6 +279,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
       await settling.stop();
       await controlling;
+      await watching;
       await bgp?.stop();
       await withDeadline(undefined, flushWait, (signal) => addressing.flush(signal)).catch((err: unknown) =>
         log.warn({ err }, 'the store was not told everything before the end'),

@@ -30,8 +30,10 @@ export interface PeerJournal {
 }
 
 /** @throws PodwireError RECORD_IO when it cannot be read */
-export function openPeerJournal(files: StateFiles, log: Log): PeerJournal {
+export function openPeerJournal(files: StateFiles, nodeName: string, log: Log): PeerJournal {
   const found = readPeers(files.read(fileName) ?? '');
+  // A node that has been given another's name has known its new self as a peer.
+  found.delete(nodeName);
   /** Lines of those that are there. */
   const current = new Map([...found].map(([name, peer]) => [name, JSON.stringify(peer)]));
   let lines = 0;

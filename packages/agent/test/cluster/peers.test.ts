@@ -96,7 +96,7 @@ test('a block goes from one peer to another also when they travel apart', async 
       ipv4: `192.0.2.${name === 'n999' ? 3 : 2}/24`,
       blocks: owners.get(name) ?? [],
     }),
-    journal: openPeerJournal(createMemoryFiles(), silentLog),
+    journal: openPeerJournal(createMemoryFiles(), 'own', silentLog),
     log: silentLog,
   });
   const options = { signal: new AbortController().signal };

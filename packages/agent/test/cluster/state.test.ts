@@ -48,7 +48,7 @@ describe('the journal of peers', () => {
 
   test('says what was applied, also after a line that was torn', () => {
     const files = createMemoryFiles();
-    const journal = openPeerJournal(files, silentLog);
+    const journal = openPeerJournal(files, 'own', silentLog);
     journal.note([
       ['a', peer('a', '10.0.0.0/26')],
       ['b', peer('b')],
@@ -58,32 +58,41 @@ describe('the journal of peers', () => {
       ['b', undefined],
     ]);
     files.append('peers.jsonl', '{"name":"c","bl');
-    const next = openPeerJournal(files, silentLog);
+    const next = openPeerJournal(files, 'own', silentLog);
     expect([...next.found.values()]).toEqual([peer('a', '10.0.0.64/26')]);
     next.note([['d', peer('d')]]);
-    expect([...openPeerJournal(files, silentLog).found.keys()]).toEqual(['a', 'd']);
+    expect([...openPeerJournal(files, 'own', silentLog).found.keys()]).toEqual(['a', 'd']);
   });
 
   test('does not grow with changes', () => {
     const files = createMemoryFiles();
-    const journal = openPeerJournal(files, silentLog);
+    const journal = openPeerJournal(files, 'own', silentLog);
     for (let i = 0; i < 5_000; i++) journal.note([['a', peer('a', `10.0.${i % 256}.0/26`)]]);
     expect(files.read('peers.jsonl')?.split('\n').length).toBeLessThan(1_100);
-    expect(openPeerJournal(files, silentLog).found.size).toBe(1);
+    expect(openPeerJournal(files, 'own', silentLog).found.size).toBe(1);
   });
 
   test('a line that was torn does not spoil the next, also when it is all there is', () => {
     const files = createMemoryFiles(new Map([['peers.jsonl', '{"name":"a","bl']]));
-    openPeerJournal(files, silentLog).note([['b', peer('b')]]);
-    expect([...openPeerJournal(files, silentLog).found.keys()]).toEqual(['b']);
+    openPeerJournal(files, 'own', silentLog).note([['b', peer('b')]]);
+    expect([...openPeerJournal(files, 'own', silentLog).found.keys()]).toEqual(['b']);
   });
 
   test('a peer that is what it was is not written again', () => {
     const files = createMemoryFiles();
-    openPeerJournal(files, silentLog).note([['a', peer('a', '10.0.0.0/26')]]);
-    const journal = openPeerJournal(files, silentLog);
+    openPeerJournal(files, 'own', silentLog).note([['a', peer('a', '10.0.0.0/26')]]);
+    const journal = openPeerJournal(files, 'own', silentLog);
     for (let i = 0; i < 3; i++) journal.note([['a', peer('a', '10.0.0.0/26')]]);
     expect(files.read('peers.jsonl')?.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('a node that has been given another’s name is no peer of itself', () => {
+    const files = createMemoryFiles();
+    openPeerJournal(files, 'a', silentLog).note([
+      ['b', peer('b')],
+      ['c', peer('c')],
+    ]);
+    expect([...openPeerJournal(files, 'b', silentLog).found.keys()]).toEqual(['c']);
   });
 
   test('a full disk keeps nobody from anything, and what was lost is written when it has room', () => {
@@ -97,6 +106,7 @@ describe('the journal of peers', () => {
           if (isFull) throw new Error('ENOSPC');
         },
       },
+      'own',
       silentLog,
     );
     journal.note([['a', peer('a')]]);
@@ -105,7 +115,7 @@ describe('the journal of peers', () => {
     isFull = false;
     journal.note([['b', peer('b')]]);
     journal.note([['c', peer('c')]]);
-    expect([...openPeerJournal(files, silentLog).found.keys()]).toEqual(['a', 'b', 'c']);
+    expect([...openPeerJournal(files, 'own', silentLog).found.keys()]).toEqual(['a', 'b', 'c']);
   });
 });
 

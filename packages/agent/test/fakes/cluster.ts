@@ -102,6 +102,7 @@ function createNode(
         clock: systemClock,
         readAddresses: () =>
           addresses.map((address): LinkAddress => ({ link: 2, address, global: true, passing: false })),
+        readLinkState: () => '',
         openCopy: openClusterCopy,
         createAddressing: (given) => (addressing = createAddressing(given)),
         createController,

@@ -86,7 +86,7 @@ export class PeerWorld {
     this.#peers = createPeers({
       sides: () => [side()],
       viewOf: (name) => this.#viewOf(Number(name.slice(1))),
-      journal: openPeerJournal(this.#files, silentLog),
+      journal: openPeerJournal(this.#files, 'own', silentLog),
       log: silentLog,
     });
     this.#peers.adopt();

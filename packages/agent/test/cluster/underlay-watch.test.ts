@@ -1,0 +1,49 @@
+import { silentLog } from '@podwire/rim';
+import { expect, test } from 'vitest';
+import { watchUnderlay } from '../../src/cluster/underlay-watch.js';
+
+/** What each second's look sees, and at which looks a change was called out. An error is thrown. */
+async function watch(looks: readonly (string | undefined | Error)[], named = 0): Promise<number[]> {
+  const ended = new AbortController();
+  const called: number[] = [];
+  let second = -1;
+  await watchUnderlay({
+    link: () => (second < named ? undefined : 'eth0'),
+    read: () => {
+      const seen = looks[second];
+      if (seen instanceof Error) throw seen;
+      return seen;
+    },
+    changed: () => called.push(second),
+    clock: {
+      now: () => 0,
+      elapsed: () => 0,
+      sleep: async () => {
+        second += 1;
+        if (second === looks.length) ended.abort();
+        await Promise.resolve();
+        ended.signal.throwIfAborted();
+      },
+    },
+    log: silentLog,
+    signal: ended.signal,
+  });
+  return called;
+}
+
+test.each<[string, (string | undefined | Error)[], number[]]>([
+  ['nothing happens', ['a', 'a', 'a'], []],
+  ['the link was down for a moment', ['a', 'b', 'b', 'b'], [2]],
+  ['it is down for a while and comes back as it was', ['a', undefined, undefined, 'a', 'a', 'a'], [4]],
+  ['it comes back in steps', ['a', undefined, 'b', 'c', 'd', 'd', 'd'], [5]],
+  ['it was down at the first look', [undefined, 'a', 'a', 'a'], [2]],
+  ['it flaps, and is as it was at last', ['a', 'b', 'a', 'a', 'a'], []],
+  ['it is gone for good', ['a', undefined, undefined], []],
+  ['the kernel does not answer once', ['a', new Error('busy'), 'a', 'a'], [3]],
+])('%s', async (_what, looks, called) => {
+  expect(await watch(looks)).toEqual(called);
+});
+
+test('the first look at a link that is known later is no change', async () => {
+  expect(await watch(['a', 'b', 'b', 'b'], 2)).toEqual([]);
+});
