@@ -172,7 +172,7 @@ export interface Ipam {
   setPools(pools: readonly PoolSpec[]): void;
   /**
    * The block is another's: nothing is handed out of it any more, and its leases become foreign. Returns those. Its source is
-   * told nothing. A block that is not owned is no error.
+   * told nothing. A block that is not owned is no error: what was noted as lent of it is forgotten.
    */
   dropBlock(cidr: string): Lease[];
   /**

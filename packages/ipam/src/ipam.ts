@@ -7,6 +7,7 @@ import {
   formatPrefix,
   parseAddress,
   parsePrefix,
+  type Prefix,
 } from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type Block, findSlot, formatSlot, type Rest } from './block.js';
@@ -226,7 +227,10 @@ class NodeIpam implements Ipam {
 
   dropBlock(cidr: string): Lease[] {
     const block = this.#blocks.find(cidr);
-    if (block === undefined) return [];
+    if (block === undefined) {
+      this.#forgetLoans(parsePrefix(cidr));
+      return [];
+    }
     this.#spaceOf(block.prefix.address)!.remove(block);
     return this.#blockGone(block);
   }
@@ -249,6 +253,15 @@ class NodeIpam implements Ipam {
       this.#foreign.set(holding.lease.address, holding);
     }
     return lost.map((holding) => holding.lease);
+  }
+
+  /** Those noted of a block that never came. */
+  #forgetLoans(prefix: Prefix): void {
+    for (const { address: text } of this.#loans.values()) {
+      const address = parseAddress(text);
+      const isOfAnother = this.#spaceOf(address)?.knownSlotOf(address) !== undefined;
+      if (containsAddress(prefix, address) && !isOfAnother) this.#loans.delete(text);
+    }
   }
 
   lend(cidr: string, borrower: string, address?: string): Loan {

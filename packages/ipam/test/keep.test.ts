@@ -76,6 +76,20 @@ describe('loans', () => {
     expect(ipam.foreignLeases()).toEqual([]);
     expect(refusal(() => take('b', { requested: ['10.0.0.1'] })).details).toMatchObject({ owner: 'x' });
   });
+
+  it('of a block that is lost are forgotten, also where it never came', () => {
+    const { ipam, take } = setUp([v4]);
+    ipam.noteLent({ address: '10.0.0.1', borrower: 'n2' });
+    ipam.noteLent({ address: '10.0.0.9', borrower: 'n2' });
+    expect(take('a')).toEqual(['10.0.0.2']);
+    expect(ipam.dropBlock('10.0.0.8/30')).toEqual([]);
+    expect(ipam.loans()).toEqual([{ address: '10.0.0.1', borrower: 'n2' }]);
+    // Around a block that is here: what is lent of that one stays so.
+    ipam.dropBlock('10.0.0.0/29');
+    expect(ipam.loans()).toHaveLength(1);
+    ipam.dropBlock('10.0.0.0/30');
+    expect(ipam.loans()).toEqual([]);
+  });
 });
 
 describe('a borrowed address', () => {
