@@ -3,6 +3,9 @@
  * Node 20 takes it away with the next garbage (nodejs/node#57736).
  */
 
+/** Milliseconds. Node takes what does not fit into 31 bits for one: a timer of a month would be over at once. */
+export const longestTimer = 2 ** 31 - 1;
+
 /** A signal that aborts after so many milliseconds (reason: TimeoutError), or with `signal` and its reason. */
 export function deadlineSignal(milliseconds: number, signal?: AbortSignal): AbortSignal {
   return startDeadline(milliseconds, signal).signal;
@@ -29,7 +32,10 @@ function startDeadline(
   const over = new AbortController();
   const stop = (): void => end(signal?.reason);
   // The timer holds the controller, and is no reason for a process to stay.
-  const timer = setTimeout(() => end(new DOMException('time is up', 'TimeoutError')), milliseconds).unref();
+  const timer = setTimeout(
+    () => end(new DOMException('time is up', 'TimeoutError')),
+    Math.min(milliseconds, longestTimer),
+  ).unref();
   const clear = (): void => {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);

@@ -1,5 +1,6 @@
 /** What a program has of the outside and is handed in: time, logs, and the points at which a test may end it. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { longestTimer } from './deadline.js';
 
 /** Milliseconds; passed in so that tests have their own. */
 export interface Clock {
@@ -18,7 +19,12 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  sleep: async (milliseconds, signal) => void (await delay(milliseconds, undefined, { signal })),
+  sleep: async (milliseconds, signal) => {
+    for (let rest = milliseconds; ; rest -= longestTimer) {
+      await delay(Math.min(rest, longestTimer), undefined, { signal });
+      if (!(rest > longestTimer)) return;
+    }
+  },
 };
 
 /** What pino's loggers are, as far as it is used here. */

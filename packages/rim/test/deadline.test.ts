@@ -13,6 +13,14 @@ test('it comes', async () => {
   expect(await ended(deadlineSignal(5))).toMatchObject({ name: 'TimeoutError' });
 });
 
+test('one of more than a month does not come at once', async () => {
+  const stop = new AbortController();
+  const waiting = ended(deadlineSignal(365 * 86_400_000, stop.signal));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  stop.abort(new Error('enough'));
+  expect(await waiting).toMatchObject({ message: 'enough' });
+});
+
 test('the signal comes first, with its own reason; one that has come already too', async () => {
   const stop = new AbortController();
   const waiting = ended(deadlineSignal(60_000, stop.signal));

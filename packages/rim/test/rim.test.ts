@@ -8,6 +8,15 @@ test('sleep ends with the signal and its reason', async () => {
   await expect(sleeping).rejects.toMatchObject({ name: 'AbortError', cause: { message: 'enough' } });
 });
 
+test('more than a month of sleep is not over at once, as a timer of Node would be', async () => {
+  const stop = new AbortController();
+  const sleeping = systemClock.sleep(365 * 86_400_000, stop.signal);
+  const first = await Promise.race([sleeping.then(() => 'year'), systemClock.sleep(50, stop.signal)]);
+  stop.abort(new Error('enough'));
+  expect(first).toBeUndefined();
+  await expect(sleeping).rejects.toMatchObject({ cause: { message: 'enough' } });
+});
+
 test('the clock that only goes forward does', async () => {
   const before = systemClock.elapsed();
   await systemClock.sleep(1, new AbortController().signal);
