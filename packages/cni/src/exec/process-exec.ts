@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CniError, errorCodes } from '../error.js';
 import type { Exec, PluginCall, PluginExit } from './exec.js';
@@ -79,6 +79,7 @@ function cannotStart(call: PluginCall, error: unknown): CniError {
 async function runOnce(call: PluginCall, settings: Settings): Promise<PluginExit> {
   const options = { env: call.env, stdio: 'pipe', detached: settings.ownGroup } as const;
   const child = settings.around(() => spawn(call.file, [], options));
+  if (child.pid === undefined) throw await failureToStart(child);
   const output = collect(child, settings.maxOutputBytes);
   const ending = endOnAbort(child, [output.overflow, ...(call.signal ? [call.signal] : [])], settings);
   // A plugin need not read its input; writing to one that has ended is no failure.
@@ -92,6 +93,11 @@ async function runOnce(call: PluginCall, settings: Settings): Promise<PluginExit
   } finally {
     ending.stopListening();
   }
+}
+
+/** At the limit of descriptors (EMFILE) the child has not even streams; its 'error' event comes all the same. */
+function failureToStart(child: ChildProcess): Promise<Error> {
+  return new Promise((resolve) => child.once('error', resolve));
 }
 
 function tooMuchOutput(call: PluginCall, { maxOutputBytes }: Settings): CniError {
@@ -167,10 +173,9 @@ function endOnAbort(
   let abandon: (exit: Pick<PluginExit, 'code' | 'signal'>) => void = () => undefined;
   let timer: NodeJS.Timeout | undefined;
   const abandoned = new Promise<Pick<PluginExit, 'code' | 'signal'>>((resolve) => (abandon = resolve));
+  const pid = child.pid as number;
   const end = (): void => {
-    // No pid: it never started, and its 'error' event says why.
-    if (child.pid === undefined) return;
-    ended ??= endProcess(ownGroup ? -child.pid : child.pid, killGraceMs).then(() => {
+    ended ??= endProcess(ownGroup ? -pid : pid, killGraceMs).then(() => {
       timer = setTimeout(() => (stopReading(child), abandon({ code: null, signal: 'SIGKILL' })), ABANDON_MS);
     });
   };

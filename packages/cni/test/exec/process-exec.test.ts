@@ -110,6 +110,17 @@ describe('what cannot be started is an error of code 5', () => {
       message: expect.stringContaining('EACCES') as string,
     });
   });
+  test('no descriptors left: Node then makes a child without streams, whose error comes later', async () => {
+    const child = new EventEmitter();
+    const around = <T>(): T => {
+      process.nextTick(() => child.emit('error', new Error('spawn /plugin EMFILE')));
+      return child as T;
+    };
+    await expect(createProcessExec({ around }).run(call('/plugin'))).rejects.toMatchObject({
+      code: 5,
+      message: 'cannot start /plugin: spawn /plugin EMFILE',
+    });
+  });
   test('an environment that no process can have', async () => {
     await expect(exec.run(call(plugin('exit 0'), { env: { A: 'a\0b' } }))).rejects.toMatchObject({ code: 5 });
   });
