@@ -173,6 +173,22 @@ test('counters that count and the order of elements are no difference', async ()
   assertSameSnapshot(before, await takeSnapshot(host.namespace));
 });
 
+test('handles that the kernel numbers are no difference, up to its last one', async () => {
+  const replace = (handle: string) =>
+    host.run(['tc', 'qdisc', 'replace', 'dev', 'wire1', 'root', 'handle', handle, 'pfifo', 'limit', '9']);
+  await replace('8001:');
+  const numbered = await takeSnapshot(host.namespace);
+  for (const handle of ['f006:', 'fffe:']) {
+    await replace(handle);
+    assertSameSnapshot(numbered, await takeSnapshot(host.namespace));
+  }
+  await replace('10:');
+  assert.deepEqual(diffSnapshots(numbered, await takeSnapshot(host.namespace)), [
+    '~ qdiscs/wire1 root pfifo handle: "automatic" → "10:"',
+  ]);
+  await host.run(['tc', 'qdisc', 'del', 'dev', 'wire1', 'root']);
+});
+
 test('files, processes and descriptors belong to the picture when asked for', async () => {
   const directory = path.join(host.directory, 'state');
   fs.mkdirSync(directory);

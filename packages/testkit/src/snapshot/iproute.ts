@@ -172,8 +172,9 @@ async function readQdiscs(namespace: TestNamespace): Promise<Pick<LinkState, 'qd
   }
 }
 
-/** Handles from 8000: on are numbered by the kernel (tc(8)). */
-const chosenHandle = (handle: string): string => (/^[89a-e][0-9a-f]{3}:/.test(handle) ? 'automatic' : handle);
+/** Handles from 8000: to fffe: are numbered by the kernel (tc(8)); after the last comes the first again. */
+const chosenHandle = (handle: string): string =>
+  /^(?!ffff)[89a-f][0-9a-f]{3}:/.test(handle) ? 'automatic' : handle;
 
 /** Qdiscs that no filter can hang on. */
 const unfiltered = new Set(['noqueue', 'tbf', 'pfifo_fast', 'fq_codel', 'mq', 'pfifo', 'bfifo']);
