@@ -84,25 +84,36 @@ interface Caller extends Connection {
   readonly version: (call?: DockerCall) => Promise<docker.VersionInfo>;
 }
 
-/** Puts the version before each path. It is asked for once, and again after the engine was away: it may be another one then. */
+/**
+ * Puts the version before each path. It is asked for until the engine has told it, and again after the engine was away: it may be
+ * another one then. Each call asks by itself, within its own deadline: what one is refused says nothing about the next.
+ */
 function createCaller(connection: Connection): Caller {
-  let prefix: Promise<string> | undefined;
+  let known: string | undefined;
   const version = (call: DockerCall = {}): Promise<docker.VersionInfo> =>
     connection.json<docker.VersionInfo>('GET', '/version', call);
-  const versioned = async <T>(path: string, work: (path: string) => Promise<T>): Promise<T> => {
-    prefix ??= version().then((info) => `/v${chooseVersion(info)}`);
+  const versioned = async <T>(
+    path: string,
+    { signal, timeoutMs }: DockerCall = {},
+    work: (path: string) => Promise<T>,
+  ): Promise<T> => {
+    const prefix = known ?? `/v${chooseVersion(await version({ signal, timeoutMs }))}`;
+    known = prefix;
     try {
-      return await work(`${await prefix}${path}`);
+      return await work(`${prefix}${path}`);
     } catch (error) {
-      if (!isAnswer(error)) prefix = undefined;
+      if (!isAnswer(error)) known = undefined;
       throw error;
     }
   };
   return {
     version,
-    json: (method, path, request) => versioned(path, (full) => connection.json(method, full, request)),
-    stream: (method, path, request) => versioned(path, (full) => connection.stream(method, full, request)),
-    hijack: (method, path, request) => versioned(path, (full) => connection.hijack(method, full, request)),
+    json: (method, path, request) =>
+      versioned(path, request, (full) => connection.json(method, full, request)),
+    stream: (method, path, request) =>
+      versioned(path, request, (full) => connection.stream(method, full, request)),
+    hijack: (method, path, request) =>
+      versioned(path, request, (full) => connection.hijack(method, full, request)),
   };
 }
 

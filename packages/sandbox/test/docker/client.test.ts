@@ -41,9 +41,34 @@ describe('the version of the API', () => {
     await expect(docker.info()).rejects.toThrow(/18\.09 speaks API 1\.39; 1\.40/);
   });
 
+  test('is asked for again where the engine did not tell it', async () => {
+    let isUp = false;
+    const version = { Version: '20.10', ApiVersion: '1.41' };
+    const docker = await open({
+      answers: {
+        ...info,
+        'GET /version': (response, request) =>
+          (isUp ? json(200, version) : json(503, { message: 'not yet' }))(response, request),
+      },
+    });
+    await expect(docker.info()).rejects.toThrow('not yet');
+    isUp = true;
+    expect(await docker.info()).toMatchObject({ CgroupDriver: 'cgroupfs' });
+  });
+
+  test('is waited for no longer than the call that needs it may take', async () => {
+    const docker = await open({ answers: { 'GET /version': () => undefined } });
+    await expect(docker.info({ timeoutMs: 20 })).rejects.toBeInstanceOf(DockerTimeoutError);
+    const reason = new Error('enough');
+    const abort = new AbortController();
+    const call = docker.info({ signal: abort.signal });
+    abort.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+
   test('is asked for once, and again after the engine was away', async () => {
     const docker = await open({ answers: info });
-    await Promise.all([docker.info(), docker.info()]);
+    await docker.info();
     await docker.info();
     expect(calls().filter((call) => call === 'GET /version')).toHaveLength(1);
     await engine!.close();
