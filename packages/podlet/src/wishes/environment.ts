@@ -27,10 +27,13 @@ export function buildEnvironment(container: Container, facts: EnvironmentFacts):
 
 function readSource(
   container: Container,
-  { prefix = '', configMapRef }: Container['envFrom'][number],
+  { prefix = '', configMapRef, ...others }: Container['envFrom'][number],
   facts: EnvironmentFacts,
 ): (readonly [string, string])[] {
-  if (configMapRef === undefined) return [];
+  if (configMapRef === undefined) {
+    requireOptional(container, 'envFrom', others, facts);
+    return [];
+  }
   const data = facts.configMaps.get(configMapRef.name);
   if (data === undefined && configMapRef.optional !== true) {
     throw invalid(facts, container, `ConfigMap ${configMapRef.name} of envFrom does not exist`);
@@ -55,8 +58,19 @@ function readVariable(
 ): string | undefined {
   if (value !== undefined && value !== '') return expandVariables(value, (each) => environment.get(each));
   if (valueFrom?.fieldRef !== undefined) return requireField(container, name, valueFrom.fieldRef, facts);
-  if (valueFrom?.configMapKeyRef === undefined) return '';
-  return readKey(container, name, valueFrom.configMapKeyRef, facts);
+  if (valueFrom === undefined) return '';
+  if (valueFrom.configMapKeyRef !== undefined)
+    return readKey(container, name, valueFrom.configMapKeyRef, facts);
+  requireOptional(container, `env ${name}`, valueFrom, facts);
+  return undefined;
+}
+
+/** Pods of the API may take values from where Podwire has none: an empty password must not look like the one that was meant. */
+function requireOptional(container: Container, what: string, source: object, facts: EnvironmentFacts): void {
+  for (const [kind, reference] of Object.entries(source)) {
+    const { optional } = reference as { readonly optional?: unknown };
+    if (optional !== true) throw invalid(facts, container, `${what}: Podwire has no values from a ${kind}`);
+  }
 }
 
 function requireField(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readApiPod } from '../../src/pod/manifests.js';
 import type { Container } from '../../src/pod/pod.js';
 import { buildEnvironment } from '../../src/wishes/environment.js';
 import { makeContainer, makePod } from './make-pod.js';
@@ -103,6 +104,35 @@ test.each([
   ];
   expect(() => environment({ env: env(false) })).toThrow(message);
   expect(environment({ env: env(true) })).toEqual({});
+});
+
+describe('what only the API knows, read from a pod of the API', () => {
+  const read = (container: object) => {
+    const spec = { containers: [{ name: 'main', image: 'i', ...container }] };
+    const { pod } = readApiPod({ metadata: { name: 'web', namespace: 'shop', uid: 'u' }, spec });
+    return environment(pod.spec.containers[0]!);
+  };
+
+  test.each([
+    [{ secretKeyRef: { name: 's', key: 'password' } }, 'env V: Podwire has no values from a secretKeyRef'],
+    [
+      { resourceFieldRef: { resource: 'limits.cpu' } },
+      'env V: Podwire has no values from a resourceFieldRef',
+    ],
+  ])('%j is an error, never an empty value', (valueFrom, message) => {
+    expect(() => read({ env: [{ name: 'V', valueFrom }] })).toThrow(message);
+  });
+
+  test('a Secret of envFrom too', () => {
+    const envFrom = [{ prefix: 'P_', secretRef: { name: 's' } }];
+    expect(() => read({ envFrom })).toThrow('envFrom: Podwire has no values from a secretRef');
+  });
+
+  test('what is optional is not set', () => {
+    const valueFrom = { secretKeyRef: { name: 's', key: 'k', optional: true } };
+    const envFrom = [{ secretRef: { name: 's', optional: true } }];
+    expect(read({ env: [{ name: 'V', valueFrom }], envFrom })).toEqual({});
+  });
 });
 
 test('an empty value stays a variable', () => {
