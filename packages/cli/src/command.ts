@@ -1,5 +1,5 @@
 /** What all sub-commands have in common. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Io } from './io.js';
 
 /**
@@ -63,4 +63,11 @@ export function optionsOf(command: Command): Record<string, unknown> {
 /** `text`, `json`, or what else the command offers. */
 export function outputOf(command: Command): string {
   return (optionsOf(command)['output'] as string | undefined) ?? 'text';
+}
+
+/** Seconds that somebody is ready to wait: timers cannot have many more than a day's. */
+export function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= 86_400) return seconds;
+  throw new InvalidArgumentError('It must be a number of seconds, up to a day.');
 }

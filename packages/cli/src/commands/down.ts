@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { addDirectory, locateDirectory, placesIn } from '../pods/locate.js';
@@ -13,7 +13,7 @@ export function define(command: Command, io: Io): void {
       'Takes down the pods of manifests that `podwire up` was given; without any, of all. When nothing is left, the agents that `podwire up` has started are ended too.',
     )
     .argument('[what...]', 'the same files, directories or URLs as for `podwire up`')
-    .option('--timeout <seconds>', 'how long to wait for pods to end', '60')
+    .option('--timeout <seconds>', 'how long to wait for pods to end', readSeconds, 60)
     .action((what: string[]) => run(command, io, what));
   addDirectory(addOutput(command));
   addExamples(command, [
@@ -23,12 +23,12 @@ export function define(command: Command, io: Io): void {
 }
 
 async function run(command: Command, io: Io, what: readonly string[]): Promise<void> {
-  const { timeout } = optionsOf(command) as { timeout: string };
+  const { timeout } = optionsOf(command) as { timeout: number };
   const places = placesIn(locateDirectory(command, io));
   const progress = startProgress(io);
   const sources = what.length === 0 ? undefined : sortPlaces(what);
   const outcome = await withInterrupt((signal) =>
-    takeDown({ places, io, progress, signal, milliseconds: Number(timeout) * 1000 }, sources),
+    takeDown({ places, io, progress, signal, milliseconds: timeout * 1000 }, sources),
   );
   if (outcome.remaining.length > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, outcome);
@@ -36,6 +36,8 @@ async function run(command: Command, io: Io, what: readonly string[]): Promise<v
   if (outcome.remaining.length > 0)
     return writeLines(io, [paint.red(`still there: ${outcome.remaining.join(' ')}`)]);
   return writeLines(io, [
-    outcome.removed.length === 0 ? 'there was nothing to take down' : paint.green('all gone'),
+    outcome.removed.length + outcome.ended.length === 0
+      ? 'there was nothing to take down'
+      : paint.green('all gone'),
   ]);
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { LocalApi } from '@podwire/local-api';
 import { openAgentApi } from '../api/locate.js';
 import { locateAgent } from '../api/locate.js';
 import type { ClusterStatusView, StatusView } from '../api/shapes.js';
-import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { addAgent, addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
 import { PodwireError } from '@podwire/errors';
 
@@ -20,12 +20,6 @@ export function define(command: Command, io: Io): void {
     ['podwire status --wait --timeout 30', 'for scripts that start an agent'],
     ['podwire status -o json', 'everything the agent says'],
   ]).addHelpText('after', '\nExit code 4: the agent answers and is not ready.');
-}
-
-function readSeconds(text: string): number {
-  const seconds = Number(text);
-  if (seconds > 0 && seconds <= 86_400) return seconds;
-  throw new InvalidArgumentError('It must be a number of seconds, up to a day.');
 }
 
 async function show(command: Command, io: Io): Promise<void> {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { bringUp } from '../pods/bring-up.js';
@@ -15,7 +15,7 @@ interface UpOptions {
   readonly runtime: string;
   readonly cniConfDir?: string;
   readonly cniBinDir?: string[];
-  readonly timeout: string;
+  readonly timeout: number;
   readonly detach?: boolean;
 }
 
@@ -28,7 +28,7 @@ export function define(command: Command, io: Io): void {
     .option('--runtime <name>', 'embedded, docker, containerd, or the path of a CRI socket', 'embedded')
     .option('--cni-conf-dir <dir>', 'another CNI network than Podwire’s own (embedded and docker)')
     .option('--cni-bin-dir <dir...>', 'where its plugins are')
-    .option('--timeout <seconds>', 'how long to wait for pods to be ready', '60')
+    .option('--timeout <seconds>', 'how long to wait for pods to be ready', readSeconds, 60)
     .option('-d, --detach', 'do not wait')
     .action((what: string[]) => run(command, io, what));
   addDirectory(addOutput(command));
@@ -42,9 +42,6 @@ export function define(command: Command, io: Io): void {
 
 async function run(command: Command, io: Io, what: readonly string[]): Promise<void> {
   const options = optionsOf(command) as unknown as UpOptions;
-  const seconds = Number(options.timeout);
-  if (!(seconds > 0))
-    command.error(`error: --timeout must be a number of seconds, is ${options.timeout}`, { exitCode: 2 });
   const { files, urls } = sortPlaces(what);
   const directory = locateDirectory(command, io);
   const places = placesIn(directory);
@@ -67,7 +64,7 @@ async function run(command: Command, io: Io, what: readonly string[]): Promise<v
       io,
       progress,
       places: [...files, ...urls],
-      milliseconds: seconds * 1000,
+      milliseconds: options.timeout * 1000,
       signal,
     });
   });

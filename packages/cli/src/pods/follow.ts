@@ -1,4 +1,5 @@
 /** Watching pods come up or go, and saying so line by line. */
+import { PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodChange, PodView, SourceProblem } from '@podwire/podlet';
 import { withDeadline } from '@podwire/rim';
@@ -45,6 +46,7 @@ export interface Follow {
 /**
  * Until `isDone` says so of the pods that concern us, or the signal.
  * @returns the board as it was at the end
+ * @throws PodwireError DEADLINE_EXCEEDED when nothing was heard of any pod until then
  */
 export async function followPods(
   { api, io, progress, concerns, signal }: Follow,
@@ -53,11 +55,13 @@ export async function followPods(
   const begin = performance.now();
   const board: PodBoard = { pods: new Map(), problems: [] };
   const told = new Map<string, Said>();
+  let heard = false;
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   try {
     for await (const change of api.lines<PodChange>('/v1/watch', either)) {
       applyChange(board, change);
+      heard = true;
       const pods = [...board.pods.values()].filter(concerns);
       for (const pod of pods) tell(io, progress, told, pod, performance.now() - begin);
       if (isDone(pods, board)) break;
@@ -69,6 +73,8 @@ export async function followPods(
     stop.abort();
     progress.end();
   }
+  // An empty board would say that there is no pod.
+  if (!heard) throw new PodwireError('DEADLINE_EXCEEDED', 'the pod agent did not say which pods there are');
   return board;
 }
 

@@ -1,5 +1,6 @@
 /** The other way round than bringing up: no manifests, no pods, no agents that were started for them. */
 import type { LocalApi } from '@podwire/local-api';
+import type { PodView } from '@podwire/podlet';
 import { withDeadline } from '@podwire/rim';
 import type { Io } from '../io.js';
 import { endProcesses } from '@podwire/linux';
@@ -36,7 +37,7 @@ export interface TakenDown {
 export async function takeDown(call: TakeDown, sources?: Sources): Promise<TakenDown> {
   const api = openPodApi(call.places.podSocket, { signal: call.signal });
   const { changed, left } = await dropSources(api, sources);
-  const remaining = await waitUntilGone(api, call, changed);
+  const remaining = await waitUntilGone(api, call, concernsOf(sources, left));
   const ended = left === 0 && remaining.length === 0 ? await endStarted(call.places, call.progress) : [];
   return { removed: changed, remaining, ended };
 }
@@ -50,13 +51,21 @@ async function dropSources(
   return { changed: answer.changed, left: answer.files.length + answer.urls.length };
 }
 
+/**
+ * Also pods of places that an earlier call has dropped and not seen end. Where no place is left, all that manifests ever were the
+ * cause of: the agents, which are ended then, must not leave one behind half taken down.
+ */
+function concernsOf(chosen: Sources | undefined, left: number): (pod: PodView) => boolean {
+  if (chosen === undefined || left === 0) return ({ source }) => source !== 'api';
+  return isOf([...chosen.files, ...chosen.urls]);
+}
+
 /** @returns the names of pods that are still there */
 async function waitUntilGone(
   api: LocalApi,
   { io, progress, signal, milliseconds }: TakeDown,
-  removed: readonly string[],
+  concerns: (pod: PodView) => boolean,
 ): Promise<string[]> {
-  const concerns = isOf(removed);
   const silent = { ...io, stderr: { write: () => undefined } };
   const board = await progress.step('pods ended', () =>
     withDeadline(signal, milliseconds, (either) =>

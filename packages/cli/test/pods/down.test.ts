@@ -1,0 +1,73 @@
+/** `podwire down`, with a pod agent that answers what it is told. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type { PodView } from '@podwire/podlet';
+import { afterEach, expect, test } from 'vitest';
+import { type FakeAgent, type Run, run, startFakeAgent } from '../support.js';
+import { makeTemporaryDirectory } from '../temporary.js';
+import { podView } from './views.js';
+
+let agent: FakeAgent | undefined;
+afterEach(async () => {
+  await agent?.close();
+  agent = undefined;
+});
+
+interface Said {
+  /** Places that are dropped by the call, and that stay. */
+  readonly changed?: readonly string[];
+  readonly files?: readonly string[];
+  /** What the watch says before it ends. */
+  readonly watch: readonly object[];
+}
+
+async function down(argv: readonly string[], { changed = [], files = [], watch }: Said): Promise<Run> {
+  const directory = makeTemporaryDirectory();
+  agent = await startFakeAgent({
+    'GET /v1/sources': { body: { files: [...changed, ...files], urls: [] } },
+    'DELETE /v1/sources': { body: { changed, files, urls: [] } },
+    'GET /v1/watch': { body: watch.map((line) => `${JSON.stringify(line)}\n`).join('') },
+  });
+  fs.symlinkSync(agent.socket, path.join(directory, 'podlet.sock'));
+  return run(['down', ...argv, '--directory', directory]);
+}
+
+const all = (...pods: readonly PodView[]): object => ({ kind: 'all', pods, problems: [] });
+const leaving = podView('slow', { stage: 'terminating' });
+
+test('waits for pods that an earlier call has not seen end', async () => {
+  const again = await down([], { watch: [all(leaving)] });
+  expect(again).toMatchObject({ code: 4, stdout: 'still there: shop/slow\n' });
+  const named = await down(['/pods/slow.yaml'], { files: ['/pods/a.yaml'], watch: [all(leaving)] });
+  expect(named).toMatchObject({ code: 4, stdout: 'still there: shop/slow\n' });
+});
+
+test('with the last place, waits for all that manifests were the cause of', async () => {
+  const last = await down(['/pods/a.yaml'], { changed: ['/pods/a.yaml'], watch: [all(leaving)] });
+  expect(last).toMatchObject({ code: 4, stdout: 'still there: shop/slow\n' });
+});
+
+test('pods of other places, and of an API server, are nothing to it', async () => {
+  const others = [podView('b'), podView('c', { source: 'api', origin: undefined as never })];
+  const some = await down(['/pods/a.yaml'], {
+    changed: ['/pods/a.yaml'],
+    files: ['/pods/b.yaml'],
+    watch: [all(...others)],
+  });
+  expect(some).toMatchObject({ code: 0, stdout: 'all gone\n' });
+  const rest = await down([], { changed: ['/pods/b.yaml'], watch: [all(others[1]!)] });
+  expect(rest).toMatchObject({ code: 0, stdout: 'all gone\n' });
+});
+
+test('what was not heard of is not gone', async () => {
+  const { code, stderr } = await down(['/pods/a.yaml'], { changed: ['/pods/a.yaml'], watch: [] });
+  expect(code).toBe(1);
+  expect(stderr).toContain('the pod agent did not say which pods there are');
+});
+
+test.each(['abc', '0', '-1', '1e9', 'Infinity'])('--timeout %s is no number of seconds', async (seconds) => {
+  const { code, stdout, stderr } = await down([`--timeout=${seconds}`], { watch: [] });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('a number of seconds, up to a day');
+  expect(agent?.asked).toEqual([]);
+});
