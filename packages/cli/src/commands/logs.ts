@@ -1,6 +1,6 @@
 import { PodwireError } from '@podwire/errors';
 import type { PodView } from '@podwire/podlet';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { addExamples, optionsOf } from '../command.js';
 import { untilInterrupted } from '../interrupt.js';
 import type { Io } from '../io.js';
@@ -12,7 +12,7 @@ interface LogsOptions {
   readonly container?: string;
   readonly follow?: boolean;
   readonly previous?: boolean;
-  readonly tail?: string;
+  readonly tail?: number;
   readonly timestamps?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function define(command: Command, io: Io): void {
     .option('-c, --container <name>', 'the container; the first one when absent')
     .option('-f, --follow', 'go on with what it writes from now')
     .option('-p, --previous', 'the instance before the last restart')
-    .option('--tail <lines>', 'only the last lines')
+    .option('--tail <lines>', 'only the last lines', readLines)
     .option('--timestamps', 'when each line was written')
     .action((pod: string) => run(command, io, pod));
   addDirectory(command);
@@ -36,6 +36,11 @@ export function define(command: Command, io: Io): void {
   ]);
 }
 
+function readLines(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number of lines.');
+}
+
 async function run(command: Command, io: Io, text: string): Promise<void> {
   const options = optionsOf(command) as LogsOptions;
   const pod = await findPod(openLocatedPodApi(command, io), text, options.namespace);
@@ -43,7 +48,7 @@ async function run(command: Command, io: Io, text: string): Promise<void> {
   const { createLogPrinter, readContainerLog } = await import('@podwire/cri/logs');
   const print = createLogPrinter({ timestamps: options.timestamps === true });
   await untilInterrupted(io, async (signal) => {
-    const tail = options.tail === undefined ? {} : { tailLines: Number(options.tail) };
+    const tail = options.tail === undefined ? {} : { tailLines: options.tail };
     try {
       for await (const entry of readContainerLog(file, {
         follow: options.follow === true,
@@ -65,8 +70,9 @@ export function chooseLog(
   { container, previous }: Pick<LogsOptions, 'container' | 'previous'>,
 ): string {
   const names = pod.containers.map(({ name }) => name);
-  const found =
-    container === undefined ? pod.containers[0] : pod.containers.find(({ name }) => name === container);
+  // Those that prepare the pod come before its containers, and are not meant unless they are named.
+  const wanted = container ?? pod.status.containerStatuses[0]?.name;
+  const found = pod.containers.find(({ name }) => name === wanted);
   if (found === undefined) {
     throw new PodwireError(
       'POD_UNKNOWN',

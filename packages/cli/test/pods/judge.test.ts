@@ -110,6 +110,14 @@ test('logs of the instance that is asked for', () => {
   expect(() => chooseLog(pod, { container: 'c' })).toThrow('has no container c; it has a, b');
 });
 
+test('logs of a container, not of what has prepared its pod, unless that is named', () => {
+  const [prepare, main] = [container('prepare'), container('main')];
+  const status = { initContainerStatuses: [prepare], containerStatuses: [main] };
+  const pod = podView('web', { containers: [prepare, main] }, status);
+  expect(chooseLog(pod, {})).toBe('/logs/main/0.log');
+  expect(chooseLog(pod, { container: 'prepare' })).toBe('/logs/prepare/0.log');
+});
+
 test('ports as people write them', () => {
   const error = (message: string): never => {
     throw new Error(message);
