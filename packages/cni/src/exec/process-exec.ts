@@ -61,7 +61,9 @@ async function runWithRetry(call: PluginCall, settings: Settings): Promise<Plugi
     } catch (error) {
       if (!isBusy(error)) throw error instanceof CniError ? error : cannotStart(call, error);
       if (attempt >= settings.busyAttempts) throw cannotStart(call, error);
-      await sleep(settings.busyDelayMs, undefined, call.signal === undefined ? {} : { signal: call.signal });
+      const { signal } = call;
+      // Who gives up meanwhile is told above, with the reason: a deadline is a code of its own.
+      await sleep(settings.busyDelayMs, undefined, signal && { signal }).catch(() => undefined);
     }
   }
 }

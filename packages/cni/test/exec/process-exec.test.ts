@@ -149,8 +149,9 @@ describe('an executable that is being written', () => {
     const writer = fs.openSync(file, 'r+');
     const quit = new AbortController();
     const waiting = exec.run(call(file, { signal: quit.signal }));
-    setImmediate(() => quit.abort());
-    await expect(waiting).rejects.toThrow();
+    const reason = new Error('the deadline has passed');
+    setImmediate(() => quit.abort(reason));
+    await expect(waiting).rejects.toBe(reason);
     fs.closeSync(writer);
   });
 });
