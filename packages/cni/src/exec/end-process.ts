@@ -18,11 +18,12 @@ export async function endProcess(target: number, graceMs: number): Promise<void>
 }
 
 async function isGoneWithin(target: number, milliseconds: number): Promise<boolean> {
-  for (let waited = 0; waited < milliseconds; waited += POLL_MS) {
-    if (!isAlive(target)) return true;
+  const end = performance.now() + milliseconds;
+  while (isAlive(target)) {
+    if (performance.now() >= end) return false;
     await sleep(POLL_MS);
   }
-  return !isAlive(target);
+  return true;
 }
 
 /** False when nothing is left. A process that may not be signalled (EPERM) is one that is left. */
@@ -36,13 +37,15 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
 
 /**
  * Signal 0 also finds zombies, and orphans stay zombies until the init process gets round to them; they hold nothing
- * any more. So for a group its members' states are looked up. Without /proc the answer of signal 0 has to do.
+ * any more. So for a group its members' states are looked up, the leader's first: all others have to be searched for.
+ * Without /proc the answer of signal 0 has to do.
  */
 function isAlive(target: number): boolean {
   if (!send(target, 0)) return false;
   try {
     return (
       target > 0 ||
+      isLivingMember(String(-target), -target) ||
       fs.readdirSync('/proc').some((name) => /^\d+$/.test(name) && isLivingMember(name, -target))
     );
   } catch {
