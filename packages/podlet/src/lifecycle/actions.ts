@@ -43,6 +43,7 @@ function killOnly(change: SandboxChange): PodActions {
 
 function recreate(pod: Pod, observed: ObservedPod, change: SandboxChange): PodActions {
   if (pod.spec.restartPolicy === 'Never' && change.attempt !== 0 && observed.containers.length > 0) {
+    if (hasSucceeded(pod, observed)) return killOnly(change);
     return { ...killOnly(change), hopeless: `restartPolicy is Never, and ${change.why ?? 'it was lost'}` };
   }
   const normal = pod.spec.containers.filter((container) => mustRunAgain(pod, observed, container));
@@ -55,6 +56,11 @@ function recreate(pod: Pod, observed: ObservedPod, change: SandboxChange): PodAc
     start: firstStarts(pod, observed, normal),
     ...(change.why === undefined ? {} : { why: change.why }),
   };
+}
+
+/** It has done all it had to do: its sandbox was stopped because of that. */
+function hasSucceeded(pod: Pod, observed: ObservedPod): boolean {
+  return pod.spec.containers.every(({ name }) => hasExited(newestInstance(observed, name), true));
 }
 
 /** With init containers only the first one is begun: the rest follows when it is over. */

@@ -1,5 +1,6 @@
 import { computeActions, type PodActions } from '../lifecycle/actions.js';
 import type { ContainerFacts, KillAction } from '../lifecycle/container-plan.js';
+import type { Waiting } from '../lifecycle/container-status.js';
 import { deadlineExceeded, remainingActivity } from '../lifecycle/deadline.js';
 import { isAlive, type ObservedPod } from '../lifecycle/observed.js';
 import { isTerminal } from '../lifecycle/phase.js';
@@ -25,9 +26,12 @@ export async function syncPod(step: Step): Promise<SyncResult> {
   const { worker, view, settings } = step;
   if (worker.stage === 'waiting') worker.stage = 'starting';
   const actions = computeActions(worker.pod, view.observed(worker.uid), factsOf(step));
-  if (actions.hopeless !== undefined) worker.failure = { reason: 'Hopeless', message: actions.hopeless };
+  if (actions.hopeless !== undefined) noteFailure(step, { reason: 'Hopeless', message: actions.hopeless });
   const activity = remainingActivity(worker.pod, worker.status, step.clock.now());
-  if (activity === 0) worker.failure = deadlineExceeded;
+  if (activity === 0) {
+    step.show();
+    noteFailure(step, deadlineExceeded);
+  }
   step.show();
   if (isTerminal(worker.status.phase)) return finish(step);
   if (actions.start.length === 0) worker.waiting.clear();
@@ -36,6 +40,11 @@ export async function syncPod(step: Step): Promise<SyncResult> {
   step.show();
   const resync = jittered(settings.resyncMs, step.random);
   return { ...result, pause: Math.min(result.pause, activity, resync, pollPause(step)) };
+}
+
+/** What has ended already, before this podlet began perhaps, has not failed because of it. */
+function noteFailure({ worker }: Step, failure: Waiting): void {
+  if (!isTerminal(worker.status.phase)) worker.failure = failure;
 }
 
 export function factsOf({ worker, prober }: Step): ContainerFacts {

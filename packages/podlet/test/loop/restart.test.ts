@@ -32,6 +32,27 @@ describe('a podlet that is started again', () => {
     await next.stop();
   });
 
+  it('knows that a pod which is not to run again has succeeded, also when its time is over meanwhile', async () => {
+    const bench = createBench();
+    const spec = {
+      restartPolicy: 'Never' as const,
+      activeDeadlineSeconds: 60,
+      containers: [aContainer('main', { command: ['exit', '0'] })],
+    };
+    bench.file.say([aPod({ spec })]);
+    const first = bench.start();
+    await bench.clock.advance(3 * second);
+    expect(first.view('uid-web')?.status.phase).toBe('Succeeded');
+    await first.stop();
+    await bench.clock.advance(100 * second);
+    const next = bench.start();
+    await bench.clock.advance(3 * second);
+    const status = next.view('uid-web')?.status;
+    expect(status?.phase).toBe('Succeeded');
+    expect(status?.reason).toBeUndefined();
+    await next.stop();
+  });
+
   it('takes down what was removed meanwhile, with its hooks and grace period, when its source has spoken', async () => {
     const recorder = recordCalls();
     const bench = createBench({ wrap: recorder.wrap });
