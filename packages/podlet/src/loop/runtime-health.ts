@@ -52,8 +52,10 @@ export function createRuntimeHealth(options: RuntimeHealthOptions): RuntimeHealt
     },
     run: (signal) =>
       repeat(clock, pause, signal, async () => {
+        const note = await ask(options, health, signal);
+        // Only now: the gate closes by itself while an answer is waited for.
         const before = `${problem()}\n${health.network}`;
-        await ask(options, health, signal);
+        note();
         if (`${problem()}\n${health.network}` !== before) options.onChange();
       }),
   };
@@ -71,23 +73,27 @@ function findProblem(health: Health, now: number, settings: LoopSettings): strin
   return health.runtime;
 }
 
-/** A single answer that fails changes nothing until it has lasted (statusDeadMs). */
+/** A single answer that fails changes nothing until it has lasted (statusDeadMs). @returns takes the answer over */
 async function ask(
   { runtime, clock, settings }: RuntimeHealthOptions,
   health: Health,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<() => void> {
   try {
     const { status } = await runtime.status(
       { verbose: false },
       { signal, timeoutMs: settings.callTimeoutMs },
     );
-    health.statusAt = clock.elapsed();
-    health.runtime = judge(status?.conditions ?? [], 'RuntimeReady');
-    health.network = judge(status?.conditions ?? [], 'NetworkReady');
+    return () => {
+      health.statusAt = clock.elapsed();
+      health.runtime = judge(status?.conditions ?? [], 'RuntimeReady');
+      health.network = judge(status?.conditions ?? [], 'NetworkReady');
+    };
   } catch (error) {
     const dead = health.statusAt === undefined || clock.elapsed() - health.statusAt > settings.statusDeadMs;
-    if (dead) health.runtime = `the runtime does not answer: ${describeError(error)}`;
+    return () => {
+      if (dead) health.runtime = `the runtime does not answer: ${describeError(error)}`;
+    };
   }
 }
 

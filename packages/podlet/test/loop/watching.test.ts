@@ -98,6 +98,22 @@ describe('a runtime that does not answer', () => {
     await podlet.stop();
   });
 
+  it('for a while, and then does, finds nobody waiting any longer', async () => {
+    let latency = 0;
+    const bench = createBench({ latency: (method) => (method === 'status' ? latency : 0) });
+    const podlet = bench.start();
+    await bench.clock.advance(2 * second);
+    latency = 45 * second;
+    await bench.clock.advance(40 * second);
+    expect(podlet.problem()).toBeDefined();
+    bench.file.say([aPod()]);
+    latency = 0;
+    await bench.clock.advance(20 * second);
+    expect(podlet.problem()).toBeUndefined();
+    expect(podlet.view('uid-web')?.stage).toBe('running');
+    await podlet.stop();
+  });
+
   it('or is not ready says why', async () => {
     const bench = createBench();
     bench.runtime.setConditions({ runtimeReady: false });
