@@ -101,6 +101,8 @@ async function prepareMount(
 ): Promise<PreparedMount> {
   try {
     if (volume === undefined) throw new Error('the pod has no such volume');
+    // A pod of the API may have it: without it the container would get all of the volume.
+    if ('subPathExpr' in mount) throw new Error('Podwire has no subPathExpr; write the path into subPath');
     return {
       hostPath: await pathOf(container, mount, index, volume, context),
       containerPath: mount.mountPath,

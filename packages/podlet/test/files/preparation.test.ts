@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FindConfigMap } from '../../src/files/config-map.js';
 import { createPodPreparation } from '../../src/files/preparation.js';
 import { readMountPoints } from '../../src/files/mounts.js';
+import { readApiPod } from '../../src/pod/manifests.js';
 import type { Pod } from '../../src/pod/pod.js';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
 import { recordMounts, temporaryDirectories } from './temporary.js';
@@ -93,6 +94,21 @@ describe('prepare', () => {
     expect([...mounts.table]).toEqual(before);
     expect(fs.readFileSync(below(pod, 'volumes/empty-dir/cache/file'), 'utf8')).toBe('data');
     expect(fs.statSync(below(pod, 'volumes/empty-dir/cache')).mode & 0o777).toBe(0o700);
+  });
+
+  test('a subPathExpr of an API pod is refused: its container must not get the whole volume', async () => {
+    const { preparation } = setUp();
+    const volumeMounts = [{ name: 'logs', mountPath: '/logs', subPathExpr: '$(POD_NAME)' }];
+    const { pod } = readApiPod({
+      metadata: { name: 'web', namespace: 'shop', uid: 'u' },
+      spec: {
+        containers: [{ name: 'main', image: 'i', volumeMounts }],
+        volumes: [{ name: 'logs', emptyDir: {} }],
+      },
+    });
+    await expect(preparation.prepare(pod, live)).rejects.toThrow(
+      'pod shop/web, volume logs at /logs of container main: Podwire has no subPathExpr',
+    );
   });
 
   test('a changed ConfigMap is seen below the same path', async () => {
