@@ -19,9 +19,16 @@ export async function takeTurn(step: Step, collect: boolean): Promise<TurnResult
   await refreshStale(step);
   await pollInit(step);
   await readLastWords(step);
-  const result = await syncUnlessOver(step);
-  if (collect) await collectRemains(step);
-  return { kind: 'stays', ...result };
+  if (!collect) return { kind: 'stays', ...(await syncUnlessOver(step)) };
+  return { kind: 'stays', ...(await collectingAfter(step, () => syncUnlessOver(step))) };
+}
+
+/** Also after an error: where a network does not come up, every attempt may leave a dead sandbox. */
+async function collectingAfter<T>(step: Step, work: () => Promise<T>): Promise<T> {
+  const [outcome] = await Promise.allSettled([work()]);
+  if (!step.signal.aborted) await collectRemains(step);
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
 }
 
 /** Listings have no addresses: one that was taken away is only found by asking. What cannot be asked stays as it was. */

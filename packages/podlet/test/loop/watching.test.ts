@@ -235,6 +235,25 @@ describe('garbage', () => {
     await podlet.stop();
   });
 
+  it('of sandboxes is collected although the pod never comes up', async () => {
+    const bench = createBench();
+    const podlet = bench.start({
+      runtime: {
+        ...bench.runtime,
+        runPodSandbox: async (request, options) => {
+          const { podSandboxId } = await bench.runtime.runPodSandbox(request, options);
+          await bench.runtime.stopPodSandbox({ podSandboxId });
+          throw new CriError('UNKNOWN', 'cni: no address is left');
+        },
+      },
+    });
+    bench.file.say([aPod()]);
+    await bench.clock.advance(600 * second);
+    expect(bench.runtime.counts.runPodSandbox).toBeGreaterThan(50);
+    expect((await bench.runtime.listPodSandbox({})).items.length).toBeLessThan(10);
+    await podlet.stop();
+  });
+
   it('of directories is collected when all sources have spoken', async () => {
     const bench = createBench({ sources: ['file', 'api'] });
     bench.preparation.uids.add('left-over');
