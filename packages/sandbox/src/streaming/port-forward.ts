@@ -1,10 +1,10 @@
 /** A connection to localhost inside a sandbox, made by this process itself: no socat, no nsenter. */
+import { once } from 'node:events';
 import net from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CriError } from '@podwire/cri';
-import { connect, hasCode, inNamespace, openNamespace, socket } from '@podwire/linux';
-import fs from 'node:fs';
+import { hasCode, inNamespace, openNamespace, socket } from '@podwire/linux';
 import type { SandboxContext } from '../context.js';
 import { pinnedNetns } from '../sandboxes/netns.js';
 import { inspectSandbox } from '../sandboxes/status.js';
@@ -23,13 +23,14 @@ export async function forwardPort(
   const netns = isOnHost ? `/proc/${State.Pid}/ns/net` : pinnedNetns(context, Id);
   if (netns === undefined)
     throw new CriError('FAILED_PRECONDITION', `the sandbox ${sandboxId} has no network`);
-  const connection = connectInside(netns, port);
+  const connection = await connectAny(netns, port, signal);
   const abort = (): void => void connection.destroy();
   signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
   try {
     await joinBoth(stream, connection);
   } catch (error) {
-    if (!signal.aborted && !isEnd(error)) throw describe(error, port);
+    if (!signal.aborted && !isEnd(error)) throw unavailable(error, port);
   } finally {
     signal.removeEventListener('abort', abort);
     connection.destroy();
@@ -44,7 +45,7 @@ async function joinBoth(stream: Readable & Writable, connection: net.Socket): Pr
 const isEnd = (error: unknown): boolean =>
   hasCode(error, 'ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE');
 
-function describe(error: unknown, port: number): Error {
+function unavailable(error: unknown, port: number): Error {
   const code = hasCode(error, 'ECONNREFUSED') ? 'nobody listens' : String(error);
   return new CriError('UNAVAILABLE', `port ${port} of the sandbox: ${code}`, { cause: error });
 }
@@ -55,55 +56,63 @@ const SOCK_STREAM = 1;
 const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
 
-/**
- * Node connects in a later turn, when the thread is elsewhere. So the socket is made and connected here, without waiting, and
- * Node gets it afterwards: a socket stays in the namespace in which it was made. 127.0.0.1 first, then ::1, as dockershim's socat.
- */
-function connectInside(netns: string, port: number): net.Socket {
+/** `localhost` of a pod is either of these, in the order of dockershim's socat; a server may listen on one only. */
+const hosts = [
+  [AF_INET, '127.0.0.1'],
+  [AF_INET6, '::1'],
+] as const;
+
+async function connectAny(netns: string, port: number, signal: AbortSignal): Promise<net.Socket> {
+  let refusal: unknown;
+  for (const [family, host] of hosts) {
+    try {
+      return await connectInside(netns, family, { host, port, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!hasCode(error, 'ECONNREFUSED', 'EADDRNOTAVAIL', 'ENETUNREACH', 'EAFNOSUPPORT')) {
+        throw unavailable(error, port);
+      }
+      // Where nobody listens, that there is no IPv6 either is of interest to nobody.
+      refusal ??= error;
+    }
+  }
+  throw unavailable(refusal, port);
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly signal: AbortSignal;
+}
+
+/** Node connects in a later turn, when the thread is elsewhere; but a socket stays in the namespace in which it was made. */
+async function connectInside(netns: string, family: number, target: Target): Promise<net.Socket> {
+  const { host, port, signal } = target;
+  const fd = socketInside(netns, family);
+  // Paused, for a socket of a given descriptor would begin to read before it is connected (the types do not know the option).
+  const options = { fd, readable: true, writable: true, allowHalfOpen: true, pauseOnCreate: true };
+  const connection = new net.Socket(options);
+  // A listener whose queue is full lets it wait for minutes.
+  const abort = (): void => void connection.destroy(new Error('given up'));
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    const connected = once(connection, 'connect');
+    connection.connect({ host, port });
+    await connected;
+    return connection;
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function socketInside(netns: string, family: number): number {
   const namespace = openNamespace(netns);
   try {
-    const fd = inNamespace(namespace, () => connectOne(AF_INET, port) ?? connectOne(AF_INET6, port));
-    if (fd === undefined) throw new CriError('UNAVAILABLE', `port ${port} of the sandbox: nobody listens`);
-    return new net.Socket({ fd, allowHalfOpen: true, readable: true, writable: true });
+    return inNamespace(namespace, () => socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   } finally {
     namespace.close();
   }
-}
-
-/** A connection to loopback is refused at once or made at once; in between only where the listener's queue is full. */
-function connectOne(family: number, port: number): number | undefined {
-  let fd: number;
-  try {
-    fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  } catch (error) {
-    if (hasCode(error, 'EAFNOSUPPORT')) return undefined;
-    throw error;
-  }
-  try {
-    connect(fd, family === AF_INET ? loopback4(port) : loopback6(port));
-    return fd;
-  } catch (error) {
-    if (hasCode(error, 'EINPROGRESS')) return fd;
-    fs.closeSync(fd);
-    if (hasCode(error, 'ECONNREFUSED', 'EADDRNOTAVAIL', 'ENETUNREACH')) return undefined;
-    throw error;
-  }
-}
-
-/** struct sockaddr_in: family in the machine's order, port in the network's. */
-function loopback4(port: number): Uint8Array {
-  const address = Buffer.alloc(16);
-  address.writeUInt16LE(AF_INET, 0);
-  address.writeUInt16BE(port, 2);
-  address.set([127, 0, 0, 1], 4);
-  return address;
-}
-
-/** struct sockaddr_in6. */
-function loopback6(port: number): Uint8Array {
-  const address = Buffer.alloc(28);
-  address.writeUInt16LE(AF_INET6, 0);
-  address.writeUInt16BE(port, 2);
-  address[23] = 1;
-  return address;
 }
