@@ -81,6 +81,8 @@ async function create(step: Step, place: Place, start: StartAction, imageRef: st
   const { worker, view } = step;
   const { container } = start;
   await removeUnstarted(step, container.name);
+  // What was found out about an instance that has ended by itself says nothing of the next one.
+  step.prober.forget(worker.uid, container.name);
   const config = buildConfig(step, place, start, await findFurther(step, start, imageRef));
   const id = await relisting(step, () => createAndStart(step, place, container.name, config));
   await callRuntime(step, 'ContainerStatus', () => view.refreshContainer(id, place.sandboxId, step.signal));

@@ -205,6 +205,24 @@ describe('probes', () => {
     expect(bench.prober.targets.size).toBe(0);
     await podlet.stop();
   });
+
+  it('of an instance that has ended by itself do not count for the next one', async () => {
+    const bench = createBench();
+    const podlet = bench.start({ runHook: (_, __, signal) => bench.clock.sleep(5 * second, signal) });
+    const lifecycle = { postStart: { exec: { command: ['warm-up'] } } };
+    const slow = aContainer('main', { readinessProbe: probe, lifecycle });
+    bench.file.say([aPod({ spec: { containers: [slow] } })]);
+    await bench.clock.advance(7 * second);
+    bench.prober.set('uid-web', 'main', 'readiness', true);
+    bench.runtime.crash(podlet.view('uid-web')?.containers[0]?.containerID ?? '');
+    await bench.clock.advance(2 * second);
+    expect(podlet.view('uid-web')?.containers[0]).toMatchObject({
+      restartCount: 1,
+      state: { running: {} },
+      ready: false,
+    });
+    await podlet.stop();
+  });
 });
 
 describe('a postStart hook', () => {
