@@ -33,6 +33,9 @@ export async function delOne(
   const target = resolveTarget(given, attachment, content, call?.configuration ?? 'cached');
   if (target.network !== undefined) {
     await delChain(scope, operationOf(target.network, signal, call), target.attachment, target.prevResult);
+  } else if (content.kind === 'unreadable' && content.error.code === errorCodes.ioFailure) {
+    // Nothing was run: to forget the file now would be to lose the attachment.
+    throw content.error;
   }
   if (content.kind !== 'none') await scope.cache.remove(name, attachment);
   return { configuration: target.configuration };

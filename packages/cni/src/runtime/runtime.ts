@@ -1,4 +1,4 @@
-import { CniError } from '../error.js';
+import { CniError, errorCodes } from '../error.js';
 import { createProcessExec } from '../exec/process-exec.js';
 import { add } from './add.js';
 import { createResultCache, type CachedAttachment, type ResultCache } from './cache.js';
@@ -73,10 +73,12 @@ async function listAttachments(
   cache: ResultCache,
   containerId?: string,
 ): Promise<readonly CachedAttachment[]> {
-  const found = (await cache.list(containerId)).flatMap(({ content }) =>
+  const listings = await cache.list(containerId);
+  const found = listings.flatMap(({ content }) =>
     content.kind === 'attachment' ? [content.attachment] : [],
   );
-  return containerId === undefined
-    ? found
-    : found.filter((attachment) => attachment.containerId === containerId);
+  if (containerId === undefined) return found;
+  for (const { content } of listings)
+    if (content.kind === 'unreadable' && content.error.code === errorCodes.ioFailure) throw content.error;
+  return found.filter((attachment) => attachment.containerId === containerId);
 }

@@ -148,6 +148,9 @@ export interface Runtime {
    * @throws CniError code 7 with every problem in its details.
    */
   validate(network: NetworkConfig, options?: CallOptions): Promise<readonly string[]>;
-  /** The attachments in the cache, of one container or all. Unreadable files are left out. @throws CniError code 5 */
+  /**
+   * The attachments in the cache, of one container or all. Files that hold nothing usable are left out.
+   * @throws CniError code 5 when the directory, or a file of the one container, cannot be read
+   */
   attachments(containerId?: string): Promise<readonly CachedAttachment[]>;
 }

@@ -1,6 +1,7 @@
+import fs from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { FakeAnswer, FakeCall, FakePlugin } from '../../src/fake.js';
-import type { RuntimeOptions } from '../../src/index.js';
+import type { CacheFiles, RuntimeOptions } from '../../src/index.js';
 import { createTestRuntime, network, pod } from '../support/bench.js';
 
 const cleanups: (() => void)[] = [];
@@ -133,6 +134,24 @@ describe('DEL', () => {
       expect(cache.names()).toEqual([]);
     },
   );
+
+  test('a file that cannot be read now is no proof that nothing is cached', async () => {
+    let unreadable = false;
+    const readFile = ((file: string) =>
+      unreadable
+        ? Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }))
+        : fs.readFile(file)) as CacheFiles['readFile'];
+    const { runtime, cache, trail } = setUp({}, { files: { ...fs, readFile } });
+    await runtime.add(network(), pod);
+    unreadable = true;
+    const failure = { code: 5, message: expect.stringContaining('net-pod-eth0: too many open') as string };
+    await expect(runtime.del('net', pod)).rejects.toMatchObject(failure);
+    await expect(runtime.attachments('pod')).rejects.toMatchObject(failure);
+    unreadable = false;
+    expect(cache.names()).toEqual(['net-pod-eth0']);
+    expect(await runtime.del('net', pod)).toEqual({ configuration: 'cached' });
+    expect(trail().slice(3)).toEqual(['DEL three', 'DEL two', 'DEL one']);
+  });
 
   test('a cached result that cannot be read is left out', async () => {
     const { runtime, cache, configs } = setUp();
