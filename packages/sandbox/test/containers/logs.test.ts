@@ -63,4 +63,16 @@ describe('a terminal’s output', () => {
     }
     expect(found).toEqual(['one\r', 'two\r']);
   });
+
+  test('need not end with a line break', async () => {
+    const source = (async function* () {
+      yield await Promise.resolve(Buffer.from(`${time} one\r\n${time} done`));
+    })();
+    const found: LogMessage[] = [];
+    for await (const messages of readMessages(source, true)) found.push(...messages);
+    expect(found.map(({ text, isPartial }) => [text.toString(), isPartial])).toEqual([
+      ['one\r', false],
+      ['done', true],
+    ]);
+  });
 });

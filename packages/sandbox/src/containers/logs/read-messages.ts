@@ -7,24 +7,31 @@ export async function* readMessages(
   source: AsyncIterable<Buffer>,
   tty: boolean,
 ): AsyncGenerator<LogMessage[]> {
-  const cut = tty ? createLineCutter() : createFrameCutter();
+  const { cut, rest } = tty ? createLineCutter() : createFrameCutter();
   for await (const chunk of source) yield cut(chunk);
+  yield rest();
 }
 
-type Cutter = (chunk: Buffer) => LogMessage[];
+interface Cutter {
+  readonly cut: (chunk: Buffer) => LogMessage[];
+  /** What is left when the log is over. */
+  readonly rest: () => LogMessage[];
+}
 
 function createFrameCutter(): Cutter {
   const read = createFrameReader();
-  return (chunk) =>
+  const cut = (chunk: Buffer): LogMessage[] =>
     read(chunk).flatMap(({ stream, payload }) => {
       if (stream === 'systemerr') throw new Error(`Docker cannot read the log: ${payload.toString('utf8')}`);
       return parseMessage(stream === 'stderr' ? 'stderr' : 'stdout', payload) ?? [];
     });
+  // Half a frame is none.
+  return { cut, rest: () => [] };
 }
 
 function createLineCutter(): Cutter {
   let pending = Buffer.alloc(0);
-  return (chunk) => {
+  const cut = (chunk: Buffer): LogMessage[] => {
     const data = Buffer.concat([pending, chunk]);
     const messages: LogMessage[] = [];
     let start = 0;
@@ -36,4 +43,6 @@ function createLineCutter(): Cutter {
     pending = data.subarray(start);
     return messages;
   };
+  // A program need not end its last line.
+  return { cut, rest: () => [parseMessage('stdout', pending) ?? []].flat() };
 }
