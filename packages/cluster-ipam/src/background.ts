@@ -29,12 +29,15 @@ export interface BackgroundParts {
   readonly isSynced: () => boolean;
   /** What waits to be written into workloads. */
   readonly assignments: Assignment[];
+  /** Blocks whose books may say what was so before. */
+  readonly takeDoubts: () => readonly string[];
 }
 
 /** Milliseconds until somebody whom the store does not know asks again. */
 const unknownPause = 1_000;
 
-export function createBackground(core: Core, { isSynced, assignments }: BackgroundParts): Background {
+export function createBackground(core: Core, parts: BackgroundParts): Background {
+  const { isSynced, assignments, takeDoubts } = parts;
   const { clock, timing, trust, log, stopped } = core;
   let nextConfirm = 0;
   let nextTidy = 0;
@@ -56,6 +59,7 @@ export function createBackground(core: Core, { isSynced, assignments }: Backgrou
   async function tidy(signal: AbortSignal): Promise<void> {
     if (clock.elapsed() < nextTidy) return;
     nextTidy = clock.elapsed() + timing.tidyEvery;
+    for (const block of takeDoubts()) core.reportBooks(block);
     await forEach(
       core,
       [

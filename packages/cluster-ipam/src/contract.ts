@@ -85,6 +85,8 @@ export interface Timing {
   readonly giveBackAfter: number;
   /** For the owner of a block to answer somebody who wants an address of it. 2 s. */
   readonly loanAnswer: number;
+  /** After a report of which nobody knows whether it was written, until the same books are reported again. 5 min. */
+  readonly reportAgain: number;
   /** Pauses after failures: doubling from the first to the last. 0.2 s, 10 s. */
   readonly firstPause: number;
   readonly lastPause: number;

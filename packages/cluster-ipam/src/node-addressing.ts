@@ -71,8 +71,12 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   };
   const { book, trust } = core;
   const memory = createMemory(core, options);
-  const background = createBackground(core, { isSynced: () => isSynced, assignments });
   const reports = new Reports(core);
+  const background = createBackground(core, {
+    isSynced: () => isSynced,
+    assignments,
+    takeDoubts: () => reports.takeDoubts(),
+  });
   const reporting = createReporting(core, reports);
 
   let poolCache: ReadonlyMap<string, Pool> | undefined;

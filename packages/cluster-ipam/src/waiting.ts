@@ -64,6 +64,7 @@ export function completeTiming(given: Partial<Timing> | undefined, trustFor: num
     keepSurplus: 60_000,
     giveBackAfter: 3_000,
     loanAnswer: 2_000,
+    reportAgain: 300_000,
     firstPause: 200,
     lastPause: 10_000,
     ...given,

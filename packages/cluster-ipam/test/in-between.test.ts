@@ -236,6 +236,31 @@ it('an address that an import has lent is not handed out after a restart either,
   await expect(cluster.during(after.add('p'))).rejects.toThrow();
 });
 
+it('books that an older report has overwritten are put right when nothing can be on its way any more', async () => {
+  await begin({});
+  let late: Transaction | undefined;
+  const wrap = withTransact((transaction, options, store) => {
+    const isReport = transaction.writes.some(
+      ({ op, key }) => op === 'put' && key.startsWith('/test/ledgers/'),
+    );
+    if (!isReport || late !== undefined) return store.transact(transaction, options);
+    late = transaction;
+    return unanswered(options);
+  });
+  const node = await cluster.join('n1', { wrap });
+  const [{ cidr }] = (await cluster.blocks()) as [Block];
+  const isListed = async (): Promise<boolean> =>
+    (await cluster.admin.get(keys.ledger(cidr, 'n1'))) !== undefined;
+  await node.add('p');
+  while (!(await isListed())) await cluster.clock.advance(1_000);
+  node.remove('p');
+  while (await isListed()) await cluster.clock.advance(1_000);
+  await cluster.admin.transact(late!);
+  expect(await isListed()).toBe(true);
+  await cluster.clock.advance(330_000);
+  expect(await isListed()).toBe(false);
+});
+
 it('the books of a block that was lost say who is still in it, and are closed with the last', async () => {
   await begin({});
   const node = await cluster.join('n1');

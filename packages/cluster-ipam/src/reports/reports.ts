@@ -2,7 +2,7 @@
 import { parseAddress } from '@podwire/addresses';
 import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type Condition, encodeObject, type Revision, type Write } from '@podwire/store';
+import { type Condition, encodeObject, isUncertain, type Revision, type Write } from '@podwire/store';
 import { type Core, presenceCondition } from '../core.js';
 import { checkImported } from '../holdings/imported.js';
 import { readPresence } from '../trust/confirm.js';
@@ -12,6 +12,8 @@ export class Reports {
   readonly #core: Core;
   /** Blocks whose books have changed, and by how many changes. */
   readonly #dirty = new Map<string, number>();
+  /** Blocks of whose books an older state may still be on its way, and when it was sent. */
+  readonly #doubts = new Map<string, number>();
 
   constructor(core: Core) {
     this.#core = core;
@@ -20,6 +22,17 @@ export class Reports {
   /** @param block as ledgers are called: of a borrowed address, the block that it lies in */
   note(block: string): void {
     this.#dirty.set(block, (this.#dirty.get(block) ?? 0) + 1);
+  }
+
+  /**
+   * Blocks whose books may have been overtaken by what was said before: an answer that never came may belong to a write that is done later.
+   * Each is returned once, when nothing can be on its way any more.
+   */
+  takeDoubts(): string[] {
+    const { clock, timing } = this.#core;
+    const settled = [...this.#doubts].filter(([, since]) => clock.elapsed() - since >= timing.reportAgain);
+    for (const [block] of settled) this.#doubts.delete(block);
+    return settled.map(([block]) => block);
   }
 
   get unreported(): number {
@@ -39,7 +52,10 @@ export class Reports {
     const seen = await checkImported(core, new Set(batch.map(([block]) => block)), signal);
     const writes = this.#plan(batch.map(([block]) => block));
     const conditions = [presenceCondition(core), ...seenConditions(core, seen)];
-    const written = await writeAll(core, { conditions, writes }, signal);
+    const written = await writeAll(core, { conditions, writes }, signal).catch((error: unknown) => {
+      if (isUncertain(error) || signal.aborted) this.#doubt(batch);
+      throw error;
+    });
     core.faults.reach('report:written');
     if (written === undefined) return true;
     for (const [block, changes] of batch) this.#settle(block, changes);
@@ -51,6 +67,10 @@ export class Reports {
     const strange = this.#core.book.borrowed().filter((held) => held.isStrange === true);
     const unread = new Set(strange.map(({ lender }) => lender));
     return [...this.#dirty].filter(([block]) => !unread.has(block));
+  }
+
+  #doubt(batch: readonly (readonly [block: string, changes: number])[]): void {
+    for (const [block] of batch) this.#doubts.set(block, this.#core.clock.elapsed());
   }
 
   /** What has changed again meanwhile stays. */

@@ -13,6 +13,7 @@ import {
 } from '@podwire/store';
 import type { Fault, MemoryFaults, MemoryStore } from '@podwire/store/memory';
 import { unanswered, withTransact } from './between.js';
+import { LateWrites } from './late.js';
 import {
   type Disk,
   keys,
@@ -78,8 +79,7 @@ export class World {
   readonly #running = new Set<Promise<void>>();
   /** `NODE OWNER` of pods that run on nodes that were given up: their addresses are others'. */
   readonly #forfeited = new Set<string>();
-  /** Writes that are on their way. Nobody waits for them any more, or not for long. */
-  readonly #late: Transaction[] = [];
+  readonly #late = new LateWrites(this.cluster.clock, this.cluster.admin);
   readonly #rebooted = new Set<string>();
   /** Pods of the workload, by owner. */
   readonly #podNames = new Map<string, string>();
@@ -148,7 +148,7 @@ export class World {
       if (machine.hanging === 0 || transaction.writes.length === 0)
         return store.transact(transaction, options);
       machine.hanging--;
-      this.#late.push(transaction);
+      this.#late.add(transaction);
       return unanswered(options);
     });
     const wrap = (store: Store): Store =>
@@ -187,9 +187,8 @@ export class World {
   }
 
   /** A write that nobody waits for any more is done, if it still can be. */
-  async arrive(at: number): Promise<void> {
-    const [transaction] = this.#late.splice(at % Math.max(1, this.#late.length), 1);
-    if (transaction !== undefined) await this.cluster.admin.transact(transaction);
+  arrive(at: number): Promise<void> {
+    return this.#late.arrive(at);
   }
 
   /** Other wishes for the pods of the workload; undefined: it is deleted. */
@@ -366,7 +365,7 @@ export class World {
   async end(): Promise<void> {
     await this.setLayout(0);
     for (const machine of this.machines) await this.#heal(machine);
-    while (this.#late.length > 0) await this.arrive(0);
+    await this.#late.arriveAll();
     await this.advance(60_000);
     await this.check();
     for (const machine of this.machines) await this.#empty(machine);
