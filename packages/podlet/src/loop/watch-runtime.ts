@@ -5,7 +5,7 @@ import { pauseFor, repeat } from './cadence.js';
 import type { PodletLog } from './dependencies.js';
 import { uidLabel } from './marks.js';
 import type { RuntimeView } from './runtime-view.js';
-import { forEachLimited } from './semaphore.js';
+import { createSemaphore } from './semaphore.js';
 import type { LoopSettings } from './settings.js';
 
 export interface WatchOptions {
@@ -23,7 +23,12 @@ export interface WatchOptions {
 /** Keeps the view true: listings again and again, and events where the runtime has them (specification §1.5). */
 export async function watchRuntime(options: WatchOptions, signal: AbortSignal): Promise<void> {
   const events: Events = { flowing: false };
-  await Promise.all([relistForEver(options, events, signal), followEvents(options, events, signal)]);
+  const clearing = createClearing(options, signal);
+  await Promise.all([
+    relistForEver(options, events, clearing, signal),
+    followEvents(options, events, signal),
+  ]);
+  await clearing.end();
 }
 
 interface Events {
@@ -31,13 +36,18 @@ interface Events {
   flowing: boolean;
 }
 
-async function relistForEver(options: WatchOptions, events: Events, signal: AbortSignal): Promise<void> {
+async function relistForEver(
+  options: WatchOptions,
+  events: Events,
+  clearing: Clearing,
+  signal: AbortSignal,
+): Promise<void> {
   const { settings } = options;
   let failed = false;
   const pause = () => (events.flowing && !failed ? settings.relistWithEventsMs : settings.relistMs);
   await repeat(options.clock, pause, signal, async () => {
     try {
-      await relist(options, signal);
+      await relist(options, clearing, signal);
       failed = false;
     } catch (error) {
       if (!failed && !signal.aborted)
@@ -47,13 +57,35 @@ async function relistForEver(options: WatchOptions, events: Events, signal: Abor
   });
 }
 
-async function relist(options: WatchOptions, signal: AbortSignal): Promise<void> {
+async function relist(options: WatchOptions, clearing: Clearing, signal: AbortSignal): Promise<void> {
   const { changed, vanished } = await options.view.relist(signal);
   options.onRelisted();
   for (const uid of changed) options.onChange(uid);
-  await forEachLimited(vanished, options.settings.concurrentStatus, ({ id }) =>
-    clearVanished(options, id, signal),
-  );
+  for (const { id } of vanished) clearing.begin(id);
+}
+
+/** Sandboxes that are being cleared. Listings do not wait for it: a network that hangs on its way down is one pod's trouble. */
+interface Clearing {
+  begin(podSandboxId: string): void;
+  /** Resolves when all that was begun is over. */
+  end(): Promise<void>;
+}
+
+function createClearing(options: WatchOptions, signal: AbortSignal): Clearing {
+  const turns = createSemaphore(options.settings.concurrentStatus);
+  const running = new Set<Promise<void>>();
+  return {
+    begin(podSandboxId) {
+      const run = turns
+        .run(() => clearVanished(options, podSandboxId, signal), signal)
+        .catch(() => undefined) // The podlet stops before its turn.
+        .finally(() => running.delete(run));
+      running.add(run);
+    },
+    async end() {
+      await Promise.all(running);
+    },
+  };
 }
 
 /** Somebody has removed a sandbox behind our back; its network is still to be taken down. Both calls may come twice. */
@@ -66,7 +98,7 @@ async function clearVanished(
     await runtime.stopPodSandbox({ podSandboxId }, { signal, timeoutMs: settings.callTimeoutMs });
     await runtime.removePodSandbox({ podSandboxId }, { signal, timeoutMs: settings.callTimeoutMs });
   } catch (error) {
-    if (!isCriError(error, 'NOT_FOUND')) {
+    if (!isCriError(error, 'NOT_FOUND') && !signal.aborted) {
       log.warn(
         { sandbox: podSandboxId, error: describeError(error) },
         'a sandbox that somebody removed could not be cleared',

@@ -38,6 +38,20 @@ describe('listings', () => {
     await podlet.stop();
   });
 
+  it('do not wait until a sandbox that somebody removed is cleared', async () => {
+    const bench = createBench();
+    const podlet = bench.start();
+    bench.file.say([aPod(), aPod({ name: 'other' })]);
+    await bench.clock.advance(3 * second);
+    bench.runtime.fail('stopPodSandbox', { how: 'hangs' });
+    await bench.runtime.removePodSandbox({ podSandboxId: podlet.view('uid-web')?.sandboxId ?? '' });
+    await bench.clock.advance(2 * second);
+    bench.runtime.crash(podlet.view('uid-other')?.containers[0]?.containerID ?? '');
+    await bench.clock.advance(2 * second);
+    expect(podlet.view('uid-other')?.containers[0]?.restartCount).toBe(1);
+    await podlet.stop();
+  });
+
   it('become rare while events flow, which are acted on at once', async () => {
     const bench = createBench({ hasEvents: true });
     const podlet = bench.start();
