@@ -85,12 +85,19 @@ async function list(asking: Asking, uid: string | undefined, signal: AbortSignal
     asking.runtime.listPodSandbox({ filter: { id: '', labelSelector } }, options),
     asking.runtime.listContainers({ filter: { id: '', podSandboxId: '', labelSelector } }, options),
   ]);
-  const isOurs = (item: { labels: Record<string, string> }) => item.labels[nodeLabel] === asking.node;
   return {
     question,
-    sandboxes: sandboxes.items.filter(isOurs),
-    containers: containers.containers.filter(isOurs),
+    sandboxes: sandboxes.items.filter((item) => isOurs(asking, item)),
+    containers: containers.containers.filter((item) => isOurs(asking, item)),
   };
+}
+
+/** Events tell of everything in the runtime. */
+function isOurs(
+  { node }: RuntimeViewOptions,
+  item: { readonly labels: Readonly<Record<string, string>> },
+): boolean {
+  return item.labels[nodeLabel] === node;
 }
 
 async function relist(asking: Asking, signal: AbortSignal): Promise<Relisted> {
@@ -160,7 +167,7 @@ async function askSandbox(asking: Asking, id: string, signal: AbortSignal): Prom
     return answer.status;
   });
   if (status === undefined) table.remove(id, question);
-  else putSandbox(table, status, question);
+  else if (isOurs(asking, status)) putSandbox(table, status, question);
 }
 
 function putSandbox(table: PodTable, status: PodSandboxStatus, question: number): void {
@@ -182,7 +189,7 @@ async function askContainer(
     return answer.status;
   });
   if (status === undefined) table.remove(id, question);
-  else putContainer(table, status, sandboxId, question);
+  else if (isOurs(asking, status)) putContainer(table, status, sandboxId, question);
 }
 
 function putContainer(table: PodTable, status: ContainerStatus, sandboxId: string, question: number): void {

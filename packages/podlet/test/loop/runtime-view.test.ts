@@ -47,6 +47,17 @@ describe('the view of the runtime', () => {
     expect((await view.relist(signal)).changed).toEqual(new Set());
   });
 
+  it('takes nothing in that is not ours, though somebody asks for it', async () => {
+    const runtime = createFakeRuntime();
+    const { podSandboxId } = await runtime.runPodSandbox({
+      config: configOf('theirs', 'node2'),
+      runtimeHandler: '',
+    });
+    const view = viewOf(runtime);
+    await view.refreshSandbox(podSandboxId, signal);
+    expect([...view.uids()]).toEqual([]);
+  });
+
   it('is not set back by the answer to an older question', async () => {
     const runtime = createFakeRuntime();
     const gate = createGate<PodSandboxStatusResponse>();
