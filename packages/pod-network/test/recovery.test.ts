@@ -120,6 +120,35 @@ describe('at start', () => {
     expect(harness.calls('DEL').at(-1)?.env['CNI_NETNS']).toBe('');
   });
 
+  test('a record that cannot be read now is no proof that there is nothing to take off', async () => {
+    let broken = true;
+    const plugin: FakePlugin = ({ command }) =>
+      command === 'ADD' ? { result: result() } : broken ? { code: 1, stderr: 'not yet' } : undefined;
+    const clock = createTestClock();
+    const harness = harnessOf({ plugins: { bridge: plugin }, system: { clock } });
+    await (await harness.start()).setUp(makePod(harness, 'c1'));
+    cutOff(harness, 'c1');
+    const network = await harness.start();
+    broken = false;
+    const record = path.join(harness.state, 'sandboxes/c1.json');
+    // As good as a full table of descriptors or a bad disk.
+    fs.renameSync(record, `${record}.away`);
+    fs.mkdirSync(record);
+    await expect(network.tearDown(makePod(harness, 'c1'))).rejects.toMatchObject({
+      code: 'NETWORK_DETACH_FAILED',
+      message: expect.stringContaining('EISDIR') as string,
+    });
+    await clock.advance(65_000);
+    await expect
+      .poll(() => harness.log)
+      .toContainEqual(expect.objectContaining({ message: 'could not look for leftovers' }));
+    expect(harness.calls('DEL')).toHaveLength(1);
+    fs.rmdirSync(record);
+    fs.renameSync(`${record}.away`, record);
+    await network.tearDown(makePod(harness, 'c1'));
+    expect([harness.calls('DEL').length, harness.records()]).toEqual([2, []]);
+  });
+
   test('a plugin that hangs keeps nobody from starting', async () => {
     const plugin: FakePlugin = ({ command }) =>
       command === 'DEL' ? new Promise(() => undefined) : { result: result() };

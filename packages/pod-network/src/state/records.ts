@@ -30,7 +30,7 @@ export interface SandboxRecord {
 export interface SandboxRecords {
   /** Atomic. @throws the errors of the file system */
   write(record: SandboxRecord): Promise<void>;
-  /** Undefined when there is none that can be used. */
+  /** Undefined when there is none that can be used. @throws the errors of the file system: then nobody knows */
   read(sandboxId: string): Promise<SandboxRecord | undefined>;
   /** One that is gone already is fine. */
   remove(sandboxId: string): Promise<void>;
@@ -65,7 +65,9 @@ export function createSandboxRecords(directory: string, durable: boolean): Sandb
       const names = (await namesIn(directory)).filter(
         (name) => !name.startsWith('.') && name.endsWith(extension),
       );
-      const records = await Promise.all(names.map((name) => readRecord(path.join(directory, name))));
+      const records = await Promise.all(
+        names.map((name) => readRecord(path.join(directory, name)).catch(() => undefined)),
+      );
       return records.filter((record) => record !== undefined);
     },
   };
@@ -101,9 +103,23 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 
 /** A file that is no record (anymore) is as good as none: the CNI cache still has what a finished ADD needs for its DEL. */
 async function readRecord(file: string): Promise<SandboxRecord | undefined> {
+  const text = await readText(file);
+  const value = text === undefined ? undefined : parseText(text);
+  return isRecord(value) && path.basename(file) === `${value.sandboxId}${extension}` ? value : undefined;
+}
+
+async function readText(file: string): Promise<string | undefined> {
   try {
-    const value: unknown = JSON.parse(await fs.readFile(file, 'utf8'));
-    return isRecord(value) && path.basename(file) === `${value.sandboxId}${extension}` ? value : undefined;
+    return await fs.readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
