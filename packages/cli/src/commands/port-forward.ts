@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { describeError } from '@podwire/errors';
+import { describeError, PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
 import type { Command } from 'commander';
@@ -38,11 +38,17 @@ async function run(command: Command, io: Io, text: string, ports: readonly strin
   const api = openLocatedPodApi(command, io);
   const pod = await findPod(api, text, namespace);
   await untilInterrupted(io, async (signal) => {
-    const servers = await Promise.all(
-      forwards.map((forward) => listen(api, io, pod, forward, address, signal)),
-    );
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    for (const server of servers) server.close();
+    const servers: net.Server[] = [];
+    try {
+      for (const forward of forwards) servers.push(await listen(api, io, pod, forward, address, signal));
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        if (signal.aborted) resolve();
+      });
+    } finally {
+      // Those that listen would keep the process when another port cannot be had.
+      for (const server of servers) server.close();
+    }
   });
 }
 
@@ -71,15 +77,15 @@ async function listen(
       socket.destroy();
     });
   });
+  const host = address.includes(':') ? `[${address}]` : address;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause) =>
+      reject(new PodwireError('REQUEST_INVALID', `cannot listen at ${host}:${local}`, { cause })),
+    );
     server.listen(local, address, resolve);
   });
   const { port } = server.address() as net.AddressInfo;
-  io.stdout.write(
-    `${address.includes(':') ? `[${address}]` : address}:${port} → pod/${fullName(pod)} port ${remote}\n`,
-  );
-  signal.addEventListener('abort', () => server.close(), { once: true });
+  io.stdout.write(`${host}:${port} → pod/${fullName(pod)} port ${remote}\n`);
   return server;
 }
 
