@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, PodwireError } from '@podwire/errors';
+import { endProcesses, markProcess } from '@podwire/linux';
 
 export interface Daemon {
   /** `pod agent`, for messages. */
@@ -14,6 +15,8 @@ export interface Daemon {
   readonly failure: ErrorCode;
   /** Whether it answers yet. */
   readonly answers: () => Promise<boolean>;
+  /** Milliseconds that it has for that; 20 s when absent. */
+  readonly patience?: number;
   readonly inside?: Inside;
 }
 
@@ -35,20 +38,27 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   const start = () => spawn(file, args, { detached: true, stdio: ['ignore', output, output] });
   const child = daemon.inside === undefined ? start() : daemon.inside(start);
   fs.closeSync(output);
-  await untilAnswers(daemon, child, signal);
-  child.unref();
-  return child.pid ?? 0;
+  try {
+    await untilAnswers(daemon, child, signal);
+    return child.pid ?? 0;
+  } catch (error) {
+    // It would come up later, and nobody would know of it.
+    if (child.pid !== undefined) await endProcesses([markProcess(daemon.name, child.pid)]);
+    throw error;
+  } finally {
+    child.unref();
+  }
 }
 
 async function untilAnswers(daemon: Daemon, child: ChildProcess, signal: AbortSignal): Promise<void> {
-  const end = performance.now() + readyDeadline;
+  const { patience = readyDeadline } = daemon;
+  const end = performance.now() + patience;
   let ended: string | undefined;
   child.once('error', (error) => (ended = error.message));
   child.once('exit', (code, name) => (ended = `it ended with ${name ?? code}`));
   while (!(await daemon.answers())) {
-    if (signal.aborted) child.kill();
     signal.throwIfAborted();
-    if (ended === undefined && performance.now() > end) ended = `no sign within ${readyDeadline} ms`;
+    if (ended === undefined && performance.now() > end) ended = `no sign within ${patience} ms`;
     if (ended !== undefined) throw didNotStart(daemon, ended);
     await sleep(pause);
   }
