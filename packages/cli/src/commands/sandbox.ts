@@ -53,14 +53,21 @@ async function run(command: Command, io: Io): Promise<void> {
   const { openExporter } = await import('../pod-agent/export-spans.js');
   const exporter = await openExporter(io.env, log);
   const tracer = exporter === undefined ? noTracer : createTracer({ onEnd: (span) => exporter.add(span) });
-  const opened = await openRuntime(settings, tracer, log);
-  const server = await serveCri(opened.runtime, { socket: words.listen });
-  log.info({ socket: words.listen, ms: Math.round(performance.now()) }, 'ready');
-  const signal = await new Promise<string>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
-  });
-  log.info({ signal }, 'asked to stop');
-  await server.close();
-  await opened.close();
-  await exporter?.close();
+  // What is open keeps the process, also after a failure.
+  try {
+    const opened = await openRuntime(settings, tracer, log);
+    try {
+      const server = await serveCri(opened.runtime, { socket: words.listen });
+      log.info({ socket: words.listen, ms: Math.round(performance.now()) }, 'ready');
+      const signal = await new Promise<string>((resolve) => {
+        for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
+      });
+      log.info({ signal }, 'asked to stop');
+      await server.close();
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await exporter?.close();
+  }
 }

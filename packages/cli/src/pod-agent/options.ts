@@ -1,5 +1,5 @@
 /** Options that `podwire podlet` and `podwire sandbox` have in common. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 
 const collect = (value: string, before: readonly string[] | undefined): string[] => [
   ...(before ?? []),
@@ -26,7 +26,11 @@ export function addPodOptions(command: Command): Command {
     )
     .option('--url <url>', 'manifests of a web server; several times for several', collect, [])
     .option('--header <line>', '"Name: value" for those requests; several times for several', collect, [])
-    .option('--name-suffix <what>', 'node: put -NODE behind the names of pods, as kubelet does; none', 'none')
+    .addOption(
+      new Option('--name-suffix <what>', 'node: put -NODE behind the names of pods, as kubelet does; none')
+        .choices(['node', 'none'])
+        .default('none'),
+    )
     .option('--kubeconfig <file>', 'also the pods that an API server has bound to this node')
     .option('--logs <dir>', 'where containers’ logs go')
     .option('--cluster-dns <address>', 'the cluster’s DNS server; several times for several', collect, [])

@@ -45,7 +45,25 @@ export async function runPodAgent(
   stopped: AbortController,
 ): Promise<void> {
   fs.mkdirSync(settings.places.podletState, { recursive: true, mode: 0o700 });
+  // The latest first; also when the rest cannot be opened: what is open keeps the process.
+  const ends: (() => Promise<void>)[] = [];
+  try {
+    await openPodAgent(settings, log, stopped, ends);
+    await untilAborted(stopped.signal);
+  } finally {
+    for (const end of ends.toReversed()) await end();
+  }
+}
+
+/** @param ends takes how to close each thing once it is open */
+async function openPodAgent(
+  settings: PodAgentSettings,
+  log: Log,
+  stopped: AbortController,
+  ends: (() => Promise<void>)[],
+): Promise<void> {
   const exporter = await openExporter(process.env, log);
+  if (exporter !== undefined) ends.push(() => exporter.close());
   const onSpan = (span: Span): void => exporter?.add(span);
   // A runtime in this process makes spans too; the pod agent, which keeps them, comes after it.
   const listeners = [onSpan];
@@ -54,13 +72,16 @@ export async function runPodAgent(
     onEnd: (span) => listeners.forEach((tell) => tell(span)),
   });
   const opened = await openRuntime(settings, tracer, log);
+  ends.push(() => opened.close());
   const { runtimeName, runtimeVersion } = await opened.runtime.version({ version: 'v1' });
   const kubernetes =
     settings.kubeconfig === undefined ? undefined : await openKubernetes(settings, clock, log, runtimeName);
+  if (kubernetes !== undefined) ends.push(() => kubernetes.close());
   const sources = createSources(settings);
   const checkpoints = createPodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
   const restored = kubernetes === undefined ? [] : await loadCheckpoints(checkpoints, log);
   const podlet = startParts(settings, { opened, kubernetes, sources, checkpoints, restored, log, onSpan });
+  ends.push(() => podlet.stop());
   listeners.push((span) => podlet.record(span));
   const server = await startPodletServer(
     describeApi(settings, podlet, { opened, sources, stopped }, `${runtimeName} ${runtimeVersion}`),
@@ -70,15 +91,16 @@ export async function runPodAgent(
       onBroken: (err) => log.debug({ err }, 'an API request ended early'),
     },
   );
+  ends.push(() => server.stop());
   log.info({ socket: settings.places.podSocket, ms: Math.round(performance.now()) }, 'ready');
-  await new Promise<void>((resolve) =>
-    stopped.signal.addEventListener('abort', () => resolve(), { once: true }),
-  );
-  await server.stop();
-  await podlet.stop();
-  await kubernetes?.close();
-  await opened.close();
-  await exporter?.close();
+}
+
+/** At once for a signal that came while everything was being opened. */
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
 }
 
 interface Sources {

@@ -1,5 +1,7 @@
 /** What `podwire podlet` and `podwire sandbox` are told on their command lines, with defaults that fit together. */
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import path from 'node:path';
+import { PodwireError } from '@podwire/errors';
 import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
 
 export interface RuntimeSettings {
@@ -101,13 +103,19 @@ export function readPodAgentSettings(
   };
 }
 
-/** `Name: value`; the same name again adds a value. */
+/** `Name: value`; the same name again adds a value. @throws PodwireError CONFIG_INVALID without the line, which may be a secret */
 function readHeaders(lines: readonly string[]): Record<string, string[]> {
-  const headers: Record<string, string[]> = {};
-  for (const line of lines) {
+  const headers = new Map<string, string[]>();
+  for (const [index, line] of lines.entries()) {
     const at = line.indexOf(':');
-    const name = line.slice(0, at).trim();
-    (headers[name] ??= []).push(line.slice(at + 1).trim());
+    const [name, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      throw new PodwireError('CONFIG_INVALID', `--header, number ${index + 1}: must be "Name: value"`);
+    }
+    headers.set(name, [...(headers.get(name) ?? []), value]);
   }
-  return headers;
+  return Object.fromEntries(headers);
 }
