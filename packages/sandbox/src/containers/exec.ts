@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplex, Writable } from 'node:stream';
 import { CriError } from '@podwire/cri';
+import { deadlineSignal } from '@podwire/rim';
 import type { Docker } from '../docker/index.js';
 import { createFrameReader, type Frame } from '../docker/index.js';
 import type { StreamCall } from '@podwire/cri/streaming';
@@ -31,7 +32,7 @@ export async function execSync(
   const { Id } = await inspectRunning(docker, id, signal);
   const options = { argv, tty: false, stdin: false, stdout: true, stderr: true };
   const execId = await docker.createExec(Id, options, { signal });
-  const over = milliseconds === 0 ? undefined : AbortSignal.timeout(milliseconds);
+  const over = milliseconds === 0 ? undefined : deadlineSignal(milliseconds);
   const either = over === undefined ? signal : AbortSignal.any([signal, over]);
   const stream = await docker.startExec(execId, false, { signal: either });
   try {

@@ -26,6 +26,8 @@ export interface Connection {
 }
 
 export const defaultTimeoutMs = 120_000;
+/** Milliseconds. Node takes what is longer for one, and a StopContainer with a grace period of a month would be over at once. */
+const longestTimer = 2 ** 31 - 1;
 /** An answer larger than this is no answer: a list of ten thousand containers has some 20 MB. */
 const bodyCap = 64 * 1024 * 1024;
 
@@ -76,7 +78,7 @@ function begin(
   let reason: Error | undefined;
   const giveUp = (why: Error): void => void outgoing.destroy((reason ??= why));
   const late = (): void => giveUp(new DockerTimeoutError(`${method} ${path}`, milliseconds));
-  const timer = setTimeout(late, milliseconds);
+  const timer = setTimeout(late, Math.min(milliseconds, longestTimer));
   const abort = (): void => giveUp(toError(request.signal?.reason));
   request.signal?.addEventListener('abort', abort, { once: true });
   outgoing.once('close', () => {

@@ -118,6 +118,13 @@ describe('errors', () => {
     await expect(docker.diskUsage()).rejects.toThrow(/cut off/);
   });
 
+  test('a time of more than 24 days is not over at once', async () => {
+    const docker = await open({
+      answers: { 'GET /info': (response) => void setTimeout(() => response.end('{}'), 50) },
+    });
+    expect(await docker.info({ timeoutMs: 30 * 24 * 3_600_000 })).toEqual({});
+  });
+
   test('a signal ends the call with its reason, also while the answer comes', async () => {
     const docker = await open({
       answers: {
