@@ -1,7 +1,7 @@
 /** The few verbs of the Kubernetes API that a pod agent needs, as JSON over one connection pool. */
 import { splitLines } from '@podwire/local-api';
 import { deadlineSignal } from '@podwire/rim';
-import { Pool } from 'undici';
+import { errors, Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.js';
 
 /** What the API server answered instead of what was asked for. */
@@ -27,21 +27,35 @@ export interface RequestOptions {
   readonly contentType?: string;
 }
 
+export interface WatchOptions extends RequestOptions {
+  /** The server has begun to answer. */
+  readonly onOpen?: () => void;
+}
+
 export type Verb = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 export interface KubernetesClient {
   /** @throws KubernetesError; the connection's errors; the signal's reason. 30 s at most */
   request<T>(verb: Verb, path: string, options: RequestOptions): Promise<T>;
   /** The documents of a watch while they come. @throws as `request`; ends when the server ends it */
-  watch<T>(path: string, options: RequestOptions): AsyncIterable<T>;
+  watch<T>(path: string, options: WatchOptions): AsyncIterable<T>;
   close(): Promise<void>;
 }
 
 const requestDeadline = 30_000;
+/**
+ * Bookmarks come every minute. When three have not, nobody is there any more: a connection that was cut without a word stays open
+ * for ever otherwise, and no pod is heard of again (kubernetes #87615).
+ */
+const usualSilence = 180_000;
 /** An answer longer than this is no answer of an API server: 500 pods are some megabytes. */
 const longestAnswer = 256 * 1024 * 1024;
 
-export function createKubernetesClient(access: ClusterAccess): KubernetesClient {
+/** @param watchSilence milliseconds after which a watch that says nothing is given up */
+export function createKubernetesClient(
+  access: ClusterAccess,
+  { watchSilence = usualSilence }: { readonly watchSilence?: number } = {},
+): KubernetesClient {
   const pool = new Pool(access.server, {
     connections: 8,
     connect: {
@@ -52,17 +66,18 @@ export function createKubernetesClient(access: ClusterAccess): KubernetesClient 
       ...(access.serverName === undefined ? {} : { servername: access.serverName }),
     },
     headersTimeout: requestDeadline,
-    // A watch is silent for as long as nothing happens; bookmarks come every minute.
+    // Of requests the whole deadline counts, of watches their silence.
     bodyTimeout: 0,
     maxResponseSize: -1,
   });
-  const send = async (verb: Verb, path: string, options: RequestOptions) => {
+  const send = async (verb: Verb, path: string, options: RequestOptions, bodyTimeout = 0) => {
     const { signal, query, body, contentType = 'application/json' } = options;
     const token = await access.token?.(signal);
     const response = await pool.request({
       method: verb,
       path: path + formatQuery(query),
       signal,
+      bodyTimeout,
       headers: {
         accept: 'application/json',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -79,11 +94,15 @@ export function createKubernetesClient(access: ClusterAccess): KubernetesClient 
       const signal = deadlineSignal(requestDeadline, options.signal);
       return JSON.parse(await readAll(await send(verb, path, { ...options, signal }), longestAnswer)) as T;
     },
-    async *watch<T>(path: string, options: RequestOptions): AsyncIterable<T> {
-      const body = await send('GET', path, options);
+    async *watch<T>(path: string, options: WatchOptions): AsyncIterable<T> {
+      const body = await send('GET', path, options, watchSilence);
+      options.onOpen?.();
       try {
         for await (const line of splitLines(body as AsyncIterable<Buffer>))
           if (line !== '') yield JSON.parse(line) as T;
+      } catch (error) {
+        if (!(error instanceof errors.BodyTimeoutError)) throw error;
+        throw new Error(`the API server has said nothing for ${watchSilence / 1000} s`, { cause: error });
       } finally {
         body.on('error', () => undefined).destroy();
       }

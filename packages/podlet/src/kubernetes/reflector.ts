@@ -53,13 +53,19 @@ export async function reflect<T extends ApiObject>(
   const copy: Copy<T> = { objects: new Map(), version: undefined };
   let pause = firstPause;
   while (!signal.aborted) {
+    const watch: Watch = { openedAt: undefined, heard: false };
     try {
-      if (copy.version === undefined) await listAll(options, copy, signal);
+      if (copy.version === undefined) {
+        await listAll(options, copy, signal);
+        pause = firstPause;
+        options.onTrouble(undefined);
+      }
+      await follow(options, copy, watch, signal);
+      if (isShort(watch, options.clock)) throw new Error('the API server ends each watch at once');
       pause = firstPause;
-      options.onTrouble(undefined);
-      await follow(options, copy, signal);
     } catch (error) {
       if (signal.aborted) return;
+      if (!isShort(watch, options.clock)) pause = firstPause;
       const isWatchGone = isGone(error) && copy.version !== undefined;
       copy.version = isGone(error) ? undefined : copy.version;
       if (isWatchGone) {
@@ -72,6 +78,20 @@ export async function reflect<T extends ApiObject>(
       pause = Math.min(pause * 2, longestPause);
     }
   }
+}
+
+interface Watch {
+  /** Elapsed time; undefined when the server has not let it begin. */
+  openedAt: number | undefined;
+  heard: boolean;
+}
+
+/** Milliseconds. */
+const shortestWatch = 1000;
+
+/** It never began, or ended before anything could be heard: to ask again at once would be a storm of requests. */
+function isShort({ openedAt, heard }: Watch, clock: Clock): boolean {
+  return !heard && (openedAt === undefined || clock.elapsed() - openedAt < shortestWatch);
 }
 
 interface Copy<T> {
@@ -101,10 +121,15 @@ async function listAll<T extends ApiObject>(
 }
 
 async function follow<T extends ApiObject>(
-  { client, path, fieldSelector, random, onChange }: ReflectorOptions<T>,
+  { client, path, fieldSelector, clock, random, onChange, onTrouble }: ReflectorOptions<T>,
   copy: Copy<T>,
+  watch: Watch,
   signal: AbortSignal,
 ): Promise<void> {
+  const onOpen = (): void => {
+    watch.openedAt = clock.elapsed();
+    onTrouble(undefined);
+  };
   const query = {
     fieldSelector,
     watch: 'true',
@@ -112,11 +137,12 @@ async function follow<T extends ApiObject>(
     resourceVersion: copy.version,
     timeoutSeconds: Math.round(watchSeconds * (1 + random())),
   };
-  for await (const event of client.watch<WatchEvent<T>>(path, { signal, query })) {
+  for await (const event of client.watch<WatchEvent<T>>(path, { signal, query, onOpen })) {
     if (event.type === 'ERROR') {
       const { code = 500, reason = '', message = 'the watch failed' } = event.object;
       throw new KubernetesError(code, reason, message);
     }
+    watch.heard = true;
     copy.version = event.object.metadata.resourceVersion;
     if (event.type === 'BOOKMARK') continue;
     if (event.type === 'DELETED') copy.objects.delete(event.object.metadata.uid);

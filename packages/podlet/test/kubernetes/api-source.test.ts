@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Snapshot } from '../../src/contract.js';
 import { createApiSource } from '../../src/kubernetes/api-source.js';
 import { createKubernetesClient } from '../../src/kubernetes/client.js';
@@ -12,16 +12,22 @@ const clock = {
   sleep: (_milliseconds: number, signal: AbortSignal) => delay(1, undefined, { signal }),
 };
 
-async function follow(server: FakeApiServer) {
-  const client = createKubernetesClient({
-    server: await server.start(),
-    verify: true,
-    token: () => Promise.resolve('secret'),
-  });
+async function follow(server: FakeApiServer, { pauses = [] as number[], watchSilence = 60_000 } = {}) {
+  const client = createKubernetesClient(
+    { server: await server.start(), verify: true, token: () => Promise.resolve('secret') },
+    { watchSilence },
+  );
   const seen: Snapshot[] = [];
   let wake = (): void => undefined;
   const stop = new AbortController();
-  const source = createApiSource({ client, node: 'n1', clock, random: () => 0 });
+  const noting: typeof clock = {
+    ...clock,
+    sleep: (milliseconds, signal) => {
+      pauses.push(milliseconds);
+      return clock.sleep(milliseconds, signal);
+    },
+  };
+  const source = createApiSource({ client, node: 'n1', clock: noting, random: () => 0 });
   const emit = (snapshot: Snapshot): void => {
     seen.push(snapshot);
     wake();
@@ -114,6 +120,48 @@ test('a server that never answered leaves us ignorant; one that goes away change
   expect(names()).toEqual(['a']);
   expect(seen.at(-1)).not.toHaveProperty('incomplete');
   await until(() => seen.at(-1)!.problems.length === 0);
+});
+
+describe('a server that was listed and then', () => {
+  const growing = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
+
+  test('refuses to be watched is asked more and more seldom, and the problem stays until it does not', async () => {
+    const server = new FakeApiServer();
+    server.put('a');
+    const pauses: number[] = [];
+    const { seen, until } = await follow(server, { pauses });
+    await server.until(isWatch);
+    server.failures.push(...growing.slice(1).map(() => 503));
+    server.breakWatches();
+    await server.until(isWatch, growing.length + 1);
+    await until(() => seen.at(-1)!.problems.length === 0);
+    expect(pauses).toEqual(growing);
+    const told = seen.map(({ problems }) => problems.length);
+    expect(told.lastIndexOf(1) - told.indexOf(1)).toBeLessThan(2);
+    expect(seen.at(-1)).not.toHaveProperty('incomplete');
+  });
+
+  test('ends each watch at once, without a word, is no reason for a storm', async () => {
+    const server = new FakeApiServer();
+    server.put('a');
+    server.endsWatches = true;
+    const pauses: number[] = [];
+    const { seen } = await follow(server, { pauses });
+    await server.until(isWatch, growing.length + 1);
+    expect(pauses.slice(0, growing.length)).toEqual(growing);
+    expect(seen.flatMap(({ problems }) => problems).map(({ message }) => message)).toContain(
+      'the API server ends each watch at once',
+    );
+  });
+
+  test('says nothing any more, not even a bookmark, is watched anew', async () => {
+    const server = new FakeApiServer();
+    server.put('a');
+    const { seen, until } = await follow(server, { watchSilence: 100 });
+    const silent = 'the API server has said nothing for 0.1 s';
+    await until(() => seen.some(({ problems }) => problems[0]?.message.startsWith(silent) === true));
+    await server.until(isWatch, 2);
+  });
 });
 
 test('what a newer server knows is passed by', async () => {

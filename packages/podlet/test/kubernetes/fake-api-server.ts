@@ -28,6 +28,8 @@ export class FakeApiServer {
   /** Versions before this are forgotten: a watch from there gets 410. */
   oldest = 0;
   version = 100;
+  /** Watches end as soon as they have begun. */
+  endsWatches = false;
   /** Items a page. */
   page = 2;
   /** The next answers, instead of the real ones: HTTP status codes. */
@@ -142,6 +144,7 @@ export class FakeApiServer {
   #watch(response: ServerResponse, from: number): void {
     if (from < this.oldest) return this.#fail(response, 410);
     response.writeHead(200).flushHeaders();
+    if (this.endsWatches) return void response.end();
     this.#watches.add(response);
     response.on('close', () => this.#watches.delete(response));
   }
