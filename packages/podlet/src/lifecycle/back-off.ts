@@ -23,6 +23,8 @@ export function createBackOff({ initial, max }: BackOffRule): BackOff {
     remaining(key, since, now) {
       const entry = entries.get(key);
       if (entry === undefined || isOld(entry.updated, since)) return 0;
+      // Both lie ahead: the clock was set back since then.
+      if (since > now && entry.updated > now) return 0;
       return Math.max(0, since + entry.pause - now);
     },
     next(key, now) {

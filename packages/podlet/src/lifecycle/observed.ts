@@ -42,12 +42,12 @@ export interface ObservedPod {
 
 export const nothingObserved: ObservedPod = { sandboxes: [], containers: [] };
 
-/** For `sort`: what was created later comes first; the attempt decides between equals. */
+/** For `sort`: the last attempt comes first, since clocks are set back and attempts never are; time decides between equals. */
 export function newestFirst(
   one: { readonly createdAt: number; readonly attempt: number },
   other: { readonly createdAt: number; readonly attempt: number },
 ): number {
-  return other.createdAt - one.createdAt || other.attempt - one.attempt;
+  return other.attempt - one.attempt || other.createdAt - one.createdAt;
 }
 
 export function newestInstance(observed: ObservedPod, name: string): ObservedContainer | undefined {

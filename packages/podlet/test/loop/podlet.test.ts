@@ -87,6 +87,30 @@ describe('a pod that is wanted', () => {
     await podlet.stop();
   });
 
+  it('gets through a wall clock that is set back', async () => {
+    const bench = createBench();
+    const podlet = bench.start();
+    const failing = aPod({
+      name: 'failing',
+      spec: { containers: [aContainer('main', { command: ['exit', '1'] })] },
+    });
+    bench.file.say([aPod(), failing]);
+    await bench.clock.advance(5 * second);
+    const restarts = () => podlet.view('uid-failing')?.containers[0]?.restartCount ?? 0;
+    const before = restarts();
+    bench.clock.jump(-3_600 * second);
+    bench.runtime.crash(podlet.view('uid-web')?.containers[0]?.containerID ?? '');
+    await bench.clock.advance(30 * second);
+    expect(podlet.view('uid-web')?.containers[0]).toMatchObject({ restartCount: 1, state: { running: {} } });
+    expect(restarts()).toBeGreaterThan(before);
+    const created = bench.runtime.counts.runPodSandbox;
+    bench.runtime.crashSandbox(podlet.view('uid-web')?.sandboxId ?? '');
+    await bench.clock.advance(30 * second);
+    expect(podlet.view('uid-web')?.containers[0]?.state.running).toBeDefined();
+    expect(bench.runtime.counts.runPodSandbox - created).toBe(1);
+    await podlet.stop();
+  });
+
   it('whose containers end is started again with growing pauses', async () => {
     const starts: number[] = [];
     const bench = createBench({
