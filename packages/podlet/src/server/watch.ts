@@ -10,16 +10,24 @@ export async function* watchPods(
   signal: AbortSignal,
 ): AsyncIterable<PodChange> {
   const queue: PodChange[] = [];
+  let isTooSlow = false;
   let wake = (): void => undefined;
+  // Looked at here, since who does not read does not come back to ask for the next change either.
   const unsubscribe = subscribe((change) => {
     queue.push(change);
+    if (queue.length > longestQueue) {
+      isTooSlow = true;
+      queue.length = 0;
+      unsubscribe();
+    }
     wake();
   });
   signal.addEventListener('abort', () => wake(), { once: true });
   try {
-    while (!signal.aborted && queue.length <= longestQueue) {
+    while (!signal.aborted && !isTooSlow) {
       yield* queue.splice(0);
-      if (queue.length === 0 && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      if (queue.length === 0 && !signal.aborted && !isTooSlow)
+        await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
     unsubscribe();

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { PodView, Snapshot, SourceProblem } from '../../src/contract.js';
 import { type PodChange, type PodletApi } from '../../src/server/api.js';
 import { startPodletServer } from '../../src/server/server.js';
+import { watchPods } from '../../src/server/watch.js';
 import { createSourceSet } from '../../src/sources/source-set.js';
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
@@ -150,6 +151,21 @@ test('a watcher gets everything, then each change, and is forgotten when it leav
   await expect(watching).rejects.toMatchObject({ name: 'AbortError' });
   expect(kinds).toEqual(['all', 'pod']);
   await expect.poll(() => listeners.size).toBe(0);
+});
+
+test('a watcher that does not read is forgotten at once, not when it comes back', async () => {
+  const listeners = new Set<(change: PodChange) => void>();
+  const subscribe: PodletApi['subscribe'] = (listener) => {
+    listener({ kind: 'all', pods: [], problems: [] });
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  const changes = watchPods({ subscribe }, new AbortController().signal)[Symbol.asyncIterator]();
+  await changes.next();
+  const change: PodChange = { kind: 'pod', pod: view('web') };
+  for (let count = 0; count < 10_001; count += 1) for (const tell of listeners) tell(change);
+  expect(listeners.size).toBe(0);
+  expect(await changes.next()).toMatchObject({ done: true });
 });
 
 test('who adds a place is answered when it has spoken', async () => {
