@@ -12,7 +12,7 @@ export interface BackOff {
   next(key: string, now: number): void;
   /** The latest pause, 0 when there was none. */
   pause(key: string): number;
-  forget(prefix: string): void;
+  forget(key: string): void;
 }
 
 export function createBackOff({ initial, max }: BackOffRule): BackOff {
@@ -33,8 +33,6 @@ export function createBackOff({ initial, max }: BackOffRule): BackOff {
       entries.set(key, { pause: fresh ? initial : Math.min(max, entry.pause * 2), updated: now });
     },
     pause: (key) => entries.get(key)?.pause ?? 0,
-    forget(prefix) {
-      for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
-    },
+    forget: (key) => void entries.delete(key),
   };
 }

@@ -195,8 +195,10 @@ describe('pauses', () => {
     const backOff = createBackOff({ initial: 10_000, max: 300_000 });
     backOff.next('a', 0);
     expect(backOff.remaining('b', 0, 0)).toBe(0);
+    backOff.next('a:typo', 0);
     backOff.forget('a');
     expect(backOff.remaining('a', 0, 0)).toBe(0);
+    expect(backOff.remaining('a:typo', 0, 0)).toBe(10_000);
   });
 });
 
