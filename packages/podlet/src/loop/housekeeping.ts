@@ -37,7 +37,7 @@ export async function discardDirectories(cleaning: DirectoryCleaning): Promise<v
   try {
     for (const uid of await cleaning.preparation.list()) await discardOne(cleaning, uid);
   } catch (error) {
-    cleaning.log.warn({ error: describeError(error) }, 'directories of pods could not be cleaned');
+    cleaning.log.warn({ error: describeError(error) }, 'directories of pods could not be listed');
   }
 }
 
@@ -45,5 +45,12 @@ async function discardOne({ preparation, view, pool, log }: DirectoryCleaning, u
   const { sandboxes, containers } = view.observed(uid);
   if (pool.get(uid) !== undefined || sandboxes.length + containers.length > 0) return;
   log.info({ uid }, 'the directory of a pod that is gone is removed');
-  await preparation.discard(uid);
+  try {
+    await preparation.discard(uid);
+  } catch (error) {
+    log.warn(
+      { uid, error: describeError(error) },
+      'the directory of a pod that is gone could not be removed',
+    );
+  }
 }

@@ -286,6 +286,22 @@ describe('garbage', () => {
     await podlet.stop();
   });
 
+  it('of directories is collected although one cannot be removed', async () => {
+    const bench = createBench();
+    bench.preparation.uids.add('busy').add('free');
+    const podlet = bench.start({
+      preparation: {
+        ...bench.preparation,
+        discard: (uid) =>
+          uid === 'busy' ? Promise.reject(new Error('still mounted')) : bench.preparation.discard(uid),
+      },
+    });
+    bench.file.say([]);
+    await bench.clock.advance(61 * second);
+    expect([...bench.preparation.uids]).toEqual(['busy']);
+    await podlet.stop();
+  });
+
   it('of directories is collected when all sources have spoken', async () => {
     const bench = createBench({ sources: ['file', 'api'] });
     bench.preparation.uids.add('left-over');
