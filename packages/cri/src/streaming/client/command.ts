@@ -118,7 +118,7 @@ function feed(source: Readable, target: Writable, over: AbortSignal): void {
 async function copy(source: Readable | undefined, target: Writable | undefined): Promise<void> {
   if (source === undefined || target === undefined) return;
   for await (const chunk of chunksOf(source)) {
-    if (!target.write(chunk)) await drained(target);
+    if (!target.write(chunk) && !target.destroyed) await drained(target);
     if (target.destroyed) throw new CriError('CANCELLED', 'the output has nowhere to go');
   }
 }

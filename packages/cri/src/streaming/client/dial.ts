@@ -7,7 +7,7 @@ import { maxMessageLength } from '../websocket/connection.js';
 
 export interface DialOptions {
   readonly signal?: AbortSignal;
-  /** milliseconds for connection and upgrade; 30 s when absent */
+  /** milliseconds for connection and upgrade, and once more for the streams of a command; 30 s when absent */
   readonly timeoutMs?: number;
 }
 
@@ -102,6 +102,29 @@ export async function dialWebSocket(
     for (const reason of reasons) reason.removeEventListener('abort', giveUp);
   }
   return ws;
+}
+
+/**
+ * Waits for what a server that has upgraded must still do. `giveUp` ends it when the time or the caller's patience is over.
+ * @throws CriError
+ */
+export async function awaitServer<T>(
+  { signal, timeoutMs = defaultTimeoutMs }: DialOptions,
+  giveUp: () => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const reasons = signal === undefined ? [deadline] : [deadline, signal];
+  for (const reason of reasons) reason.addEventListener('abort', giveUp, { once: true });
+  if (signal?.aborted === true) giveUp();
+  try {
+    return await work();
+  } catch (error) {
+    giveUp();
+    throw unavailable(error as Error, signal, deadline);
+  } finally {
+    for (const reason of reasons) reason.removeEventListener('abort', giveUp);
+  }
 }
 
 async function refusal(response: http.IncomingMessage): Promise<UpgradeRefusedError> {

@@ -8,7 +8,7 @@ import {
 import { createSpdyConnection } from '../spdy/index.js';
 import { codecOf } from '../websocket/channels.js';
 import { createChannelConnection } from '../websocket/connection.js';
-import { dialSpdy, dialWebSocket, type DialOptions } from './dial.js';
+import { awaitServer, dialSpdy, dialWebSocket, type DialOptions } from './dial.js';
 import type { Transport } from './target.js';
 
 /** The client's ends of an exec or attach. */
@@ -39,24 +39,25 @@ async function openOverSpdy(url: string, wanted: WantedEnds, options: DialOption
   const { socket, protocol } = await dialSpdy(url, spdyCommandProtocols, options);
   const connection = createSpdyConnection(socket, { role: 'client' });
   const open = (type: string) => connection.open(new Map([['streamtype', type]]));
-  try {
-    // Servers start once all are there; none may be missing, and none may come that they do not wait for.
-    const error = await open('error');
-    return {
-      protocol,
-      error,
-      ...(wanted.stdin ? { stdin: await open('stdin') } : {}),
-      ...(wanted.stdout ? { stdout: await open('stdout') } : {}),
-      ...(wanted.stderr ? { stderr: await open('stderr') } : {}),
-      ...(wanted.tty && hasResizeStream(protocol) ? { resize: await open('resize') } : {}),
-      closed: connection.closed,
-      close: () => connection.close(),
-      destroy: () => connection.destroy(),
-    };
-  } catch (error) {
-    connection.destroy();
-    throw error;
-  }
+  return awaitServer(
+    options,
+    () => connection.destroy(),
+    async () => {
+      // Servers start once all are there; none may be missing, and none may come that they do not wait for.
+      const error = await open('error');
+      return {
+        protocol,
+        error,
+        ...(wanted.stdin ? { stdin: await open('stdin') } : {}),
+        ...(wanted.stdout ? { stdout: await open('stdout') } : {}),
+        ...(wanted.stderr ? { stderr: await open('stderr') } : {}),
+        ...(wanted.tty && hasResizeStream(protocol) ? { resize: await open('resize') } : {}),
+        closed: connection.closed,
+        close: () => connection.close(),
+        destroy: () => connection.destroy(),
+      };
+    },
+  );
 }
 
 async function openOverWebSocket(
