@@ -130,13 +130,14 @@ const specShape = object(
     imagePullSecrets: listOf(object({ name: withDefault(text, '') })),
     setHostnameAsFQDN: flag,
     activeDeadlineSeconds: integer(1, mostInt32),
+    readinessGates: optional(listOf(object({ conditionType: required(text, '') }))),
     hostUsers: onlyFlag(true, 'pods share the users of the node'),
     os,
   },
   {
     kept: (
       'affinity automountServiceAccountToken enableServiceLinks nodeSelector overhead preemptionPolicy priority ' +
-      'priorityClassName readinessGates schedulerName schedulingGates serviceAccount serviceAccountName tolerations ' +
+      'priorityClassName schedulerName schedulingGates serviceAccount serviceAccountName tolerations ' +
       'topologySpreadConstraints'
     ).split(' '),
     refused: {

@@ -16,6 +16,7 @@ describe('spec', () => {
       'must be a number not below 0, is -1',
     ],
     ['activeDeadlineSeconds: 0', 'activeDeadlineSeconds', 'must be a number not below 1, is 0'],
+    ['readinessGates: [null]', 'readinessGates[0].conditionType', 'is missing'],
     ['ephemeralContainers: []', 'ephemeralContainers', /^is not supported/],
     ['setHostnameAsFQDN: 1', 'setHostnameAsFQDN', 'must be true or false, is 1'],
     ['hostUsers: false', 'hostUsers', /^is not supported/],
