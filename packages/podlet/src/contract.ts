@@ -34,6 +34,8 @@ export interface Snapshot {
    * missing is not gone, and the source is not ready.
    */
   readonly incomplete?: boolean;
+  /** Of an incomplete one, uids that are gone all the same: whoever wanted these pods does not want them any more. */
+  readonly gone?: readonly string[];
   readonly problems: readonly SourceProblem[];
   /** When its cause happened (milliseconds since the epoch), as far as known: the trace of new pods begins there. */
   readonly causedAt?: number;

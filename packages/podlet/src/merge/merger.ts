@@ -98,7 +98,8 @@ function applySnapshot(
   }
   for (const [uid, pod] of before.pods) {
     if (pods.has(uid)) continue;
-    if (snapshot.incomplete === true && !isReplaced(pod, unique)) pods.set(uid, pod);
+    const isGone = snapshot.incomplete !== true || snapshot.gone?.includes(uid) === true;
+    if (!isGone && !isReplaced(pod, unique)) pods.set(uid, pod);
     else changes.push({ kind: 'REMOVE', pod });
   }
   const state = {

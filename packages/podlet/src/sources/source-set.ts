@@ -15,6 +15,8 @@ interface Place {
   readonly source: PodSource;
   readonly stop: AbortController;
   latest?: Snapshot;
+  /** Uids of all pods it has had since it was last complete. */
+  had: ReadonlySet<string>;
   /** Those who wait for the first word. */
   readonly waiting: (() => void)[];
 }
@@ -28,7 +30,7 @@ export function createSourceSet(
   const places = new Map<string, Place>();
   let running: Running | undefined;
   const admit = (origin: string): void => {
-    const place: Place = { source: open(origin), stop: new AbortController(), waiting: [] };
+    const place: Place = { source: open(origin), stop: new AbortController(), had: new Set(), waiting: [] };
     places.set(origin, place);
     if (running !== undefined) runPlace(place, running);
   };
@@ -45,8 +47,9 @@ export function createSourceSet(
       const place = places.get(origin);
       place?.stop.abort();
       place?.waiting.splice(0).forEach((tell) => tell());
-      if (!places.delete(origin)) return false;
-      running?.emit();
+      if (place === undefined) return false;
+      places.delete(origin);
+      running?.emit(place.had);
       return true;
     },
     known: (origin) =>
@@ -57,19 +60,31 @@ export function createSourceSet(
       }),
     run: (emit, signal) =>
       new Promise((resolve, reject) => {
-        running = { emit: () => emit(unite([...places.values()])), signal, fail: reject };
+        const failed = new AbortController();
+        const fail = (error: Error): void => {
+          // It is run anew, with all of its places: those that go on would be there twice.
+          running = undefined;
+          failed.abort(error);
+          reject(error);
+        };
+        running = {
+          emit: (gone) => emit(unite([...places.values()], gone)),
+          signal: AbortSignal.any([signal, failed.signal]),
+          fail,
+        };
         signal.addEventListener('abort', () => resolve(), { once: true });
         for (const place of places.values()) runPlace(place, running);
         // Without any place it is known at once that there is no pod.
-        if (places.size === 0) running.emit();
+        if (places.size === 0) running.emit(new Set());
       }),
   };
 }
 
 interface Running {
-  readonly emit: () => void;
+  /** @param gone uids of what is not wanted any more, unless somebody else wants it */
+  readonly emit: (gone: ReadonlySet<string>) => void;
   readonly signal: AbortSignal;
-  readonly fail: (error: unknown) => void;
+  readonly fail: (error: Error) => void;
 }
 
 function runPlace(place: Place, { emit, signal, fail }: Running): void {
@@ -77,17 +92,23 @@ function runPlace(place: Place, { emit, signal, fail }: Running): void {
   const store = (snapshot: Snapshot): void => {
     if (place.stop.signal.aborted) return;
     place.latest = snapshot;
-    emit();
+    const has = snapshot.pods.map(({ metadata }) => metadata.uid);
+    const gone = snapshot.incomplete === true ? new Set<string>() : place.had;
+    place.had = new Set(snapshot.incomplete === true ? [...place.had, ...has] : has);
+    emit(gone);
     // Afterwards: who waited finds what has been made of it.
     place.waiting.splice(0).forEach((tell) => tell());
   };
   place.source.run(store, either).catch((error: unknown) => {
-    if (!either.aborted) fail(error);
+    if (!either.aborted) fail(error as Error);
   });
 }
 
-/** The latest cause is the one: the others were there before. */
-function unite(places: readonly Place[]): Snapshot {
+/**
+ * The latest cause is the one: the others were there before. A place that has not spoken, perhaps never will, keeps nobody from
+ * taking away the pods of another one.
+ */
+function unite(places: readonly Place[], gone: ReadonlySet<string>): Snapshot {
   const known = places.flatMap(({ latest }) => (latest === undefined ? [] : [latest]));
   const causes = known.flatMap(({ causedAt }) => (causedAt === undefined ? [] : [causedAt]));
   return {
@@ -96,7 +117,7 @@ function unite(places: readonly Place[]): Snapshot {
     problems: known.flatMap(({ problems }) => problems),
     ...(causes.length === 0 ? {} : { causedAt: Math.max(...causes) }),
     ...(known.length < places.length || known.some(({ incomplete }) => incomplete === true)
-      ? { incomplete: true }
+      ? { incomplete: true, gone: [...gone] }
       : {}),
   };
 }
