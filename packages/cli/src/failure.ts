@@ -2,7 +2,7 @@ import { describeError, errorCatalogue, type ErrorCode, PodwireError } from '@po
 import { ApiError, type Failure } from '@podwire/local-api';
 import { colorsFor, exitCodes, type Io, printable, writeJson } from './io.js';
 
-export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
 
 /** Asked to stop by a signal, after everything was put away. */
 export class InterruptedError extends Error {

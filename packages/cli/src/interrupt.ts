@@ -1,16 +1,17 @@
 import { InterruptedError } from './failure.js';
 import { exitCodes, type Io } from './io.js';
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE'] as const;
 
 /**
- * Runs work that must put things away: the first SIGINT, SIGTERM or SIGHUP aborts its signal, and when the work has ended this
- * throws. A second one ends the process at once.
+ * Runs work that must put things away: the first SIGINT, SIGTERM, SIGHUP or SIGPIPE aborts its signal, and when the work has ended
+ * this throws. A second one ends the process at once; a second SIGPIPE is only the next line that nobody reads.
  * @throws InterruptedError after a signal, whatever the work made of it
  */
 export async function withInterrupt<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopped = new AbortController();
   const stop = (signal: (typeof signals)[number]): void => {
+    if (stopped.signal.aborted && signal === 'SIGPIPE') return;
     if (stopped.signal.aborted) process.exit(exitCodes.failed);
     stopped.abort(new InterruptedError(signal));
   };

@@ -39,6 +39,7 @@ export const exitCodes = {
   /** 128 + the number of the signal, as shells count. */
   SIGHUP: 129,
   SIGINT: 130,
+  SIGPIPE: 141,
   SIGTERM: 143,
 } as const;
 

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { catalog } from './catalog.js';
 import { ownVersion } from './checkout.js';
 import { addAgent, addEverywhere, addOutput, optionsOf } from './command.js';
-import { exitCodeOf, reportFailure } from './failure.js';
+import { exitCodeOf, InterruptedError, reportFailure } from './failure.js';
 import { exitCodes, type Io } from './io.js';
 
 const exitCodeHelp = `
@@ -26,7 +26,8 @@ export async function runPodwire(argv: readonly string[], io: Io): Promise<numbe
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    reportFailure(io, error, given);
+    // Whoever has closed the pipe knows.
+    if (!(error instanceof InterruptedError && error.signal === 'SIGPIPE')) reportFailure(io, error, given);
     return exitCodeOf(error);
   }
   return io.exitCode;

@@ -21,6 +21,8 @@ interface Started {
   /** Resolves when standard error matches. */
   says(pattern: RegExp): Promise<void>;
   kill(signal: NodeJS.Signals): void;
+  /** As `head` does when it has enough. */
+  stopReading(): void;
 }
 
 function start(argv: readonly string[]): Started {
@@ -44,7 +46,13 @@ function start(argv: readonly string[]): Started {
       child.once('close', () => reject(new Error(`it ended without saying ${pattern}:\n${text.stderr}`)));
       look();
     });
-  return { pid, ended, says, kill: (signal) => child.kill(signal) };
+  return {
+    pid,
+    ended,
+    says,
+    kill: (signal) => child.kill(signal),
+    stopReading: () => child.stdout.destroy(),
+  };
 }
 
 /** Namespaces and directories of the demo that this process ran. */
@@ -128,6 +136,15 @@ for (const [when, pattern] of [
     assert.deepEqual(leftOf(demo.pid), []);
   });
 }
+
+test('when nobody reads any more, everything is put away as after Ctrl-C', async () => {
+  const running = start(['demo']);
+  running.stopReading();
+  const { pid, code, stderr } = await running.ended;
+  assert.equal(code, 141, stderr);
+  assert.match(stderr, /✓ everything else put away/);
+  assert.deepEqual(leftOf(pid), []);
+});
 
 /** The namespaces of its pods, in the place that the whole machine has. */
 function pinsOf(pid: number): string[] {
