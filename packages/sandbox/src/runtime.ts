@@ -21,7 +21,7 @@ import { describeError } from '@podwire/errors';
 import { parseTraceparent } from '@podwire/tracing';
 import type { CallOptions } from '@podwire/cri';
 import { readPod } from './containers/events.js';
-import { readSandboxStats } from './containers/stats.js';
+import { collectPresent, readSandboxStats } from './containers/stats.js';
 import type { SandboxContext } from './context.js';
 import type { Sandboxes } from './sandboxes/service.js';
 import type { SandboxCall } from './sandboxes/service.js';
@@ -139,7 +139,7 @@ export function createSandboxCalls(context: SandboxContext, sandboxes: Sandboxes
       const listed = (await listSandboxes(context, ready, signal)).filter((one) =>
         matchesSandboxFilter(one, ready),
       );
-      const stats = await Promise.all(
+      const stats = await collectPresent(
         listed.map(async ({ id }) =>
           readSandboxStats(context, await readSandboxStatus(context, id, signal), signal),
         ),

@@ -3,6 +3,7 @@ import {
   type Container,
   ContainerStats,
   type ContainerStatsFilter,
+  isCriError,
   matchesContainerFilter,
   type NetworkInterfaceUsage,
   PodSandboxStats,
@@ -13,14 +14,8 @@ import type { SandboxContext } from '../context.js';
 import { type EngineStats, isNotFound, parseTime } from '../docker/index.js';
 import { pinnedNetns } from '../sandboxes/netns.js';
 import { toContainer } from './describe.js';
-import { containerType, labelKeys } from '../labels.js';
+import { containerFilters } from './filters.js';
 import { inNamespace, openNamespace } from '@podwire/linux';
-
-const own = [`${labelKeys.type}=${containerType}`];
-
-export async function listContainersOf(context: SandboxContext, signal: AbortSignal): Promise<Container[]> {
-  return (await context.docker.listContainers({ label: own }, { signal })).map((one) => toContainer(one, 0n));
-}
 
 /** Counters of one container; those that have ended have none. */
 export async function readContainerStats(
@@ -68,17 +63,19 @@ export async function listContainerStats(
   signal: AbortSignal,
 ): Promise<ContainerStats[]> {
   const wanted = filter === undefined ? undefined : { ...filter, state: undefined };
-  const containers = (await listContainersOf(context, signal)).filter((one) =>
-    matchesContainerFilter(one, wanted),
-  );
-  return collect(containers.map((container) => readContainerStats(context, container, signal)));
+  const listed = await context.docker.listContainers(containerFilters(wanted), { signal });
+  const containers = listed
+    .map((one) => toContainer(one, 0n))
+    .filter((one) => matchesContainerFilter(one, wanted));
+  return collectPresent(containers.map((container) => readContainerStats(context, container, signal)));
 }
 
-async function collect<T>(work: readonly Promise<T>[]): Promise<T[]> {
+/** What is there of many; what went meanwhile is left out. @throws what else went wrong */
+export async function collectPresent<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(work);
   return results.flatMap((result) => {
     if (result.status === 'fulfilled') return [result.value];
-    if (isNotFound(result.reason)) return [];
+    if (isNotFound(result.reason) || isCriError(result.reason, 'NOT_FOUND')) return [];
     throw result.reason;
   });
 }

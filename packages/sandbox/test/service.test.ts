@@ -1,0 +1,80 @@
+/** The service over an engine that answers as the tests say. */
+import fs from 'node:fs';
+import type http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { createFakePodNetwork } from '@podwire/pod-network/fake';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSandboxService, type SandboxService, type SandboxServiceOptions } from '../src/index.js';
+import { type FakeEngine, type FakeOptions, json, startFakeEngine } from './support/fake-engine.js';
+
+let root: string;
+let engine: FakeEngine;
+let service: SandboxService;
+
+beforeEach(() => {
+  root = fs.mkdtempSync(path.join(os.tmpdir(), 'pws-'));
+});
+afterEach(async () => {
+  await service.close();
+  await engine.close();
+  fs.rmSync(root, { recursive: true });
+});
+
+async function open(
+  answers: FakeOptions['answers'],
+  options: Partial<SandboxServiceOptions> = {},
+): Promise<void> {
+  engine = await startFakeEngine({ answers: { 'GET /containers/json': json(200, []), ...answers } });
+  service = await createSandboxService({
+    docker: engine.socket,
+    root,
+    network: createFakePodNetwork(),
+    netnsDirectory: path.join(root, 'netns'),
+    leastOomScoreAdj: 0,
+    ...options,
+  });
+}
+
+const idOf = (digit: string): string => digit.repeat(64);
+const called = (pattern: RegExp): string[] =>
+  engine.seen.map(({ call }) => decodeURIComponent(call)).filter((call) => pattern.test(call));
+
+const sandboxLabels = { 'io.kubernetes.docker.type': 'podsandbox' };
+
+const inspected = (id: string, labels: object): object => ({
+  Id: id,
+  Name: '/k8s_POD_web_default_u_0',
+  Created: '2026-11-20T21:32:21.623841972Z',
+  State: { Status: 'running', Running: true, Pid: process.pid, ExitCode: 0, Error: '' },
+  Config: { Labels: labels, Image: 'i' },
+  HostConfig: { NetworkMode: 'host', IpcMode: 'host' },
+});
+
+describe('statistics of all sandboxes', () => {
+  const listed = ['a', 'b'].map((digit) => ({
+    Id: idOf(digit),
+    Names: [`/k8s_POD_${digit}_default_u_0`],
+    ...{ Created: 1, State: 'running', Labels: sandboxLabels },
+  }));
+  const answerList = (response: http.ServerResponse, request: http.IncomingMessage): void =>
+    json(200, decodeURIComponent(request.url ?? '').includes('=podsandbox') ? listed : [])(response, request);
+
+  test('leave out one that goes meanwhile, and ask for the containers of each only', async () => {
+    let isGone = false;
+    await open({
+      'GET /containers/json': answerList,
+      [`GET /containers/${idOf('a')}/json`]: json(200, inspected(idOf('a'), sandboxLabels)),
+      [`GET /containers/${idOf('a')}/stats`]: json(200, {}),
+      [`GET /containers/${idOf('b')}/json`]: (response, request) => {
+        const answer = isGone ? json(404, { message: 'No such container' }) : undefined;
+        (answer ?? json(200, inspected(idOf('b'), sandboxLabels)))(response, request);
+      },
+    });
+    await service.listPodSandbox({});
+    isGone = true;
+    const { stats } = await service.listPodSandboxStats({});
+    expect(stats.map(({ attributes }) => attributes?.id)).toEqual([idOf('a')]);
+    expect(called(/containers\/json.*sandbox\.id=a{64}/)).toHaveLength(1);
+  });
+});
