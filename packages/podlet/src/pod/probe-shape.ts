@@ -38,12 +38,12 @@ const port: Maybe<number | string> = (field) => {
   return integer(1, 65_535)(field);
 };
 
-const tcpSocket = object({ port: required(port, 1), host: text });
+const tcpSocket = object({ port: required(port, 1), host: emptyAsAbsent(text) });
 
 const httpGet = object({
   path: withDefault(emptyAsAbsent(text), '/'),
   port: required(port, 1),
-  host: text,
+  host: emptyAsAbsent(text),
   scheme: withDefault(oneOf('HTTP', 'HTTPS'), 'HTTP'),
   httpHeaders: listOf(object({ name: required(name(headerRule), 'x'), value: withDefault(text, '') })),
 });

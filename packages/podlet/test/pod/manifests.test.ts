@@ -105,6 +105,11 @@ describe('defaults of the API', () => {
     const { livenessProbe, ports } = containerOf(
       'ports: [{containerPort: 1, name: ""}], livenessProbe: {httpGet: {port: 1, path: ""}, periodSeconds: 0, timeoutSeconds: 0, failureThreshold: 0, successThreshold: 0}',
     );
+    const elsewhere = containerOf(
+      'livenessProbe: {httpGet: {port: 1, host: ""}}, readinessProbe: {tcpSocket: {port: 1, host: ""}}',
+    );
+    expect(elsewhere.livenessProbe?.httpGet).not.toHaveProperty('host');
+    expect(elsewhere.readinessProbe?.tcpSocket).toEqual({ port: 1 });
     expect(ports).toEqual([{ containerPort: 1, protocol: 'TCP' }]);
     expect(livenessProbe).toMatchObject({
       httpGet: { path: '/' },
