@@ -78,3 +78,11 @@ describe('statistics of all sandboxes', () => {
     expect(called(/containers\/json.*sandbox\.id=a{64}/)).toHaveLength(1);
   });
 });
+
+test('a container that is no sandbox is neither stopped nor removed as one, also by its whole id', async () => {
+  const id = idOf('c');
+  await open({ [`GET /containers/${id}/json`]: json(200, inspected(id, {})) });
+  await service.stopPodSandbox({ podSandboxId: id });
+  await service.removePodSandbox({ podSandboxId: id });
+  expect(called(/stop|DELETE/)).toEqual([]);
+});

@@ -18,19 +18,20 @@ import { unpinSandbox } from './netns.js';
 const idPattern = /^[0-9a-f]{64}$/;
 
 /**
- * The whole id. People type the beginning of one, and Docker knows what they mean; a whole one is taken as it is, since it may be
- * known from its checkpoint only. Undefined for what was never a sandbox.
+ * The whole id. People type the beginning of one, and Docker knows what they mean; a whole one that Docker does not tell of is
+ * taken as it is, since it may be known from its checkpoint only. Undefined for what was never a sandbox, such as a container of
+ * somebody else in the same engine.
  */
 export async function resolveSandboxId(
   { docker }: SandboxContext,
   id: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (idPattern.test(id)) return id;
   try {
     const { Id, Config } = await docker.inspectContainer(id, {}, { signal });
     return Config.Labels?.[labelKeys.type] === sandboxType ? Id : undefined;
   } catch (error) {
+    if (idPattern.test(id)) return id;
     if (isNotFound(error)) return undefined;
     throw error;
   }
