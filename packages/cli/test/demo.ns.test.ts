@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { test } from 'node:test';
+import { createNamespace, deleteNamespace, markProcess } from '@podwire/linux';
 import { listTestbeds } from '@podwire/testbed';
 import { checkoutFile } from '../src/checkout.js';
+import { holdNamespaces } from '../src/demo/end.js';
 import type { ManyNodesReport } from '../src/demo/many-nodes.js';
 import type { DemoReport } from '../src/demo/run-demo.js';
 
@@ -144,6 +146,24 @@ test('when nobody reads any more, everything is put away as after Ctrl-C', async
   assert.equal(code, 141, stderr);
   assert.match(stderr, /✓ everything else put away/);
   assert.deepEqual(leftOf(pid), []);
+});
+
+test('the number of a namespace is nobody else’s while a demo is known by it', () => {
+  const names = ['old', 'new'].map((suffix) => `podwire-demo-${process.pid}-${suffix}`) as [string, string];
+  const [old, next] = names.map((name) => `/run/netns/${name}`) as [string, string];
+  createNamespace(old);
+  const { ino } = fs.statSync(old);
+  const owner = markProcess('demo', process.pid);
+  const ledger = { name: names[0], owner, directory: '/nonexistent', processes: [], kept: false };
+  const letGo = holdNamespaces({ ...ledger, namespaces: names });
+  try {
+    deleteNamespace(old);
+    createNamespace(next);
+    assert.notEqual(fs.statSync(next).ino, ino);
+  } finally {
+    letGo();
+    for (const file of [old, next]) if (fs.existsSync(file)) deleteNamespace(file);
+  }
 });
 
 /** The namespaces of its pods, in the place that the whole machine has. */

@@ -120,13 +120,17 @@ async function isAllWell({ checks, ending }: DemoReport): Promise<boolean> {
 }
 
 async function endDemos(command: Command, io: Io, name: string | undefined): Promise<void> {
-  const [{ findLedgers }, { isAlive }, { countLeft, endDemo, belongingsOf, isNothing }, { endExamples }] =
-    await Promise.all([
-      import('../demo/ledger.js'),
-      import('@podwire/linux'),
-      import('../demo/end.js'),
-      import('../demo/pods.js'),
-    ]);
+  const [
+    { findLedgers },
+    { isAlive },
+    { countLeft, endDemo, belongingsOf, holdNamespaces, isNothing },
+    { endExamples },
+  ] = await Promise.all([
+    import('../demo/ledger.js'),
+    import('@podwire/linux'),
+    import('../demo/end.js'),
+    import('../demo/pods.js'),
+  ]);
   if (process.getuid?.() !== 0) throw new PodwireError('PRIVILEGE_MISSING', 'only root can end a demo');
   // One that runs at this moment ends itself.
   const endable = findLedgers().filter((ledger) => ledger.kept || !isAlive(ledger.owner));
@@ -138,12 +142,17 @@ async function endDemos(command: Command, io: Io, name: string | undefined): Pro
   const progress = startProgress(io);
   const ended: { name: string; left: Inventory }[] = [];
   for (const ledger of chosen) {
-    const known = belongingsOf(ledger);
-    await endExamples(ledger.directory, io, progress);
-    await endDemo(ledger);
-    const left = countLeft(ledger, known);
-    if (!isNothing(left)) io.exitCode = exitCodes.notAsItShould;
-    ended.push({ name: ledger.name, left });
+    const letGo = holdNamespaces(ledger);
+    try {
+      const known = belongingsOf(ledger);
+      await endExamples(ledger.directory, io, progress);
+      await endDemo(ledger);
+      const left = countLeft(ledger, known);
+      if (!isNothing(left)) io.exitCode = exitCodes.notAsItShould;
+      ended.push({ name: ledger.name, left });
+    } finally {
+      letGo();
+    }
   }
   const { endManyNodes } = await import('../demo/many-nodes.js');
   for (const testbed of name === undefined ? await endManyNodes() : [])

@@ -5,6 +5,7 @@ import {
   countFiles,
   deleteNamespace,
   endProcesses,
+  hasCode,
   isAlive,
   killScene,
   mountsBelow,
@@ -68,6 +69,31 @@ export function belongingsOf({ directory, namespaces }: Ledger): Belongings {
   const pins = pinsOf(directory);
   const files = [...namespaces.map(namespacePath), ...pins];
   return { inodes: new Set([...inodesOf(files), ...namespacesBelow(directory)]), pins };
+}
+
+/**
+ * Keeps the demo's namespaces for as long as they are known by their inodes: the kernel gives the number of one that is gone to the
+ * next that anybody makes.
+ * @returns lets go of them
+ */
+export function holdNamespaces({ directory, namespaces }: Ledger): () => void {
+  const mounts = mountsBelow(directory).filter(({ type }) => type === 'nsfs');
+  const files = [
+    ...namespaces.map(namespacePath),
+    ...pinsOf(directory),
+    ...mounts.map((mount) => mount.path),
+  ];
+  const held = files.flatMap(openIfThere);
+  return () => held.forEach((fd) => fs.closeSync(fd));
+}
+
+function openIfThere(file: string): number[] {
+  try {
+    return [fs.openSync(file, 'r')];
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
 }
 
 /** Where the embedded runtime and the sandbox service keep a file or directory for each sandbox, named by its id. */

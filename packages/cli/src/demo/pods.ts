@@ -98,7 +98,7 @@ const downDeadline = 30_000;
 
 /**
  * Not with the demo's signal: what was brought up is taken down also after Ctrl-C. What it cannot do, the end of the demo does.
- * @returns milliseconds; undefined when there was no pod agent
+ * @returns milliseconds; undefined when there was no pod agent, or it ended in the middle of it
  */
 export async function endExamples(
   directory: string,
@@ -106,9 +106,13 @@ export async function endExamples(
   progress: Progress,
 ): Promise<number | undefined> {
   const places = placesIn(directory);
-  if (!(await podAgentAnswers(places))) return undefined;
   const begin = performance.now();
   const { signal } = new AbortController();
-  await takeDown({ places, io, progress, signal, milliseconds: downDeadline });
-  return performance.now() - begin;
+  try {
+    if (!(await podAgentAnswers(places))) return undefined;
+    await takeDown({ places, io, progress, signal, milliseconds: downDeadline });
+    return performance.now() - begin;
+  } catch {
+    return undefined;
+  }
 }

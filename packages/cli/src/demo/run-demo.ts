@@ -4,7 +4,7 @@ import type { Io } from '../io.js';
 import type { PodTrace } from '../pods/trace.js';
 import type { Progress } from '../render/progress.js';
 import type { CheckResult } from './checks.js';
-import { belongingsOf, countLeft, endDemo, type Inventory } from './end.js';
+import { belongingsOf, countLeft, endDemo, holdNamespaces, type Inventory } from './end.js';
 import type { Engine, EngineCall, RuntimeName } from './engines/engine.js';
 import { createDemoHost } from './host.js';
 import { type Ledger, openLedger } from './ledger.js';
@@ -141,16 +141,21 @@ async function endScene(
   { io, progress, observer }: DemoCall,
 ): Promise<Ending> {
   const ledger: Ledger = standing.ledger.current;
-  const known = belongingsOf(ledger);
-  for (const { inode } of standing.namespaces) known.inodes.add(inode);
-  const before = countLeft(ledger, known);
-  const down = standing.up === true ? await endExamples(ledger.directory, io, progress) : undefined;
-  await progress.step('everything else put away', () => putAway(standing));
-  const left = countLeft(ledger, known);
-  const machineChanges = compareLines(machine, describeMachine());
-  const ending = { ...(down === undefined ? {} : { down }), before, left, machineChanges };
-  observer.ended(ending);
-  return ending;
+  const letGo = holdNamespaces(ledger);
+  try {
+    const known = belongingsOf(ledger);
+    for (const { inode } of standing.namespaces) known.inodes.add(inode);
+    const before = countLeft(ledger, known);
+    const down = standing.up === true ? await endExamples(ledger.directory, io, progress) : undefined;
+    await progress.step('everything else put away', () => putAway(standing));
+    const left = countLeft(ledger, known);
+    const machineChanges = compareLines(machine, describeMachine());
+    const ending = { ...(down === undefined ? {} : { down }), before, left, machineChanges };
+    observer.ended(ending);
+    return ending;
+  } finally {
+    letGo();
+  }
 }
 
 async function putAway({ namespaces, host, ledger }: Standing): Promise<void> {
