@@ -1,11 +1,13 @@
 /** Logs, exec, attach and port-forward. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Duplex, PassThrough, Readable } from 'node:stream';
+import { NamespaceMode } from '@podwire/cri';
 import type { StreamCall, TerminalSize } from '@podwire/cri/streaming';
 import { openExec } from '@podwire/cri/streaming';
 import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
@@ -140,6 +142,27 @@ describe('logs', limited, () => {
   });
 });
 
+/** Runs it when this process may open only so many files more. */
+async function withDescriptorsLeft<T>(count: number, work: () => Promise<T>): Promise<T> {
+  const limit = (soft: string): Buffer =>
+    execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${soft}:`]);
+  const highest = Math.max(...fs.readdirSync('/proc/self/fd').map(Number));
+  const [, before = ''] = /Max open files +(\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  const taken: number[] = [];
+  limit(String(highest + 50));
+  try {
+    for (;;) taken.push(fs.openSync('/dev/null', 'r'));
+  } catch {
+    for (const fd of taken.splice(-count)) fs.closeSync(fd);
+  }
+  try {
+    return await work();
+  } finally {
+    for (const fd of taken) fs.closeSync(fd);
+    limit(before);
+  }
+}
+
 describe('exec', limited, () => {
   test('many bytes go in and come out while the other way is full too', async () => {
     const bytes = Buffer.alloc(3_000_000, 'abcdefg\n');
@@ -207,6 +230,35 @@ describe('exec', limited, () => {
     while (stdout.writableLength < stdout.writableHighWaterMark) await new Promise(setImmediate);
     gone.abort();
     assert.equal(await ended, 137);
+  });
+
+  test('goes with its container, also where that has no PID namespace of its own', async () => {
+    const namespaceOptions = { pid: NamespaceMode.NODE };
+    const wishes = { linux: { securityContext: { namespaceOptions } } };
+    const config = containerConfig(['/bin/busybox', 'sleep', '1000'], wishes);
+    const id = await runContainer(runtime, sandbox, config);
+    const caller = client();
+    const script = `: ${place.directory}/mark-orphan; echo up; sleep 1000`;
+    const ended = runtime.streamingHandlers.exec(id, shell(script), caller);
+    await caller.until(/up/);
+    await runtime.removeContainer({ containerId: id });
+    assert.equal(await ended, 137);
+    assert.deepEqual(processesNaming('mark-orphan'), []);
+  });
+
+  test('without descriptors left it fails, and nothing else does', async () => {
+    const files = (): string[] => fs.readdirSync(path.join(place.state, 'containers', sleeper));
+    const before = files();
+    const call = { ...client(), stdin: Readable.from(['x']) };
+    const [one, two] = await withDescriptorsLeft(4, () =>
+      Promise.allSettled([
+        runtime.execSync({ containerId: sleeper, cmd: shell('true'), timeout: 5n }),
+        runtime.streamingHandlers.exec(sleeper, shell('true'), call),
+      ]),
+    );
+    for (const outcome of [one, two])
+      assert.match(String((outcome as PromiseRejectedResult).reason), /EMFILE/);
+    assert.deepEqual(files(), before);
   });
 
   test('a program that leaves one behind which holds the streams has ended all the same', async () => {
@@ -306,6 +358,15 @@ describe('attach', limited, () => {
     await runtime.stopContainer({ containerId: id, timeout: 0n });
     await attached;
     stdin.destroy();
+  });
+
+  test('a client that is gone before it is served is let go', async () => {
+    const call = { ...client(), signal: AbortSignal.abort(new Error('gone')) };
+    await assert.rejects(runtime.streamingHandlers.attach(sleeper, call), /gone/);
+    const gone = new AbortController();
+    const late = runtime.streamingHandlers.attach(sleeper, { ...client(), signal: gone.signal });
+    gone.abort(new Error('gone'));
+    await assert.rejects(late, /gone/);
   });
 
   test('a client that leaves disturbs nobody', async () => {

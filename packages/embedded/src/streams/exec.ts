@@ -7,11 +7,12 @@ import type { Duplex } from 'node:stream';
 import { CriError } from '@podwire/cri';
 import type { StreamCall, TerminalSize } from '@podwire/cri/streaming';
 import type { Context } from '../context.js';
-import { planCredentials } from '../container/plan.js';
+import { pidSharing, planCredentials } from '../container/plan.js';
 import { readAccounts } from '../container/user.js';
 import { encodeInstruction, type Instruction } from '../native/instruction.js';
 import { containerDirectory } from '../state/directory.js';
-import { needRunning, needSandbox } from '../state/inventory.js';
+import { type Held, needRunning, needSandbox } from '../state/inventory.js';
+import type { ContainerRecord, SandboxRecord } from '../state/record.js';
 
 export interface ExecOptions {
   readonly tty: boolean;
@@ -37,33 +38,51 @@ export function startExec(
   argv: readonly string[],
   options: ExecOptions,
 ): RunningExec {
-  const file = writeInstruction(context, containerId, argv, options);
+  const { record, shim } = needRunning(context.inventory, containerId);
+  const sandbox = needSandbox(context.inventory, record.sandboxId).record;
+  const file = writeInstruction(context, { record, shim, sandbox }, argv, options);
   const stdin = options.stdin ? 'pipe' : 'ignore';
   const child = spawn(context.holder, ['exec', file], {
     cwd: '/',
     env: {},
     stdio: [stdin, 'pipe', options.tty ? 'ignore' : 'pipe', 'pipe'],
   });
-  const answers = child.stdio[3] as Duplex;
-  answers.on('error', () => undefined); // it has ended, which `exit` says
+  // Whoever could not be started takes no file away.
+  child.once('error', () => fs.rmSync(file, { force: true }));
+  // At the limit of descriptors (EMFILE) the child has no streams at all.
+  const answers = (child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Duplex | undefined;
+  answers?.on('error', () => undefined); // it has ended, which `exit` says
   child.stdin?.on('error', () => undefined); // a program need not read its input
+  const kill = (): void => void child.kill('SIGTERM');
+  if (pidSharing(record.config, sandbox) !== 'own') endWithContainer(shim, child, kill);
   return {
     child,
     started: hearStart(child, answers, argv[0] ?? ''),
     exited: hearEnd(child),
-    resize: (size) => void answers.write(encodeSize(size)),
-    kill: () => void child.kill('SIGTERM'),
+    resize: (size) => void answers?.write(encodeSize(size)),
+    kill,
   };
+}
+
+/** A PID namespace that is not the container's alone does not end with it, nor do the programs in it. */
+function endWithContainer({ connection: { socket } }: Held, child: ChildProcess, kill: () => void): void {
+  if (child.pid === undefined) return;
+  socket.setMaxListeners(0).once('close', kill);
+  child.once('exit', () => socket.off('close', kill));
+}
+
+interface Place {
+  readonly record: ContainerRecord;
+  readonly shim: Held;
+  readonly sandbox: SandboxRecord;
 }
 
 function writeInstruction(
   context: Context,
-  containerId: string,
+  { record, shim, sandbox }: Place,
   argv: readonly string[],
   { tty, stdin }: ExecOptions,
 ): string {
-  const { record, shim } = needRunning(context.inventory, containerId);
-  const sandbox = needSandbox(context.inventory, record.sandboxId).record;
   const accounts = readAccounts(record.root);
   const instruction: Instruction = [
     ['init', shim.process.pid, shim.process.start],
@@ -85,15 +104,15 @@ const encodeSize = ({ width, height }: TerminalSize): Buffer => {
   return bytes;
 };
 
-async function hearStart(child: ChildProcess, answers: Duplex, program: string): Promise<void> {
+async function hearStart(child: ChildProcess, answers: Duplex | undefined, program: string): Promise<void> {
   const text = await new Promise<string>((resolve, reject) => {
     let heard = '';
     child.once('error', reject);
-    answers.setEncoding('utf8').on('data', (part: string) => {
+    answers?.setEncoding('utf8').on('data', (part: string) => {
       heard += part;
       if (heard.endsWith('\n')) resolve(heard);
     });
-    answers.once('close', () => resolve(heard));
+    answers?.once('close', () => resolve(heard));
   });
   if (text === 'ok\n') return;
   const why = /^error (.*)/.exec(text)?.[1] ?? 'it ended before it was started';
@@ -125,7 +144,7 @@ export async function execStream(
   };
   call.signal.addEventListener('abort', kill, { once: true });
   try {
-    if (call.stdin !== undefined && child.stdin !== null) call.stdin.pipe(child.stdin);
+    if (child.stdin) call.stdin?.pipe(child.stdin);
     joinOutput(child.stdout, call.stdout);
     joinOutput(child.stderr, call.stderr);
     await running.started;
@@ -133,7 +152,7 @@ export async function execStream(
     return await exited;
   } finally {
     call.signal.removeEventListener('abort', kill);
-    if (call.stdin !== undefined && child.stdin !== null) call.stdin.unpipe(child.stdin);
+    if (child.stdin) call.stdin?.unpipe(child.stdin);
   }
 }
 
