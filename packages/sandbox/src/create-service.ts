@@ -235,9 +235,14 @@ function createLazyStreaming(
   options: StreamingServerOptions = {},
 ): LazyStreaming {
   let server: Promise<StreamingServer> | undefined;
+  const start = (): Promise<StreamingServer> =>
+    createStreamingServer(handlers, options).catch((error: unknown) => {
+      server = undefined; // whoever has its port may be gone the next time
+      throw error;
+    });
   return {
-    server: () => (server ??= createStreamingServer(handlers, options)),
-    close: async () => (await server)?.close(),
+    server: () => (server ??= start()),
+    close: async () => (await server?.catch(() => undefined))?.close(),
   };
 }
 

@@ -1,8 +1,11 @@
 /** The service over an engine that answers as the tests say. */
+import { once } from 'node:events';
 import fs from 'node:fs';
 import type http from 'node:http';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { ExecRequest } from '@podwire/cri';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxService, type SandboxService, type SandboxServiceOptions } from '../src/index.js';
@@ -85,4 +88,15 @@ test('a container that is no sandbox is neither stopped nor removed as one, also
   await service.stopPodSandbox({ podSandboxId: id });
   await service.removePodSandbox({ podSandboxId: id });
   expect(called(/stop|DELETE/)).toEqual([]);
+});
+
+test('a streaming server that could not start is started by the next call', async () => {
+  const other = net.createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as net.AddressInfo;
+  await open({}, { streaming: { port } });
+  const request = ExecRequest.fromPartial({ containerId: 'c', cmd: ['true'], stdout: true });
+  await expect(service.exec(request)).rejects.toThrow('EADDRINUSE');
+  await new Promise((resolve) => other.close(resolve));
+  expect((await service.exec(request)).url).toContain(`:${port}/exec/`);
 });
