@@ -12,12 +12,14 @@ export interface HookTarget {
   readonly container: Pick<Container, 'name' | 'ports'>;
   readonly containerId: string;
   readonly address: string;
+  /** Milliseconds that its caller grants it, as a preStop hook has all of the grace period; the usual limit when absent. */
+  readonly limit?: number;
 }
 
 export interface HookOptions {
   readonly runtime: Pick<CriRuntime, 'execSync'>;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Milliseconds after which a hook counts as failed, if its caller has no shorter limit. */
+  /** Milliseconds after which a hook counts as failed whose caller grants it no other time. */
   readonly limit?: number;
 }
 
@@ -27,12 +29,14 @@ export type RunHook = (action: ProbeAction, target: HookTarget, signal: AbortSig
 /** Kubernetes lets a postStart hook hang for ever, and its container with it. */
 const usualLimit = 600_000;
 
-export function createRunHook({ runtime, clock, limit = usualLimit }: HookOptions): RunHook {
-  return (action, target, signal) =>
-    withDeadline(clock, limit + execSlack, signal, (limited) => {
+export function createRunHook({ runtime, clock, limit: usual = usualLimit }: HookOptions): RunHook {
+  return (action, target, signal) => {
+    const { limit = usual } = target;
+    return withDeadline(clock, limit + execSlack, signal, (limited) => {
       if (action.exec !== undefined) return runExec(runtime, action.exec.command, target, limit, limited);
       return runOverNetwork(action, target, limited);
     });
+  };
 }
 
 async function runExec(

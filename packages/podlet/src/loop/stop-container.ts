@@ -50,7 +50,7 @@ async function runPreStop(step: Step, container: ObservedContainer, graceSeconds
   const begin = step.clock.elapsed();
   const limit = Math.max(leastGraceSeconds, graceSeconds) * 1000;
   try {
-    await withLimit(step, limit, (signal) => step.runHook(hook.action, hook.target, signal));
+    await withLimit(step, limit, (signal) => step.runHook(hook.action, { ...hook.target, limit }, signal));
   } catch (error) {
     if (step.signal.aborted) throw error;
     step.tell(

@@ -14,12 +14,13 @@ const noRuntime: ExecSync = () => Promise.reject(new Error('not to be asked'));
 function setUp(execSync: ExecSync = noRuntime) {
   const clock = createTestClock();
   const runHook = createRunHook({ runtime: { execSync }, clock, limit: 30_000 });
-  const run = (action: ProbeAction, signal = live, ports: ContainerPort[] = []) =>
-    runHook(
-      action,
-      { pod: makePod(), container: { name: 'main', ports }, containerId: 'id', address: '127.0.0.1' },
-      signal,
-    );
+  const target = { pod: makePod(), containerId: 'id', address: '127.0.0.1' };
+  const run = (
+    action: ProbeAction,
+    signal = live,
+    ports: ContainerPort[] = [],
+    more: { limit?: number } = {},
+  ) => runHook(action, { ...target, container: { name: 'main', ports }, ...more }, signal);
   return { clock, run };
 }
 
@@ -38,6 +39,20 @@ describe('programs', () => {
     });
     await run(exec);
     expect(requests).toEqual([{ containerId: 'id', cmd: ['/bin/drain'], timeout: 30n }]);
+  });
+
+  test('have the time that their caller grants them, also when it is longer than usual', async () => {
+    const requests: object[] = [];
+    const { clock, run } = setUp((request, options) => {
+      requests.push({ timeout: request.timeout, timeoutMs: options?.timeoutMs });
+      return new Promise((resolve) => {
+        void clock.sleep(1_800_000, live).then(() => resolve(ExecSyncResponse.fromPartial({ exitCode: 0 })));
+      });
+    });
+    const drained = run(exec, live, [], { limit: 3_600_000 });
+    await clock.advance(1_800_000);
+    await drained;
+    expect(requests).toEqual([{ timeout: 3600n, timeoutMs: 3_602_000 }]);
   });
 
   test.each([

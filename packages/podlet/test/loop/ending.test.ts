@@ -56,8 +56,12 @@ describe('a pod that nobody wants any more', () => {
   it('has its hook called, whose time is part of the grace period', async () => {
     const recorder = recordCalls();
     const bench = createBench({ wrap: recorder.wrap });
+    const granted: unknown[] = [];
     const podlet = bench.start({
-      runHook: (_, __, signal) => bench.clock.sleep(12 * second, signal),
+      runHook: (_, { limit }, signal) => {
+        granted.push(limit);
+        return bench.clock.sleep(12 * second, signal);
+      },
     });
     bench.file.say([aPod({ spec: { containers: [aContainer('main', { lifecycle: preStop })] } })]);
     await bench.clock.settle();
@@ -65,6 +69,7 @@ describe('a pod that nobody wants any more', () => {
     await bench.clock.advance(13 * second);
     const stop = recorder.calls.find(({ method }) => method === 'stopContainer');
     expect(stop?.request.timeout).toBe(18n);
+    expect(granted).toEqual([30 * second]);
     await podlet.stop();
   });
 
