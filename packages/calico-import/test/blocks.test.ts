@@ -6,6 +6,13 @@ const pool4 = pool('p', '10.0.0.0/16');
 const claimedAt = Date.parse('2024-03-01T10:05:00Z');
 const web = { handle: 'k8s-pod-network.c1', node: 'n1', pod: 'default/web-1' };
 
+it('a block as large as no memory is refused', () => {
+  const huge = crdBlock('fd00::/122', 'host:n1', [], { cidr: 'fd00::/64' });
+  expect(remarksOf(plan([pool('p', 'fd00::/48'), huge]), 'error')).toEqual([
+    'block fd00::/64: allocations: has 64 entries, and fd00::/64 has 18446744073709551616 addresses',
+  ]);
+});
+
 describe('blocks', () => {
   it('become their node’s, without an instance, with a ledger of what is in use', () => {
     const made = plan([

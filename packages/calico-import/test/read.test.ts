@@ -245,3 +245,17 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
 it('a block in etcd and in a custom resource have one shape', () => {
   expect(crdBlock('10.0.0.0/26', null, [])['spec']).toEqual(block('10.0.0.0/26', null, []));
 });
+
+it('what is no prefix in a key, and no address of a pod, is told with its object', () => {
+  const affinity = read('/calico/ipam/v2/host/n1/ipv4/block/garbage\n{"state":"confirmed"}\n');
+  expect(remarksOf(affinity, 'error')).toEqual([
+    'BlockAffinity host n1 garbage: key.cidr: is no ADDRESS/LENGTH',
+  ]);
+  const pod = (podIP: string) =>
+    read(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, status: { podIP } }));
+  expect(remarksOf(pod('nonsense'), 'error')).toEqual([
+    expect.stringMatching(/^Kubernetes Pod a: status\.podIP: /),
+  ]);
+  expect(pod('').endpoints).toMatchObject([{ addresses: [] }]);
+  expect(pod('10.0.0.1').endpoints).toMatchObject([{ addresses: ['10.0.0.1'] }]);
+});

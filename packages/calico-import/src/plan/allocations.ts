@@ -30,8 +30,11 @@ export function ownerOf({ spec }: DumpedBlock, about: Remarks): Owner {
   return { type: 'none' };
 }
 
-/** What is in use of a block. Tunnels, what Windows reserves and what cools down is not: told in one note each. */
-export function usesOf(block: DumpedBlock, about: Remarks): Use[] {
+/**
+ * What is in use of a block. Tunnels, what Windows reserves and what cools down is not: told in one note each.
+ * @returns undefined when the block does not fit its own prefix
+ */
+export function usesOf(block: DumpedBlock, about: Remarks): Use[] | undefined {
   const { allocations, attributes, cidr } = block.spec;
   const prefix = parsePrefix(cidr);
   if (BigInt(allocations.length) !== prefixSize(prefix)) {
@@ -39,7 +42,7 @@ export function usesOf(block: DumpedBlock, about: Remarks): Use[] {
       'allocations',
       `has ${allocations.length} entries, and ${cidr} has ${prefixSize(prefix)} addresses`,
     );
-    return [];
+    return undefined;
   }
   const left = new Map<string, string[]>();
   const uses = allocations.flatMap((index, ordinal): Use[] => {

@@ -89,6 +89,8 @@ function planBlock(
   }
   const owner = ownerOf(block, about);
   const uses = usesOf(block, about);
+  // Its prefix may be anything, and become any number of blocks.
+  if (uses === undefined) return;
   if (owner.type === 'virtual') return reserveVirtual(plan, place, prefix, owner.name, about);
   if (leaving.has(nameOwned(block, owner)) && uses.length === 0)
     return about.note('is being given back, and nothing of it is in use: left out');

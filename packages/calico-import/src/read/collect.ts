@@ -173,8 +173,9 @@ const takers: Readonly<Record<string, Taker>> = {
   'etcd:affinity'(entry) {
     const found = read(shapes.etcdAffinity, entry.raw.value, entry, '');
     if (found === undefined || isDeleted(entry, found.deleted)) return;
-    const [type = '', node = '', cidr = ''] = entry.raw.name.split(' ');
-    takeAffinity(entry, { cidr, node, type, state: found.state || 'confirmed' });
+    const [type, node, cidr] = entry.raw.name.split(' ');
+    const key = read(shapes.etcdAffinityKey, { type, node, cidr }, entry, 'key');
+    if (key !== undefined) takeAffinity(entry, { ...key, state: found.state || 'confirmed' });
   },
   IPAMHandle(entry) {
     const found = readResource(shapes.handleSpec, entry);

@@ -97,6 +97,8 @@ export const affinitySpec = z.object({
 });
 
 export const etcdAffinity = z.object({ state, deleted: flag });
+/** What its key says. */
+export const etcdAffinityKey = z.object({ type: z.string(), node: z.string(), cidr: prefix });
 
 const attributes = z.record(z.string(), z.string()).nullish();
 
@@ -152,7 +154,7 @@ export const podObject = z.object({
     .object({
       phase: text,
       podIPs: z.array(z.object({ ip: network })).nullish(),
-      podIP: z.string().nullish(),
+      podIP: network.or(z.literal('')).nullish(),
     })
     .partial()
     .nullish(),
