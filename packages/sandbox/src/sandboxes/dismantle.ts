@@ -24,10 +24,13 @@ export async function dismantleSandbox(
   { keepContainer }: { readonly keepContainer: boolean },
 ): Promise<void> {
   const signal = AbortSignal.timeout(context.settings.cleanupTimeoutMs);
-  const checkpoint = await context.checkpoints.read(id);
-  const { name = '', namespace = '', host_network: hostNetwork = false } = checkpoint ?? {};
   const errors = createErrorList();
-  await errors.collect(() => detachSandbox(context, id, { name, namespace, hostNetwork }, signal));
+  let identity: SandboxIdentity = { name: '', namespace: '', hostNetwork: false };
+  await errors.collect(async () => {
+    const checkpoint = await context.checkpoints.read(id);
+    if (checkpoint !== undefined) identity = { ...checkpoint, hostNetwork: checkpoint.host_network };
+  });
+  await errors.collect(() => detachSandbox(context, id, identity, signal));
   await errors.collect(() => stopSandboxContainer(context, id, signal));
   errors.throwIfAny(`the sandbox ${id} could not be taken down`);
   unpinSandbox(context, id);
