@@ -86,6 +86,8 @@ export interface ProbeTarget {
   readonly kind: ProbeKind;
   readonly probe: Probe;
   readonly containerId: string;
+  /** Milliseconds since the epoch; initial delays count from here. When it is watched first, where absent or 0. */
+  readonly startedAt?: number;
   readonly address: string;
 }
 

@@ -27,8 +27,9 @@ function watchOne(step: Step, container: Container, instance: ObservedContainer)
   worker.watched.set(container.name, instance.id);
   const sandbox = step.view.observed(worker.uid).sandboxes.find(({ id }) => id === instance.sandboxId);
   const address = sandbox?.addresses[0] ?? step.node.addresses[0] ?? '';
+  const { id: containerId, startedAt } = instance;
   for (const [kind, probe] of probes) {
-    prober.watch({ pod: worker.pod, container, kind, probe, containerId: instance.id, address });
+    prober.watch({ pod: worker.pod, container, kind, probe, containerId, startedAt, address });
   }
 }
 

@@ -14,7 +14,7 @@ export interface ProberLimits {
 /** One container that runs: everything goes when another one, with another id, takes its place. */
 interface Watched {
   readonly containerId: string;
-  /** When it was first watched; delays count from there, not from when its startup probe let the others begin. */
+  /** Its start; delays count from there, not from when its startup probe let the others begin. */
   readonly since: number;
   readonly probes: Map<ProbeKind, Entry>;
 }
@@ -88,14 +88,21 @@ function watch(context: Context, target: ProbeTarget): void {
   if (mayBegin(target, probes)) plan(context, entry, since + target.probe.initialDelaySeconds * 1000);
 }
 
-function watchedOf(context: Context, { pod, container, containerId }: ProbeTarget): Watched {
+function watchedOf(context: Context, target: ProbeTarget): Watched {
+  const { pod, container, containerId } = target;
   const key = keyOf(pod.metadata.uid, container.name);
   const known = context.containers.get(key);
   if (known?.containerId === containerId) return known;
   if (known !== undefined) stopAll(context, key, known);
-  const watched: Watched = { containerId, since: context.clock.elapsed(), probes: new Map() };
+  const watched: Watched = { containerId, since: startOf(context, target), probes: new Map() };
   context.containers.set(key, watched);
   return watched;
+}
+
+/** Of the steady clock. It may be long ago: a pod agent that was started again must not make everybody wait anew. */
+function startOf({ clock }: Context, { startedAt = 0 }: ProbeTarget): number {
+  const age = startedAt === 0 ? 0 : clock.now() - startedAt;
+  return clock.elapsed() - Math.max(0, age);
 }
 
 function stopAll(context: Context, key: string, { probes }: Watched): void {

@@ -72,6 +72,33 @@ function setUp(limits?: ProberLimits) {
 }
 
 describe('times', () => {
+  test('the initial delay counts from the start of the container, whoever watches it since when', async () => {
+    const { clock, watch, looks } = setUp();
+    const startedAt = clock.now() - 50_000;
+    watch('readiness', { initialDelaySeconds: 60 }, { startedAt });
+    await clock.advance(9_999);
+    expect(looks).toEqual([]);
+    await clock.advance(1);
+    expect(looks).toEqual(['id-1 readiness 10']);
+    watch(
+      'readiness',
+      { initialDelaySeconds: 60 },
+      { startedAt: startedAt - 3_600_000, containerId: 'id-2' },
+    );
+    await clock.advance(0);
+    expect(looks.at(-1)).toBe('id-2 readiness 10');
+  });
+
+  test.each([0, Number.MAX_SAFE_INTEGER])(
+    'a start that cannot be known (%d) is when it is watched first',
+    async (startedAt) => {
+      const { clock, watch, looks } = setUp();
+      watch('readiness', { initialDelaySeconds: 60 }, { startedAt });
+      await clock.advance(60_000);
+      expect(looks).toEqual(['id-1 readiness 60']);
+    },
+  );
+
   test('at once, then after part of a period, then with each period', async () => {
     const { clock, watch, looks } = setUp();
     watch('readiness');
