@@ -1,5 +1,6 @@
 /** After a start: everything that a former process left is adopted or taken away. */
 import { describeError } from '@podwire/errors';
+import { withDeadline } from '@podwire/rim';
 import type { Context } from './context.js';
 import { watchShim } from './container/start.js';
 import { removeContainer } from './container/remove.js';
@@ -32,13 +33,19 @@ export async function recover(context: Context): Promise<void> {
   if (count > 0) context.log.info({ sandboxes: count, containers: containers.whole.length }, 'recovered');
 }
 
+/** Milliseconds. Until it is done no pod gets a network; what it does not get to is found at the next start. */
+const GARBAGE_MILLISECONDS = 30_000;
+
 /**
  * Begun before anybody can ask for a sandbox, and exclusive: what is attached later is not garbage. Nobody waits for it,
  * since a plugin may hang.
  */
 function collectGarbage(context: Context): void {
   const live = [...context.inventory.sandboxes.values()].filter((entry) => entry.phase !== 'stopped');
-  const done = context.network.collectGarbage(live.map((entry) => entry.record.id));
+  const ids = live.map((entry) => entry.record.id);
+  const done = withDeadline(context.closing, GARBAGE_MILLISECONDS, (signal) =>
+    context.network.collectGarbage(ids, { signal }),
+  );
   done.catch((error: unknown) =>
     context.log.warn(
       { why: describeError(error) },

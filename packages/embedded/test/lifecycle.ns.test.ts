@@ -382,6 +382,17 @@ describe('a process that comes back', () => {
     assert.deepEqual(leftovers(place), []);
   });
 
+  test('a garbage collection that hangs does not outlive the runtime', async () => {
+    const { place, network, open } = makeWorld();
+    const first = await open();
+    await runSandbox(first, sandboxConfig(place));
+    await first.close();
+    const release = network.hold('collectGarbage');
+    await (await open()).close();
+    release();
+    assert.equal(network.calls.find((call) => call.verb === 'collectGarbage')?.options.signal?.aborted, true);
+  });
+
   test('does not get the directory while another one has it', async () => {
     const { open } = makeWorld();
     const first = await open();
