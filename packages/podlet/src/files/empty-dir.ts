@@ -16,22 +16,34 @@ export async function prepareEmptyDir(
   group: number | undefined,
   mounts: Mounts,
 ): Promise<void> {
-  const isNew = await makeDirectory(directory);
-  const needsMount = volume.medium === 'Memory' && !(await isMountPoint(mounts, directory));
-  if (needsMount) mounts.mountTmpfs(directory, { mode, ...sizeOf(volume.sizeLimit) });
-  if (isNew || needsMount) await setDirectoryRights(directory, mode, group);
-}
-
-/** @returns whether it was not there before */
-async function makeDirectory(directory: string): Promise<boolean> {
-  await fs.mkdir(path.dirname(directory), { recursive: true, mode: 0o750 });
+  if (!(await isThere(directory))) await makeDirectory(directory, group);
+  if (volume.medium !== 'Memory' || (await isMountPoint(mounts, directory))) return;
+  mounts.mountTmpfs(directory, { mode, ...sizeOf(volume.sizeLimit) });
   try {
-    await fs.mkdir(directory);
-    return true;
+    await setDirectoryRights(directory, mode, group);
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
+    mounts.unmount(directory);
     throw error;
   }
+}
+
+async function isThere(directory: string): Promise<boolean> {
+  try {
+    await fs.lstat(directory);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+/** It gets its name last: whoever finds it finds it with its rights. No volume's name begins with a dot. */
+async function makeDirectory(directory: string, group: number | undefined): Promise<void> {
+  const { dir, base } = path.parse(directory);
+  const unfinished = path.join(dir, `.${base}`);
+  await fs.mkdir(unfinished, { recursive: true, mode: 0o750 });
+  await setDirectoryRights(unfinished, mode, group);
+  await fs.rename(unfinished, directory);
 }
 
 /** For a tmpfs, a size of 0 would be no limit at all. */
