@@ -66,10 +66,14 @@ function find(testbed: Testbed, where: string): Place {
 /** As shells end when there is no such program. */
 const notFound = 127;
 
-/** The terminal sends Ctrl-C to the program too, which decides; this one waits for its end. */
-async function untilEnd(io: Io, child: ChildProcess): Promise<number> {
+/**
+ * The terminal sends Ctrl-C to the program too, which decides; this one waits for its end. What is sent to this process alone is
+ * handed on: the program would go on without it.
+ */
+export async function untilEnd(io: Io, child: ChildProcess): Promise<number> {
   const ignore = (): void => undefined;
-  process.on('SIGINT', ignore).on('SIGQUIT', ignore);
+  const handOn = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on('SIGINT', ignore).on('SIGQUIT', ignore).on('SIGTERM', handOn).on('SIGHUP', handOn);
   try {
     return await new Promise((resolve) => {
       child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
@@ -82,6 +86,6 @@ async function untilEnd(io: Io, child: ChildProcess): Promise<number> {
       );
     });
   } finally {
-    process.off('SIGINT', ignore).off('SIGQUIT', ignore);
+    process.off('SIGINT', ignore).off('SIGQUIT', ignore).off('SIGTERM', handOn).off('SIGHUP', handOn);
   }
 }
