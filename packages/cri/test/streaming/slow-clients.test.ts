@@ -1,7 +1,7 @@
 /** Clients of the streaming server that do not read, or send what they may not, and what that costs. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createStreamingServer, type StreamCall, type StreamingServer } from '@podwire/cri/streaming';
 import { WebSocket } from 'ws';
 import { createHeaderCompressor, encodeFrame, encodeHeaderBlock } from '../../src/streaming/spdy/index.js';
@@ -32,7 +32,10 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => server.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.close();
+});
 
 const urlFor = (program: string, stdin = false): string =>
   server.urlForExec({ containerId: 'c', cmd: [program], tty: false, stdin, stdout: true, stderr: false });
@@ -149,6 +152,19 @@ describe('a WebSocket', () => {
     await waitForStandstill(() => sent);
     expect(sent).toBeLessThan(32 << 20);
     ws.terminate();
+  });
+
+  test('that goes while it is not read is seen to go', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const ws = await openWebSocket(urlFor('wait', true));
+    let sent = 0;
+    for (let count = 0; count < 2000; count += 1) ws.send(Buffer.alloc(65_536), () => (sent += 65_536));
+    await waitForStandstill(() => sent);
+    ws.terminate();
+    while (!seen.call!.signal.aborted) {
+      vi.advanceTimersByTime(10_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   });
 
   test('that pings and reads no answers is dropped', async () => {

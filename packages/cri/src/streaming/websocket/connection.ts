@@ -20,6 +20,8 @@ export const maxMessageLength = 4_194_304;
 const maxBuffered = 1_048_576;
 /** bytes of unread answers to pings at which we give the peer up */
 const maxBacklog = 1_048_576;
+/** milliseconds between pings to a peer that is not read */
+const heartbeatMs = 10_000;
 /** Longer writes are cut, so that channels take turns. */
 const pieceLength = 32_768;
 
@@ -49,7 +51,10 @@ export function createChannelConnection(
       ws.close(protocolError, (error as Error).message.slice(0, 100));
     }
   });
-  void closed.then(() => endChannels(modes, channels));
+  void closed.then(() => {
+    inflow.discard();
+    endChannels(modes, channels);
+  });
   return {
     channels,
     closed,
@@ -70,13 +75,21 @@ interface Inflow {
 
 function createInflow(ws: WebSocket): Inflow {
   let buffered = 0;
+  let heartbeat: NodeJS.Timeout | undefined;
+  // A peer that is not read cannot be seen to go; writing to it shows that.
+  const pause = (): void => {
+    ws.pause();
+    heartbeat ??= setInterval(() => ws.ping(), heartbeatMs).unref();
+  };
   const resume = (): void => {
+    clearInterval(heartbeat);
+    heartbeat = undefined;
     if (ws.isPaused) ws.resume();
   };
   return {
     received: (bytes) => {
       buffered += bytes;
-      if (buffered > maxBuffered) ws.pause();
+      if (buffered > maxBuffered) pause();
     },
     consumed: (bytes) => {
       buffered -= bytes;
