@@ -37,12 +37,14 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   const stop = new AbortController();
   const pending = new Map<string, Pending>();
   const busy = new Map<string, Promise<void>>();
+  /** Those that were refused and wait, in nobody's way. */
+  const resting = new Map<string, Promise<void>>();
   const { width = 4 } = options;
 
   const pump = (): void => {
     for (const [uid, job] of pending) {
       if (busy.size >= width || stop.signal.aborted) return;
-      if (busy.has(uid)) continue;
+      if (busy.has(uid) || resting.has(uid)) continue;
       pending.delete(uid);
       const done = carryOut(options, job, stop.signal)
         .catch(async (error: unknown) => {
@@ -50,9 +52,10 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
           options.onTrouble(
             `the status of pod ${podName(job.pod)} could not be written: ${describeError(error)}`,
           );
-          await options.clock.sleep(job.pause, stop.signal).catch(() => undefined);
-          const newer = pending.get(uid);
-          pending.set(uid, mergeJobs({ ...job, pause: Math.min(job.pause * 2, longestPause) }, newer));
+          const rested = rest(uid, job);
+          if (isRefusal(error)) resting.set(uid, rested);
+          // All are waiting for the server then, and not all of them have to ask for it.
+          else await rested;
         })
         .finally(() => {
           busy.delete(uid);
@@ -60,6 +63,13 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
         });
       busy.set(uid, done);
     }
+  };
+  const rest = async (uid: string, job: Pending): Promise<void> => {
+    await options.clock.sleep(job.pause, stop.signal).catch(() => undefined);
+    resting.delete(uid);
+    const newer = pending.get(uid);
+    pending.set(uid, mergeJobs({ ...job, pause: Math.min(job.pause * 2, longestPause) }, newer));
+    pump();
   };
   const add = (job: Pending): void => {
     const { uid } = job.pod.metadata;
@@ -72,9 +82,15 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
       add({ pod, remove: pod.metadata.deletionTimestamp !== undefined, pause: firstPause }),
     close: async () => {
       stop.abort(new Error('the status writer stops'));
-      await Promise.all(busy.values());
+      await Promise.all([...busy.values(), ...resting.values()]);
     },
   };
+}
+
+/** What is wrong is wrong with this pod only. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof KubernetesError)) return false;
+  return error.status < 500 && ![401, 403, 429].includes(error.status);
 }
 
 function mergeJobs(older: Pending | undefined, newer: Pending | undefined): Pending {

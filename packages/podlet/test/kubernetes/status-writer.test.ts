@@ -13,7 +13,7 @@ const clock = {
   sleep: (_milliseconds: number, signal: AbortSignal) => delay(1, undefined, { signal }),
 };
 
-async function open() {
+async function open(more: { clock?: typeof clock; width?: number } = {}) {
   const server = new FakeApiServer();
   const client = createKubernetesClient({ server: await server.start(), verify: true });
   const troubles: string[] = [];
@@ -22,6 +22,7 @@ async function open() {
     clock,
     runtimeName: 'containerd',
     onTrouble: (message) => troubles.push(message),
+    ...more,
   });
   onTestFinished(async () => {
     await writer.close();
@@ -90,6 +91,19 @@ test('of many statuses the latest is written, after a failure too', async () => 
   await server.until(isRunning);
   expect(server.asked.filter(isPatch).length).toBeLessThanOrEqual(4);
   expect(troubles[0]).toBe('the status of pod shop/web could not be written: no 500');
+});
+
+test('a pod whose status is refused keeps no other one waiting', async () => {
+  const endless: typeof clock = {
+    ...clock,
+    sleep: (_, signal) => delay(2 ** 30, undefined, { signal }),
+  };
+  const { server, writer, troubles, pod } = await open({ clock: endless, width: 1 });
+  server.failures.push(422);
+  writer.statusChanged(pod('bad'), status('Running'));
+  writer.statusChanged(pod('good'), status('Running'));
+  await server.until(({ path }) => path.endsWith('/good/status'));
+  expect(troubles).toEqual(['the status of pod shop/bad could not be written: no 422']);
 });
 
 test('an object is deleted only when that was asked for, with its uid, after the last status', async () => {
