@@ -61,7 +61,13 @@ function open(context: Context, closing: AbortController, release: () => void): 
     portForward: (id, port, stream, signal) => forwardPort(context, id, port, stream, signal),
   };
   let server: Promise<StreamingServer> | undefined;
-  const openStreaming = (): Promise<StreamingServer> => (server ??= startStreaming(streamingHandlers));
+  const openStreaming = (): Promise<StreamingServer> => {
+    server ??= startStreaming(streamingHandlers).catch((error: unknown) => {
+      server = undefined; // whoever wants it next tries again
+      throw error;
+    });
+    return server;
+  };
   return {
     ...assembleRuntime(context, openStreaming),
     streamingHandlers,
@@ -71,7 +77,7 @@ function open(context: Context, closing: AbortController, release: () => void): 
       const starts = [...context.inventory.containers.values()].map(({ starting }) => starting);
       await Promise.allSettled([...starts, context.creations.idle(), context.endings.idle()]);
       context.events.close();
-      await (await server)?.close();
+      await (await server?.catch(() => undefined))?.close();
       release();
     },
   };

@@ -1,6 +1,5 @@
 /** Logs, exec, attach and port-forward. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -26,6 +25,7 @@ import {
   runSandbox,
   sandboxConfig,
   untilExited,
+  withDescriptorsLeft,
 } from './world.js';
 
 let place: Place;
@@ -142,27 +142,6 @@ describe('logs', limited, () => {
   });
 });
 
-/** Runs it when this process may open only so many files more. */
-async function withDescriptorsLeft<T>(count: number, work: () => Promise<T>): Promise<T> {
-  const limit = (soft: string): Buffer =>
-    execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${soft}:`]);
-  const highest = Math.max(...fs.readdirSync('/proc/self/fd').map(Number));
-  const [, before = ''] = /Max open files +(\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8')) ?? [];
-  const taken: number[] = [];
-  limit(String(highest + 50));
-  try {
-    for (;;) taken.push(fs.openSync('/dev/null', 'r'));
-  } catch {
-    for (const fd of taken.splice(-count)) fs.closeSync(fd);
-  }
-  try {
-    return await work();
-  } finally {
-    for (const fd of taken) fs.closeSync(fd);
-    limit(before);
-  }
-}
-
 describe('exec', limited, () => {
   test('many bytes go in and come out while the other way is full too', async () => {
     const bytes = Buffer.alloc(3_000_000, 'abcdefg\n');
@@ -268,6 +247,13 @@ describe('exec', limited, () => {
       timeout: 4n,
     });
     assert.equal(exitCode, 6);
+  });
+
+  test('a streaming server that could not be started is tried again', async () => {
+    const request = { containerId: sleeper, cmd: shell('true'), tty: false, stdin: false };
+    const ask = () => runtime.exec({ ...request, stdout: true, stderr: true });
+    await assert.rejects(withDescriptorsLeft(0, ask), /EMFILE/);
+    assert.match((await ask()).url, /^http:/);
   });
 
   test('over the streaming server', async () => {

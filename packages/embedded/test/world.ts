@@ -177,3 +177,24 @@ export async function untilExited(runtime: CriRuntime, containerId: string): Pro
     enough.abort();
   }
 }
+
+/** Runs it when this process may open only so many files more. */
+export async function withDescriptorsLeft<T>(count: number, work: () => Promise<T>): Promise<T> {
+  const limit = (soft: string): Buffer =>
+    execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${soft}:`]);
+  const highest = Math.max(...fs.readdirSync('/proc/self/fd').map(Number));
+  const [, before = ''] = /Max open files +(\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  const taken: number[] = [];
+  limit(String(highest + 50));
+  try {
+    for (;;) taken.push(fs.openSync('/dev/null', 'r'));
+  } catch {
+    for (const fd of taken.splice(taken.length - count)) fs.closeSync(fd);
+  }
+  try {
+    return await work();
+  } finally {
+    for (const fd of taken) fs.closeSync(fd);
+    limit(before);
+  }
+}
