@@ -25,16 +25,29 @@ export interface ManifestContent {
 export function readManifests(text: string, place: LocalPlace): ManifestContent {
   const { documents, problems } = openText(text);
   const collector = collectProblems(place, documents.length > 1);
-  for (const problem of problems) collector.addText(problem);
   const objects: ReadObjects = { pods: [], configMaps: [] };
-  for (const [index, document] of documents.entries()) {
-    if (document !== undefined) readRoot(document, collector.of(document, index + 1), place, objects);
-  }
+  untilEnough(() => {
+    for (const problem of problems) collector.addText(problem);
+    for (const [index, document] of documents.entries()) {
+      if (document !== undefined) readRoot(document, collector.of(document, index + 1), place, objects);
+    }
+  });
   if (documents.every((document) => document === undefined) && problems.length === 0) {
     collector.addText({ message: 'there is no pod in it' });
   }
   const found = collector.list();
   return found.length > 0 ? { pods: [], configMaps: [], problems: found } : { ...objects, problems: [] };
+}
+
+/** Thrown when there are more problems than are told: looking for further ones, and for what was meant, could take hours. */
+class EnoughProblems extends Error {}
+
+function untilEnough(read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof EnoughProblems)) throw error;
+  }
 }
 
 interface ReadObjects {
@@ -136,7 +149,8 @@ function collectProblems({ source, origin }: LocalPlace, several: boolean): Prob
   const said = new Set<string>();
   const add = (problem: SourceProblem): void => {
     const key = `${problem.document} ${problem.field} ${problem.message}`;
-    if (said.has(key) || list.length >= most) return;
+    if (said.has(key)) return;
+    if (list.length >= most) throw new EnoughProblems();
     said.add(key);
     list.push(problem);
   };

@@ -40,6 +40,18 @@ describe('limits', () => {
     expect(configMaps[0]!.data['big']!.length).toBeGreaterThan(600_000);
   });
 
+  test('so many problems that looking for what was meant would take minutes', () => {
+    const many = (count: number, prefix: string) =>
+      Array.from({ length: count }, (_, index) => prefix + index);
+    const mounts = many(50_000, 'data-').map((name) => ({ name, mountPath: `/${name}` }));
+    const spec = {
+      containers: [{ name: 'a', image: 'b', volumeMounts: mounts }],
+      volumes: many(5_000, 'date-').map((name) => ({ name })),
+    };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec };
+    expect(problemsOf(JSON.stringify(pod))).toHaveLength(100);
+  });
+
   test('aliases that unfold without end', () => {
     const level = (n: number): string =>
       `&l${n} [${Array(10)
