@@ -17,12 +17,14 @@ import { localAnnotations, type Pod, podName } from '../pod/pod.js';
 
 interface SourceState {
   readonly pods: ReadonlyMap<string, Pod>;
+  /** As the source gave them. */
+  readonly given: ReadonlyMap<string, Pod>;
   readonly configMaps: readonly ConfigMap[];
   readonly problems: readonly SourceProblem[];
   readonly ready: boolean;
 }
 
-const unseen: SourceState = { pods: new Map(), configMaps: [], problems: [], ready: false };
+const unseen: SourceState = { pods: new Map(), given: new Map(), configMaps: [], problems: [], ready: false };
 
 /** The order in which changes are told: what goes makes room first, and status comes last. */
 const order: readonly UpdateKind[] = ['REMOVE', 'ADD', 'UPDATE', 'DELETE', 'RECONCILE'];
@@ -89,6 +91,10 @@ function applySnapshot(
   const changes: Change[] = [];
   for (const pod of unique) {
     const known = before.pods.get(pod.metadata.uid);
+    if (known !== undefined && isReadBefore(source, pod, before)) {
+      pods.set(pod.metadata.uid, known);
+      continue;
+    }
     // Its manifest has the uid, and now another name: another pod. Kubelet does not notice.
     const isOther = known !== undefined && podName(known) !== podName(pod);
     if (isOther) changes.push({ kind: 'REMOVE', pod: known });
@@ -104,11 +110,20 @@ function applySnapshot(
   }
   const state = {
     pods,
+    given: new Map(unique.map((pod) => [pod.metadata.uid, pod])),
     configMaps: snapshot.configMaps ?? (snapshot.incomplete === true ? before.configMaps : []),
     problems: [...snapshot.problems, ...problems],
     ready: before.ready || snapshot.incomplete !== true,
   };
   return { state, changes };
+}
+
+/**
+ * The API source reads each version of an object once, so that an event for one of 500 pods has one pod to be compared. Every
+ * status that is written comes back as an event.
+ */
+function isReadBefore(source: SourceName, pod: Pod, { given }: SourceState): boolean {
+  return source === 'api' && given.get(pod.metadata.uid) === pod;
 }
 
 /** An edited manifest has another uid: the old pod goes also when not everything is known. */

@@ -225,6 +225,25 @@ test('nobody can change what comes out, and what went in stays as it was', () =>
   expect(told(merger.merge('file', { pods: [pod], problems: [] }))).toEqual(['UPDATE a']);
 });
 
+test('what the API source has not read anew is not compared anew', () => {
+  const merger = start();
+  let looks = 0;
+  const spec = makePod({ uid: 'a' }).spec;
+  const pod: Pod = {
+    ...makePod({ uid: 'a' }),
+    get spec() {
+      looks += 1;
+      return spec;
+    },
+  };
+  merger.merge('api', { pods: [pod], problems: [] });
+  const before = looks;
+  expect(told(merger.merge('api', { pods: [pod, makePod({ uid: 'b' })], problems: [] }))).toEqual(['ADD b']);
+  expect(looks).toBe(before);
+  expect(told(merger.merge('api', snapshot({ uid: 'a', image: 'other' })))).toEqual(['REMOVE b', 'UPDATE a']);
+  expect(told(merger.merge('api', { pods: [pod], problems: [] }))).toEqual(['UPDATE a']);
+});
+
 describe('any sequence of snapshots', () => {
   const sketch = fc.record({
     uid: fc.constantFrom('a', 'b', 'c', 'd'),
