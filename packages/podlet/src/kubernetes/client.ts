@@ -56,7 +56,10 @@ export function createKubernetesClient(
   access: ClusterAccess,
   { watchSilence = usualSilence }: { readonly watchSilence?: number } = {},
 ): KubernetesClient {
-  const pool = new Pool(access.server, {
+  // Behind a proxy of several clusters (Rancher) a server has a path of its own.
+  const { origin, pathname } = new URL(access.server);
+  const base = pathname.replace(/\/+$/, '');
+  const pool = new Pool(origin, {
     connections: 8,
     connect: {
       timeout: 10_000,
@@ -75,7 +78,7 @@ export function createKubernetesClient(
     const token = await access.token?.(signal);
     const response = await pool.request({
       method: verb,
-      path: path + formatQuery(query),
+      path: base + path + formatQuery(query),
       signal,
       bodyTimeout,
       headers: {
