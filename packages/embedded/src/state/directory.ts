@@ -5,7 +5,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { CriError } from '@podwire/cri';
+import { describeError } from '@podwire/errors';
 import { hasCode, lockFile } from '@podwire/linux';
+import { isAlive } from '../native/alive.js';
 import type { Clock } from '../options.js';
 import {
   type ContainerRecord,
@@ -110,11 +112,24 @@ function readAll<T>(parent: string, read: (directory: string) => T | undefined):
   const rubbish: string[] = [];
   for (const name of fs.readdirSync(parent)) {
     const directory = path.join(parent, name);
-    const one = read(directory);
+    const one = readOne(directory, read);
     if (one === undefined) rubbish.push(directory);
     else whole.push(one);
   }
   return { whole, rubbish };
+}
+
+/**
+ * A power loss may leave a record empty or in part, since nobody waits for the disk. Then nobody holds the directory any
+ * more, and what belonged to it is gone with that boot. @throws Error naming the directory
+ */
+function readOne<T>(directory: string, read: (directory: string) => T | undefined): T | undefined {
+  try {
+    return read(directory);
+  } catch (cause) {
+    if (cause instanceof SyntaxError && !isAlive(directory)) return undefined;
+    throw new Error(`${directory}: ${describeError(cause)}`, { cause });
+  }
 }
 
 function readText(file: string): string | undefined {
@@ -126,7 +141,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** @throws SyntaxError when a record is damaged: what belongs to it must not be guessed */
+/** @throws Error when a record is damaged and somebody holds what belongs to it, which must not be guessed */
 export function readSandboxes(root: string): Found<StoredSandbox> {
   return readAll(path.join(root, 'sandboxes'), (directory) => {
     for (const phase of phases) {

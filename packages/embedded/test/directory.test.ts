@@ -1,0 +1,45 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PodSandboxConfig } from '@podwire/cri';
+import { lockAlive } from '../src/native/alive.js';
+import { readContainers, readSandboxes, sandboxDirectory, writeSandbox } from '../src/state/directory.js';
+
+let root: string;
+beforeEach(() => {
+  root = fs.mkdtempSync(path.join(os.tmpdir(), 'pwe-directory-'));
+  for (const name of ['sandboxes', 'containers']) fs.mkdirSync(path.join(root, name));
+});
+afterEach(() => fs.rmSync(root, { recursive: true }));
+
+function write(file: string, text: string): string {
+  const whole = path.join(root, file);
+  fs.mkdirSync(path.dirname(whole), { recursive: true });
+  fs.writeFileSync(whole, text);
+  return path.dirname(whole);
+}
+
+describe('a record that a power loss has left empty, or half of it', () => {
+  test.each(['', '\0\0\0\0', '{"version":1,"pod":"de'])('%j is rubbish, and the others are whole', (text) => {
+    const config = PodSandboxConfig.fromPartial({});
+    const whole = { id: 'whole', runtimeHandler: '', createdAt: 5n, bootId: 'b', config };
+    writeSandbox(root, whole);
+    const damaged = [write('sandboxes/damaged/record.ready', text), write('containers/damaged/record', text)];
+    const sandboxes = readSandboxes(root);
+    expect(sandboxes.whole).toEqual([{ record: whole, phase: 'creating' }]);
+    expect([...sandboxes.rubbish, ...readContainers(root).rubbish]).toEqual(damaged);
+  });
+
+  test('is none while somebody holds what belongs to it: that must not be guessed', () => {
+    write('sandboxes/held/record.ready', '');
+    const alive = lockAlive(sandboxDirectory(root, 'held'));
+    expect(() => readSandboxes(root)).toThrow(/sandboxes\/held: .*JSON/);
+    fs.closeSync(alive);
+  });
+
+  test('is not one of another version', () => {
+    write('sandboxes/newer/record.ready', '{"version":2}');
+    expect(() => readSandboxes(root)).toThrow(/sandboxes\/newer: a record of version 2/);
+  });
+});
