@@ -280,6 +280,16 @@ test('closing lets calls end in peace, and aborts those that take too long', asy
   });
 });
 
+test('closing does not wait for a client that hears nothing', async () => {
+  const server = await serve(createFakeRuntime());
+  const deaf = net.connect({ path: server.socket, allowHalfOpen: true });
+  onTestFinished(() => void deaf.destroy());
+  await once(deaf, 'connect');
+  // Connections are accepted one after the other: who is answered comes after the deaf one.
+  await connect(server.socket);
+  await server.close(0);
+});
+
 test('requests that are not protobuf are an error of the call, not of the server', async () => {
   const { socket } = await serve(createFakeRuntime());
   const grpc = await import('@grpc/grpc-js');

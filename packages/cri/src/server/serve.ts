@@ -41,10 +41,23 @@ export async function serveCri(runtime: CriRuntime, options: ServeOptions): Prom
   for (const version of options.apiVersions ?? apiVersions)
     register(server, { runtime, streaming: options.streaming, version, calls });
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
-  const listener = net.createServer((connection) => injector.injectConnection(repairConnection(connection)));
+  const connections = new Set<net.Socket>();
+  const listener = net.createServer((connection) => {
+    connections.add(connection);
+    connection.once('close', () => connections.delete(connection));
+    injector.injectConnection(repairConnection(connection));
+  });
   await listenOn(listener, socket);
   let closed: Promise<void> | undefined;
-  return { socket, close: (graceMs = 5000) => (closed ??= close(listener, server, calls, graceMs)) };
+  const parts = { listener, connections, server, calls };
+  return { socket, close: (graceMs = 5000) => (closed ??= close(parts, graceMs)) };
+}
+
+interface Parts {
+  readonly listener: net.Server;
+  readonly connections: ReadonlySet<net.Socket>;
+  readonly server: Server;
+  readonly calls: OpenCalls;
 }
 
 function register(server: Server, context: HandlerContext): void {
@@ -60,7 +73,7 @@ function register(server: Server, context: HandlerContext): void {
   }
 }
 
-async function close(listener: net.Server, server: Server, calls: OpenCalls, graceMs: number): Promise<void> {
+async function close({ listener, connections, server, calls }: Parts, graceMs: number): Promise<void> {
   const stopped = new Promise((resolve) => listener.close(resolve));
   const why = new CriError('UNAVAILABLE', 'the server is closing');
   for (const stream of calls.streams) stream.abort(why);
@@ -69,13 +82,16 @@ async function close(listener: net.Server, server: Server, calls: OpenCalls, gra
   for (const call of calls.all) call.abort(why);
   await atMost(lastWordsMs, ended);
   server.forceShutdown();
+  await atMost(lastWordsMs, stopped);
+  // A client that hears nothing, such as a process that is stopped, does not end its half either.
+  for (const connection of connections) connection.destroy();
   await stopped;
 }
 
 /** For the answers of calls that were aborted. */
 const lastWordsMs = 200;
 
-async function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
   await Promise.race([work, over]);
