@@ -9,7 +9,7 @@ import { renderConflist } from '../commands/install-conflist.js';
 import type { Progress } from '../render/progress.js';
 import { defaultDirectory, openPodApi, type Places } from './locate.js';
 import { type Inside, startDaemon } from './processes.js';
-import { noteStarted } from './started.js';
+import { lockStart, noteStarted } from './started.js';
 
 export interface BringUp {
   readonly directory: string;
@@ -33,9 +33,19 @@ const withOwnNetwork = ['embedded', 'docker'];
 
 /** @throws PodwireError AGENT_NOT_READY, PODLET_UNREACHABLE with the end of the log of what did not start */
 export async function bringUp(call: BringUp): Promise<void> {
-  const { places, progress } = call;
+  const { places, signal } = call;
   if (await podAgentAnswers(places)) return;
   fs.mkdirSync(call.directory, { recursive: true, mode: 0o700 });
+  const unlock = await lockStart(places, signal);
+  try {
+    if (!(await podAgentAnswers(places))) await startAgents(call);
+  } finally {
+    unlock();
+  }
+}
+
+async function startAgents(call: BringUp): Promise<void> {
+  const { places, progress } = call;
   const needsAgent =
     call.network === undefined && (withOwnNetwork.includes(call.runtime) || call.knowsPodwire === true);
   if (needsAgent && !(await agentIsReady(places))) {

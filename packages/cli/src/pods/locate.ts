@@ -37,6 +37,7 @@ export function placesIn(directory: string) {
     agentLog: at('agent.log'),
     networkConfig: at('cni/net.d'),
     started: at('started.json'),
+    startLock: at('start.lock'),
   } as const;
 }
 
