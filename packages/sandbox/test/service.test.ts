@@ -100,3 +100,14 @@ test('a streaming server that could not start is started by the next call', asyn
   await new Promise((resolve) => other.close(resolve));
   expect((await service.exec(request)).url).toContain(`:${port}/exec/`);
 });
+
+test('events that break off say that the engine is away', async () => {
+  await open({
+    'GET /events': (response) => {
+      response.writeHead(200);
+      response.write('{"Type":', () => response.destroy());
+    },
+  });
+  const events = service.getContainerEvents({})[Symbol.asyncIterator]();
+  await expect(events.next()).rejects.toMatchObject({ name: 'CriError', code: 'UNAVAILABLE' });
+});

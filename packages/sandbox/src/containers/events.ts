@@ -1,7 +1,8 @@
 /** Docker's events as those of the interface. */
 import { CriError, ContainerEventResponse, ContainerEventType } from '@podwire/cri';
+import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
-import { DockerError, type EngineEvent, isNotFound } from '../docker/index.js';
+import { type EngineEvent, isNotFound } from '../docker/index.js';
 import { containerType, labelKeys, sandboxType } from '../labels.js';
 import { describeSandbox } from '../sandboxes/status.js';
 import { listWorkloads } from '../sandboxes/stop.js';
@@ -27,7 +28,8 @@ export async function* streamEvents(
     }
   } catch (error) {
     if (signal.aborted) return;
-    throw error instanceof DockerError ? new CriError('UNAVAILABLE', error.message, { cause: error }) : error;
+    // Where the engine dies it is Node's own error that says so.
+    throw new CriError('UNAVAILABLE', `the events broke off: ${describeError(error)}`, { cause: error });
   }
   if (!signal.aborted) throw new CriError('UNAVAILABLE', 'Docker Engine ended the stream of events');
 }
