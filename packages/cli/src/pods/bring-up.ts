@@ -65,18 +65,18 @@ async function startAgent({ directory, places, inside, signal }: BringUp): Promi
     fs.writeFileSync(places.agentConfig, `# Everything else is the default.\n${lines.join('\n')}\n`);
   }
   const config = fs.existsSync(places.agentConfig) ? ['--config', places.agentConfig] : [];
-  const pid = await startDaemon(
+  await startDaemon(
     {
       name: 'node agent',
       argv: [podwire(), 'agent', ...config],
       logFile: places.agentLog,
       failure: 'AGENT_NOT_READY',
       answers: () => agentIsReady(places),
+      onStart: (pid) => noteStarted(places, 'agent', pid),
       ...(inside === undefined ? {} : { inside }),
     },
     signal,
   );
-  noteStarted(places, 'agent', pid);
 }
 
 async function startPodAgent(call: BringUp): Promise<void> {
@@ -91,18 +91,18 @@ async function startPodAgent(call: BringUp): Promise<void> {
     ...networkWords(call),
     ...more,
   ];
-  const pid = await startDaemon(
+  await startDaemon(
     {
       name: 'pod agent',
       argv,
       logFile: places.podletLog,
       failure: 'PODLET_UNREACHABLE',
       answers: () => podAgentAnswers(places),
+      onStart: (pid) => noteStarted(places, 'podlet', pid),
       ...(inside === undefined ? {} : { inside }),
     },
     signal,
   );
-  noteStarted(places, 'podlet', pid);
 }
 
 function networkWords({ places, runtime, network }: BringUp): string[] {

@@ -18,6 +18,8 @@ export interface Daemon {
   /** Milliseconds that it has for that; 20 s when absent. */
   readonly patience?: number;
   readonly inside?: Inside;
+  /** Told as soon as it runs: whoever starts it may be killed before it answers. */
+  readonly onStart: (pid: number) => void;
 }
 
 /** Runs synchronous work in some network namespace: a child that is started there lives there. */
@@ -31,16 +33,16 @@ const pause = 10;
  * Starts a program of its own session, its output in a log; resolves when it answers.
  * @throws PodwireError with the end of its log; the signal's reason
  */
-export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<number> {
+export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<void> {
   fs.mkdirSync(path.dirname(daemon.logFile), { recursive: true, mode: 0o700 });
   const output = fs.openSync(daemon.logFile, 'a', 0o600);
   const [file = '', ...args] = daemon.argv;
   const start = () => spawn(file, args, { detached: true, stdio: ['ignore', output, output] });
   const child = daemon.inside === undefined ? start() : daemon.inside(start);
   fs.closeSync(output);
+  if (child.pid !== undefined) daemon.onStart(child.pid);
   try {
     await untilAnswers(daemon, child, signal);
-    return child.pid ?? 0;
   } catch (error) {
     // It would come up later, and nobody would know of it.
     if (child.pid !== undefined) await endProcesses([markProcess(daemon.name, child.pid)]);

@@ -1,5 +1,4 @@
 /** Programs that are started to go on: what does not come up is ended. */
-import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { isAlive, markProcess, type ProcessMark } from '@podwire/linux';
 import { expect, test } from 'vitest';
@@ -12,11 +11,7 @@ function silentDaemon(answers: Daemon['answers']) {
   const daemon: Daemon = {
     ...{ name: 'sleeper', argv: ['sleep', '1000'], failure: 'AGENT_NOT_READY', answers },
     logFile: path.join(makeTemporaryDirectory(), 'log'),
-    inside: (work) => {
-      const child = work();
-      marks.push(markProcess('sleeper', (child as ChildProcess).pid ?? 0));
-      return child;
-    },
+    onStart: (pid) => marks.push(markProcess('sleeper', pid)),
   };
   return { daemon, isRunning: () => marks.map(isAlive) };
 }

@@ -19,7 +19,7 @@ export async function startEngineProgram(
 ): Promise<void> {
   const { ledger, node, signal } = call;
   const logFile = path.join(ledger.current.directory, `${name}.log`);
-  const pid = await startDaemon(
+  await startDaemon(
     {
       name,
       argv,
@@ -27,10 +27,10 @@ export async function startEngineProgram(
       failure: 'PREREQUISITE_MISSING',
       answers: () => Promise.resolve(isServing.test(fs.readFileSync(logFile, 'utf8'))),
       inside: node.inside,
+      onStart: (pid) => ledger.note({ process: { what: name, pid } }),
     },
     signal,
   );
-  ledger.note({ process: { what: name, pid } });
 }
 
 const commandDeadline = 60_000;
