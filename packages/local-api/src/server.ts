@@ -181,13 +181,22 @@ async function sendLines(
   response.flushHeaders();
   for await (const line of lines) {
     if (gone.aborted) return;
-    if (response.write(`${toJson(line)}\n`)) continue;
-    await new Promise<void>((resolve) => {
-      response.once('drain', resolve);
-      gone.addEventListener('abort', () => resolve(), { once: true });
-    });
+    if (!response.write(`${toJson(line)}\n`)) await untilDrained(response, gone);
   }
   response.end();
+}
+
+/** Or until whoever reads is gone. A stream may last for days: nothing of a line may stay on it. */
+function untilDrained(response: ServerResponse, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = (): void => {
+      response.off('drain', goOn);
+      gone.removeEventListener('abort', goOn);
+      resolve();
+    };
+    response.on('drain', goOn);
+    gone.addEventListener('abort', goOn);
+  });
 }
 
 /** An error inside an answer (a change that failed) goes out as its words. */
