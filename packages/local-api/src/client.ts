@@ -47,7 +47,7 @@ export function openLocalApi(options: ApiOptions): LocalApi {
       return readAnswer<T>(options, answer);
     } catch (cause) {
       if (deadline.aborted) throw tooLate(options, path, timeout);
-      throw cause;
+      throw explainBreak(cause, options);
     }
   };
   return {
@@ -68,7 +68,7 @@ async function* readLines<T>(options: ApiOptions, path: string, signal: AbortSig
     for await (const line of splitLines(response)) if (line !== '') yield JSON.parse(line) as T;
   } catch (error) {
     // A stream that is broken off on purpose says ECONNRESET.
-    throw signal.aborted ? signal.reason : error;
+    throw signal.aborted ? signal.reason : explainBreak(error, options);
   } finally {
     response.destroy();
   }
@@ -126,6 +126,14 @@ function explainNoAnswer(cause: Error, { socket, peer, signal }: ApiOptions): Er
   return new PodwireError(peer.unreachable, `no ${peer.name} answers at ${socket}: ${why}`, {
     details: { socket },
   });
+}
+
+/** The answer had begun. */
+function explainBreak(cause: unknown, { socket, peer, signal }: ApiOptions): unknown {
+  if ((cause as NodeJS.ErrnoException).code !== 'ECONNRESET') return cause;
+  if (signal?.aborted === true) return signal.reason;
+  const message = `the ${peer.name} at ${socket} has ended in the middle of its answer`;
+  return new PodwireError(peer.unreachable, message, { cause, details: { socket } });
 }
 
 const notHttp =

@@ -1,7 +1,9 @@
+import { getEventListeners } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type ApiRoutes, openLocalApi, serveOnSocket } from '../src/index.js';
+import { type ApiRoutes, listenPrivately, openLocalApi, serveOnSocket } from '../src/index.js';
 import { makeDirectory } from './sockets.js';
 
 const peer = { name: 'server', unreachable: 'AGENT_UNREACHABLE' } as const;
@@ -65,6 +67,38 @@ test('lines come while they are made, and the maker is told when nobody reads an
   ).rejects.toMatchObject({ name: 'AbortError' });
   expect(seen.slice(0, 4)).toEqual([0, 1, 2, 3]);
   await ended;
+});
+
+test('a reader that is slower than what comes leaves nothing behind with each line', async () => {
+  let most = 0;
+  async function* many(signal: AbortSignal): AsyncIterable<string> {
+    for (let n = 0; n < 50; n += 1) {
+      yield await Promise.resolve('x'.repeat(1 << 18));
+      most = Math.max(most, getEventListeners(signal, 'abort').length);
+    }
+  }
+  const { api } = await serve({ 'GET /v1/watch': (_context, { signal }) => ({ lines: many(signal) }) });
+  let lines = 0;
+  for await (const _line of api.lines('/v1/watch', new AbortController().signal)) lines += 1;
+  expect(lines).toBe(50);
+  expect(most).toBeLessThanOrEqual(1);
+});
+
+test('a server that ends in the middle of its answer is one that cannot be reached', async () => {
+  const socket = path.join(makeDirectory(), 'api.sock');
+  const server = http.createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('{"half":', () => response.destroy());
+  });
+  await listenPrivately(server, socket);
+  onTestFinished(() => void server.close());
+  const api = openLocalApi({ socket, peer });
+  const failure = { code: 'AGENT_UNREACHABLE', message: expect.stringContaining(socket) as string };
+  await expect(api.get('/v1/x')).rejects.toMatchObject(failure);
+  const read = async (): Promise<void> => {
+    for await (const _line of api.lines('/v1/watch', new AbortController().signal));
+  };
+  await expect(read()).rejects.toMatchObject(failure);
 });
 
 test('a body that is too large is refused in words', async () => {
