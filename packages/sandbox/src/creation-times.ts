@@ -1,5 +1,5 @@
 /** When containers were made, to the nanosecond: Docker's lists have seconds, and which of two sandboxes is newer matters. */
-import { type Docker, isNotFound, type ListedContainer, parseTime } from './docker/index.js';
+import { type Docker, DockerError, type ListedContainer, parseTime } from './docker/index.js';
 
 export interface CreationTimes {
   /** Nanoseconds since 1970 of each; every container is looked at once in its life. */
@@ -15,7 +15,8 @@ export function createCreationTimes(docker: Docker): CreationTimes {
     try {
       known.set(Id, parseTime((await docker.inspectContainer(Id, {}, { signal })).Created));
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      // Docker may list what it cannot describe (moby's "RWLayer … is unexpectedly nil"); that must not hide all others.
+      if (!(error instanceof DockerError) || error.status === 0) throw error;
       known.set(Id, BigInt(Created) * 1_000_000_000n);
     }
   };

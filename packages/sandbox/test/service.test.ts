@@ -111,3 +111,24 @@ test('events that break off say that the engine is away', async () => {
   const events = service.getContainerEvents({})[Symbol.asyncIterator]();
   await expect(events.next()).rejects.toMatchObject({ name: 'CriError', code: 'UNAVAILABLE' });
 });
+
+test('one container that the engine cannot describe does not hide the others', async () => {
+  const listed = ['a', 'b'].map((digit) => ({
+    Id: idOf(digit),
+    Names: [`/k8s_POD_${digit}_default_u_0`],
+    ...{ Created: 7, State: 'running', Labels: sandboxLabels },
+  }));
+  let isUp = false;
+  await open({
+    // None is there when the service starts.
+    'GET /containers/json': (response, request) => json(200, isUp ? listed : [])(response, request),
+    [`GET /containers/${idOf('a')}/json`]: json(500, { message: 'RWLayer is unexpectedly nil' }),
+    [`GET /containers/${idOf('b')}/json`]: json(200, inspected(idOf('b'), sandboxLabels)),
+  });
+  isUp = true;
+  const { items } = await service.listPodSandbox({});
+  expect(items.map(({ metadata, createdAt }) => [metadata?.name, createdAt])).toEqual([
+    ['a', 7_000_000_000n],
+    ['b', 1_795_210_341_623_841_972n],
+  ]);
+});
