@@ -1,7 +1,15 @@
 /** Writes what became of pods back to the API server, and deletes the objects of pods that have ended as asked. */
 import { describeError } from '@podwire/errors';
 import type { Clock } from '../contract.js';
-import { type ContainerState, type ContainerStatus, type Pod, podName, type PodStatus } from '../pod/pod.js';
+import { isOwnCondition } from '../lifecycle/conditions.js';
+import {
+  type ContainerState,
+  type ContainerStatus,
+  type Pod,
+  type PodCondition,
+  podName,
+  type PodStatus,
+} from '../pod/pod.js';
 import { type KubernetesClient, KubernetesError } from './client.js';
 
 export interface StatusWriter {
@@ -118,7 +126,7 @@ async function carryOut(
       await client.request('PATCH', `${object}/status`, {
         signal,
         body,
-        contentType: 'application/merge-patch+json',
+        contentType: 'application/strategic-merge-patch+json',
       });
     }
     if (remove) {
@@ -132,12 +140,18 @@ async function carryOut(
   }
 }
 
-/** A merge patch replaces lists whole and removes what is null. */
+/**
+ * A strategic merge patch removes what is null and replaces most lists whole. Conditions it merges by their type: those of others
+ * are left out, since what is known of them here may be older than what they have written meanwhile.
+ */
 function toApi(status: PodStatus, runtimeName: string): object {
-  const { reason, message, podIP, hostIP, initContainerStatuses, containerStatuses, ...rest } = status;
+  const { reason, message, podIP, podIPs, hostIP, initContainerStatuses, containerStatuses, ...rest } =
+    status;
   const named = (each: ContainerStatus): ContainerStatus => nameIds(each, runtimeName);
   return {
     ...rest,
+    conditions: status.conditions.filter(({ type }) => isOwnCondition(type)).map(emptied),
+    podIPs: [{ $patch: 'replace' }, ...podIPs],
     initContainerStatuses: initContainerStatuses.map(named),
     containerStatuses: containerStatuses.map(named),
     reason: reason ?? null,
@@ -145,6 +159,11 @@ function toApi(status: PodStatus, runtimeName: string): object {
     podIP: podIP ?? null,
     hostIP: hostIP ?? null,
   };
+}
+
+/** With what it has no more taken away. */
+function emptied({ reason, message, ...condition }: PodCondition): object {
+  return { ...condition, reason: reason ?? null, message: message ?? null };
 }
 
 function nameIds(status: ContainerStatus, runtimeName: string): ContainerStatus {

@@ -16,23 +16,36 @@ export interface ConditionInput {
   readonly now: number;
 }
 
+/** Those that the pod agent sets, in the API's order. All others are somebody else's. */
+export const ownConditions = [
+  'PodReadyToStartContainers',
+  'Initialized',
+  'Ready',
+  'ContainersReady',
+  'PodScheduled',
+] as const;
+
+export function isOwnCondition(type: string): type is (typeof ownConditions)[number] {
+  return (ownConditions as readonly string[]).includes(type);
+}
+
 type Verdict = Omit<PodCondition, 'type' | 'lastTransitionTime'>;
 
 const holds: Verdict = { status: 'True' };
 
-/** In the API's order; `lastTransitionTime` moves only when the status does. */
+/** `lastTransitionTime` moves only when the status does. */
 export function computeConditions(input: ConditionInput): PodCondition[] {
   const containersReady = judgeContainers(input);
-  const conditions: Record<string, Verdict> = {
+  const conditions: Record<(typeof ownConditions)[number], Verdict> = {
     PodReadyToStartContainers: judgeSandboxCondition(input),
     Initialized: judgeInitialized(input),
     Ready: containersReady.status === 'True' ? judgeGates(input.pod) : containersReady,
     ContainersReady: containersReady,
     PodScheduled: holds,
   };
-  const own = Object.entries(conditions).map(([type, verdict]) => stamp(type, verdict, input));
+  const own = ownConditions.map((type) => stamp(type, conditions[type], input));
   // What others (controllers of readiness gates, the scheduler) have written there is theirs.
-  return [...own, ...input.pod.status.conditions.filter(({ type }) => conditions[type] === undefined)];
+  return [...own, ...input.pod.status.conditions.filter(({ type }) => !isOwnCondition(type))];
 }
 
 /** `spec.readinessGates`: conditions that somebody else sets and that have to hold as well. */

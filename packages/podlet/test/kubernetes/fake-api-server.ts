@@ -20,6 +20,7 @@ export interface Asked {
   readonly query: Record<string, string>;
   readonly body?: unknown;
   readonly authorization?: string;
+  readonly contentType?: string;
 }
 
 export class FakeApiServer {
@@ -102,7 +103,7 @@ export class FakeApiServer {
   #answer(request: http.IncomingMessage, text: string, response: ServerResponse): void {
     const url = new URL(request.url!, 'http://x');
     const query = Object.fromEntries(url.searchParams);
-    const { authorization } = request.headers;
+    const { authorization, 'content-type': contentType } = request.headers;
     const body = text === '' ? {} : { body: JSON.parse(text) as unknown };
     const failure = this.failures.shift();
     if (failure !== undefined) this.#fail(response, failure);
@@ -115,6 +116,7 @@ export class FakeApiServer {
       query,
       ...body,
       ...(authorization === undefined ? {} : { authorization }),
+      ...(contentType === undefined ? {} : { contentType }),
     });
     for (const wake of this.#changed.splice(0)) wake();
   }

@@ -55,6 +55,28 @@ test('the status goes to the sub-resource with the uid, and what is absent is ta
   });
 });
 
+test('conditions of others are not written: they may have changed them meanwhile', async () => {
+  const { server, writer, pod } = await open();
+  const time = '2026-01-01T00:00:00Z';
+  const conditions = [
+    { type: 'Ready', status: 'True' as const, lastTransitionTime: time },
+    { type: 'Initialized', status: 'False' as const, reason: 'R', message: 'm', lastTransitionTime: time },
+    { type: 'example.com/gate', status: 'False' as const, lastTransitionTime: time },
+  ];
+  const podIPs = [{ ip: '10.1.0.7' }];
+  writer.statusChanged(pod('web'), { ...status('Running'), conditions, podIPs });
+  await server.until(isPatch);
+  expect(server.asked.find(isPatch)).toMatchObject({
+    contentType: 'application/strategic-merge-patch+json',
+    body: {
+      status: {
+        conditions: [{ type: 'Ready', status: 'True', reason: null, message: null }, conditions[1]],
+        podIPs: [{ $patch: 'replace' }, { ip: '10.1.0.7' }],
+      },
+    },
+  });
+});
+
 test('ids of containers have the runtime before them, once', async () => {
   const { server, writer, pod } = await open();
   const container = (name: string, containerID: string): ContainerStatus => ({
