@@ -36,7 +36,10 @@ export function watchReadiness(
   let askedAt = clock.elapsed();
   const probeNow = async (network: NetworkConfig): Promise<void> => {
     const before = probe?.problem;
-    probe = await probeStatus(runtime, network, { signal, timeoutMs });
+    const said = await probeStatus(runtime, network, { signal, timeoutMs });
+    // Another one was chosen meanwhile, and has been asked by whoever chose it.
+    if (chooser.current()?.network.source !== network.source) return;
+    probe = said;
     if (probe.problem !== undefined && probe.problem !== before)
       log.warn({ problem: probe.problem }, 'the network is not available');
   };

@@ -17,11 +17,12 @@ interface Said {
 /** A network whose plugin answers STATUS with what is set, under a clock that is told to pass. */
 function probed(cniVersion = '1.1.0') {
   const clock = createTestClock();
-  const say: { error?: Said; hangs?: boolean } = {};
+  const say: { error?: Said; hangs?: boolean; waits?: Promise<undefined> } = {};
   const harness = createHarness({
     plugins: {
       picky: ({ command }) => {
         if (command !== 'STATUS') return undefined;
+        if (say.waits !== undefined) return say.waits;
         if (say.hangs === true) return new Promise(() => undefined);
         return say.error === undefined ? undefined : { error: say.error };
       },
@@ -104,4 +105,20 @@ test('another configuration is asked anew', async () => {
   expect(network.status().ready).toBe(false);
   harness.write('0.conflist', conflist('other', ['bridge'], { cniVersion: '1.1.0' }));
   expect(await network.explain()).toMatchObject({ network: { name: 'other' }, status: { ready: true } });
+});
+
+test('a late answer for the former configuration says nothing of the present one', async () => {
+  const { say, harness, clock } = probed();
+  // Nothing is heard of files, so that only polling sleeps.
+  const system = { startWatching: () => ({ close: () => undefined }) };
+  const network = await harness.start({ probeTimeoutMs: 10_000, system });
+  let answer = (): void => undefined;
+  say.waits = new Promise((resolve) => (answer = () => resolve(undefined)));
+  await clock.advance(5_000);
+  await expect.poll(() => harness.calls('STATUS').length).toBe(2);
+  harness.write('0.conflist', conflist('other', ['bridge'], { cniVersion: '1.1.0' }));
+  expect(await network.explain()).toMatchObject({ network: { name: 'other' }, status: { ready: true } });
+  answer();
+  await expect.poll(() => clock.sleepers()).toBe(1);
+  expect(network.status()).toEqual({ ready: true, reason: '', message: '' });
 });
