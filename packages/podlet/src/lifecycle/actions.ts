@@ -33,7 +33,7 @@ export interface PodActions {
 export function computeActions(pod: Pod, observed: ObservedPod, facts: ContainerFacts): PodActions {
   const change = judgeSandbox(pod, observed);
   if (pod.metadata.deletionTimestamp !== undefined) return killOnly(change);
-  if (change.sandboxId === undefined) return recreate(pod, observed, change);
+  if (change.sandboxId === undefined) return recreate(pod, observed, change, facts);
   return goOn(pod, observed, change.sandboxId, change, facts);
 }
 
@@ -41,12 +41,12 @@ function killOnly(change: SandboxChange): PodActions {
   return { killPod: true, createSandbox: false, attempt: change.attempt, kill: [], start: [] };
 }
 
-function recreate(pod: Pod, observed: ObservedPod, change: SandboxChange): PodActions {
+function recreate(pod: Pod, observed: ObservedPod, change: SandboxChange, facts: ContainerFacts): PodActions {
   if (pod.spec.restartPolicy === 'Never' && change.attempt !== 0 && observed.containers.length > 0) {
     if (hasSucceeded(pod, observed)) return killOnly(change);
     return { ...killOnly(change), hopeless: `restartPolicy is Never, and ${change.why ?? 'it was lost'}` };
   }
-  const normal = pod.spec.containers.filter((container) => mustRunAgain(pod, observed, container));
+  const normal = pod.spec.containers.filter((container) => mustRunAgain(pod, observed, container, facts));
   if (normal.length === 0 && wasInitialised(pod, observed)) return killOnly(change);
   return {
     killPod: observed.sandboxes.length > 0 || observed.containers.some(isAlive),
@@ -72,8 +72,14 @@ function firstStarts(pod: Pod, observed: ObservedPod, normal: readonly Container
   return [startOf(init, roleOf(init, true), newestInstance(observed, init.name))];
 }
 
-function mustRunAgain(pod: Pod, observed: ObservedPod, container: Container): boolean {
-  return pod.spec.restartPolicy !== 'OnFailure' || !hasExited(newestInstance(observed, container.name), true);
+function mustRunAgain(
+  pod: Pod,
+  observed: ObservedPod,
+  container: Container,
+  { interrupted }: ContainerFacts,
+): boolean {
+  if (pod.spec.restartPolicy !== 'OnFailure' || interrupted?.has(container.name) === true) return true;
+  return !hasExited(newestInstance(observed, container.name), true);
 }
 
 /** Whether all init containers were over in whatever sandbox the pod had last. */

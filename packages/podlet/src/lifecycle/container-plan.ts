@@ -26,6 +26,8 @@ export interface StartAction {
 export interface ContainerFacts {
   /** Latest verdict of a probe on the running instance; undefined before the first. */
   readonly verdict: (containerName: string, kind: ProbeKind) => boolean | undefined;
+  /** Containers that were ended to be started again, and are not started yet: how they ended says nothing. */
+  readonly interrupted?: ReadonlySet<string>;
 }
 
 /** `keep`: it runs as it should. `rest`: it has ended and stays so. */
@@ -43,7 +45,10 @@ export function planContainer(
   facts: ContainerFacts,
 ): ContainerPlan {
   if (newest === undefined || newest.state === 'created') return { next: 'start' };
-  if (newest.state === 'exited') return { next: restarts(policy, newest.exitCode) ? 'start' : 'rest' };
+  if (newest.state === 'exited') {
+    const again = restarts(policy, newest.exitCode) || facts.interrupted?.has(container.name) === true;
+    return { next: again ? 'start' : 'rest' };
+  }
   const kill = reasonToKill(container, newest, sandboxId, facts);
   if (kill === undefined) return { next: 'keep' };
   return { next: restartsAfter(kill.reason, policy) ? 'start' : 'rest', kill };

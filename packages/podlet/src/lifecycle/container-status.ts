@@ -88,7 +88,9 @@ function currentState(
   const told = subject.facts.waiting.get(subject.container.name);
   if (newest === undefined) return absentState(subject, told, before);
   if (newest.state === 'running') return { running: { startedAt: formatTime(newest.startedAt) } };
-  if (newest.state === 'created') return { waiting: told ?? { reason: 'ContainerCreating' } };
+  const isInterrupted = subject.facts.interrupted?.has(subject.container.name) === true;
+  if (newest.state === 'created' || isInterrupted)
+    return { waiting: told ?? { reason: 'ContainerCreating' } };
   const again = newest.state === 'unknown' || isToRestart(subject, newest);
   return told !== undefined && again ? { waiting: told } : terminated(newest, subject.facts);
 }

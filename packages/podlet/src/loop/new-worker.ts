@@ -35,6 +35,7 @@ export function createWorkerState(dependencies: StepDependencies, wish: NewWorke
     stage: 'waiting',
     status: pod.status,
     waiting: new Map(),
+    interrupted: new Set(),
     sandboxProblem: undefined,
     failure: undefined,
     ended: false,

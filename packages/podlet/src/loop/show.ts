@@ -22,6 +22,7 @@ function statusOf(worker: WorkerState, { view, prober, clock, node }: StepDepend
   return computeStatus(worker.pod, view.observed(uid), {
     verdict: (name, kind) => prober.verdict(uid, name, kind),
     waiting,
+    interrupted: worker.interrupted,
     lastWords: worker.lastWords,
     ended,
     previous: worker.status,

@@ -87,6 +87,7 @@ async function create(step: Step, place: Place, start: StartAction, imageRef: st
   const id = await relisting(step, () => createAndStart(step, place, container.name, config));
   await callRuntime(step, 'ContainerStatus', () => view.refreshContainer(id, place.sandboxId, step.signal));
   worker.waiting.delete(container.name);
+  worker.interrupted.delete(container.name);
   step.tell('Normal', 'Started', `Started container ${container.name}`);
   step.show();
   await runPostStart(step, place, start, id);

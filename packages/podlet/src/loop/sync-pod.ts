@@ -48,7 +48,10 @@ function noteFailure({ worker }: Step, failure: Waiting): void {
 }
 
 export function factsOf({ worker, prober }: Step): ContainerFacts {
-  return { verdict: (name, kind) => prober.verdict(worker.uid, name, kind) };
+  return {
+    verdict: (name, kind) => prober.verdict(worker.uid, name, kind),
+    interrupted: worker.interrupted,
+  };
 }
 
 function isIdle(actions: PodActions): boolean {
@@ -65,6 +68,7 @@ async function finish(step: Step): Promise<SyncResult> {
   const { worker } = step;
   if (worker.stage !== 'terminated' || hasLife(step.view.observed(worker.uid))) await stopPod(step);
   step.prober.forget(worker.uid);
+  worker.interrupted.clear();
   worker.stage = 'terminated';
   worker.trace.finish({ phase: worker.status.phase });
   step.show();
@@ -76,6 +80,7 @@ export function hasLife(observed: ObservedPod): boolean {
 }
 
 async function act(step: Step, actions: PodActions): Promise<SyncResult> {
+  noteInterrupted(step, actions);
   if (actions.killPod) {
     if (actions.why !== undefined) tellRecreation(step, actions.why);
     await stopPod(step);
@@ -88,6 +93,22 @@ async function act(step: Step, actions: PodActions): Promise<SyncResult> {
   // One after the other, in the order of the manifest: people rely on a postStart hook holding back what follows.
   for (const start of actions.start) results.push(await startContainer(step, place, start));
   return summarise(step, results);
+}
+
+/**
+ * Many programs end well when they are told to end. Where only a failure is a reason to start again, a pod that loses its
+ * sandbox, or fails its probe, would have succeeded by that.
+ */
+function noteInterrupted({ worker, view }: Step, { createSandbox, kill, start }: PodActions): void {
+  const { restartPolicy, containers } = worker.pod.spec;
+  if (restartPolicy !== 'OnFailure') return;
+  const again = new Set(
+    (createSandbox ? containers : start.map(({ container }) => container)).map(({ name }) => name),
+  );
+  const ending = createSandbox
+    ? view.observed(worker.uid).containers
+    : kill.map(({ container }) => container);
+  for (const one of ending) if (isAlive(one) && again.has(one.name)) worker.interrupted.add(one.name);
 }
 
 function tellRecreation(step: Step, why: string): void {

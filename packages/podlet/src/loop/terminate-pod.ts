@@ -21,6 +21,7 @@ export async function terminatePod(step: Step): Promise<void> {
   await stopPod(step);
   step.prober.forget(worker.uid);
   worker.waiting.clear();
+  worker.interrupted.clear();
   worker.ended = true;
   await readLastWords(step);
   step.show();

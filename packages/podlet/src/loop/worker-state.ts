@@ -30,6 +30,8 @@ export interface WorkerState extends Inbox {
   status: PodStatus;
   /** Why containers are not started, by name. */
   readonly waiting: Map<string, Waiting>;
+  /** Containers that a turn has ended to start them again, until they are started. */
+  readonly interrupted: Set<string>;
   sandboxProblem: Waiting | undefined;
   failure: Waiting | undefined;
   readonly restarts: BackOff;
