@@ -51,7 +51,8 @@ const kubeconfig = z.object({
     z.object({ name: z.string(), context: z.object({ cluster: z.string(), user: z.string().default('') }) }),
   ),
   clusters: z.array(z.object({ name: z.string(), cluster })),
-  users: z.array(z.object({ name: z.string(), user })).default([]),
+  // `kubectl config` writes null where there are none.
+  users: z.array(z.object({ name: z.string(), user })).nullish(),
 });
 
 type User = z.output<typeof user>;
@@ -71,7 +72,7 @@ export async function loadKubeconfig(file: string, context?: string): Promise<Cl
   const name = context ?? data['current-context'];
   const chosen = find(file, 'context', name, data.contexts).context;
   const { cluster: it } = find(file, 'cluster', chosen.cluster, data.clusters);
-  const who = chosen.user === '' ? {} : find(file, 'user', chosen.user, data.users).user;
+  const who = chosen.user === '' ? {} : find(file, 'user', chosen.user, data.users ?? []).user;
   const authority = await readPem(file, it['certificate-authority-data'], it['certificate-authority']);
   const serverName = it['tls-server-name'];
   return {
