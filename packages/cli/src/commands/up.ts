@@ -1,13 +1,15 @@
 import path from 'node:path';
+import type { LocalApi } from '@podwire/local-api';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { bringUp } from '../pods/bring-up.js';
-import { waitForPods } from '../pods/follow.js';
+import { isOf, waitForPods } from '../pods/follow.js';
 import { judgePod } from '../pods/judge.js';
 import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import type { PodsView } from '../pods/names.js';
+import type { Sources } from '../pods/take-down.js';
 import { startProgress } from '../render/progress.js';
 import { renderProblems } from './ps.js';
 
@@ -57,18 +59,35 @@ async function run(command: Command, io: Io, what: readonly string[]): Promise<v
       signal,
     });
     const api = openPodApi(places.podSocket, { signal, timeout: 30_000 });
-    await api.post('/v1/sources', { files, urls });
-    if (options.detach === true) return api.get<PodsView>('/v1/pods');
-    return waitForPods({
-      api,
-      io,
-      progress,
-      places: [...files, ...urls],
-      milliseconds: options.timeout * 1000,
-      signal,
-    });
+    const known = await api.post<Sources>('/v1/sources', { files, urls });
+    const own = [...files, ...urls];
+    const found =
+      options.detach === true
+        ? await lookOnce(api, own)
+        : await waitForPods({
+            ...{ api, io, progress, signal },
+            places: own,
+            milliseconds: options.timeout * 1000,
+          });
+    return { ...found, problems: withoutOthers(found.problems, own, known) };
   });
-  await report(command, io, outcome);
+  await report(command, io, outcome, options.detach === true);
+}
+
+async function lookOnce(api: LocalApi, own: readonly string[]): Promise<PodsView> {
+  const { pods, problems } = await api.get<PodsView>('/v1/pods');
+  return { pods: pods.filter(isOf(own)), problems };
+}
+
+/** What is wrong in places that an earlier call was given is not this one's to tell. Of a pod that has a twin only its name is known. */
+function withoutOthers(
+  problems: PodsView['problems'],
+  own: readonly string[],
+  { files, urls }: Sources,
+): PodsView['problems'] {
+  const isOwn = isOf(own);
+  const isOthers = isOf([...files, ...urls].filter((place) => !own.includes(place)));
+  return problems.filter((problem) => isOwn(problem) || !isOthers(problem));
 }
 
 /** Absolute, since the pod agent lives elsewhere. */
@@ -86,8 +105,15 @@ function networkOf({ cniConfDir, cniBinDir }: UpOptions) {
   return { network: { configDirectory: path.resolve(cniConfDir), pluginDirectories } };
 }
 
-async function report(command: Command, io: Io, { pods, problems }: PodsView): Promise<void> {
-  const bad = pods.filter((pod) => !['ready', 'succeeded'].includes(judgePod(pod).state));
+/** @param detached nobody has waited: that a pod is not ready yet is as it should be */
+async function report(
+  command: Command,
+  io: Io,
+  { pods, problems }: PodsView,
+  detached: boolean,
+): Promise<void> {
+  const wrong = detached ? ['failed'] : ['failed', 'waiting'];
+  const bad = pods.filter((pod) => wrong.includes(judgePod(pod).state));
   if (bad.length > 0 || problems.length > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, { pods, problems });
   for (const line of renderProblems(problems))

@@ -1,0 +1,63 @@
+/** `podwire up`, with a pod agent that answers what it is told. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type { PodView, SourceProblem } from '@podwire/podlet';
+import { afterEach, expect, test } from 'vitest';
+import { type FakeAgent, type Run, run, startFakeAgent } from '../support.js';
+import { makeTemporaryDirectory } from '../temporary.js';
+import { podView } from './views.js';
+
+let agent: FakeAgent | undefined;
+afterEach(async () => {
+  await agent?.close();
+  agent = undefined;
+});
+
+interface Said {
+  /** Places that an earlier call was given. */
+  readonly others?: readonly string[];
+  readonly pods?: readonly PodView[];
+  readonly problems?: readonly SourceProblem[];
+}
+
+async function up(argv: readonly string[], { others = [], pods = [], problems = [] }: Said): Promise<Run> {
+  const directory = makeTemporaryDirectory();
+  const files = [...others, ...argv.filter((word) => word.startsWith('/'))];
+  agent = await startFakeAgent({
+    'GET /v1/status': { body: {} },
+    'POST /v1/sources': { body: { changed: [], files, urls: [] } },
+    'GET /v1/pods': { body: { pods, problems } },
+    'GET /v1/watch': { body: `${JSON.stringify({ kind: 'all', pods, problems })}\n` },
+  });
+  fs.symlinkSync(agent.socket, path.join(directory, 'podlet.sock'));
+  return run(['up', ...argv, '--directory', directory]);
+}
+
+const problem = (origin: string): SourceProblem => ({ source: 'file', origin, message: 'is no good' });
+const unready = podView('new', {}, { phase: 'Pending', conditions: [] });
+
+test('what is wrong in places of an earlier call does not count', async () => {
+  const said = { others: ['/pods/other.yaml'], pods: [podView('web')] };
+  const good = await up(['/pods/web.yaml'], { ...said, problems: [problem('/pods/other.yaml')] });
+  expect(good).toMatchObject({ code: 0, stderr: expect.not.stringContaining('other.yaml') as string });
+  const bad = await up(['/pods/web.yaml'], { ...said, problems: [problem('/pods/web.yaml')] });
+  expect(bad).toMatchObject({ code: 4, stderr: expect.stringContaining('web.yaml: is no good') as string });
+  // The pod agent names a pod that is there twice, not its file.
+  const twin = await up(['/pods/web.yaml'], { ...said, problems: [problem('shop/web')] });
+  expect(twin).toMatchObject({ code: 4, stderr: expect.stringContaining('shop/web: is no good') as string });
+});
+
+test('a place within another one tells what is wrong with it', async () => {
+  const said = { others: ['/pods'], problems: [problem('/pods/web.yaml')] };
+  expect(await up(['/pods/web.yaml'], said)).toMatchObject({ code: 4 });
+});
+
+test('without waiting, a pod that is not ready yet is nothing wrong, and pods of others are not shown', async () => {
+  const pods = [unready, podView('web', {}, { phase: 'Pending', conditions: [] })];
+  const { code, stdout } = await up(['--detach', '/pods/new.yaml'], { pods });
+  expect(code).toBe(0);
+  expect(stdout).toContain('shop/new');
+  expect(stdout).not.toContain('shop/web');
+  const failed = podView('new', {}, { phase: 'Failed' });
+  expect(await up(['--detach', '/pods/new.yaml'], { pods: [failed] })).toMatchObject({ code: 4 });
+});
