@@ -55,7 +55,7 @@ export function createSourceSet(
     known: (origin) =>
       new Promise((resolve) => {
         const place = places.get(origin);
-        if (place === undefined || place.latest !== undefined) resolve();
+        if (place === undefined || (place.latest !== undefined && isWord(place.latest))) resolve();
         else place.waiting.push(resolve);
       }),
     run: (emit, signal) =>
@@ -97,11 +97,16 @@ function runPlace(place: Place, { emit, signal, fail }: Running): void {
     place.had = new Set(snapshot.incomplete === true ? [...place.had, ...has] : has);
     emit(gone);
     // Afterwards: who waited finds what has been made of it.
-    place.waiting.splice(0).forEach((tell) => tell());
+    if (isWord(snapshot)) place.waiting.splice(0).forEach((tell) => tell());
   };
   place.source.run(store, either).catch((error: unknown) => {
     if (!either.aborted) fail(error as Error);
   });
+}
+
+/** Of a file that is only being written, perhaps, nothing is said: what is wrong with it comes in a moment. */
+function isWord({ incomplete, problems }: Snapshot): boolean {
+  return incomplete !== true || problems.length > 0;
 }
 
 /**

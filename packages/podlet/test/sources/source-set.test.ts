@@ -31,14 +31,15 @@ function start(...origins: string[]) {
       for (const { kind, pods } of merger.merge('file', snapshot))
         told.push(...pods.map(({ metadata }) => `${kind} ${metadata.uid}`));
     }, stop.signal);
+  const speak = (origin: string, snapshot: Snapshot): void => said.get(origin)!(snapshot);
   const say = (origin: string, uids: readonly string[], incomplete = false): void =>
-    said.get(origin)!({
+    speak(origin, {
       pods: uids.map((uid) => makePod({ uid })),
       problems: [],
       ...(incomplete ? { incomplete } : {}),
     });
   const fail = (origin: string, error: Error): void => failed.get(origin)!(error);
-  return { set, run, say, fail, running, told: () => told.splice(0) };
+  return { set, run, say, speak, fail, running, told: () => told.splice(0) };
 }
 
 test('a place that nobody can read keeps the pods of no other one', () => {
@@ -79,4 +80,18 @@ test('when one place fails all end, so that none is there twice when the set is 
   await expect(first).rejects.toThrow('broken');
   void run();
   expect(running.filter((origin) => origin === '/a')).toHaveLength(1);
+});
+
+test('what is only being written, perhaps, is no word yet; what is wrong with it is one', async () => {
+  const { set, run, say, speak } = start('/bad.yaml');
+  void run();
+  let isKnown = false;
+  say('/bad.yaml', [], true);
+  const early = set.known('/bad.yaml').then(() => (isKnown = true));
+  await Promise.resolve();
+  expect(isKnown).toBe(false);
+  const problem = { source: 'file', origin: '/bad.yaml', message: 'is no YAML' } as const;
+  speak('/bad.yaml', { pods: [], problems: [problem], incomplete: true });
+  await early;
+  await set.known('/bad.yaml');
 });
