@@ -132,3 +132,23 @@ test('one container that the engine cannot describe does not hide the others', a
     ['b', 1_795_210_341_623_841_972n],
   ]);
 });
+
+test('who asks for the disk while somebody else does gets the same answer: Docker refuses a second look', async () => {
+  let looking = 0;
+  await open({
+    'GET /info': json(200, { DockerRootDir: '/docker' }),
+    'GET /system/df': (response, request) => {
+      looking += 1;
+      const answer = looking > 1 ? json(500, { message: 'already running' }) : json(200, { LayersSize: 42 });
+      setTimeout(() => {
+        looking -= 1;
+        answer(response, request);
+      }, 50);
+    },
+  });
+  const usedBytes = async (): Promise<bigint | undefined> =>
+    (await service.imageFsInfo({})).imageFilesystems[0]?.usedBytes?.value;
+  expect(await Promise.all([usedBytes(), usedBytes()])).toEqual([42n, 42n]);
+  expect(await usedBytes()).toBe(42n);
+  expect(called(/system\/df/)).toHaveLength(2);
+});

@@ -9,13 +9,15 @@ import {
   RemoveImageResponse,
 } from '@podwire/cri';
 import type { SandboxContext } from '../context.js';
-import type { Docker, InspectedImage, ListedImage } from '../docker/index.js';
+import type { DiskUsage, Docker, InspectedImage, ListedImage } from '../docker/index.js';
 import { isNotFound } from '../docker/index.js';
 import { parseTraceparent } from '@podwire/tracing';
+import { untilDone } from '../sandboxes/locks.js';
 import { never, signalOf } from '../signal.js';
 
 export function createImageService(context: SandboxContext): ImageService {
   const { docker, images, tracer } = context;
+  const readDiskUsage = createDiskQuestion(docker);
   return {
     async listImages({ filter }, options) {
       const name = filter?.image?.image ?? '';
@@ -45,7 +47,7 @@ export function createImageService(context: SandboxContext): ImageService {
       await removeImage(docker, image?.image ?? '', signalOf(options));
       return RemoveImageResponse.fromPartial({});
     },
-    imageFsInfo: (_request, options) => readImageFsInfo(context, signalOf(options)),
+    imageFsInfo: (_request, options) => readImageFsInfo(context, readDiskUsage, signalOf(options)),
   };
 }
 
@@ -78,13 +80,27 @@ async function removeImage(docker: Docker, name: string, signal: AbortSignal): P
   }
 }
 
+type DiskQuestion = (signal: AbortSignal) => Promise<DiskUsage>;
+
+/** Docker refuses a second look at its disk while one goes on, which may take it a minute: all who ask meanwhile share that one. */
+function createDiskQuestion(docker: Docker): DiskQuestion {
+  let underWay: Promise<DiskUsage> | undefined;
+  const ask = (): Promise<DiskUsage> => {
+    const asked = docker.diskUsage().finally(() => (underWay = undefined));
+    asked.catch(() => undefined); // whoever asked may have given up
+    return asked;
+  };
+  return (signal) => untilDone((underWay ??= ask()), signal);
+}
+
 async function readImageFsInfo(
   { docker, clock }: SandboxContext,
+  readDiskUsage: DiskQuestion,
   signal: AbortSignal,
 ): Promise<ImageFsInfoResponse> {
   const [{ DockerRootDir }, { LayersSize = 0 }] = await Promise.all([
     docker.info({ signal }),
-    docker.diskUsage({ signal }),
+    readDiskUsage(signal),
   ]);
   const usage = {
     timestamp: BigInt(Math.round(clock.now())) * 1_000_000n,
