@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { ContainerState } from '@podwire/cri';
+import { type ContainerConfig, ContainerState } from '@podwire/cri';
+import type { FakeProgram } from '@podwire/cri/fake';
 import { describe, expect, it } from 'vitest';
 import { createMerger } from '../../src/merge/merger.js';
 import type { Pod } from '../../src/pod/pod.js';
@@ -10,11 +11,21 @@ import { createLife, type Life } from './mortal.js';
 import { aContainer, aPod } from './pods.js';
 import { createWatchdog, describeRuntime, type Watchdog } from './watchdog.js';
 
-type Shape = 'plain' | 'stubborn' | 'double' | 'staged' | 'job' | 'failing' | 'host';
+type Shape = 'plain' | 'polite' | 'stubborn' | 'double' | 'staged' | 'job' | 'failing' | 'host';
 
 /** What of a pod is expected when everything is at rest: containers that run; undefined for one that has ended. */
 const shapes: Readonly<Record<Shape, { make: (name: string, uid: string) => Pod; running?: string[] }>> = {
   plain: { make: (name, uid) => aPod({ name, uid }), running: ['main'] },
+  /** Has done its work when it ends well, but not when it was told to end. */
+  polite: {
+    make: (name, uid) =>
+      aPod({
+        name,
+        uid,
+        spec: { restartPolicy: 'OnFailure', containers: [aContainer('main', { command: ['polite'] })] },
+      }),
+    running: ['main'],
+  },
   /** Ends only when its whole grace period is over, so that much can happen meanwhile. */
   stubborn: {
     make: (name, uid) =>
@@ -58,6 +69,12 @@ const shapes: Readonly<Record<Shape, { make: (name: string, uid: string) => Pod;
   host: { make: (name, uid) => aPod({ name, uid, spec: { hostNetwork: true } }), running: ['main'] },
 };
 
+function programOf({ command: [name, argument] }: ContainerConfig): FakeProgram {
+  if (name === 'exit') return { endsAfterMs: 0, exitCode: Number(argument) };
+  if (name === 'polite') return { termExitCode: 0 };
+  return name === 'ignore-term' ? { ignoresTerm: true } : {};
+}
+
 interface World {
   readonly bench: Bench;
   readonly dog: Watchdog;
@@ -80,7 +97,7 @@ function start(world: World, lastStep?: number): void {
 }
 
 function createWorld(hasEvents: boolean): World {
-  const bench = createBench({ hasEvents });
+  const bench = createBench({ hasEvents, programOf });
   const dog = createWatchdog();
   const world = {
     bench,
@@ -101,6 +118,7 @@ function say({ bench, wanted }: World): void {
 type Action = (world: World) => Promise<void> | void;
 
 const methods = [
+  'status',
   'runPodSandbox',
   'stopPodSandbox',
   'removePodSandbox',
@@ -169,6 +187,13 @@ const actions: fc.Arbitrary<{ readonly label: string; readonly run: Action }> = 
     arbitrary: fc.boolean().map((networkReady) => ({
       label: `network ready ${networkReady}`,
       run: ({ bench }: World) => bench.runtime.setConditions({ networkReady }),
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(-3_600_000, 3_600_000).map((time) => ({
+      label: `clock set by ${time} ms`,
+      run: ({ bench }: World) => bench.clock.jump(time),
     })),
   },
   {
