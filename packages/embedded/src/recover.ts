@@ -60,7 +60,17 @@ async function recoverSandbox(context: Context, { record, phase }: StoredSandbox
   context.inventory.sandboxes.set(record.id, entry);
   if (phase !== 'ready') return;
   await findHolder(context, entry);
-  entry.addresses = (await context.network.addresses(record.id)) ?? [];
+  entry.addresses = await readAddresses(context, record.id);
+}
+
+/** One file that cannot be read is no reason for the others to have no runtime; whoever asks sees a sandbox without any. */
+async function readAddresses(context: Context, id: string): Promise<readonly string[]> {
+  try {
+    return (await context.network.addresses(id)) ?? [];
+  } catch (error) {
+    context.log.error({ sandbox: id, why: describeError(error) }, 'nobody knows the addresses of a sandbox');
+    return [];
+  }
 }
 
 /** Nobody was told of it. What cannot be taken back now is shown as not ready, so that somebody stops it. */

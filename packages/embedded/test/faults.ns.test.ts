@@ -9,7 +9,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState, PodSandboxState } from '@podwire/cri';
 import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
 import { createFileNetwork } from './file-network.js';
-import { buildHolder, createPlace, holder, inside, leftovers, type Place } from './world.js';
+import {
+  buildHolder,
+  createPlace,
+  holder,
+  inside,
+  leftovers,
+  type Place,
+  runSandbox,
+  sandboxConfig,
+} from './world.js';
 
 before(buildHolder);
 
@@ -129,4 +138,21 @@ test('kill -9 at any moment, also while the kernel is at it', async () => {
     await settle(place);
     fs.rmSync(place.directory, { recursive: true });
   }
+});
+
+test('addresses that cannot be read keep nobody from starting', async () => {
+  const place = makePlace();
+  const network = createFileNetwork(path.join(place.directory, 'addresses'));
+  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
+  const options = { directory, netnsDirectory, shmDirectory, holder };
+  const first = await createEmbeddedRuntime({ ...options, network });
+  const podSandboxId = await runSandbox(first, sandboxConfig(place));
+  await first.close();
+  const addresses = (): Promise<never> => Promise.reject(new Error('EIO'));
+  const second = await createEmbeddedRuntime({ ...options, network: { ...network, addresses } });
+  const { status } = await second.podSandboxStatus({ podSandboxId, verbose: false });
+  assert.deepEqual([status?.state, status?.network?.ip], [PodSandboxState.SANDBOX_READY, '']);
+  await second.close();
+  await settle(place);
+  fs.rmSync(place.directory, { recursive: true });
 });
