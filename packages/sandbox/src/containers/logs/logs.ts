@@ -118,13 +118,17 @@ async function followLog(
 ): Promise<void> {
   const { signal } = following.end;
   const { clock, log } = surroundings;
+  let isSaid = false; // an engine may be away for hours, with hundreds of containers
   while (!signal.aborted) {
     try {
       await copyLog(surroundings, container, path, following);
+      isSaid = false;
       if (!(await isRunning(surroundings.docker, container.Id, signal))) return;
     } catch (error) {
       if (signal.aborted || isNotFound(error)) return;
-      log.warn({ container: container.Id, why: describeError(error) }, 'the log of a container broke off');
+      const why = describeError(error);
+      if (!isSaid) log.warn({ container: container.Id, why }, 'the log of a container broke off');
+      isSaid = true;
     }
     await clock.sleep(retryPause, signal).catch(() => undefined);
   }

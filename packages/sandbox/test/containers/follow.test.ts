@@ -1,0 +1,39 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { noFaults, silentLog } from '@podwire/rim';
+import { expect, onTestFinished, test } from 'vitest';
+import { createContainerLogs } from '../../src/containers/logs/logs.js';
+import type { Docker, InspectedContainer } from '../../src/docker/index.js';
+
+test('a log that cannot be gone on with is spoken of once, however long that lasts', async () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'pws-'));
+  onTestFinished(() => fs.rmSync(directory, { recursive: true }));
+  const warnings: string[] = [];
+  let attempts = 0;
+  let tenTimes = (): void => undefined;
+  const enough = new Promise<void>((resolve) => (tenTimes = resolve));
+  const docker = {
+    logs: () => {
+      attempts += 1;
+      if (attempts === 10) tenTimes();
+      return Promise.reject(new Error('nobody answers'));
+    },
+  } as unknown as Docker;
+  const logs = createContainerLogs({
+    docker,
+    clock: { now: () => 0, elapsed: () => 0, sleep: () => Promise.resolve() },
+    log: { ...silentLog, warn: (_fields, message) => void warnings.push(message) },
+    faults: noFaults,
+  });
+  logs.follow({
+    Id: 'c',
+    Config: {
+      Tty: false,
+      Labels: { 'io.kubernetes.container.logpath': path.join(directory, '0.log') },
+    },
+  } as unknown as InspectedContainer);
+  await enough;
+  await logs.close();
+  expect(warnings).toEqual(['the log of a container broke off']);
+});
