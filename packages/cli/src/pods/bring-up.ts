@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
+import { endProcesses } from '@podwire/linux';
 import { openAgentApi } from '../api/locate.js';
 import type { StatusView } from '../api/shapes.js';
 import { checkoutFile } from '../checkout.js';
@@ -9,7 +10,7 @@ import { renderConflist } from '../commands/install-conflist.js';
 import type { Progress } from '../render/progress.js';
 import { defaultDirectory, openPodApi, type Places } from './locate.js';
 import { type Inside, startDaemon } from './processes.js';
-import { lockStart, noteStarted } from './started.js';
+import { lockStart, noteStarted, readStarted } from './started.js';
 
 export interface BringUp {
   readonly directory: string;
@@ -48,11 +49,17 @@ async function startAgents(call: BringUp): Promise<void> {
   const { places, progress } = call;
   const needsAgent =
     call.network === undefined && (withOwnNetwork.includes(call.runtime) || call.knowsPodwire === true);
-  if (needsAgent && !(await agentIsReady(places))) {
-    await progress.step('node agent started', () => startAgent(call));
-  }
+  const startsAgent = needsAgent && !(await agentIsReady(places));
+  if (startsAgent) await progress.step('node agent started', () => startAgent(call));
   const name = path.basename(call.runtime, '.sock');
-  await progress.step(`pod agent started (runtime ${name})`, () => startPodAgent(call));
+  try {
+    await progress.step(`pod agent started (runtime ${name})`, () => startPodAgent(call));
+  } catch (error) {
+    // `podwire down` asks the pod agent, and could not take it down.
+    const { agent } = readStarted(places);
+    if (startsAgent && agent !== undefined) await endProcesses([agent]);
+    throw error;
+  }
 }
 
 const podwire = (): string => checkoutFile('bin/podwire');
