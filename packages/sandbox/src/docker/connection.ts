@@ -118,7 +118,9 @@ function upgrade(socketPath: string, method: string, path: string, request: Dock
     outgoing.once('upgrade', (_response, socket: Duplex, head) => {
       release();
       if (head.length > 0) socket.unshift(head);
-      request.signal?.addEventListener('abort', () => socket.destroy(), { once: true });
+      const abort = (): void => void socket.destroy();
+      request.signal?.addEventListener('abort', abort, { once: true });
+      socket.once('close', () => request.signal?.removeEventListener('abort', abort));
       resolve(socket);
     });
     outgoing.once('response', (response) => {

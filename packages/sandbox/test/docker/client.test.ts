@@ -1,3 +1,4 @@
+import { getEventListeners, once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createDocker } from '../../src/docker/client.js';
 import {
@@ -193,4 +194,13 @@ test('a hijacked connection goes both ways, and half-closes', async () => {
     ['stdout', 'hello'],
     ['stderr', 'done'],
   ]);
+});
+
+test('a hijacked connection that is over leaves nothing on the signal of its call', async () => {
+  const docker = await open({ upgrade: (socket) => void socket.end() });
+  const { signal } = new AbortController();
+  const stream = await docker.startExec('e1', false, { signal });
+  stream.resume();
+  await once(stream, 'close');
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
