@@ -121,13 +121,16 @@ async function carryOut(
   const object = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
   try {
     if (status !== undefined) {
-      // The uid in the patch makes it a conflict when another pod has the name by now.
-      const body = { metadata: { uid }, status: toApi(status, runtimeName) };
-      await client.request('PATCH', `${object}/status`, {
-        signal,
-        body,
-        contentType: 'application/strategic-merge-patch+json',
-      });
+      // The uid in the patch has it refused when another pod has the name by now.
+      const patch = (kind: 'merge' | 'strategic-merge', part: object): Promise<unknown> =>
+        client.request('PATCH', `${object}/status`, {
+          signal,
+          body: { metadata: { uid }, status: part },
+          contentType: `application/${kind}-patch+json`,
+        });
+      const { conditions, ...rest } = toApi(status, runtimeName);
+      await patch('merge', hasGates(pod) ? rest : { ...rest, conditions });
+      if (hasGates(pod)) await patch('strategic-merge', { conditions: ownOf(conditions) });
     }
     if (remove) {
       const body = { gracePeriodSeconds: 0, preconditions: { uid } };
@@ -135,23 +138,40 @@ async function carryOut(
     }
   } catch (error) {
     // Gone, or a new pod of that name: either way there is nothing to be written any more.
-    if (error instanceof KubernetesError && (error.status === 404 || error.status === 409)) return;
+    if (error instanceof KubernetesError && isAboutAnother(error)) return;
     throw error;
   }
 }
 
+/** A delete with another uid is a conflict; a patch with another one would change what is immutable. */
+function isAboutAnother({ status, message }: KubernetesError): boolean {
+  return status === 404 || status === 409 || (status === 422 && message.includes('metadata.uid: Invalid'));
+}
+
+/** Conditions that somebody else sets, who may not say it a second time. */
+function hasGates({ spec }: Pod): boolean {
+  return Array.isArray(spec['readinessGates']) && spec['readinessGates'].length > 0;
+}
+
 /**
- * A strategic merge patch removes what is null and replaces most lists whole. Conditions it merges by their type: those of others
- * are left out, since what is known of them here may be older than what they have written meanwhile.
+ * For a strategic merge patch, which merges conditions by their type: those of others are left out, since what is known of them here
+ * may be older than what they have written meanwhile. What a condition has no more is taken away.
  */
-function toApi(status: PodStatus, runtimeName: string): object {
-  const { reason, message, podIP, podIPs, hostIP, initContainerStatuses, containerStatuses, ...rest } =
-    status;
+function ownOf(conditions: readonly PodCondition[]): readonly object[] {
+  return conditions
+    .filter(({ type }) => isOwnCondition(type))
+    .map(({ reason, message, ...rest }) => ({ ...rest, reason: reason ?? null, message: message ?? null }));
+}
+
+/** A merge patch replaces lists whole and removes what is null. */
+function toApi(
+  status: PodStatus,
+  runtimeName: string,
+): { readonly conditions: readonly PodCondition[]; readonly [further: string]: unknown } {
+  const { reason, message, podIP, hostIP, initContainerStatuses, containerStatuses, ...rest } = status;
   const named = (each: ContainerStatus): ContainerStatus => nameIds(each, runtimeName);
   return {
     ...rest,
-    conditions: status.conditions.filter(({ type }) => isOwnCondition(type)).map(emptied),
-    podIPs: [{ $patch: 'replace' }, ...podIPs],
     initContainerStatuses: initContainerStatuses.map(named),
     containerStatuses: containerStatuses.map(named),
     reason: reason ?? null,
@@ -159,11 +179,6 @@ function toApi(status: PodStatus, runtimeName: string): object {
     podIP: podIP ?? null,
     hostIP: hostIP ?? null,
   };
-}
-
-/** With what it has no more taken away. */
-function emptied({ reason, message, ...condition }: PodCondition): object {
-  return { ...condition, reason: reason ?? null, message: message ?? null };
 }
 
 function nameIds(status: ContainerStatus, runtimeName: string): ContainerStatus {

@@ -35,6 +35,8 @@ export class FakeApiServer {
   page = 2;
   /** The next answers, instead of the real ones: HTTP status codes. */
   readonly failures: number[] = [];
+  /** What they say, instead of their number. */
+  words: string | undefined;
   readonly #watches = new Set<ServerResponse>();
   #server: http.Server | undefined;
   #changed: (() => void)[] = [];
@@ -126,7 +128,7 @@ export class FakeApiServer {
       JSON.stringify({
         kind: 'Status',
         reason: status === 410 ? 'Expired' : 'Sorry',
-        message: `no ${status}`,
+        message: this.words ?? `no ${status}`,
       }),
     );
   }

@@ -4,7 +4,7 @@ import { createKubernetesClient } from '../../src/kubernetes/client.js';
 import { createEventWriter } from '../../src/kubernetes/event-writer.js';
 import { createStatusWriter } from '../../src/kubernetes/status-writer.js';
 import { readApiPod } from '../../src/pod/manifests.js';
-import type { ContainerStatus, PodStatus } from '../../src/pod/pod.js';
+import type { ContainerStatus, Pod, PodStatus } from '../../src/pod/pod.js';
 import { FakeApiServer } from './fake-api-server.js';
 
 const clock = {
@@ -55,7 +55,7 @@ test('the status goes to the sub-resource with the uid, and what is absent is ta
   });
 });
 
-test('conditions of others are not written: they may have changed them meanwhile', async () => {
+test('conditions of readiness gates are not written: others may have changed them meanwhile', async () => {
   const { server, writer, pod } = await open();
   const time = '2026-01-01T00:00:00Z';
   const conditions = [
@@ -63,18 +63,34 @@ test('conditions of others are not written: they may have changed them meanwhile
     { type: 'Initialized', status: 'False' as const, reason: 'R', message: 'm', lastTransitionTime: time },
     { type: 'example.com/gate', status: 'False' as const, lastTransitionTime: time },
   ];
-  const podIPs = [{ ip: '10.1.0.7' }];
-  writer.statusChanged(pod('web'), { ...status('Running'), conditions, podIPs });
-  await server.until(isPatch);
-  expect(server.asked.find(isPatch)).toMatchObject({
-    contentType: 'application/strategic-merge-patch+json',
-    body: {
-      status: {
-        conditions: [{ type: 'Ready', status: 'True', reason: null, message: null }, conditions[1]],
-        podIPs: [{ $patch: 'replace' }, { ip: '10.1.0.7' }],
-      },
+  const plain = pod('web');
+  const gated: Pod = { ...plain, spec: { ...plain.spec, readinessGates: [{ conditionType: 'x' }] } };
+  writer.statusChanged(gated, { ...status('Running'), conditions });
+  await server.until(isPatch, 2);
+  const [first, second] = server.asked.filter(isPatch);
+  expect(first).toMatchObject({ contentType: 'application/merge-patch+json' });
+  expect((first!.body as { status: object }).status).not.toHaveProperty('conditions');
+  expect(second).toMatchObject({ contentType: 'application/strategic-merge-patch+json' });
+  expect(second!.body).toEqual({
+    metadata: { uid: 'uid-web' },
+    status: {
+      conditions: [
+        { type: 'Ready', status: 'True', lastTransitionTime: time, reason: null, message: null },
+        conditions[1],
+      ],
     },
   });
+});
+
+test('a new pod of the same name, whose uid cannot be changed, ends the matter', async () => {
+  const { server, writer, troubles, pod } = await open();
+  server.failures.push(422);
+  server.words = 'Pod "web" is invalid: metadata.uid: Invalid value: "u": field is immutable';
+  writer.statusChanged(pod('web'), status('Running'));
+  await server.until(isPatch);
+  writer.statusChanged(pod('other'), status('Running'));
+  await server.until(isPatch, 2);
+  expect(troubles).toEqual([]);
 });
 
 test('ids of containers have the runtime before them, once', async () => {
