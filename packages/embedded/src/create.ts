@@ -40,18 +40,19 @@ export async function createEmbeddedRuntime(options: EmbeddedOptions): Promise<E
     closing: closing.signal,
     hasLetGo: () => released.signal.aborted,
   };
+  const release = (): void => {
+    released.abort();
+    letGo(context);
+    unlock();
+  };
   try {
     await warmThreadPool();
     await recover(context);
   } catch (error) {
-    unlock();
+    release();
     throw error;
   }
-  return open(context, closing, () => {
-    released.abort();
-    letGo(context);
-    unlock();
-  });
+  return open(context, closing, release);
 }
 
 function open(context: Context, closing: AbortController, release: () => void): EmbeddedRuntime {

@@ -8,6 +8,7 @@ import { before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState, PodSandboxState } from '@podwire/cri';
 import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
+import { silentLog } from '@podwire/rim';
 import { createFileNetwork } from './file-network.js';
 import {
   buildHolder,
@@ -153,6 +154,29 @@ test('addresses that cannot be read keep nobody from starting', async () => {
   const { status } = await second.podSandboxStatus({ podSandboxId, verbose: false });
   assert.deepEqual([status?.state, status?.network?.ip], [PodSandboxState.SANDBOX_READY, '']);
   await second.close();
+  await settle(place);
+  fs.rmSync(place.directory, { recursive: true });
+});
+
+test('a start that fails lets go of what it has found already', async () => {
+  const place = makePlace();
+  const network = createFileNetwork(path.join(place.directory, 'addresses'));
+  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
+  const options = { directory, netnsDirectory, shmDirectory, holder, network };
+  const first = await createEmbeddedRuntime(options);
+  await runSandbox(first, sandboxConfig(place));
+  await first.close();
+  // A connection is closed a turn after it was told to.
+  const connections = async (): Promise<number> => {
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    return process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+  };
+  const before = await connections();
+  const info = (): never => {
+    throw new Error('the disk is full');
+  };
+  await assert.rejects(createEmbeddedRuntime({ ...options, log: { ...silentLog, info } }), /disk is full/);
+  assert.equal(await connections(), before);
   await settle(place);
   fs.rmSync(place.directory, { recursive: true });
 });
