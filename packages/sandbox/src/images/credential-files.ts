@@ -4,7 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
+import { deadlineSignal } from '@podwire/rim';
 import type { Clock, Log } from '../rim.js';
+import { untilDone } from '../sandboxes/locks.js';
 import { type CredentialEntry, parseDockerConfig, parseDockercfg } from './credentials.js';
 import { createKeyring, type Keyring } from './keyring.js';
 
@@ -25,6 +27,7 @@ export interface CredentialPlaces {
 
 /** Milliseconds. */
 const believedFor = 5 * 60_000;
+const providerTimeoutMs = 60_000;
 
 export interface CredentialStore {
   keyring(signal: AbortSignal): Promise<Keyring>;
@@ -46,8 +49,11 @@ export function createCredentialStore(
   return {
     keyring(signal) {
       const now = clock.elapsed();
-      if (known === undefined || now - known.at >= believedFor) known = { keyring: read(signal), at: now };
-      return known.keyring;
+      if (known === undefined || now - known.at >= believedFor) {
+        // Without the caller's signal: the next ones get the same answer.
+        known = { keyring: read(deadlineSignal(providerTimeoutMs)), at: now };
+      }
+      return untilDone(known.keyring, signal);
     },
   };
 }

@@ -89,3 +89,23 @@ test('providers are asked in the order of their names, and one that fails is lef
   const found = (await store.keyring(signal)).lookup('r.example/app').map(({ username }) => username);
   expect(found).toEqual(['files', 'a', 'z']);
 });
+
+test('a caller that gives up does not leave the next ones without what a provider has', async () => {
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (answer = resolve));
+  const slow = {
+    name: 'slow',
+    credentials: async (given: AbortSignal) => {
+      await asked;
+      given.throwIfAborted();
+      return [{ key: 'r.example', auth: { username: 'slow', password: 'p' } }];
+    },
+  };
+  const store = createCredentialStore(places(), { clock, log, providers: [slow] });
+  const impatient = new AbortController();
+  const first = store.keyring(impatient.signal);
+  impatient.abort(new Error('enough'));
+  await expect(first).rejects.toThrow('enough');
+  answer();
+  expect(await userOf(store)).toBe('slow');
+});
