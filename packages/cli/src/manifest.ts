@@ -5,7 +5,7 @@
 import fs from 'node:fs';
 import { tryParseAddress } from '@podwire/addresses';
 import type { Bandwidth, DnsCapability, PortMapping } from '@podwire/cni';
-import { describeError, PodwireError } from '@podwire/errors';
+import { PodwireError } from '@podwire/errors';
 import { readBandwidth } from '@podwire/pod-network/inputs';
 import {
   Field,
@@ -56,7 +56,7 @@ function readText(file: string): string {
   try {
     return fs.readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (cause) {
-    throw new PodwireError('MANIFEST_INVALID', `${file}: cannot be read: ${describeError(cause)}`, { cause });
+    throw new PodwireError('MANIFEST_INVALID', `${file}: cannot be read`, { cause });
   }
 }
 

@@ -154,3 +154,13 @@ describe('colours', () => {
     expect((await run([...argv, '--no-color'], { terminal: true })).stderr).not.toMatch(escape);
   });
 });
+
+test.each([['config', 'validate'], ['plan'], ['import', 'calico', '--dry-run']])(
+  'a file that is not there: %s %s says so once',
+  async (...words: string[]) => {
+    const { code, stderr } = await run([...words, '/nonexistent.yaml']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('/nonexistent.yaml: cannot be read: ENOENT');
+    expect(stderr.match(/ENOENT/g)).toHaveLength(1);
+  },
+);

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import type { ConfigProblem } from '@podwire/agent';
-import { describeError, PodwireError } from '@podwire/errors';
+import { PodwireError } from '@podwire/errors';
 import type { Command } from 'commander';
 import { addExamples, addOutput, outputOf } from '../command.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
@@ -38,6 +38,6 @@ function readFile(file: string): string {
   try {
     return fs.readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (cause) {
-    throw new PodwireError('CONFIG_INVALID', `${file}: cannot be read: ${describeError(cause)}`, { cause });
+    throw new PodwireError('CONFIG_INVALID', `${file}: cannot be read`, { cause });
   }
 }

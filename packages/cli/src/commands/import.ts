@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import type { DumpFile, ImportPlan } from '@podwire/calico-import';
-import { describeError, PodwireError } from '@podwire/errors';
+import { PodwireError } from '@podwire/errors';
 import type { Command } from 'commander';
 import { locateCluster, addStore } from '../cluster/options.js';
 import { withPatience } from '../cluster/patience.js';
@@ -88,6 +88,6 @@ function readFile(name: string): DumpFile {
       text: fs.readFileSync(name === '-' ? 0 : name, 'utf8'),
     };
   } catch (cause) {
-    throw new PodwireError('IMPORT_INVALID', `${name}: cannot be read: ${describeError(cause)}`, { cause });
+    throw new PodwireError('IMPORT_INVALID', `${name}: cannot be read`, { cause });
   }
 }
