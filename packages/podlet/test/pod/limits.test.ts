@@ -30,6 +30,13 @@ describe('limits', () => {
     ]);
   });
 
+  test('a map with many keys is read in time, and one that it has twice is found', () => {
+    const keys = Array.from({ length: 30_000 }, (_, index) => ` k${index}: x\n`).join('');
+    const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${keys}`;
+    expect(readManifests(text, place).problems).toEqual([]);
+    expect(problemsOf(`${text} k7: y\n`)).toEqual(['web.yaml:30005:2: Map keys must be unique']);
+  });
+
   test('a long text inside YAML is fine', () => {
     const lines = 'some line of a configuration file\n  '.repeat(20_000);
     const { problems, configMaps } = readManifests(
