@@ -1,21 +1,35 @@
+import { EventEmitter } from 'node:events';
 import { InterruptedError } from './failure.js';
 import { exitCodes, type Io } from './io.js';
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE'] as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs work that must put things away: the first SIGINT, SIGTERM, SIGHUP or SIGPIPE aborts its signal, and when the work has ended
- * this throws. A second one ends the process at once; a second SIGPIPE is only the next line that nobody reads.
+ * Not SIGPIPE itself: Node ignores it only until somebody listens to it. From then on it comes for every socket too whose other side
+ * has gone, and when nobody listens any more it ends the process.
+ */
+const output = new EventEmitter<{ broken: [] }>();
+
+/**
+ * Tells work under {@link withInterrupt} that nobody reads its output any more.
+ * @returns whether there is such work
+ */
+export const breakOutput = (): boolean => output.emit('broken');
+
+/**
+ * Runs work that must put things away: the first SIGINT, SIGTERM or SIGHUP, or output that nobody reads any more (SIGPIPE), aborts its
+ * signal, and when the work has ended this throws. A second signal ends the process at once.
  * @throws InterruptedError after a signal, whatever the work made of it
  */
 export async function withInterrupt<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopped = new AbortController();
   const stop = (signal: (typeof signals)[number]): void => {
-    if (stopped.signal.aborted && signal === 'SIGPIPE') return;
     if (stopped.signal.aborted) process.exit(exitCodes.failed);
     stopped.abort(new InterruptedError(signal));
   };
+  const stopQuietly = (): void => stopped.abort(new InterruptedError('SIGPIPE'));
   for (const signal of signals) process.on(signal, stop);
+  output.on('broken', stopQuietly);
   try {
     const result = await work(stopped.signal);
     stopped.signal.throwIfAborted();
@@ -24,6 +38,7 @@ export async function withInterrupt<T>(work: (signal: AbortSignal) => Promise<T>
     throw stopped.signal.aborted ? stopped.signal.reason : error;
   } finally {
     for (const signal of signals) process.off(signal, stop);
+    output.off('broken', stopQuietly);
   }
 }
 

@@ -1,3 +1,4 @@
+import { breakOutput } from './interrupt.js';
 import { runPodwire } from './program.js';
 
 /**
@@ -16,10 +17,10 @@ export async function runMain(argv: readonly string[]): Promise<number> {
 }
 
 /**
- * Node ignores the signal with which other programs end when nobody reads any more: work that has to put things away is told of it here.
- * @returns whether there is such work
+ * Other programs end of a signal then, which Node ignores.
+ * @returns whether there is work that ends of it, after it has put things away
  */
 function isToldOfPipe(error: NodeJS.ErrnoException): boolean {
   if (error.code !== 'EPIPE') throw error;
-  return process.emit('SIGPIPE', 'SIGPIPE');
+  return breakOutput();
 }
