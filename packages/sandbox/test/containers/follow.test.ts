@@ -6,18 +6,23 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createContainerLogs } from '../../src/containers/logs/logs.js';
 import type { Docker, InspectedContainer } from '../../src/docker/index.js';
 
-test('a log that cannot be gone on with is spoken of once, however long that lasts', async () => {
+test('a log that breaks off is spoken of once, however long that lasts, and again when it has gone on meanwhile', async () => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'pws-'));
   onTestFinished(() => fs.rmSync(directory, { recursive: true }));
   const warnings: string[] = [];
   let attempts = 0;
   let tenTimes = (): void => undefined;
   const enough = new Promise<void>((resolve) => (tenTimes = resolve));
+  const away = new Error('nobody answers');
+  async function* oneLine(): AsyncGenerator<Buffer> {
+    yield await Promise.resolve(Buffer.from('2026-11-20T21:32:21.623841972Z line\n'));
+    throw away;
+  }
   const docker = {
     logs: () => {
       attempts += 1;
       if (attempts === 10) tenTimes();
-      return Promise.reject(new Error('nobody answers'));
+      return attempts === 5 ? Promise.resolve(oneLine()) : Promise.reject(away);
     },
   } as unknown as Docker;
   const logs = createContainerLogs({
@@ -29,11 +34,12 @@ test('a log that cannot be gone on with is spoken of once, however long that las
   logs.follow({
     Id: 'c',
     Config: {
-      Tty: false,
+      Tty: true,
       Labels: { 'io.kubernetes.container.logpath': path.join(directory, '0.log') },
     },
   } as unknown as InspectedContainer);
   await enough;
   await logs.close();
-  expect(warnings).toEqual(['the log of a container broke off']);
+  const warning = 'the log of a container broke off';
+  expect(warnings).toEqual([warning, warning]);
 });

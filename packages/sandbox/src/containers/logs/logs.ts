@@ -38,6 +38,8 @@ interface Following {
   readonly end: AbortController;
   readonly done: Promise<void>;
   file?: LogFile;
+  /** It broke off, nothing has come since, and that was said: an engine may be away for hours, with hundreds of containers. */
+  isBroken?: boolean;
 }
 
 /** Milliseconds that whoever asks for an ended container waits for its log. */
@@ -118,17 +120,17 @@ async function followLog(
 ): Promise<void> {
   const { signal } = following.end;
   const { clock, log } = surroundings;
-  let isSaid = false; // an engine may be away for hours, with hundreds of containers
   while (!signal.aborted) {
     try {
       await copyLog(surroundings, container, path, following);
-      isSaid = false;
+      following.isBroken = false;
       if (!(await isRunning(surroundings.docker, container.Id, signal))) return;
     } catch (error) {
       if (signal.aborted || isNotFound(error)) return;
       const why = describeError(error);
-      if (!isSaid) log.warn({ container: container.Id, why }, 'the log of a container broke off');
-      isSaid = true;
+      if (following.isBroken !== true)
+        log.warn({ container: container.Id, why }, 'the log of a container broke off');
+      following.isBroken = true;
     }
     await clock.sleep(retryPause, signal).catch(() => undefined);
   }
@@ -155,7 +157,9 @@ async function copyLog(
     const stream = await docker.logs(Id, { since, follow: true }, { signal });
     for await (const messages of readMessages(stream, Config.Tty)) {
       const lines = messages.filter(isNew).map(renderLine);
-      if (lines.length > 0) await file.append(Buffer.concat(lines));
+      if (lines.length === 0) continue;
+      await file.append(Buffer.concat(lines));
+      following.isBroken = false;
       faults.reach('log:written');
     }
   } finally {
