@@ -73,8 +73,12 @@ function isStream(text: string): text is LogStream {
   return text === 'stdout' || text === 'stderr';
 }
 
+/** A damaged line may have the form of a time with a month 13. */
 function isTimestamp(text: string): boolean {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text);
+  return (
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) &&
+    !Number.isNaN(Date.parse(text))
+  );
 }
 
 /** @returns nanoseconds since 1970 of an RFC 3339 time, so that times within a millisecond keep their order */

@@ -173,6 +173,8 @@ describe('reading', () => {
     fs.writeFileSync(file, [0, 1, 2].map((second) => line(`at ${second}`, second)).join(''));
     expect(await read({ since: '2026-11-20T10:00:01.123456789Z' })).toEqual(['at 1', 'at 2']);
     expect(await read({ since: '2026-11-20T10:00:01.123456790Z' })).toEqual(['at 2']);
+    fs.appendFileSync(file, `2026-13-20T10:00:03Z stdout F damaged\n`);
+    expect(await read({ since: '2026-11-20T10:00:02Z' })).toEqual(['at 2']);
   });
 
   test('the last lines', async () => {
