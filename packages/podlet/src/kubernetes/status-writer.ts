@@ -143,9 +143,13 @@ async function carryOut(
   }
 }
 
-/** A delete with another uid is a conflict; a patch with another one would change what is immutable. */
+/**
+ * A delete with another uid is a conflict; a patch with another one would change what is immutable. A patch is a conflict too when
+ * others write faster than the server tries again.
+ */
 function isAboutAnother({ status, message }: KubernetesError): boolean {
-  return status === 404 || status === 409 || (status === 422 && message.includes('metadata.uid: Invalid'));
+  if (status === 409) return !message.includes('the object has been modified');
+  return status === 404 || (status === 422 && message.includes('metadata.uid: Invalid'));
 }
 
 /** Conditions that somebody else sets, who may not say it a second time. */

@@ -167,6 +167,15 @@ test.each([404, 409])('a pod that is another one by now needs nothing more (HTTP
   expect(troubles).toEqual([]);
 });
 
+test('a status that others were faster than is written all the same', async () => {
+  const { server, writer, pod } = await open();
+  server.failures.push(409);
+  server.words =
+    'Operation cannot be fulfilled on pods "web": the object has been modified; please try again';
+  writer.statusChanged(pod('web'), status('Running'));
+  await server.until(isPatch, 2);
+});
+
 test('events are told, and a server that refuses them disturbs nobody', async () => {
   const { server, pod } = await open();
   const client = createKubernetesClient({ server: await server.start(), verify: true });
