@@ -9,6 +9,7 @@ export {
 export { errnoName, hasCode, SystemError } from './errno.js';
 export { hasIpv6 } from './ipv6.js';
 export { bringLinkUp } from './link-flags.js';
+export { connectLocalhost } from './localhost.js';
 export {
   bind,
   bindMount,

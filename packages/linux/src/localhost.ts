@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { hasCode } from './errno.js';
+import { type Family, openStreamSocket } from './inet-socket.js';
+import { inNamespace, openNamespace } from './namespace.js';
+
+/** Either of these, in the order of dockershim's socat; a server may listen on one only. */
+const hosts = [
+  [4, '127.0.0.1'],
+  [6, '::1'],
+] as const;
+
+/**
+ * Connects to a port on `localhost` of a network namespace.
+ * @param netns its file; absent for the own one
+ * @throws the signal's reason, or why the connection failed (ECONNREFUSED: nobody listens)
+ */
+export async function connectLocalhost(
+  netns: string | undefined,
+  port: number,
+  signal: AbortSignal,
+): Promise<net.Socket> {
+  let refusal: unknown;
+  for (const [family, host] of hosts) {
+    signal.throwIfAborted();
+    try {
+      return await connectInside(netns, family, { host, port }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!hasCode(error, 'ECONNREFUSED', 'EADDRNOTAVAIL', 'ENETUNREACH', 'EAFNOSUPPORT')) throw error;
+      // Where nobody listens, that there is no IPv6 either is of interest to nobody.
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/** Node connects in a later turn, when the thread is elsewhere; but a socket stays in the namespace in which it was made. */
+async function connectInside(
+  netns: string | undefined,
+  family: Family,
+  target: net.TcpSocketConnectOpts,
+  signal: AbortSignal,
+): Promise<net.Socket> {
+  const fd = socketInside(netns, family);
+  // Paused, for a socket of a given descriptor would begin to read before it is connected (the types do not know the option).
+  const options = { fd, readable: true, writable: true, allowHalfOpen: true, pauseOnCreate: true };
+  const connection = new net.Socket(options);
+  // A listener whose queue is full lets it wait for minutes.
+  const abort = (): void => void connection.destroy(new Error('given up'));
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    const connected = once(connection, 'connect');
+    connection.connect(target);
+    await connected;
+    return connection;
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function socketInside(netns: string | undefined, family: Family): number {
+  if (netns === undefined) return openStreamSocket(family);
+  const namespace = openNamespace(netns);
+  try {
+    return inNamespace(namespace, () => openStreamSocket(family));
+  } finally {
+    namespace.close();
+  }
+}
