@@ -33,6 +33,8 @@ export type StoreSpec =
 export interface OpenOptions {
   readonly log: Log;
   readonly clock: Clock;
+  /** Whether an embedded store that is not there is made; true when absent. */
+  readonly create?: boolean;
 }
 
 /**

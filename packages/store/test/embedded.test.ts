@@ -54,6 +54,17 @@ test('a directory that was open to others is closed when it is a store, and refu
   await expect(open()).rejects.toMatchObject({ code: expect.stringMatching(/^STORE_/) as string });
 });
 
+test('a store that must be there is not made', async () => {
+  const none = { code: 'CONFIG_INVALID', message: `there is no store in ${directory}` };
+  await expect(open({ create: false })).rejects.toMatchObject(none);
+  expect(fs.existsSync(directory)).toBe(false);
+  fs.mkdirSync(directory, { recursive: true });
+  await expect(open({ create: false })).rejects.toMatchObject(none);
+  expect(fs.readdirSync(directory)).toEqual([]);
+  await (await open()).close();
+  await open({ create: false });
+});
+
 test('what was written is there after it was closed and opened again, with its revisions', async () => {
   const first = await open();
   const revision = await first.put('/a', '1');

@@ -8,18 +8,28 @@ import { type ClusterPlace, requireCluster } from './options.js';
 
 export type ClusterWork<T> = (access: ClusterAccess, signal: AbortSignal) => Promise<T>;
 
-/** @throws PodwireError CONFIG_INVALID, STORE_UNAVAILABLE; InterruptedError */
+/** @throws PodwireError CONFIG_INVALID, also where there is no store; STORE_UNAVAILABLE; InterruptedError */
 export async function withStore<T>(command: Command, io: Io, work: ClusterWork<T>): Promise<T> {
   return withStoreAt(await requireCluster(command, io), io, work);
 }
 
-export async function withStoreAt<T>({ spec, root }: ClusterPlace, io: Io, work: ClusterWork<T>): Promise<T> {
+/** For commands that a cluster may begin with: an embedded store that is not there is made. */
+export async function withNewStore<T>(command: Command, io: Io, work: ClusterWork<T>): Promise<T> {
+  return withStoreAt(await requireCluster(command, io), io, work, true);
+}
+
+export async function withStoreAt<T>(
+  { spec, root }: ClusterPlace,
+  io: Io,
+  work: ClusterWork<T>,
+  create = false,
+): Promise<T> {
   const [{ openStore }, { keysBelow }] = await Promise.all([
     import('@podwire/store'),
     import('@podwire/cluster'),
   ]);
   const clock = io.cluster?.clock ?? systemClock;
-  const store = await (io.cluster?.openStore ?? openStore)(spec, { log: silentLog, clock });
+  const store = await (io.cluster?.openStore ?? openStore)(spec, { log: silentLog, clock, create });
   try {
     const access = { store, keys: keysBelow(root), clock };
     return await withInterrupt((signal) => work(access, signal));

@@ -4,7 +4,7 @@ import { PodwireError } from '@podwire/errors';
 import type { Command } from 'commander';
 import { locateCluster, addStore } from '../cluster/options.js';
 import { withPatience } from '../cluster/patience.js';
-import { withStore } from '../cluster/with-store.js';
+import { withNewStore } from '../cluster/with-store.js';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { type Io, writeJson, writeLines } from '../io.js';
 
@@ -48,7 +48,7 @@ async function importCalico(command: Command, io: Io, files: readonly string[]):
   if (!isCompared) return showPlan(command, io, await planAlone(texts, network), { written: undefined });
   const { applyImport, planImport, readCalicoDump, readImportState, requireValid } =
     await import('@podwire/calico-import');
-  const result = await withStore(command, io, async ({ store, keys, clock }, signal) =>
+  const result = await withNewStore(command, io, async ({ store, keys, clock }, signal) =>
     withPatience(io, dryRun ? 'comparing' : 'importing', async () => {
       const state = await readImportState(store, keys, signal);
       const plan = planImport(readCalicoDump(texts), state, { network });

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { given, isOn, type Limit, onOff, readCount, readLimit, readList } from '../cluster/arguments.js';
 import { addStore } from '../cluster/options.js';
 import { withPatience } from '../cluster/patience.js';
-import { withStore } from '../cluster/with-store.js';
+import { withNewStore, withStore } from '../cluster/with-store.js';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
 import { groupDigits } from '../render/digits.js';
@@ -185,7 +185,7 @@ async function create(command: Command, io: Io, name: string, cidr: string): Pro
     ...settings,
     ...given({ blockSize, allocation, disabled, maxBlocksPerNode: maxBlocksPerNode ?? undefined }),
   };
-  const pool = await withStore(command, io, (access, signal) => createPool(access, input, signal));
+  const pool = await withNewStore(command, io, (access, signal) => createPool(access, input, signal));
   if (outputOf(command) === 'json') return writeJson(io, pool);
   return writeLines(io, [`pool ${name}: ${pool.cidr}, blocks of /${pool.blockSize}, ${pool.encapsulation}`]);
 }

@@ -3,7 +3,7 @@ import { PodwireError } from '@podwire/errors';
 import { type Command, Option } from 'commander';
 import { given, isOn, onOff, readList } from '../cluster/arguments.js';
 import { addStore } from '../cluster/options.js';
-import { withStore } from '../cluster/with-store.js';
+import { withNewStore, withStore } from '../cluster/with-store.js';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, writeJson, writeLines } from '../io.js';
 
@@ -86,7 +86,9 @@ async function set(command: Command, io: Io, text: string): Promise<void> {
       sticky: isOn(sticky),
     }),
   };
-  const workload = await withStore(command, io, (access, signal) => setWorkload(access, input, signal));
+  const workload = await withNewStore(command, io, (access, signal) =>
+    setWorkload(access, input, signal),
+  );
   if (outputOf(command) === 'json') return writeJson(io, workload);
   const what = [
     ...(workload.addresses.length === 0 ? [] : [`addresses ${workload.addresses.join(' ')}`]),

@@ -1,5 +1,8 @@
+import fs from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeTemporary } from '../support.js';
+import { run, writeTemporary } from '../support.js';
+import { makeTemporaryDirectory } from '../temporary.js';
 import { createCluster, createUsedCluster } from './cluster.js';
 
 const shown = async (line: string, cluster = createCluster()): Promise<unknown> =>
@@ -169,3 +172,14 @@ describe('which cluster', () => {
     expect(stderr).toContain('has no `cluster`');
   });
 });
+
+test.each(['pool list', 'pool delete main', 'nodes', 'workload list', 'ipam show', 'ipam check'])(
+  '%s makes no store where there is none',
+  async (line) => {
+    const directory = path.join(makeTemporaryDirectory(), 'typo');
+    const { code, stderr } = await run([...line.split(' '), '--store', `embedded:${directory}`]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`there is no store in ${directory}`);
+    expect(fs.existsSync(directory)).toBe(false);
+  },
+);

@@ -45,8 +45,9 @@ export interface Database {
 }
 
 /** @throws PodwireError CONFIG_INVALID; what LMDB and the file system throw (see {@link translate}) */
-export function openDatabase(directory: string): Database {
+export function openDatabase(directory: string, create: boolean): Database {
   const bell = path.join(directory, 'changed');
+  if (!create) requireStore(directory, bell);
   prepareDirectory(directory, bell);
   // Overlapping commits resolve before they are on the disk; the map grows by itself from where it begins.
   const root = open({
@@ -89,6 +90,13 @@ export function checkFormat({ root, meta }: Database, directory: string, boot: s
         'OBJECT_TOO_NEW',
         `the store in ${directory} has format ${state.format}; this version reads ${format}`,
       );
+  });
+}
+
+function requireStore(directory: string, bell: string): void {
+  if (fs.statSync(bell, { throwIfNoEntry: false }) !== undefined) return;
+  throw new PodwireError('CONFIG_INVALID', `there is no store in ${directory}`, {
+    details: { field: 'directory', path: directory },
   });
 }
 

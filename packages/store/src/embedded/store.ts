@@ -78,8 +78,8 @@ export async function createEmbeddedStore(
 }
 
 function openShared(place: string, options: EmbeddedOptions, bounds: Bounds): Shared {
-  const { clock, log, now = sinceStart, boot = readBoot() } = options;
-  const database = openDatabase(place);
+  const { clock, log, now = sinceStart, boot = readBoot(), create = true } = options;
+  const database = openDatabase(place, create);
   try {
     checkFormat(database, place, boot);
     endLeasesOfBefore(database, boot, bounds);
