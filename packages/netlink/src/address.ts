@@ -60,6 +60,8 @@ export interface InterfaceAddressEntry {
   /** Seconds; absent means for ever. */
   readonly validLifetime?: number;
   readonly preferredLifetime?: number;
+  /** When the kernel made it: hundredths of a second of its own clock, which another address of the same text does not share. */
+  readonly created?: number;
 }
 
 export interface NewAddress {
@@ -146,14 +148,14 @@ function flagNames(bits: number): AddressFlag[] {
 
 const FOREVER = 0xffffffff;
 
-/** struct ifa_cacheinfo: preferred and valid lifetime in seconds, then timestamps. */
+/** struct ifa_cacheinfo: preferred and valid lifetime in seconds, then when it was made and when it was last changed. */
 function readLifetimes(bytes: Buffer | undefined) {
-  if (bytes === undefined || bytes.length < 8) return {};
+  if (bytes === undefined || bytes.length < 12) return {};
   const lifetime = (offset: number) => {
     const seconds = bytes.readUInt32LE(offset);
     return seconds === FOREVER ? undefined : seconds;
   };
-  return { preferredLifetime: lifetime(0), validLifetime: lifetime(4) };
+  return { preferredLifetime: lifetime(0), validLifetime: lifetime(4), created: bytes.readUInt32LE(8) };
 }
 
 export interface AddressFilter {

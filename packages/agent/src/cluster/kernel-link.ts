@@ -2,8 +2,8 @@ import { hasCode } from '@podwire/linux';
 import { decodeLink, getLink, type Link, listAddresses, type NetlinkConnection } from '@podwire/netlink';
 
 /**
- * A text that is another one whenever the link was down in between (which costs it its IPv4 routes) or is reached otherwise.
- * Undefined while it is not there, down, or looks for duplicates of an address.
+ * A text that is another one whenever the link was down or without its address in between (which costs it its IPv4 routes:
+ * fib_disable_ip), or is reached otherwise. Undefined while it is not there, down, or looks for duplicates of an address.
  */
 export function describeLinkState(connection: NetlinkConnection, name: string): string | undefined {
   const link = findLink(connection, name);
@@ -12,7 +12,9 @@ export function describeLinkState(connection: NetlinkConnection, name: string): 
   const addresses = listAddresses(connection, { link: index });
   if (addresses.some(({ flags }) => flags.includes('tentative') && !flags.includes('dadFailed')))
     return undefined;
-  return JSON.stringify([index, mtu, mac, carrierChanges, addresses.map(({ address }) => address)]);
+  // One that was taken away and added again is not the one it was.
+  const made = addresses.map(({ address, created }) => [address, created]);
+  return JSON.stringify([index, mtu, mac, carrierChanges, made]);
 }
 
 function findLink(connection: NetlinkConnection, name: string): Link | undefined {

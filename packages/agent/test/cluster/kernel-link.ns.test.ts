@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openNamespace } from '@podwire/linux';
-import { openRouteConnection } from '@podwire/netlink';
+import { decodeLink, getLink, listAddresses, listRoutes, openRouteConnection } from '@podwire/netlink';
 import { createPrivateHost, eventually } from '@podwire/testkit';
 import { describeLinkState } from '../../src/cluster/kernel-link.js';
 
@@ -32,6 +32,37 @@ test('a link that was taken down shows it while it is down and after it', async 
     assert.equal(read(), undefined);
     await eventually('the address is nobody else’s', () => read()?.includes('2001:db8:2::77/64') === true);
     assert.equal(describeLinkState(connection, 'eth9'), undefined);
+  } finally {
+    connection.close();
+    namespace.close();
+    await host.close();
+  }
+});
+
+test('an address that was taken away and is there again is another one: the kernel has dropped the routes with it', async () => {
+  const host = await createPrivateHost({ name: 'again', world: true });
+  const namespace = openNamespace(host.namespace.path);
+  const connection = openRouteConnection(namespace);
+  const read = (): string | undefined => describeLinkState(connection, 'eth0');
+  try {
+    const [link] = connection.request([getLink('eth0')]).map(([message]) => decodeLink(message!));
+    const [own] = listAddresses(connection, { family: 4, link: link!.index });
+    const before = read();
+    assert.ok(before !== undefined);
+    await host.namespace.ip(`addr replace ${own!.address} dev eth0`);
+    assert.equal(read(), before);
+    await host.namespace.ip(
+      'route add 10.9.0.0/24 dev eth0',
+      `addr del ${own!.address} dev eth0`,
+      `addr add ${own!.address} dev eth0`,
+    );
+    assert.deepEqual(
+      listRoutes(connection, { family: 4, link: link!.index })
+        .map(({ destination }) => destination)
+        .filter((each) => each === '10.9.0.0/24'),
+      [],
+    );
+    assert.notEqual(read(), before);
   } finally {
     connection.close();
     namespace.close();
