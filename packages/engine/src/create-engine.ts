@@ -48,7 +48,7 @@ export function createEngine(options: EngineOptions): Engine {
       await reaper.settle();
     },
     async close() {
-      await reaper.settle().finally(() => context.kernel.close());
+      await reaper.close().finally(() => context.kernel.close());
     },
   };
 }

@@ -16,8 +16,10 @@ export interface LinkReaper {
   adopt(group: number): void;
   /** Somebody is working: what is doomed can wait a little longer. */
   noteActivity(): void;
-  /** Deletes what is doomed now and resolves when it is gone. */
+  /** Deletes what is doomed now and resolves when it is gone. What cannot be deleted is tried again later. */
   settle(): Promise<void>;
+  /** The same for the last time. What cannot be deleted is the next life's: it finds it by its group. */
+  close(): Promise<void>;
 }
 
 /** Links in one group: the lock is held for some 5 ms. */
@@ -41,6 +43,7 @@ class Reaper implements LinkReaper {
   #oldest = 0;
   #lastActivity = 0;
   #running: Promise<void> = Promise.resolve();
+  #closed = false;
 
   constructor(context: EngineContext, onError: (message: string) => void) {
     this.#context = context;
@@ -63,7 +66,11 @@ class Reaper implements LinkReaper {
   adopt(group: number): void {
     if (this.#waiting.size === 0) this.#oldest = this.#context.now();
     this.#waiting.add(group);
-    this.#timer ??= setTimeout(() => this.#wake(), QUIET);
+    this.#wakeIn(QUIET);
+  }
+
+  #wakeIn(delay: number): void {
+    if (!this.#closed) this.#timer ??= setTimeout(() => this.#wake(), delay);
   }
 
   noteActivity(): void {
@@ -74,11 +81,12 @@ class Reaper implements LinkReaper {
     this.#timer = undefined;
     const now = this.#context.now();
     const busy = now - this.#lastActivity < QUIET && now - this.#oldest < PATIENCE;
-    if (busy) this.#timer = setTimeout(() => this.#wake(), QUIET);
-    else
-      this.settle().catch((error: unknown) =>
-        this.#onError(`cannot delete doomed links: ${describeError(error)}`),
-      );
+    if (busy) this.#wakeIn(QUIET);
+    else this.settle().catch((error: unknown) => this.#complain(error));
+  }
+
+  #complain(error: unknown): void {
+    this.#onError(`cannot delete doomed links: ${describeError(error)}`);
   }
 
   async settle(): Promise<void> {
@@ -89,11 +97,30 @@ class Reaper implements LinkReaper {
     await mine;
   }
 
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.settle().catch((error: unknown) => this.#complain(error));
+  }
+
   async #reapAll(): Promise<void> {
     this.#startGroup(); // nothing must join a group that is being deleted
     const groups = [...this.#waiting];
     this.#waiting.clear();
-    for (const group of groups) await this.#reap(group);
+    for (const [index, group] of groups.entries()) {
+      try {
+        await this.#reap(group);
+      } catch (error) {
+        this.#postpone([...groups.slice(index + 1), group]);
+        throw error;
+      }
+    }
+  }
+
+  /** The one that failed comes last, or it would keep the others from their turn for ever. */
+  #postpone(groups: readonly number[]): void {
+    if (this.#waiting.size === 0) this.#oldest = this.#context.now();
+    for (const group of groups) this.#waiting.add(group);
+    this.#wakeIn(PATIENCE);
   }
 
   async #reap(group: number): Promise<void> {
@@ -102,9 +129,7 @@ class Reaper implements LinkReaper {
     try {
       await kernel.background.requestAsync([deleteLinkGroup(group)], AbortSignal.timeout(DEADLINE));
     } catch (error) {
-      if (hasCode(error, 'ENODEV')) return; // nobody is left: their namespaces died first
-      this.adopt(group);
-      throw error;
+      if (!hasCode(error, 'ENODEV')) throw error; // nobody is left: their namespaces died first
     }
     faults.reach('reap:end');
   }
