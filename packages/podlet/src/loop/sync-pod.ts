@@ -24,7 +24,7 @@ export interface SyncResult {
 /** One look at a pod that is to run: decide, show, act. @throws what stands in the way; the caller chooses the pause */
 export async function syncPod(step: Step): Promise<SyncResult> {
   const { worker, view, settings } = step;
-  if (worker.stage === 'waiting') worker.stage = 'starting';
+  if (worker.stage === 'waiting') begin(step);
   const actions = computeActions(worker.pod, view.observed(worker.uid), factsOf(step));
   if (actions.hopeless !== undefined) noteFailure(step, { reason: 'Hopeless', message: actions.hopeless });
   const activity = remainingActivity(worker.pod, worker.status, step.clock.now());
@@ -40,6 +40,12 @@ export async function syncPod(step: Step): Promise<SyncResult> {
   step.show();
   const resync = jittered(settings.resyncMs, step.random);
   return { ...result, pause: Math.min(result.pause, activity, resync, pollPause(step)) };
+}
+
+/** What ended before this podlet began is told as it ended, not by what is found of it now: its sandbox was stopped since. */
+function begin(step: Step): void {
+  step.worker.stage = 'starting';
+  step.show();
 }
 
 /** What has ended already, before this podlet began perhaps, has not failed because of it. */

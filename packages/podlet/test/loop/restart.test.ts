@@ -29,6 +29,7 @@ describe('a podlet that is started again', () => {
     expect(changing(recorder.calls)).toEqual(['stopPodSandbox']);
     expect(next.view('uid-web')?.status).toMatchObject({ phase: 'Running', podIP: '10.0.0.1' });
     expect(next.view('uid-job')?.status).toMatchObject({ phase: 'Failed' });
+    expect(next.view('uid-job')?.status.reason).toBeUndefined();
     await next.stop();
   });
 
