@@ -1,4 +1,5 @@
 /** One request for a manifest. Nothing that a server does makes it throw. */
+import { unescape } from 'node:querystring';
 import { describeError } from '@podwire/errors';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../contract.js';
@@ -37,9 +38,8 @@ export function splitUrl(
   const list = Object.entries(headers).flatMap(([key, values]) =>
     [values].flat().flatMap((value) => [key, value]),
   );
-  const token = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString(
-    'base64',
-  );
+  // Not decodeURIComponent, which throws at a percent sign that stands for itself.
+  const token = Buffer.from(`${unescape(username)}:${unescape(password)}`).toString('base64');
   const authorization = username === '' ? [] : ['authorization', `Basic ${token}`];
   return { url: url.href, shown: url.href, headers: [...list, ...authorization] };
 }

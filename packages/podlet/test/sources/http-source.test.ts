@@ -273,6 +273,12 @@ describe('what a server is asked', () => {
     expect(JSON.stringify(source.snapshots)).not.toContain('p%40ss');
   });
 
+  test('a percent sign in a password may stand for itself', async () => {
+    answer = content('nonsense');
+    await start({ url: url.replace('//', '//m%C3%A9:100%er@') }).until(() => true);
+    expect(requests[0]!.headers.authorization).toBe(`Basic ${Buffer.from('mé:100%er').toString('base64')}`);
+  });
+
   test('only for what is new, when it knows of tags', async () => {
     answer = (request, response) => {
       if (request.headers['if-none-match'] === '"1"') response.writeHead(304).end();
