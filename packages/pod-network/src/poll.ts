@@ -1,6 +1,5 @@
 import type { Scope } from './lifecycle/context.js';
 import { retryLeftovers } from './lifecycle/recover.js';
-import { describeFailures } from './observe/failure-text.js';
 import type { Watched } from './watched.js';
 
 /** Milliseconds between attempts for leftovers. */
@@ -35,13 +34,9 @@ function createRetry(scope: Scope, signal: AbortSignal): () => void {
   return () => {
     if (trying || scope.leftovers.size === 0 || clock.elapsed() - triedAt < retryMs) return;
     trying = true;
-    void retryLeftovers(scope, signal)
-      .catch((error: unknown) => {
-        scope.log.warn({ reason: describeFailures([error]) }, 'could not look for leftovers');
-      })
-      .finally(() => {
-        trying = false;
-        triedAt = clock.elapsed();
-      });
+    void retryLeftovers(scope, signal).finally(() => {
+      trying = false;
+      triedAt = clock.elapsed();
+    });
   };
 }

@@ -141,12 +141,27 @@ describe('at start', () => {
     await clock.advance(65_000);
     await expect
       .poll(() => harness.log)
-      .toContainEqual(expect.objectContaining({ message: 'could not look for leftovers' }));
+      .toContainEqual(expect.objectContaining({ message: 'could not look for a leftover' }));
     expect(harness.calls('DEL')).toHaveLength(1);
     fs.rmdirSync(record);
     fs.renameSync(`${record}.away`, record);
     await network.tearDown(makePod(harness, 'c1'));
     expect([harness.calls('DEL').length, harness.records()]).toEqual([2, []]);
+  });
+
+  test('a cache file that cannot be read now neither cuts off its pod nor keeps others from being looked at', async () => {
+    const harness = harnessOf();
+    const first = await harness.start();
+    for (const id of ['c1', 'c2', 'c3']) await first.setUp(makePod(harness, id));
+    await first.close();
+    for (const id of ['c1', 'c3']) cutOff(harness, id);
+    const file = path.join(harness.state, 'cache/results/pods-c2-eth0');
+    fs.renameSync(file, `${harness.root}/away`);
+    fs.mkdirSync(file);
+    await harness.start();
+    const detached = harness.calls('DEL').map(({ env }) => env['CNI_CONTAINERID']);
+    expect(detached.toSorted()).toEqual(['c1', 'c3']);
+    expect(harness.records()).toEqual(['c2']);
   });
 
   test('a plugin that hangs keeps nobody from starting', async () => {

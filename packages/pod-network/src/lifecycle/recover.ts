@@ -32,11 +32,23 @@ interface Stale {
   readonly why: string;
 }
 
-async function whyStale({ bootId, runtime }: Scope, record: SandboxRecord): Promise<string | undefined> {
-  if (isOfEarlierBoot(bootId, record)) return 'it is of an earlier boot';
-  const attachments = await runtime.attachments(record.sandboxId);
-  const isFinished = attachments.some(({ network }) => network === record.network);
-  return isFinished ? undefined : 'its ADD was cut off';
+async function whyStale(scope: Scope, record: SandboxRecord): Promise<string | undefined> {
+  if (isOfEarlierBoot(scope.bootId, record)) return 'it is of an earlier boot';
+  return (await mayBeFinished(scope, record)) ? undefined : 'its ADD was cut off';
+}
+
+/** Also where the cache cannot be read now: that must neither cut off a pod that runs, nor keep the others from being looked at. */
+async function mayBeFinished(
+  { runtime, log }: Scope,
+  { sandboxId, network }: SandboxRecord,
+): Promise<boolean> {
+  try {
+    return (await runtime.attachments(sandboxId)).some((attachment) => attachment.network === network);
+  } catch (error) {
+    const reason = describeFailures([error]);
+    log.warn({ sandbox: sandboxId, reason }, 'nobody knows whether the network of a sandbox is complete');
+    return true;
+  }
 }
 
 /** An id that cannot be told is no proof. */
@@ -60,12 +72,25 @@ async function takeOff(scope: Scope, record: SandboxRecord, why: string, signal:
   }
 }
 
-/** Another attempt for all that could not be taken off. */
+/** Another attempt for all that could not be taken off. Never rejects. */
 export async function retryLeftovers(scope: Scope, signal: AbortSignal): Promise<void> {
   for (const sandboxId of [...scope.leftovers]) {
     if (signal.aborted) return;
-    const record = await scope.records.read(sandboxId);
-    if (record === undefined) scope.leftovers.delete(sandboxId);
-    else await takeOff(scope, record, 'an earlier attempt failed', signal);
+    await retryLeftover(scope, sandboxId, signal);
   }
+}
+
+async function retryLeftover(scope: Scope, sandboxId: string, signal: AbortSignal): Promise<void> {
+  let record: SandboxRecord | undefined;
+  try {
+    record = await scope.records.read(sandboxId);
+  } catch (error) {
+    scope.log.warn(
+      { sandbox: sandboxId, reason: describeFailures([error]) },
+      'could not look for a leftover',
+    );
+    return;
+  }
+  if (record === undefined) scope.leftovers.delete(sandboxId);
+  else await takeOff(scope, record, 'an earlier attempt failed', signal);
 }
