@@ -49,15 +49,15 @@ async function readResolvConf(file: string | undefined): Promise<string> {
 }
 
 /**
- * Addresses by which others reach the node: of IPv4 first, without loopback and link-local ones; interfaces of container bridges come
- * last, since their addresses are the same on every machine.
+ * Addresses by which others reach the node: of IPv4 first, without loopback and link-local ones; those of container
+ * networks come last: bridges have the same on every machine, and a tunnel's are reached through the others only.
  */
 export function nodeAddresses(interfaces: ReturnType<typeof os.networkInterfaces>): string[] {
   const usable = Object.entries(interfaces)
     .flatMap(([name, addresses = []]) => addresses.map((each) => ({ name, ...each })))
     .filter(({ internal, address }) => !internal && !isLinkLocal(address));
   const rank = (each: (typeof usable)[number]) =>
-    (isBridge(each.name) ? 2 : 0) + (each.family === 'IPv4' ? 0 : 1);
+    (isOfContainers(each.name) ? 2 : 0) + (each.family === 'IPv4' ? 0 : 1);
   return usable.sort((a, b) => rank(a) - rank(b)).map(({ address }) => address);
 }
 
@@ -65,6 +65,6 @@ function isLinkLocal(address: string): boolean {
   return address.startsWith('169.254.') || /^fe[89ab]/i.test(address);
 }
 
-function isBridge(name: string): boolean {
-  return /^(docker|br-|cni|virbr|podman|lxc|kube-)/.test(name);
+function isOfContainers(name: string): boolean {
+  return /^(docker|br-|cni|virbr|podman|lxc|kube-|podwire-)/.test(name);
 }

@@ -13,14 +13,21 @@ function entry(address: string, internal = false): NonNullable<Interfaces[string
   return address.includes(':') ? { ...rest, family: 'IPv6', scopeid: 0 } : { ...rest, family: 'IPv4' };
 }
 
-test('addresses of the node: IPv4 first, bridges last, none that only this machine knows', () => {
+test('addresses of the node: IPv4 first, bridges and tunnels last, none that only this machine knows', () => {
   const interfaces = {
     lo: [entry('127.0.0.1', true), entry('::1', true)],
     docker0: [entry('172.17.0.1')],
+    'podwire-vx': [entry('10.128.0.1')],
     eth0: [entry('2001:db8::5'), entry('fe80::1'), entry('192.0.2.5')],
     eth1: [entry('169.254.3.4'), entry('198.51.100.5')],
   };
-  expect(nodeAddresses(interfaces)).toEqual(['192.0.2.5', '198.51.100.5', '2001:db8::5', '172.17.0.1']);
+  expect(nodeAddresses(interfaces)).toEqual([
+    '192.0.2.5',
+    '198.51.100.5',
+    '2001:db8::5',
+    '172.17.0.1',
+    '10.128.0.1',
+  ]);
 });
 
 describe('resolv.conf', () => {
