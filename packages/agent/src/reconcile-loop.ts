@@ -40,6 +40,7 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
   let retry = firstRetry;
   let last: ReconcileReport | undefined;
   let current: Promise<void> = Promise.resolve();
+  let isStarted = false;
   let isRunning = false;
   let isDue = false;
   let becomeReady = (): void => undefined;
@@ -98,10 +99,14 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
   return {
     run,
     ready,
-    start: begin,
+    start() {
+      isStarted = true;
+      begin();
+    },
     nudge() {
       isDue = true;
-      if (isRunning || stopped.signal.aborted) return;
+      // The first round finds whatever has changed before it; one beside it would be followed by rounds of its own for ever.
+      if (!isStarted || isRunning || stopped.signal.aborted) return;
       clearTimeout(timer);
       begin();
     },
