@@ -2,6 +2,8 @@ import type { PodMetadata, PodSpec } from '../pod/pod.js';
 
 /** A container gets at least this long to end, however long its preStop hook took (specification §1.6). */
 export const leastGraceSeconds = 2;
+/** 68 years. Runtimes count in nanoseconds: what does not fit into 64 bits of them would be no time at all. */
+export const mostGraceSeconds = 2 ** 31 - 1;
 
 export function graceOf(pod: {
   readonly metadata: Pick<PodMetadata, 'deletionGracePeriodSeconds'>;

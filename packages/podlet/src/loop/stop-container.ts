@@ -1,6 +1,6 @@
 import { isCriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import { graceOf, leastGraceSeconds, remainingGrace } from '../lifecycle/grace.js';
+import { graceOf, leastGraceSeconds, mostGraceSeconds, remainingGrace } from '../lifecycle/grace.js';
 import type { ObservedContainer } from '../lifecycle/observed.js';
 import type { ProbeAction } from '../pod/pod.js';
 import type { HookTarget } from '../hooks/index.js';
@@ -40,7 +40,7 @@ async function stop(step: Step, containerId: string, seconds: number): Promise<v
 }
 
 export function podGrace({ worker }: Step): number {
-  return worker.kill?.graceSeconds ?? graceOf(worker.pod);
+  return Math.min(mostGraceSeconds, worker.kill?.graceSeconds ?? graceOf(worker.pod));
 }
 
 /** @returns how long it took, in milliseconds. A hook that fails, or takes too long, does not save its container. */

@@ -32,6 +32,19 @@ describe('a pod that nobody wants any more', () => {
     await podlet.stop();
   });
 
+  it('has a grace period that the runtime can count, however long it is meant to be', async () => {
+    const recorder = recordCalls();
+    const bench = createBench({ wrap: recorder.wrap });
+    const podlet = bench.start();
+    bench.file.say([aPod({ spec: { terminationGracePeriodSeconds: Number.MAX_SAFE_INTEGER } })]);
+    await bench.clock.settle();
+    bench.file.say([]);
+    await bench.clock.settle();
+    const stop = recorder.calls.find(({ method }) => method === 'stopContainer');
+    expect(stop?.request.timeout).toBe(2_147_483_647n);
+    await podlet.stop();
+  });
+
   it('ends its sidecars last, in reverse order', async () => {
     const recorder = recordCalls();
     const bench = createBench({ wrap: recorder.wrap });
