@@ -29,7 +29,7 @@ export interface ReconcileLoopOptions {
   readonly deadline: number;
 }
 
-/** Milliseconds until the next attempt while the agent is not ready: doubling up to the last one. */
+/** Milliseconds until the next attempt while the agent is not ready, or could not reconcile: doubling up to the last one. */
 const firstRetry = 500;
 const lastRetry = 30_000;
 
@@ -74,9 +74,11 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
 
   function schedule(): void {
     if (stopped.signal.aborted) return;
-    const { ready: isReady } = context.readiness;
-    timer = setTimeout(begin, isReady ? interval : retry);
-    retry = isReady ? firstRetry : Math.min(retry * 2, lastRetry);
+    const { ready: isReady, problem } = context.readiness;
+    const isInOrder = isReady && problem === undefined;
+    const soon = isReady ? Math.min(retry, interval) : retry;
+    timer = setTimeout(begin, isInOrder ? interval : soon);
+    retry = isInOrder ? firstRetry : Math.min(retry * 2, lastRetry);
   }
 
   async function round(): Promise<void> {

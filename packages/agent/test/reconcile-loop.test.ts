@@ -22,3 +22,22 @@ test('a change before the start makes no second series of rounds, which nobody w
   await reconciler.stop();
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test('a round that was not possible is tried again soon, also on a node that was in order before', async () => {
+  const { context, engine, reconciler } = createHarness({ yaml: 'nodeName: node1\nreconcileInterval: 1h' });
+  reconciler.start();
+  await reconciler.ready;
+  const reconcile = engine.reconcile.bind(engine);
+  engine.reconcile = () => Promise.reject(new Error('ENOBUFS'));
+  await expect(reconciler.run()).rejects.toThrow('ENOBUFS');
+  reconciler.nudge();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(context.readiness).toMatchObject({
+    ready: true,
+    problem: expect.stringContaining('ENOBUFS') as string,
+  });
+  engine.reconcile = reconcile;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(context.readiness).toEqual({ ready: true, problem: undefined });
+  await reconciler.stop();
+});
