@@ -33,26 +33,31 @@ export function createSettleLoop({
   let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
-    while (isDue && !stopped.signal.aborted) {
-      await clock.sleep(gather, stopped.signal);
-      isDue = false;
-      try {
-        await work(stopped.signal);
-      } catch (err) {
-        if (stopped.signal.aborted) return;
-        log.error({ err }, failure);
-        isDue = true;
-        await clock.sleep(pause, stopped.signal);
+    try {
+      while (isDue && !stopped.signal.aborted) {
+        await clock.sleep(gather, stopped.signal);
+        isDue = false;
+        try {
+          await work(stopped.signal);
+        } catch (err) {
+          if (stopped.signal.aborted) return;
+          log.error({ err }, failure);
+          isDue = true;
+          await clock.sleep(pause, stopped.signal);
+        }
       }
+    } catch {
+      // a sleep that was ended by stop
+    } finally {
+      // With no turn between it and the last look: what comes then would wait for the next call.
+      running = undefined;
     }
   }
   return {
     soon() {
       isDue = true;
       if (stopped.signal.aborted) return;
-      running ??= run()
-        .catch(() => undefined) // a sleep that was ended by stop
-        .finally(() => (running = undefined));
+      running ??= run();
     },
     async stop() {
       stopped.abort(new DOMException('stopped', 'AbortError'));

@@ -63,3 +63,22 @@ test('stopping ends what waits, and waits for what runs', async () => {
   loop.soon();
   await loop.stop();
 });
+
+test('what comes in the moment between the last look and the end is done too', async () => {
+  for (let turns = 0; turns < 8; turns++) {
+    let runs = 0;
+    const loop = create(() => {
+      runs += 1;
+      if (runs === 1) void afterTurns(turns, loop);
+      return Promise.resolve();
+    });
+    loop.soon();
+    await until(() => runs === 2);
+    await loop.stop();
+  }
+});
+
+async function afterTurns(turns: number, loop: SettleLoop): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+  loop.soon();
+}
