@@ -4,6 +4,7 @@ import { clearDoomedName } from './doom.js';
 import type { CallOptions, Change, Owned } from './engine.js';
 import type { Failure } from './failure.js';
 import { mend, report } from './mend.js';
+import type { Survey } from './observe.js';
 import { prune } from './prune.js';
 import type { Pruned } from './pruned.js';
 import type { LinkReaper } from './reaper.js';
@@ -33,10 +34,10 @@ export async function reconcileHost(
       changes.push(...(await repairTogether(context, run.owners, survey, options)));
     } else {
       const [owned] = run.owners;
-      const suspected = findDrift(context, owned!, survey).length > 0;
-      if (suspected) changes.push(...(await repair(context, reaper, owned!, options)));
+      const repaired = await repairSuspected(context, reaper, owned!, survey, options);
+      changes.push(...(repaired ?? []));
       // What is mended of the node may have cost others something: a table its elements, a link its routes and neighbours.
-      if (suspected && owned!.namespace === undefined) survey = surveyHost(context.kernel);
+      if (repaired !== undefined && owned!.namespace === undefined) survey = surveyHost(context.kernel);
     }
     await setImmediate();
   }
@@ -47,6 +48,26 @@ export async function reconcileHost(
 
 const removal = ({ what, error }: Pruned): Change =>
   error === undefined ? { action: 'removed', what } : { action: 'failed', what, error };
+
+/**
+ * `undefined` when there is nothing to mend. What is inside a pod is the pod's business, and so is what makes it unreadable: it keeps
+ * neither the node nor other pods from being put in order.
+ */
+async function repairSuspected(
+  context: EngineContext,
+  reaper: LinkReaper,
+  owned: Owned,
+  survey: Survey,
+  options: CallOptions,
+): Promise<Change[] | undefined> {
+  try {
+    if (findDrift(context, owned, survey).length === 0) return undefined;
+    return await repair(context, reaper, owned, options);
+  } catch (error) {
+    if (owned.namespace === undefined) throw error;
+    return [{ owner: owned.owner, action: 'failed', what: `pod at ${owned.namespace.path}`, error }];
+  }
+}
 
 /** Mends what it can and reports the rest: one thing that cannot be mended keeps nothing else from it. */
 async function repair(

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { SystemError } from '@podwire/linux';
 import { NftablesError } from '@podwire/nftables';
 import { createFakeSystem, type FakeSystem } from '../src/fake/index.js';
 import { createEngine, type Engine, LIVE_GROUP, type Owned } from '../src/index.js';
-import { listLinks, listRoutes } from '@podwire/netlink';
+import { deleteLink, listLinks, listRoutes } from '@podwire/netlink';
 import { call } from './call.js';
 import { nodeResources, podResources } from './resources.js';
 
@@ -116,6 +117,30 @@ describe('remove', () => {
     await engine.settle();
     expect(picture()).toEqual(empty);
     await engine.remove(owned, call());
+  });
+});
+
+describe('reconcile', () => {
+  test('a pod that cannot be looked at keeps no others from being repaired', async () => {
+    const pods = [pod(1), pod(2), pod(3)];
+    for (const owned of pods) await engine.apply(owned, call());
+    system.host.route.request([deleteLink('pwtest3')]);
+    const enter = system.enter.bind(system);
+    vi.spyOn(system, 'enter').mockImplementation((identity) => {
+      if (identity.path === '/run/netns/pod2') throw new SystemError('open', 24, identity.path);
+      return enter(identity);
+    });
+    const changes = await engine.reconcile([node, ...pods], call());
+    expect(changes.filter(({ action }) => action === 'failed')).toEqual([
+      {
+        owner: 'endpoint:2',
+        action: 'failed',
+        what: 'pod at /run/netns/pod2',
+        error: expect.objectContaining({ code: 'EMFILE' }) as Error,
+      },
+    ]);
+    vi.restoreAllMocks();
+    for (const owned of pods) expect(await engine.verify(owned, call())).toEqual([]);
   });
 });
 
