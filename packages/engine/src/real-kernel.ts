@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { PodwireError } from '@podwire/errors';
 import { hasCode, inNamespace, type NamespaceHandle, openNamespace, openOwnNamespace } from '@podwire/linux';
-import { openRouteConnection } from '@podwire/netlink';
+import { type NetlinkConnection, openRouteConnection } from '@podwire/netlink';
 import { openConntrack, openNftables } from '@podwire/nftables';
 import type { Kernel, KernelNamespace, Parameters } from './kernel.js';
 import type { NamespaceIdentity } from './record.js';
@@ -46,7 +46,7 @@ export function openKernel(
 type RunInside = <T>(work: () => T) => T;
 
 function openKernelNamespace(handle: NamespaceHandle, runInside: RunInside): KernelNamespace {
-  const route = openRouteConnection(handle);
+  const route = openConnection(handle);
   return {
     route,
     parameters: openParameters(runInside),
@@ -56,6 +56,16 @@ function openKernelNamespace(handle: NamespaceHandle, runInside: RunInside): Ker
       handle.close();
     },
   };
+}
+
+/** Nobody else could close the namespace when there is no descriptor left for a socket. */
+function openConnection(handle: NamespaceHandle): NetlinkConnection {
+  try {
+    return openRouteConnection(handle);
+  } catch (error) {
+    handle.close();
+    throw error;
+  }
 }
 
 /** A path may have come to mean another namespace since (`/proc/PID/ns/net` of a pid that was used again). */
