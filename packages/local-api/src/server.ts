@@ -100,7 +100,7 @@ async function respond<Context>(
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('whoever asked is gone')));
   try {
-    const url = new URL(request.url ?? '/', 'http://local');
+    const url = parseTarget(request.url ?? '/');
     const { handler, rest } = findRoute(routes, request.method ?? 'GET', url.pathname);
     const body = await readBody(request);
     const answer = await handler(context, { rest, query: url.searchParams, body, signal: gone.signal });
@@ -112,6 +112,15 @@ async function respond<Context>(
         ? { status: error.status, error: { message: error.message } }
         : describeFailure(error);
     write(response, status, 'application/json', `${JSON.stringify({ error: shown })}\n`);
+  }
+}
+
+/** `//`, for one, is none. */
+function parseTarget(target: string): URL {
+  try {
+    return new URL(target, 'http://local');
+  } catch {
+    throw new HttpError(400, `${JSON.stringify(target)} is no path`);
   }
 }
 

@@ -34,7 +34,7 @@ test('routes get the context, what follows their path, the query and the body', 
   expect(fs.statSync(socket).mode & 0o777).toBe(0o600);
 });
 
-test('what a handler throws is described; an unknown path is 404', async () => {
+test('what a handler throws is described; an unknown path is 404, and what is no path 400', async () => {
   const { api } = await serve({
     'GET /v1/x': () => {
       throw new Error('short and stout');
@@ -42,6 +42,7 @@ test('what a handler throws is described; an unknown path is 404', async () => {
   });
   await expect(api.get('/v1/x')).rejects.toMatchObject({ status: 418, failure: { code: 'TEAPOT' } });
   await expect(api.get('/v1/y')).rejects.toMatchObject({ status: 404 });
+  await expect(api.get('//')).rejects.toMatchObject({ status: 400 });
 });
 
 test('lines come while they are made, and the maker is told when nobody reads any more', async () => {
