@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { noTracer, type OpenSpan, type Tracer } from '@podwire/tracing';
 import type { PodNetwork } from '@podwire/pod-network';
-import { noFaults, silentLog, systemClock } from '@podwire/rim';
+import { longestTimer, noFaults, silentLog, systemClock } from '@podwire/rim';
 import type { EventHub } from './events.js';
 import { readBootId } from './state/boot.js';
 import type { Clock, EmbeddedOptions, FaultPoints, Log } from './options.js';
@@ -67,4 +67,4 @@ export const newId = (random: (bytes: number) => Uint8Array): string =>
   Buffer.from(random(32)).toString('hex');
 
 /** Seconds as a call has them, as milliseconds that a timer can wait: at most 24 days. */
-export const toMilliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, 2 ** 31 - 1);
+export const toMilliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, longestTimer);

@@ -49,5 +49,5 @@ export interface FaultPoints {
 
 export const noFaults: FaultPoints = { reach: quiet };
 
-export { deadlineSignal, withDeadline } from './deadline.js';
+export { deadlineSignal, longestTimer, withDeadline } from './deadline.js';
 export { orAborted, waitUntil } from './signals.js';

@@ -1,6 +1,7 @@
 /** HTTP over the engine's unix socket: one connection for each call, since a new one costs less than looking after old ones. */
 import http from 'node:http';
 import type { Duplex } from 'node:stream';
+import { longestTimer } from '@podwire/rim';
 import { DockerError, DockerTimeoutError, DockerUnreachableError } from './error.js';
 
 export interface DockerCall {
@@ -26,8 +27,6 @@ export interface Connection {
 }
 
 export const defaultTimeoutMs = 120_000;
-/** Milliseconds. Node takes what is longer for one, and a StopContainer with a grace period of a month would be over at once. */
-const longestTimer = 2 ** 31 - 1;
 /** An answer larger than this is no answer: a list of ten thousand containers has some 20 MB. */
 const bodyCap = 64 * 1024 * 1024;
 
@@ -78,6 +77,7 @@ function begin(
   let reason: Error | undefined;
   const giveUp = (why: Error): void => void outgoing.destroy((reason ??= why));
   const late = (): void => giveUp(new DockerTimeoutError(`${method} ${path}`, milliseconds));
+  // The grace period of a StopContainer may be a month.
   const timer = setTimeout(late, Math.min(milliseconds, longestTimer));
   const abort = (): void => giveUp(toError(request.signal?.reason));
   request.signal?.addEventListener('abort', abort, { once: true });
