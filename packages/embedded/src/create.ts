@@ -41,6 +41,7 @@ export async function createEmbeddedRuntime(options: EmbeddedOptions): Promise<E
     hasLetGo: () => released.signal.aborted,
   };
   const release = (): void => {
+    closing.abort();
     released.abort();
     letGo(context);
     unlock();
