@@ -40,8 +40,8 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   const start = () => spawn(file, args, { detached: true, stdio: ['ignore', output, output] });
   const child = daemon.inside === undefined ? start() : daemon.inside(start);
   fs.closeSync(output);
-  if (child.pid !== undefined) daemon.onStart(child.pid);
   try {
+    if (child.pid !== undefined) daemon.onStart(child.pid);
     await untilAnswers(daemon, child, signal);
   } catch (error) {
     // It would come up later, and nobody would know of it.

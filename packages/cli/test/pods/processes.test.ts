@@ -26,6 +26,16 @@ test('one that gives no sign in time is ended', async () => {
   expect(isRunning()).toEqual([false]);
 });
 
+test('one that cannot be written down is ended', async () => {
+  const { daemon, isRunning } = silentDaemon(() => Promise.resolve(true));
+  const onStart = (pid: number): never => {
+    daemon.onStart(pid);
+    throw new Error('the disk is full');
+  };
+  await expect(startDaemon({ ...daemon, onStart }, never)).rejects.toThrow('the disk is full');
+  expect(isRunning()).toEqual([false]);
+});
+
 test('one that answers with an error is ended', async () => {
   const { daemon, isRunning } = silentDaemon(() => Promise.reject(new Error('not for you')));
   await expect(startDaemon(daemon, never)).rejects.toThrow('not for you');
