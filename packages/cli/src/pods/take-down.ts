@@ -1,9 +1,13 @@
 /** The other way round than bringing up: no manifests, no pods, no agents that were started for them. */
+import { PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
 import { withDeadline } from '@podwire/rim';
+import { openAgentApi } from '../api/locate.js';
+import type { EndpointView } from '../api/shapes.js';
 import type { Io } from '../io.js';
 import { endProcesses } from '@podwire/linux';
+import { loadSources } from '../pod-agent/source-file.js';
 import type { Progress } from '../render/progress.js';
 import { followPods, isOf } from './follow.js';
 import { openPodApi, type Places } from './locate.js';
@@ -33,13 +37,36 @@ export interface TakenDown {
   readonly ended: readonly string[];
 }
 
-/** @param sources all when absent */
+/**
+ * @param sources all when absent
+ * @throws PodwireError PODLET_UNREACHABLE without a pod agent, unless nothing is left but the node agent
+ */
 export async function takeDown(call: TakeDown, sources?: Sources): Promise<TakenDown> {
   const api = openPodApi(call.places.podSocket, { signal: call.signal });
-  const { changed, left } = await dropSources(api, sources);
+  const dropped = await dropSources(api, sources).catch((error: unknown) => refuseUnlessBare(call, error));
+  if (dropped === undefined) {
+    return { removed: [], remaining: [], ended: await endStarted(call.places, call.progress) };
+  }
+  const { changed, left } = dropped;
   const remaining = await waitUntilGone(api, call, concernsOf(sources, left));
   const ended = left === 0 && remaining.length === 0 ? await endStarted(call.places, call.progress) : [];
   return { removed: changed, remaining, ended };
+}
+
+/**
+ * The pod agent has died, or `podwire up` was killed before it started one. A node agent that nobody can need any more can be ended
+ * all the same; otherwise its pods come first. @throws what else was wrong
+ */
+async function refuseUnlessBare({ places, signal }: TakeDown, error: unknown): Promise<undefined> {
+  const { agent, podlet } = readStarted(places);
+  const isGone = error instanceof PodwireError && error.code === 'PODLET_UNREACHABLE' && podlet === undefined;
+  if (!isGone || agent === undefined) throw error;
+  const { files, urls } = loadSources(places);
+  const node = openAgentApi({ socket: places.agentApi, signal });
+  const { endpoints } = await node.get<{ endpoints: readonly EndpointView[] }>('/v1/endpoints');
+  if (files.length + urls.length + endpoints.length === 0) return;
+  const advice = 'pods may still run, so the node agent is not ended';
+  throw new PodwireError('PODLET_UNREACHABLE', `${error.message}; ${advice}`, { details: error.details });
 }
 
 async function dropSources(

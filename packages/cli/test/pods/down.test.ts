@@ -1,8 +1,13 @@
 /** `podwire down`, with a pod agent that answers what it is told. */
+import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { isAlive, markProcess } from '@podwire/linux';
 import type { PodView } from '@podwire/podlet';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { saveSources } from '../../src/pod-agent/source-file.js';
+import { placesIn } from '../../src/pods/locate.js';
+import { noteStarted } from '../../src/pods/started.js';
 import { type FakeAgent, type Run, run, startFakeAgent } from '../support.js';
 import { makeTemporaryDirectory } from '../temporary.js';
 import { podView } from './views.js';
@@ -70,4 +75,38 @@ test.each(['abc', '0', '-1', '1e9', 'Infinity'])('--timeout %s is no number of s
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain('a number of seconds, up to a day');
   expect(agent?.asked).toEqual([]);
+});
+
+describe('with a node agent that has lost its pod agent', () => {
+  let node: ChildProcess | undefined;
+  afterEach(() => node?.kill('SIGKILL'));
+
+  async function downAlone(endpoints: readonly object[], files: readonly string[] = []) {
+    const directory = makeTemporaryDirectory();
+    const places = placesIn(directory);
+    agent = await startFakeAgent({ 'GET /v1/endpoints': { body: { endpoints } } });
+    fs.symlinkSync(agent.socket, places.agentApi);
+    fs.mkdirSync(places.podletState);
+    saveSources(places, { files, urls: [] });
+    node = spawn('sleep', ['1000'], { stdio: 'ignore' });
+    const mark = markProcess('agent', node.pid!);
+    noteStarted(places, 'agent', mark.pid);
+    return { ...(await run(['down', '--directory', directory])), goesOn: isAlive(mark) };
+  }
+
+  test('ends it when there are neither pods nor manifests', async () => {
+    expect(await downAlone([])).toMatchObject({ code: 0, stdout: 'all gone\n', goesOn: false });
+  });
+
+  test.each([
+    [[{}], []],
+    [[], ['/pods/host-network.yaml']],
+  ])('leaves it to pods that may still run: endpoints %j, manifests %j', async (endpoints, files) => {
+    const { code, stderr, goesOn } = await downAlone(endpoints, files);
+    expect({ code, goesOn }).toEqual({ code: 3, goesOn: true });
+    expect(stderr).toMatch(
+      /no pod agent answers at .*; pods may still run, so the node agent is not ended\n/,
+    );
+    expect(stderr).toContain('podwire up');
+  });
 });
