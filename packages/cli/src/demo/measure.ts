@@ -49,6 +49,7 @@ export async function startPeers(
   { host, peers, ledger, namespaces }: Scene,
   { node, world }: Cast,
   pods: readonly DemoPod[],
+  signal: AbortSignal,
 ): Promise<void> {
   const common = (['tcp', 'udp'] as const).map((protocol) => ({ protocol, port: commonPort }));
   const wanted = [
@@ -62,7 +63,7 @@ export async function startPeers(
   ];
   const started = await Promise.allSettled(
     wanted.map(async ({ namespace, ...settings }) => {
-      peers.set(settings.name, await startPeer(namespace, settings, ledger));
+      peers.set(settings.name, await startPeer(namespace, settings, ledger, signal));
     }),
   );
   const failed = started.find((each) => each.status === 'rejected');

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
+import { orAborted, withDeadline } from '@podwire/rim';
 import type { OpenLedger } from './ledger.js';
 import type { DemoNamespace } from './namespaces.js';
 import type { PeerAnswer, PeerMessage, PeerOrder, PeerProtocol, PeerSettings } from './peer-messages.js';
@@ -33,19 +34,26 @@ export interface Peer {
 type Outcome = Exclude<PeerMessage, 'ready'>;
 type Order = PeerOrder extends infer T ? (T extends PeerOrder ? Omit<T, 'id'> : never) : never;
 
-/** Starts a peer; resolves when it serves its ports. @throws PodwireError INTERNAL when it ends instead */
+/** Milliseconds. */
+const readyDeadline = 20_000;
+
+/**
+ * Starts a peer; resolves when it serves its ports.
+ * @throws PodwireError INTERNAL when it ends instead, DEADLINE_EXCEEDED when it does neither in time; the signal's reason
+ */
 export async function startPeer(
   namespace: DemoNamespace,
   settings: PeerSettings,
   ledger: OpenLedger,
+  signal: AbortSignal,
 ): Promise<Peer> {
   const child = forkInside(namespace, settings, path.join(ledger.current.directory, `${settings.name}.log`));
   if (child.pid !== undefined) ledger.note({ process: { what: settings.name, pid: child.pid } });
   const waiting = new Map<number, (outcome: Outcome) => void>();
   const ready = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => {
-      reject(new PodwireError('INTERNAL', `the process in ${namespace.name} has ended (${signal ?? code})`));
+    child.once('exit', (code, killer) => {
+      reject(new PodwireError('INTERNAL', `the process in ${namespace.name} has ended (${killer ?? code})`));
       for (const [id, finish] of waiting) finish({ id, error: 'the process has ended', milliseconds: 0 });
     });
     child.on('message', (message: PeerMessage) => {
@@ -53,7 +61,11 @@ export async function startPeer(
       else waiting.get(message.id)?.(message);
     });
   });
-  await ready;
+  await withDeadline(signal, readyDeadline, (either) => orAborted(ready, either)).catch((error: unknown) => {
+    if ((error as Error).name !== 'TimeoutError') throw error;
+    const message = `the process in ${namespace.name} gave no sign within ${readyDeadline} ms`;
+    throw new PodwireError('DEADLINE_EXCEEDED', message);
+  });
   let lastId = 0;
   const order = (what: Order): Promise<Outcome> => {
     const id = ++lastId;

@@ -102,7 +102,7 @@ async function perform(
   const scene = { ...standing, host };
   const cast = makeCast(host, pods);
   await progress.step('an observer in every pod, on the node and in the world', () =>
-    startPeers(scene, cast, pods),
+    startPeers(scene, cast, pods, signal),
   );
   signal.throwIfAborted();
   const checks = await progress.step('packets sent and answered', () => measureReach(scene, cast, signal));
