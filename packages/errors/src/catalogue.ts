@@ -48,7 +48,7 @@ export const errorCatalogue = {
   },
   PODLET_UNREACHABLE: {
     meaning: 'No pod agent answers on the socket.',
-    action: 'Start one with `podwire up FILE` or `podwire podlet`, or name its socket with --socket.',
+    action: 'Start one with `podwire up FILE` or `podwire podlet`, or name its directory with --directory.',
     cni: 11,
   },
   POD_UNKNOWN: {
