@@ -16,9 +16,11 @@ const queueTime = 0.025;
 /** What TCP sends before it hears anything (RFC 6928), so that a slow queue does not lose a short transfer's start. */
 const queuePackets = 10;
 
-/** tc-tbf(8) counts both in 32 bits. */
+/** tc-tbf(8) counts both in 32 bits, and in as many the ticks of 64 ns that a burst takes at its rate. */
 const largestBurst = 2 ** 31;
 const largestLimit = 2 ** 32 - 1;
+/** Seconds. */
+const longestBurst = 274;
 
 /** Ethernet header with one tag, which the queue counts and the MTU does not. */
 const frameHeader = 18;
@@ -79,7 +81,8 @@ function shapeOf(
 
 /** A bucket that cannot hold a frame would never let one pass, hence the lower bounds. */
 function burstBytes(bytesPerSecond: number, wish: number, frame: number): number {
-  if (wish > 0 && wish < noWish) return Math.max(Math.floor(wish / 8), frame);
+  const longest = Math.floor(bytesPerSecond) * longestBurst;
+  if (wish > 0 && wish < noWish) return Math.max(Math.min(Math.floor(wish / 8), longest), frame);
   return Math.min(Math.max(Math.ceil(bytesPerSecond * burstTime), 2 * frame), largestBurst);
 }
 

@@ -44,6 +44,14 @@ test('a burst that was asked for is kept, in bytes', () => {
   expect(bucket({ ingressRate: 10 * megabit, ingressBurst: 8 * 64_000 }).burst).toBe(64_000);
 });
 
+test('a burst that was asked for ends where tc can count no further', () => {
+  const twoGigabit = 2_000_000_000;
+  expect(bucket({ ingressRate: 100 * megabit, ingressBurst: twoGigabit }).burst).toBe(250_000_000);
+  expect(bucket({ ingressRate: megabit, ingressBurst: twoGigabit }).burst).toBe(274 * 125_000);
+  const [, shaped] = plan({ egressRate: 1001, egressBurst: twoGigabit });
+  expect(shaped).toMatchObject({ kind: 'token-bucket', burst: 274 * 125 });
+});
+
 test('a bucket always holds a frame, or nothing would ever pass', () => {
   expect(bucket({ ingressRate: 1000, ingressBurst: 8 }, 9000)).toMatchObject({ burst: 9018 });
   expect(bucket({ ingressRate: 1000 }, 9000)).toMatchObject({ burst: 18_036, limit: 18_036 + 90_180 });
