@@ -108,9 +108,8 @@ async function act(step: Step, actions: PodActions): Promise<SyncResult> {
 function noteInterrupted({ worker, view }: Step, { createSandbox, kill, start }: PodActions): void {
   const { restartPolicy, containers } = worker.pod.spec;
   if (restartPolicy !== 'OnFailure') return;
-  const again = new Set(
-    (createSandbox ? containers : start.map(({ container }) => container)).map(({ name }) => name),
-  );
+  const starting = start.filter(({ role }) => role === 'normal').map(({ container }) => container);
+  const again = new Set((createSandbox ? containers : starting).map(({ name }) => name));
   const ending = createSandbox
     ? view.observed(worker.uid).containers
     : kill.map(({ container }) => container);
