@@ -16,7 +16,7 @@ export function judgeSandbox(pod: Pod, observed: ObservedPod): SandboxChange {
   const newest = observed.sandboxes[0];
   if (newest === undefined) return { recreate: true, attempt: 0, why: 'it has none' };
   const why = reasonToRecreate(pod, observed);
-  const attempt = highestAttempt(observed) + 1;
+  const attempt = newest.attempt + 1;
   return why === undefined
     ? { recreate: false, attempt, sandboxId: newest.id }
     : { recreate: true, attempt, why };
@@ -30,9 +30,4 @@ function reasonToRecreate(pod: Pod, observed: ObservedPod): string | undefined {
   if (newest.hostNetwork !== pod.spec.hostNetwork) return 'hostNetwork has changed';
   if (!pod.spec.hostNetwork && newest.addresses.length === 0) return 'its sandbox has no address';
   return undefined;
-}
-
-/** Not the newest one's: clocks of runtimes go back, and a name that is taken once stays taken. */
-function highestAttempt(observed: ObservedPod): number {
-  return observed.sandboxes.reduce((highest, sandbox) => Math.max(highest, sandbox.attempt), 0);
 }
