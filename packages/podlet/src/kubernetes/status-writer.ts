@@ -153,8 +153,8 @@ function isAboutAnother({ status, message }: KubernetesError): boolean {
 }
 
 /** Conditions that somebody else sets, who may not say it a second time. */
-function hasGates({ spec }: Pod): boolean {
-  return Array.isArray(spec['readinessGates']) && spec['readinessGates'].length > 0;
+function hasGates({ spec: { readinessGates = [] } }: Pod): boolean {
+  return readinessGates.length > 0;
 }
 
 /**

@@ -50,14 +50,11 @@ export function computeConditions(input: ConditionInput): PodCondition[] {
 
 /** `spec.readinessGates`: conditions that somebody else sets and that have to hold as well. */
 function judgeGates(pod: Pod): Verdict {
-  const { readinessGates } = pod.spec;
-  if (!Array.isArray(readinessGates)) return holds;
-  const closed = (readinessGates as readonly { readonly conditionType?: string }[]).flatMap(
-    ({ conditionType }) => {
-      const found = pod.status.conditions.find(({ type }) => type === conditionType);
-      return found?.status === 'True' ? [] : [`${conditionType} is ${found?.status ?? 'not set'}`];
-    },
-  );
+  const { readinessGates = [] } = pod.spec;
+  const closed = readinessGates.flatMap(({ conditionType }) => {
+    const found = pod.status.conditions.find(({ type }) => type === conditionType);
+    return found?.status === 'True' ? [] : [`${conditionType} is ${found?.status ?? 'not set'}`];
+  });
   return closed.length === 0 ? holds : not('ReadinessGatesNotReady', `readiness gates: ${closed.join(', ')}`);
 }
 

@@ -48,6 +48,7 @@ export interface PodSpec {
   readonly runtimeClassName?: string;
   readonly securityContext: PodSecurityContext;
   readonly imagePullSecrets: readonly { readonly name: string }[];
+  readonly readinessGates?: readonly { readonly conditionType: string }[];
   /** Everything else of the API's PodSpec: tolerations, affinity, priority and so on. */
   readonly [further: string]: unknown;
 }
