@@ -1,8 +1,8 @@
 /** Work that several callers want at the same time is done once. */
 export interface SharedWork<T> {
   /**
-   * Joins what is under way for `key`, or begins it. The work's signal fires when all callers have lost interest; each
-   * caller's own signal rejects only its own promise.
+   * Joins what is under way for `key`, or begins it. The work's signal fires when all callers have lost interest, and who
+   * wants it after that begins it anew when it has ended; each caller's own signal rejects only its own promise.
    */
   join(key: string, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Settles when nothing is under way. */
@@ -20,7 +20,7 @@ export function createSharedWork<T>(): SharedWork<T> {
 
   const begin = (key: string, work: (signal: AbortSignal) => Promise<T>): Running<T> => {
     const controller = new AbortController();
-    const result = work(controller.signal).finally(() => all.delete(key));
+    const result = work(controller.signal).finally(() => all.get(key) === running && all.delete(key));
     result.catch(() => undefined); // a caller may have gone; the others are told
     const running = { result, controller, callers: 0 };
     all.set(key, running);
@@ -30,7 +30,9 @@ export function createSharedWork<T>(): SharedWork<T> {
   return {
     async join(key, signal, work) {
       signal?.throwIfAborted();
-      const running = all.get(key) ?? begin(key, work);
+      const former = all.get(key);
+      const running =
+        former?.controller.signal.aborted === false ? former : begin(key, after(former?.result, work));
       running.callers += 1;
       if (signal === undefined) return running.result;
       return followUntil(running, signal);
@@ -38,6 +40,18 @@ export function createSharedWork<T>(): SharedWork<T> {
     async idle() {
       await Promise.allSettled([...all.values()].map((running) => running.result));
     },
+  };
+}
+
+function after<T>(
+  former: Promise<T> | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): (signal: AbortSignal) => Promise<T> {
+  if (former === undefined) return work;
+  return async (signal) => {
+    await former.catch(() => undefined);
+    signal.throwIfAborted();
+    return work(signal);
   };
 }
 

@@ -141,6 +141,27 @@ describe('shared work', () => {
     await expect(second).rejects.toThrow('taken back');
   });
 
+  test('is begun anew by whoever wants it while it is taken back, when that is over', async () => {
+    const shared = createSharedWork<string>();
+    const impatient = new AbortController();
+    const { promise: takenBack, resolve } = deferred();
+    const trail: string[] = [];
+    const first = shared.join('a', impatient.signal, async () => {
+      trail.push('first');
+      throw new Error(await takenBack);
+    });
+    impatient.abort();
+    const late = ['second', 'third'].map((name) =>
+      shared.join('a', undefined, () => Promise.resolve(void trail.push(name)).then(() => name)),
+    );
+    expect(trail).toEqual(['first']);
+    resolve('taken back');
+    await expect(first).rejects.toThrow('taken back');
+    expect(await Promise.all(late)).toEqual(['second', 'second']);
+    expect(trail).toEqual(['first', 'second']);
+    await shared.idle();
+  });
+
   test('a caller without a signal never goes', async () => {
     const shared = createSharedWork<string>();
     const { promise, resolve } = deferred();
