@@ -27,7 +27,8 @@ export async function recover(context: Context): Promise<void> {
   const containers = readContainers(context.directory);
   await Promise.all(sandboxes.whole.map((stored) => recoverSandbox(context, stored)));
   await Promise.all(containers.whole.map((record) => recoverContainer(context, record)));
-  await Promise.all([...sandboxes.rubbish, ...containers.rubbish].map(deleteDirectory));
+  const rubbish = [...sandboxes.rubbish, ...containers.rubbish];
+  await Promise.all(rubbish.map((directory) => deleteDirectory(directory, context.log)));
   const count = sandboxes.whole.length;
   if (count > 0) collectGarbage(context);
   if (count > 0) context.log.info({ sandboxes: count, containers: containers.whole.length }, 'recovered');

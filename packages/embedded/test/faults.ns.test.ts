@@ -8,6 +8,7 @@ import { before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState, PodSandboxState } from '@podwire/cri';
 import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/embedded';
+import { mountTmpfs, unmount } from '@podwire/linux';
 import { silentLog } from '@podwire/rim';
 import { createFileNetwork } from './file-network.js';
 import {
@@ -155,6 +156,35 @@ test('addresses that cannot be read keep nobody from starting', async () => {
   assert.deepEqual([status?.state, status?.network?.ip], [PodSandboxState.SANDBOX_READY, '']);
   await second.close();
   await settle(place);
+  fs.rmSync(place.directory, { recursive: true });
+});
+
+test('what cannot be deleted keeps neither a sandbox from being removed nor anybody from starting', async () => {
+  const place = makePlace();
+  const network = createFileNetwork(path.join(place.directory, 'addresses'));
+  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
+  const warnings: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
+  const options = { directory, netnsDirectory, shmDirectory, holder, network, log };
+  const first = await createEmbeddedRuntime(options);
+  const podSandboxId = await runSandbox(first, sandboxConfig(place));
+  const busy = path.join(directory, 'sandboxes', podSandboxId, 'busy');
+  fs.mkdirSync(busy);
+  mountTmpfs(busy, { sizeBytes: 4096, mode: 0o755 });
+  try {
+    await first.removePodSandbox({ podSandboxId });
+    assert.deepEqual((await first.listPodSandbox({})).items, []);
+    await first.close();
+    await (await createEmbeddedRuntime(options)).close();
+    assert.deepEqual(
+      warnings.map((each) => (each as { directory?: string }).directory),
+      [path.dirname(busy), path.dirname(busy)],
+    );
+  } finally {
+    unmount(busy);
+  }
+  await settle(place);
+  assert.ok(!fs.existsSync(busy));
   fs.rmSync(place.directory, { recursive: true });
 });
 

@@ -23,7 +23,7 @@ async function remove(context: Context, entry: ContainerEntry): Promise<void> {
     context.faults.reach('container:killed');
     forgetContainer(context.directory, id);
     context.faults.reach('container:forgotten');
-    await deleteDirectory(containerDirectory(context.directory, id));
+    await deleteDirectory(containerDirectory(context.directory, id), context.log);
   } catch (error) {
     throw toCriError(`remove container ${id}`, error);
   }

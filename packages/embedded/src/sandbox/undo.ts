@@ -46,5 +46,5 @@ export async function undoSandbox(context: Context, entry: SandboxEntry): Promis
 export async function dropSandbox(context: Context, entry: SandboxEntry): Promise<void> {
   forgetSandbox(context.directory, entry.record.id, entry.phase);
   context.faults.reach('remove:forgotten');
-  await deleteDirectory(sandboxDirectory(context.directory, entry.record.id));
+  await deleteDirectory(sandboxDirectory(context.directory, entry.record.id), context.log);
 }

@@ -8,7 +8,7 @@ import { CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import { hasCode, lockFile } from '@podwire/linux';
 import { isAlive } from '../native/alive.js';
-import type { Clock } from '../options.js';
+import type { Clock, Log } from '../options.js';
 import {
   type ContainerRecord,
   formatContainer,
@@ -92,8 +92,13 @@ export function forgetContainer(root: string, id: string): void {
   fs.rmSync(path.join(containerDirectory(root, id), 'record'), { force: true });
 }
 
-export async function deleteDirectory(directory: string): Promise<void> {
-  await fs.promises.rm(directory, { recursive: true, force: true, maxRetries: 3 });
+/** Of what is forgotten already: where it cannot be deleted it is rubbish that the next start tries to delete again. */
+export async function deleteDirectory(directory: string, log: Log): Promise<void> {
+  try {
+    await fs.promises.rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    log.warn({ directory, why: describeError(error) }, 'what nobody needs any more could not be deleted yet');
+  }
 }
 
 export interface StoredSandbox {
