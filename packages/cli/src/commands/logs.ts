@@ -23,7 +23,7 @@ export function define(command: Command, io: Io): void {
     )
     .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME')
     .option('-n, --namespace <name>', 'the namespace of the pod')
-    .option('-c, --container <name>', 'the container; the first one when absent')
+    .option('-c, --container <name>', 'the container; when absent the first one, not of those that prepare the pod')
     .option('-f, --follow', 'go on with what it writes from now')
     .option('-p, --previous', 'the instance before the last restart')
     .option('--tail <lines>', 'only the last lines', readLines)
@@ -72,11 +72,13 @@ export function chooseLog(
   const names = pod.containers.map(({ name }) => name);
   // Those that prepare the pod come before its containers, and are not meant unless they are named.
   const wanted = container ?? pod.status.containerStatuses[0]?.name;
+  if (wanted === undefined)
+    throw new PodwireError('POD_NOT_RUNNING', `pod ${fullName(pod)} has not been started yet`);
   const found = pod.containers.find(({ name }) => name === wanted);
   if (found === undefined) {
     throw new PodwireError(
       'POD_UNKNOWN',
-      `pod ${fullName(pod)} has no container ${container ?? ''}; it has ${names.join(', ')}`,
+      `pod ${fullName(pod)} has no container ${wanted}; it has ${names.join(', ')}`,
     );
   }
   if (found.logPath === undefined) {

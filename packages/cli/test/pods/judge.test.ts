@@ -116,6 +116,8 @@ test('logs of a container, not of what has prepared its pod, unless that is name
   const pod = podView('web', { containers: [prepare, main] }, status);
   expect(chooseLog(pod, {})).toBe('/logs/main/0.log');
   expect(chooseLog(pod, { container: 'prepare' })).toBe('/logs/prepare/0.log');
+  const unseen = podView('web', { containers: [] }, { containerStatuses: [] });
+  expect(() => chooseLog(unseen, {})).toThrow('pod shop/web has not been started yet');
 });
 
 test('ports as people write them', () => {
