@@ -29,7 +29,8 @@ const startDeadline = 10_000;
 const stopDeadline = 5_000;
 
 /**
- * Starts the daemon, waits until it answers, and starts it again whenever it ends.
+ * Starts the daemon, waits until it answers, and starts it again whenever it ends. One that answers already was ours before we were
+ * killed: it makes room, since nobody would end it, and two do not run on one socket.
  * @throws PodwireError PREREQUISITE_MISSING, BGP_REFUSED
  */
 export async function startBird(options: BirdDaemonOptions, signal: AbortSignal): Promise<BirdDaemon> {
@@ -40,6 +41,7 @@ export async function startBird(options: BirdDaemonOptions, signal: AbortSignal)
       `${program} is not there; Debian has it in the package bird2`,
     );
   }
+  await withDeadline(signal, startDeadline, (either) => untilThereIsRoom(options, either));
   const stopped = new AbortController();
   let child = launch(options);
   const guarding = guard();
@@ -99,6 +101,25 @@ async function end(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGKILL'), stopDeadline);
   await gone;
   clearTimeout(timer);
+}
+
+/** Its sessions and routes wait for the next one (RFC 4724). */
+async function untilThereIsRoom(
+  { socketFile, clock, log }: BirdDaemonOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const ask = (command: string) => askBird(socketFile, command, { deadline: 1_000, signal });
+  const answers = (): Promise<boolean> =>
+    ask('show status').then(
+      () => true,
+      () => false,
+    );
+  if (!(await answers())) return signal.throwIfAborted();
+  log.warn({ socket: socketFile }, 'a BGP daemon of an earlier life makes room for a new one');
+  // Older versions know only the ordinary end.
+  await ask('graceful restart').catch(() => ask('down').catch(() => undefined));
+  while (await answers()) await clock.sleep(20, signal);
+  signal.throwIfAborted();
 }
 
 async function untilItAnswers({ socketFile, clock }: BirdDaemonOptions, signal: AbortSignal): Promise<void> {

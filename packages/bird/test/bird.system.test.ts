@@ -12,7 +12,6 @@ import {
 } from '@podwire/testkit';
 import {
   askBird,
-  type BirdDaemon,
   type BgpSpeaker,
   type BgpView,
   createBgpSpeaker,
@@ -76,6 +75,14 @@ describe('a BIRD 2 daemon between node and router', () => {
   };
   const missing = async (look: Promise<unknown>): Promise<true | undefined> =>
     (await look) === undefined ? true : undefined;
+
+  /** The daemon as a program that runs inside the host, whoever starts it. */
+  const inHost = (): string => {
+    const file = path.join(host.directory, 'bird');
+    const text = `#!/bin/sh\nexec nsenter --net=${host.namespace.path} ${program} "$@"\n`;
+    fs.writeFileSync(file, text, { mode: 0o700 });
+    return file;
+  };
 
   before(async () => {
     host = await createPrivateHost({ name: 'bgp', world: true });
@@ -146,12 +153,10 @@ describe('a BIRD 2 daemon between node and router', () => {
     await node.exited;
     assert.ok(await inKernel('10.244.9.0/26'));
     await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
-    // It is started before the first turn of the event loop, so inside the host.
-    let starting: Promise<BirdDaemon> | undefined;
-    host.namespace.inside(() => {
-      starting = startBird({ program, ...files, clock: systemClock, log: silentLog }, patience());
-    });
-    const daemon = await starting!;
+    const daemon = await startBird(
+      { program: inHost(), ...files, clock: systemClock, log: silentLog },
+      patience(),
+    );
     host.defer(() => daemon.stop());
     await until('the session is back', async () => {
       const sessions = await speaker.sessions(patience()).catch(() => []);
@@ -162,6 +167,32 @@ describe('a BIRD 2 daemon between node and router', () => {
     await daemon.stop();
     await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
   });
+
+  test(
+    'what an agent that was killed has left running makes room for a daemon that somebody ends',
+    { timeout: 60_000 },
+    async () => {
+      const former = host.start([program, '-f', '-R', '-c', files.configFile, '-s', files.socketFile]);
+      await until('the former daemon answers', () =>
+        askBird(files.socketFile, 'show status', { deadline: 1_000 }).catch(() => undefined),
+      );
+      const daemon = await startBird(
+        { program: inHost(), ...files, clock: systemClock, log: silentLog },
+        patience(),
+      );
+      host.defer(() => daemon.stop());
+      await former.exited;
+      await until('the session is back', async () => {
+        const sessions = await speaker.sessions(patience()).catch(() => []);
+        return sessions.length === 2 && sessions.every(({ state }) => state === 'Established')
+          ? true
+          : undefined;
+      });
+      assert.ok(await inKernel('10.244.9.0/26'));
+      await daemon.stop();
+      await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
+    },
+  );
 
   test('a program that is not there is named', async () => {
     const options = { ...files, program: '/usr/sbin/no-bird', clock: systemClock, log: silentLog };
