@@ -122,7 +122,7 @@ function unite(places: readonly Place[], gone: ReadonlySet<string>): Snapshot {
     problems: known.flatMap(({ problems }) => problems),
     ...(causes.length === 0 ? {} : { causedAt: Math.max(...causes) }),
     ...(known.length < places.length || known.some(({ incomplete }) => incomplete === true)
-      ? { incomplete: true, gone: [...gone] }
+      ? { incomplete: true, gone: [...gone].filter((uid) => !places.some(({ had }) => had.has(uid))) }
       : {}),
   };
 }

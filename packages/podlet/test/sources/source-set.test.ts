@@ -69,8 +69,11 @@ test('what another place wants too stays', () => {
   void run();
   say('/a', ['x']);
   say('/b', ['x']);
+  say('/b', [], true);
   set.remove('/a');
   expect(told()).toEqual(['ADD x']);
+  say('/b', []);
+  expect(told()).toEqual(['REMOVE x']);
 });
 
 test('when one place fails all end, so that none is there twice when the set is run anew', async () => {
