@@ -198,6 +198,21 @@ test('makes a whole endpoint anew when its link is gone', async () => {
   await removeAndSettle(owned);
 });
 
+test('redirects to the new ifb alone when the ifb was deleted', async () => {
+  const owned = endpointOf(host.addPod(), 14);
+  await engine.apply(owned, call());
+  await host.namespace.ip('link delete pwshape14');
+  const changes = await engine.reconcile([node, owned], call());
+  assert.deepEqual(
+    changes.filter(({ action }) => action === 'failed'),
+    [],
+  );
+  const filters = await host.namespace.run(['tc', 'filter', 'show', 'dev', 'pwtest14', 'ingress']);
+  assert.deepEqual(filters.match(/device \S+/g), ['device pwshape14)']);
+  assert.deepEqual(await engine.verify(owned, call()), []);
+  await removeAndSettle(owned);
+});
+
 test('prunes what carries its mark and has no owner, and nothing else', async () => {
   await host.namespace.ip(
     'link add foreign type ifb',

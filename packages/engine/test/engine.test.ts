@@ -4,7 +4,16 @@ import { SystemError } from '@podwire/linux';
 import { NftablesError } from '@podwire/nftables';
 import { createFakeSystem, type FakeSystem } from '../src/fake/index.js';
 import { createEngine, type Engine, LIVE_GROUP, type Owned } from '../src/index.js';
-import { deleteLink, listLinks, listRoutes } from '@podwire/netlink';
+import {
+  addFilter,
+  createLink,
+  deleteFilters,
+  deleteLink,
+  listFilters,
+  listLinks,
+  listRoutes,
+  setLink,
+} from '@podwire/netlink';
 import { call } from './call.js';
 import { nodeResources, podResources } from './resources.js';
 
@@ -141,6 +150,63 @@ describe('reconcile', () => {
     ]);
     vi.restoreAllMocks();
     for (const owned of pods) expect(await engine.verify(owned, call())).toEqual([]);
+  });
+});
+
+describe('what shapes a pod', () => {
+  const index = (name: string): number =>
+    listLinks(system.host.route).find((link) => link.name === name)!.index;
+
+  test('is redirected to the new ifb and nowhere else when the ifb was deleted', async () => {
+    const owned = pod(1);
+    await engine.apply(owned, call());
+    system.host.route.request([deleteLink('pwshape1')]);
+    const changes = await engine.reconcile([node, owned], call());
+    expect(changes.filter(({ action }) => action !== 'repaired')).toEqual([]);
+    const filters = listFilters(system.host.route, { link: index('pwtest1') });
+    expect(filters.map(({ settings }) => settings?.actions)).toEqual([
+      [expect.objectContaining({ kind: 'mirred', target: index('pwshape1') })],
+    ]);
+    expect(await engine.verify(owned, call())).toEqual([]);
+  });
+
+  test('is adrift while a redirect to another link stands before its own', async () => {
+    const owned = pod(1);
+    await engine.apply(owned, call());
+    const [link, target] = [index('pwtest1'), index('lo')];
+    const redirectTo = (to: number) =>
+      addFilter({ link, priority: 1, action: { kind: 'mirred', direction: 'egress', target: to } });
+    system.host.route.request([deleteFilters({ link }), redirectTo(target), redirectTo(index('pwshape1'))]);
+    expect(await engine.verify(owned, call())).toMatchObject([{ state: 'changed' }]);
+    await engine.reconcile([node, owned], call());
+    expect(listFilters(system.host.route, { link })).toHaveLength(1);
+  });
+
+  test('is mended when somebody changed the ifb or took it down', async () => {
+    const owned = pod(1);
+    await engine.apply(owned, call());
+    system.host.route.request([setLink('pwshape1', { up: false, mtu: 1000 })]);
+    const changes = await engine.reconcile([node, owned], call());
+    expect(changes).toEqual([{ owner: 'endpoint:1', action: 'repaired', what: 'ifb pwshape1' }]);
+    expect(listLinks(system.host.route).find(({ name }) => name === 'pwshape1')).toMatchObject({
+      up: true,
+      mtu: 1450,
+    });
+  });
+
+  test("leaves a link alone that has the ifb's name and is somebody else's", async () => {
+    const owned = pod(1);
+    await engine.apply(owned, call());
+    system.host.route.request([
+      deleteLink('pwshape1'),
+      createLink({ kind: 'ifb', name: 'pwshape1', mtu: 1000 }),
+    ]);
+    const changes = await engine.reconcile([node, owned], call());
+    expect(changes).toContainEqual(expect.objectContaining({ action: 'failed', what: 'ifb pwshape1' }));
+    expect(listLinks(system.host.route).find(({ name }) => name === 'pwshape1')).toMatchObject({
+      mtu: 1000,
+      group: 0,
+    });
   });
 });
 

@@ -36,9 +36,15 @@ export const ifb: Provider<Ifb> = {
   create: ({ name, mtu }) => [
     createLink({ kind: 'ifb', name, mtu, group: LIVE_GROUP, up: true, ...QUEUES }, { echo: true }),
   ],
+  replace: ({ name, mtu }, session) => [setLink(session.indexOf('host', name), { mtu, up: true })],
   remove: () => [],
-  compare: ({ name, mtu }, view) =>
-    compareLink(view.side('host').link(name), { name, mtu, kind: 'ifb', group: LIVE_GROUP }),
+  compare: ({ name, mtu }, view) => {
+    const found = view.side('host').link(name);
+    if (found !== undefined && (found.kind !== 'ifb' || found.group !== LIVE_GROUP))
+      return { missing: `there is a link ${name}, but it is not Podwire's` };
+    // What a pod sends is dropped by an ifb that is down.
+    return compareLink(found, { name, mtu, kind: 'ifb', up: true });
+  },
 };
 
 export const linkUp: Provider<LinkUp> = {
@@ -75,7 +81,7 @@ export const linkLocalMode: Provider<LinkLocalMode> = {
 /** `undefined` in place of a link. */
 export const missing = (link: string): { missing: string } => ({ missing: `there is no link ${link}` });
 
-type LinkFacts = Pick<Link, 'kind' | 'mac' | 'mtu' | 'group'>;
+type LinkFacts = Partial<Pick<Link, 'kind' | 'mac' | 'mtu' | 'group' | 'up'>>;
 
 export function compareLink(
   found: Link | undefined,

@@ -4,6 +4,7 @@ import {
   deleteQdisc,
   type FilterAction,
   INGRESS_FILTERS,
+  type MirredAction,
   type NetlinkRequest,
   replaceQdisc,
   sameTokenBucket,
@@ -62,14 +63,15 @@ export const ingressRedirect: Provider<IngressRedirect> = {
   compare: (resource, view) => {
     const side = view.side(resource.in);
     const [link, target] = [side.link(resource.link), side.link(resource.target)];
-    if (link === undefined || target === undefined) return missing(link ? resource.target : resource.link);
-    const filters = side.ingressFilters(link).map((filter) => filter.settings);
+    if (link === undefined) return missing(resource.link);
+    const filters = side.ingressFilters(link).map(({ settings }) => settings);
     if (filters.length === 0) return { missing: `${resource.link} redirects nothing` };
-    const found = filters.some(
-      (filter) => filter?.keys.length === 0 && filter.actions.some(sendsTo(target.index)),
-    );
+    // The first one decides. One to a link that was deleted (also if a link of that name is there again) drops everything.
+    const first = filters.find((filter) => filter?.keys.length === 0 && filter.actions.some(redirects));
+    const found = target !== undefined && first?.actions.find(redirects)?.target === target.index;
     return found ? undefined : `${resource.link} does not send everything to ${resource.target}`;
   },
 };
 
-const sendsTo = (index: number) => (action: FilterAction) => 'target' in action && action.target === index;
+const redirects = (action: FilterAction): action is MirredAction =>
+  'target' in action && action.mirror !== true;
