@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { assertSameSnapshot, type Snapshot, type TestNamespace } from '@podwire/testkit';
+import { assertSameSnapshot, eventually, type Snapshot, type TestNamespace } from '@podwire/testkit';
 import { type CniCall, networkName, pluginProgram, type RunningPlugin, startPlugin } from './calls.js';
 import { createFaultHost, type FaultHost, tinyPools, untilStopped } from './fault-host.js';
 import { assertPoolWhole } from './matrix.js';
@@ -187,7 +187,8 @@ describe('at the same time', () => {
     assert.equal(answer.json.code, 11, answer.body);
     assert.match(answer.json.msg ?? '', /more than 20 requests at once/);
     for (const socket of idle) socket.destroy();
-    await faults.succeed(add());
+    // When the agent has heard that they are gone.
+    await eventually('the agent takes a caller', async () => (await faults.call(add())).ok);
     await faults.succeed(del());
   });
 
