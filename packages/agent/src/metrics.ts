@@ -130,6 +130,8 @@ function addState(registry: Registry, sources: MetricsSources): void {
     labelNames: ['network', 'pool', 'state'],
     registers,
     collect() {
+      // In a cluster pools come and go.
+      this.reset();
       for (const { view, ipam } of networks) {
         for (const { name, used, free, cooling, reserved } of ipam.report()) {
           const states = { used, free, cooling, reserved };

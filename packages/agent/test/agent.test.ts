@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FakeEngine } from './fakes/fake-engine.js';
+import { createReadyHarness } from './fakes/harness.js';
 import { startTestAgent } from './fakes/running-agent.js';
 import { containing } from './fakes/matchers.js';
 
@@ -98,4 +99,15 @@ describe('metrics', () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
     expect(text).toMatch(/^process_cpu_seconds_total [\d.]+$/m);
   });
+});
+
+test('a pool that is gone is gone from the metrics', async () => {
+  const { context, service } = await createReadyHarness();
+  const [network] = context.networks;
+  const { pools, view } = network!;
+  expect((await service.metrics.render()).text).toContain('pool="10.244.0.0/16"');
+  network!.setPools(pools.slice(1), view.pools.slice(1));
+  const scrape = async (): Promise<string> => (await service.metrics.render()).text;
+  expect(await scrape()).toContain('pool="fd00:244::/48"');
+  expect(await scrape()).not.toContain('pool="10.244.0.0/16"');
 });
