@@ -38,8 +38,14 @@ async function removeAll(context: EndpointContext, stale: readonly AgentRecord[]
   for (const record of stale) {
     context.faults.reach('gc:next');
     const options = { signal: call.signal, trace: call.trace.resources() };
-    await dismantle(context, record, options).catch((error: unknown) => errors.push(error));
-    context.log.info({ endpoint: endpointKey(record.id) }, 'GC removed an endpoint');
+    const endpoint = endpointKey(record.id);
+    try {
+      await dismantle(context, record, options);
+      context.log.info({ endpoint }, 'GC removed an endpoint');
+    } catch (err) {
+      errors.push(err);
+      context.log.warn({ err, endpoint }, 'GC could not remove an endpoint');
+    }
   }
   if (errors.length > 0)
     throw joinErrors(`${errors.length} of ${stale.length} endpoints could not be removed`, errors);

@@ -267,6 +267,8 @@ describe('GC', () => {
     const { json } = await agent.call('GC', valid());
     expect(json).toMatchObject({ code: 105, msg: matching(/2 of 4 endpoints .*EBUSY; EBUSY/) });
     expect(keys(agent)).toEqual(['podwire/c1/eth0', 'podwire/c3/eth0', 'other/x1/eth0']);
+    const removed = agent.logged.filter(({ msg }) => msg === 'GC removed an endpoint');
+    expect(removed.map(({ endpoint }) => endpoint)).toEqual([keyOf('c2'), keyOf('c2', 'net1')]);
   });
 
   test('has the node alone', async () => {
