@@ -49,8 +49,9 @@ function isLocked(fd: number): boolean {
   }
 }
 
+/** One that lives keeps its place: beside it another one does not come up, and it would be forgotten for that. */
 export function noteStarted(places: Places, name: StartedName, pid: number): void {
-  write(places, { ...readStarted(places), [name]: markProcess(name, pid) });
+  write(places, { [name]: markProcess(name, pid), ...readStarted(places) });
 }
 
 export function forgetStarted(places: Places): void {
