@@ -9,10 +9,13 @@ import {
   createLink,
   deleteFilters,
   deleteLink,
+  deleteQdisc,
   listFilters,
   listLinks,
   listRoutes,
+  replaceQdisc,
   setLink,
+  TC_ROOT,
 } from '@podwire/netlink';
 import { call } from './call.js';
 import { nodeResources, podResources } from './resources.js';
@@ -192,6 +195,17 @@ describe('what shapes a pod', () => {
       up: true,
       mtu: 1450,
     });
+  });
+
+  test('is a token bucket again when somebody put another qdisc in its place, or none', async () => {
+    const owned = pod(1);
+    await engine.apply(owned, call());
+    const [link, parent] = [index('pwtest1'), TC_ROOT];
+    for (const change of [replaceQdisc({ kind: 'htb', link, parent }), deleteQdisc({ link, parent })]) {
+      system.host.route.request([change]);
+      expect(await engine.reconcile([node, owned], call())).toMatchObject([{ action: 'repaired' }]);
+      expect(await engine.verify(owned, call())).toEqual([]);
+    }
   });
 
   test("leaves a link alone that has the ifb's name and is somebody else's", async () => {

@@ -30,8 +30,11 @@ export const tokenBucket: Provider<TokenBucket> = {
     const side = view.side(resource.in);
     const link = side.link(resource.link);
     if (link === undefined) return missing(resource.link);
-    const found = side.rootQdisc(link)?.settings;
-    if (found?.kind !== 'tbf') return { missing: `${resource.link} has no token bucket` };
+    const root = side.rootQdisc(link);
+    // The kernel's default gives way to whatever is added; everything else must be replaced.
+    if (root === undefined || root.handle === 0) return { missing: `${resource.link} has no token bucket` };
+    const found = root.settings;
+    if (found?.kind !== 'tbf') return `${resource.link} has a qdisc ${root.kind} instead of a token bucket`;
     if (sameTokenBucket(shape(resource), found)) return undefined;
     return `${resource.link}: rate ${found.rate} bit/s, burst ${found.burst} and limit ${found.limit} bytes`;
   },
