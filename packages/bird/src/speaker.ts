@@ -69,6 +69,8 @@ export function createBgpSpeaker({ configFile, socketFile, deadline, log }: BgpS
       askBird(socketFile, command, { deadline, ...(signal === undefined ? {} : { signal }) });
     await ask(`configure check "${next}"`);
     putInPlace(configFile, next);
+    // Until it answers, nobody knows which of the two it has.
+    applied = undefined;
     await ask(`configure "${configFile}"`);
     applied = text;
     neighbours = view.neighbours.map(({ address }) => address);
