@@ -139,6 +139,11 @@ test('a manifest becomes a pod that can be reached', async () => {
         '-c',
         'mkdir /tmp/www; echo hello >/tmp/www/index.html; exec httpd -f -p 80 -h /tmp/www',
       ],
+      // A container that runs does not listen yet.
+      readinessProbe: {
+        periodSeconds: 1,
+        exec: { command: ['wget', '-q', '-O', '/dev/null', 'http://127.0.0.1/'] },
+      },
     },
   );
   const web = find(await until((pods) => isReady(find(pods, 'web'))), 'web');
