@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplex, Writable } from 'node:stream';
 import { CriError } from '@podwire/cri';
-import { deadlineSignal } from '@podwire/rim';
+import { withDeadline } from '@podwire/rim';
 import type { Docker } from '../docker/index.js';
 import { createFrameReader, type Frame } from '../docker/index.js';
 import type { StreamCall } from '@podwire/cri/streaming';
@@ -32,18 +32,34 @@ export async function execSync(
   const { Id } = await inspectRunning(docker, id, signal);
   const options = { argv, tty: false, stdin: false, stdout: true, stderr: true };
   const execId = await docker.createExec(Id, options, { signal });
-  const over = milliseconds === 0 ? undefined : deadlineSignal(milliseconds);
-  const either = over === undefined ? signal : AbortSignal.any([signal, over]);
-  const stream = await docker.startExec(execId, false, { signal: either });
+  const run = (either: AbortSignal): Promise<ExecOutcome> =>
+    runToEnd(docker, { containerId: Id, execId }, either, signal);
+  if (milliseconds === 0) return run(signal);
+  return withDeadline(signal, milliseconds, async (either) => {
+    try {
+      return await run(either);
+    } catch (cause) {
+      if (signal.aborted || !either.aborted) throw cause;
+      const message = `the command did not end within ${milliseconds / 1000} s`;
+      throw new CriError('DEADLINE_EXCEEDED', message, { cause });
+    }
+  });
+}
+
+/** What does not come to its end is killed. */
+async function runToEnd(
+  docker: Docker,
+  { containerId, execId }: { readonly containerId: string; readonly execId: string },
+  limit: AbortSignal,
+  signal: AbortSignal,
+): Promise<ExecOutcome> {
+  const stream = await docker.startExec(execId, false, { signal: limit });
   try {
-    const output = await collectOutput(stream, either);
+    const output = await collectOutput(stream, limit);
     return { ...output, exitCode: await exitCodeOf(docker, execId, signal) };
   } catch (error) {
-    await killExec(docker, Id, execId);
-    if (over?.aborted !== true) throw error;
-    throw new CriError('DEADLINE_EXCEEDED', `the command did not end within ${milliseconds / 1000} s`, {
-      cause: error,
-    });
+    await killExec(docker, containerId, execId);
+    throw error;
   } finally {
     stream.destroy();
   }

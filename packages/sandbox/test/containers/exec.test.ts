@@ -1,0 +1,54 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { execSync } from '../../src/containers/exec.js';
+import type { Docker } from '../../src/docker/index.js';
+
+const container = {
+  Id: 'c',
+  State: { Running: true },
+  Config: { Labels: { 'io.kubernetes.docker.type': 'container' } },
+};
+
+/** An engine whose program never ends by itself. */
+function createEngine() {
+  const asked: string[] = [];
+  let begin = (): void => undefined;
+  const started = new Promise<void>((resolve) => (begin = resolve));
+  const docker = {
+    inspectContainer: () => Promise.resolve(container),
+    createExec: () => Promise.resolve('e'),
+    startExec: (_id: string, _tty: boolean, { signal }: { signal: AbortSignal }) => {
+      const stream = new PassThrough();
+      signal.addEventListener('abort', () => stream.destroy(), { once: true });
+      begin();
+      return Promise.resolve(stream);
+    },
+    inspectExec: (id: string) => {
+      asked.push(id);
+      return Promise.resolve({ Running: false, Pid: 0, ExitCode: 137 });
+    },
+  } as unknown as Docker;
+  return { docker, asked, started };
+}
+
+describe('a program that does not end', () => {
+  test('is looked for to be killed when its time is over, and that is said', async () => {
+    const { docker, asked } = createEngine();
+    const { signal } = new AbortController();
+    await expect(execSync(docker, 'c', ['sleep'], 20, signal)).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      message: 'the command did not end within 0.02 s',
+    });
+    expect(asked).toEqual(['e']);
+  });
+
+  test.each([0, 3_600_000])('is given up with the call that asked, with %d ms', async (milliseconds) => {
+    const { docker, asked, started } = createEngine();
+    const abort = new AbortController();
+    const call = execSync(docker, 'c', ['sleep'], milliseconds, abort.signal);
+    await started;
+    abort.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+    expect(asked).toEqual(['e']);
+  });
+});
