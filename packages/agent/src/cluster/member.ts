@@ -187,6 +187,13 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     return [endpoint.network, name];
   }
 
+  function hasOther({ id, pod, endpoint }: AgentRecord): boolean {
+    const all = parts?.endpoints.find(podName({ pod })!) ?? [];
+    return all.some(
+      (each) => each.endpoint.network === endpoint.network && endpointKey(each.id) !== endpointKey(id),
+    );
+  }
+
   const member: ClusterMember = {
     get identity() {
       return follower.identity;
@@ -234,7 +241,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     noteFree(record) {
       for (const { address } of record.leases) addressing.noteFree(address);
       const workload = workloadOf(record);
-      if (workload !== undefined) addressing.noteUnassigned(...workload);
+      // What another endpoint of the pod has stays the pod's.
+      if (workload !== undefined && !hasOther(record)) addressing.noteUnassigned(...workload);
     },
     async join(to) {
       parts = to;

@@ -308,6 +308,20 @@ describe('a pod whose workload has addresses', () => {
     expect(await assigned()).toMatch(isAssigned);
   });
 
+  test('keeps them when another endpoint of it goes that was there', async () => {
+    const { node, assigned } = await startWithWorkload({});
+    expect(addressesOf(await call(node, 'ADD', 'db'))).toEqual(['10.9.0.77']);
+    const other = { args: `${podArgs('db')};IP=10.9.0.201` };
+    expect(addressesOf(await call(node, 'ADD', 'other', other))).toEqual(['10.9.0.201']);
+    const unassigned: string[] = [];
+    node.addressing.noteUnassigned = (_, { name }) => void unassigned.push(name);
+    expect((await call(node, 'DEL', 'other')).ok).toBe(true);
+    expect(unassigned).toEqual([]);
+    expect(await assigned()).toMatch(isAssigned);
+    expect((await call(node, 'DEL', 'db')).ok).toBe(true);
+    expect(unassigned).toEqual(['db']);
+  });
+
   test('gets a static address that its node has lost again meanwhile', async () => {
     const given: PodAddresses = { requested: ['10.9.0.77'], preferred: [], workload: 'web/db' };
     const { node } = await startWithWorkload({}, { addressesFor: () => Promise.resolve(given) });
