@@ -23,7 +23,10 @@ export function define(command: Command, io: Io): void {
     )
     .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME')
     .option('-n, --namespace <name>', 'the namespace of the pod')
-    .option('-c, --container <name>', 'the container; when absent the first one, not of those that prepare the pod')
+    .option(
+      '-c, --container <name>',
+      'the container; when absent the first one, not of those that prepare the pod',
+    )
     .option('-f, --follow', 'go on with what it writes from now')
     .option('-p, --previous', 'the instance before the last restart')
     .option('--tail <lines>', 'only the last lines', readLines)

@@ -39,7 +39,10 @@ export function define(command: Command, io: Io): void {
     ['podwire up /etc/podwire/pods https://example.org/pods.yaml', ''],
     ['podwire up web.yaml --runtime containerd', ''],
     ['podwire down web.yaml', 'the other way round'],
-  ]).addHelpText('after', '\nExit code 4: a pod is not ready in time or has failed, or a manifest cannot be used.');
+  ]).addHelpText(
+    'after',
+    '\nExit code 4: a pod is not ready in time or has failed, or a manifest cannot be used.',
+  );
 }
 
 async function run(command: Command, io: Io, what: readonly string[]): Promise<void> {

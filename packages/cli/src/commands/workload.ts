@@ -86,9 +86,7 @@ async function set(command: Command, io: Io, text: string): Promise<void> {
       sticky: isOn(sticky),
     }),
   };
-  const workload = await withNewStore(command, io, (access, signal) =>
-    setWorkload(access, input, signal),
-  );
+  const workload = await withNewStore(command, io, (access, signal) => setWorkload(access, input, signal));
   if (outputOf(command) === 'json') return writeJson(io, workload);
   const what = [
     ...(workload.addresses.length === 0 ? [] : [`addresses ${workload.addresses.join(' ')}`]),
