@@ -6,6 +6,11 @@ import { findPlugin } from './lookup.js';
 import { endProcess } from './end-process.js';
 
 export interface ProcessExecOptions {
+  /**
+   * Milliseconds for a plugin to end by itself when its caller has given up; default 500. host-local makes the file of an address and
+   * then writes whose it is: ended in between it leaves an address that no DEL can find.
+   */
+  readonly finishMs?: number;
   /** Milliseconds between SIGTERM and SIGKILL; default 2000. */
   readonly killGraceMs?: number;
   /** Bytes of standard output that are read; default 1 MiB. A plugin that prints more is ended. */
@@ -34,11 +39,12 @@ const DRAIN_MS = 200;
 const ABANDON_MS = 500;
 
 /**
- * Runs plugins as processes: no shell, a process group of its own, environment as given. A plugin that is ended by its
- * signal gets SIGTERM, then SIGKILL, and so does everything it started (Go's library kills the direct child only).
+ * Runs plugins as processes: no shell, a process group of its own, environment as given. A plugin whose caller has given up has a
+ * moment to finish, then gets SIGTERM, then SIGKILL, and so does everything it started (Go's library kills the direct child only).
  */
 export function createProcessExec(options: ProcessExecOptions = {}): Exec {
   const settings: Settings = {
+    finishMs: 500,
     killGraceMs: 2000,
     maxOutputBytes: 1 << 20,
     busyDelayMs: 1000,
@@ -83,7 +89,7 @@ async function runOnce(call: PluginCall, settings: Settings): Promise<PluginExit
   const child = settings.around(() => spawn(call.file, [], options));
   if (child.pid === undefined) throw await failureToStart(child);
   const output = collect(child, settings.maxOutputBytes);
-  const ending = endOnAbort(child, [output.overflow, ...(call.signal ? [call.signal] : [])], settings);
+  const ending = endOnAbort(child, { now: output.overflow, soon: call.signal }, settings);
   // A plugin need not read its input; writing to one that has ended is no failure.
   child.stdin.on('error', () => undefined);
   child.stdin.end(call.stdin);
@@ -168,12 +174,13 @@ interface Ending {
 
 function endOnAbort(
   child: ChildProcessWithoutNullStreams,
-  signals: readonly AbortSignal[],
-  { killGraceMs, ownGroup }: Settings,
+  { now, soon }: { readonly now: AbortSignal; readonly soon: AbortSignal | undefined },
+  { finishMs, killGraceMs, ownGroup }: Settings,
 ): Ending {
   let ended: Promise<void> | undefined;
   let abandon: (exit: Pick<PluginExit, 'code' | 'signal'>) => void = () => undefined;
   let timer: NodeJS.Timeout | undefined;
+  let patience: NodeJS.Timeout | undefined;
   const abandoned = new Promise<Pick<PluginExit, 'code' | 'signal'>>((resolve) => (abandon = resolve));
   const pid = child.pid as number;
   const end = (): void => {
@@ -181,15 +188,19 @@ function endOnAbort(
       timer = setTimeout(() => (stopReading(child), abandon({ code: null, signal: 'SIGKILL' })), ABANDON_MS);
     });
   };
+  const endSoon = (): void => void (patience ??= setTimeout(end, finishMs));
   // Listeners instead of AbortSignal.any: a caller's signal may live for days, and nothing of a call may stay on it.
-  for (const signal of signals) signal.addEventListener('abort', end, { once: true });
-  if (signals.some((signal) => signal.aborted)) end();
+  now.addEventListener('abort', end, { once: true });
+  soon?.addEventListener('abort', endSoon, { once: true });
+  if (soon?.aborted === true) endSoon();
   return {
     settle: async () => ended,
     abandoned,
     stopListening: () => {
       clearTimeout(timer);
-      for (const signal of signals) signal.removeEventListener('abort', end);
+      clearTimeout(patience);
+      now.removeEventListener('abort', end);
+      soon?.removeEventListener('abort', endSoon);
     },
   };
 }

@@ -186,6 +186,17 @@ describe('ending a plugin', () => {
     expect(livingMembers(Number(textOf('group')))).toEqual([]);
   });
 
+  test('a plugin may finish what it has begun before it is told', async () => {
+    const ready = createSignpost('ready');
+    const file = plugin('echo x >ready\nsleep 0.1\necho whose >address\necho done');
+    const quit = new AbortController();
+    const running = createProcessExec({ finishMs: 10_000 }).run(call(file, { signal: quit.signal }));
+    await ready;
+    quit.abort();
+    expect(await running).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(textOf('address')).toBe('whose\n');
+  });
+
   test('a plugin may clean up and answer after SIGTERM', async () => {
     const ready = createSignpost('ready');
     const file = plugin('trap "echo bye; exit 3" TERM\necho x >ready\nwhile :; do sleep 0.01; done');
