@@ -188,7 +188,7 @@ describe('a BIRD 2 daemon between node and router', () => {
           ? true
           : undefined;
       });
-      assert.ok(await inKernel('10.244.9.0/26'));
+      await until('its route is back', () => inKernel('10.244.9.0/26'));
       await daemon.stop();
       await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
     },
