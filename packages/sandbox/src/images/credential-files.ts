@@ -4,9 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import { deadlineSignal } from '@podwire/rim';
+import { deadlineSignal, orAborted } from '@podwire/rim';
 import type { Clock, Log } from '../rim.js';
-import { untilDone } from '../sandboxes/locks.js';
 import { type CredentialEntry, parseDockerConfig, parseDockercfg } from './credentials.js';
 import { createKeyring, type Keyring } from './keyring.js';
 
@@ -53,7 +52,7 @@ export function createCredentialStore(
         // Without the caller's signal: the next ones get the same answer.
         known = { keyring: read(deadlineSignal(providerTimeoutMs)), at: now };
       }
-      return untilDone(known.keyring, signal);
+      return orAborted(known.keyring, signal);
     },
   };
 }

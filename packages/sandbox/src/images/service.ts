@@ -11,8 +11,8 @@ import {
 import type { SandboxContext } from '../context.js';
 import type { DiskUsage, Docker, InspectedImage, ListedImage } from '../docker/index.js';
 import { isNotFound } from '../docker/index.js';
+import { orAborted } from '@podwire/rim';
 import { parseTraceparent } from '@podwire/tracing';
-import { untilDone } from '../sandboxes/locks.js';
 import { never, signalOf } from '../signal.js';
 
 export function createImageService(context: SandboxContext): ImageService {
@@ -90,7 +90,7 @@ function createDiskQuestion(docker: Docker): DiskQuestion {
     asked.catch(() => undefined); // whoever asked may have given up
     return asked;
   };
-  return (signal) => untilDone((underWay ??= ask()), signal);
+  return (signal) => orAborted((underWay ??= ask()), signal);
 }
 
 async function readImageFsInfo(

@@ -1,3 +1,5 @@
+import { orAborted } from '@podwire/rim';
+
 /** Work on one pod is serial, on different ones parallel. A key lives only while somebody holds it or waits for it. */
 export interface SandboxLocks {
   /** @throws the signal's reason while it waits */
@@ -20,29 +22,13 @@ export function createLocks(): SandboxLocks {
       tails.set(key, tail);
       void tail.then(() => tails.get(key) === tail && tails.delete(key));
       try {
-        await untilDone(before, signal);
+        await orAborted(before, signal);
         return await work();
       } finally {
         release();
       }
     },
   };
-}
-
-/** Waits for what somebody else does, and gives up waiting (not the work) with the signal. */
-export async function untilDone<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  signal.throwIfAborted();
-  let abort = (): void => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 export const podKey = (namespace: string, name: string): string => `${namespace}/${name}`;

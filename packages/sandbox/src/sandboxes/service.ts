@@ -1,12 +1,12 @@
 /** The sandbox calls as callers see them: the same call twice is one piece of work, and different calls for a pod are serial. */
-import { deadlineSignal } from '@podwire/rim';
+import { deadlineSignal, orAborted } from '@podwire/rim';
 import { CriError, type PodSandboxConfig } from '@podwire/cri';
 import type { SpanContext } from '@podwire/tracing';
 import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
 import { toCriError } from '../errors.js';
 import { makeSandboxName } from '../names.js';
-import { podKey, untilDone } from './locks.js';
+import { podKey } from './locks.js';
 import { runSandbox } from './run.js';
 import { identifySandbox, removeSandbox, resolveSandboxId, stopSandbox } from './stop.js';
 
@@ -50,7 +50,7 @@ export function createSandboxes(context: SandboxContext): Sandboxes {
       ending.set(key, work);
       work.finally(() => ending.delete(key)).catch(() => undefined);
     }
-    return untilDone(work, signal);
+    return orAborted(work, signal);
   };
 
   return {
@@ -63,7 +63,7 @@ export function createSandboxes(context: SandboxContext): Sandboxes {
         running.set(name, one);
         one.work.finally(() => running.delete(name)).catch(() => undefined);
       }
-      return untilDone(one.work, signal);
+      return orAborted(one.work, signal);
     },
     stop: (id, call) => end('Stop', id, call),
     remove: (id, call) => end('Remove', id, call),
