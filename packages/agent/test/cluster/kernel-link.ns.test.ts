@@ -2,16 +2,39 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openNamespace } from '@podwire/linux';
-import { decodeLink, getLink, listAddresses, listRoutes, openRouteConnection } from '@podwire/netlink';
-import { createPrivateHost, eventually } from '@podwire/testkit';
+import {
+  decodeLink,
+  getLink,
+  listAddresses,
+  listRoutes,
+  type NetlinkConnection,
+  openRouteConnection,
+} from '@podwire/netlink';
+import { createPrivateHost, eventually, type PrivateHost } from '@podwire/testkit';
 import { describeLinkState } from '../../src/cluster/kernel-link.js';
 
-test('a link that was taken down shows it while it is down and after it', async () => {
-  const host = await createPrivateHost({ name: 'link', world: true });
+interface Uplink {
+  readonly host: PrivateHost;
+  readonly connection: NetlinkConnection;
+  /** What is said of `eth0`. */
+  readonly read: () => string | undefined;
+}
+
+async function withUplink(name: string, work: (uplink: Uplink) => Promise<void>): Promise<void> {
+  const host = await createPrivateHost({ name, world: true });
   const namespace = openNamespace(host.namespace.path);
   const connection = openRouteConnection(namespace);
-  const read = (): string | undefined => describeLinkState(connection, 'eth0');
   try {
+    await work({ host, connection, read: () => describeLinkState(connection, 'eth0') });
+  } finally {
+    connection.close();
+    namespace.close();
+    await host.close();
+  }
+}
+
+test('a link that was taken down shows it while it is down and after it', () =>
+  withUplink('link', async ({ host, connection, read }) => {
     const first = read();
     assert.ok(first !== undefined);
     assert.equal(read(), first);
@@ -32,19 +55,10 @@ test('a link that was taken down shows it while it is down and after it', async 
     assert.equal(read(), undefined);
     await eventually('the address is nobody else’s', () => read()?.includes('2001:db8:2::77/64') === true);
     assert.equal(describeLinkState(connection, 'eth9'), undefined);
-  } finally {
-    connection.close();
-    namespace.close();
-    await host.close();
-  }
-});
+  }));
 
-test('an address that was taken away and is there again is another one: the kernel has dropped the routes with it', async () => {
-  const host = await createPrivateHost({ name: 'again', world: true });
-  const namespace = openNamespace(host.namespace.path);
-  const connection = openRouteConnection(namespace);
-  const read = (): string | undefined => describeLinkState(connection, 'eth0');
-  try {
+test('an address that was taken away and is there again is another one: the kernel has dropped the routes with it', () =>
+  withUplink('again', async ({ host, connection, read }) => {
     const [link] = connection.request([getLink('eth0')]).map(([message]) => decodeLink(message!));
     const [own] = listAddresses(connection, { family: 4, link: link!.index });
     const before = read();
@@ -63,9 +77,4 @@ test('an address that was taken away and is there again is another one: the kern
       [],
     );
     assert.notEqual(read(), before);
-  } finally {
-    connection.close();
-    namespace.close();
-    await host.close();
-  }
-});
+  }));
