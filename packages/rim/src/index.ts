@@ -50,4 +50,4 @@ export interface FaultPoints {
 export const noFaults: FaultPoints = { reach: quiet };
 
 export { deadlineSignal, longestTimer, withDeadline } from './deadline.js';
-export { orAborted, waitUntil } from './signals.js';
+export { orAborted, untilAborted, waitUntil } from './signals.js';

@@ -17,6 +17,14 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undef
   }
 }
 
+/** Resolves when the signal aborts, at once when it has. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** Resolves when `isSo` holds; looked at now and whenever `subscribe`'s listener is called. @throws the signal's reason */
 export function waitUntil(
   isSo: () => boolean,

@@ -2,6 +2,7 @@ import net from 'node:net';
 import { describeError, PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
+import { untilAborted } from '@podwire/rim';
 import type { Command } from 'commander';
 import { addExamples, optionsOf } from '../command.js';
 import { untilInterrupted } from '../interrupt.js';
@@ -41,10 +42,7 @@ async function run(command: Command, io: Io, text: string, ports: readonly strin
     const servers: net.Server[] = [];
     try {
       for (const forward of forwards) servers.push(await listen(api, io, pod, forward, address, signal));
-      await new Promise<void>((resolve) => {
-        signal.addEventListener('abort', () => resolve(), { once: true });
-        if (signal.aborted) resolve();
-      });
+      await untilAborted(signal);
     } finally {
       // Those that listen would keep the process when another port cannot be had.
       for (const server of servers) server.close();

@@ -29,7 +29,7 @@ import {
   startPodletServer,
   withCheckpoints,
 } from '@podwire/podlet';
-import { type Log, systemClock as clock } from '@podwire/rim';
+import { type Log, systemClock as clock, untilAborted } from '@podwire/rim';
 import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
 import { openExporter } from './export-spans.js';
@@ -93,14 +93,6 @@ async function openPodAgent(
   );
   ends.push(() => server.stop());
   log.info({ socket: settings.places.podSocket, ms: Math.round(performance.now()) }, 'ready');
-}
-
-/** At once for a signal that came while everything was being opened. */
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (signal.aborted) resolve();
-  });
 }
 
 interface Sources {

@@ -1,7 +1,7 @@
 /** What the pod agent offers to `podwire`: its pods, their changes, streams into them, and its sources. */
 import { PodwireError } from '@podwire/errors';
 import type { ApiAnswer, ApiRoutes } from '@podwire/local-api';
-import { withDeadline } from '@podwire/rim';
+import { untilAborted, withDeadline } from '@podwire/rim';
 import type { PodView } from '../contract.js';
 import type { PodletApi } from './api.js';
 import {
@@ -92,13 +92,6 @@ async function addSources(api: PodletApi, body: SourcesBody, signal: AbortSignal
   ];
   await withDeadline(signal, firstWordMs, (over) => Promise.race([Promise.all(words), untilAborted(over)]));
   return answer;
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function changeSources(api: PodletApi, { files, urls }: SourcesBody, change: 'add' | 'remove'): ApiAnswer {
