@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { CriError, type CriRuntime } from '@podwire/cri';
 import type { StreamingHandlers, StreamingServer } from '@podwire/cri/streaming';
 import { warmThreadPool } from '@podwire/linux';
+import { createOnDemand } from '@podwire/rim';
 import { type Context, settle } from './context.js';
 import { createEventHub } from './events.js';
 import type { EmbeddedOptions } from './options.js';
@@ -62,16 +63,9 @@ function open(context: Context, closing: AbortController, release: () => void): 
     attach: (id, call) => attachStream(context, id, call),
     portForward: (id, port, stream, signal) => forwardPort(context, id, port, stream, signal),
   };
-  let server: Promise<StreamingServer> | undefined;
-  const openStreaming = (): Promise<StreamingServer> => {
-    server ??= startStreaming(streamingHandlers).catch((error: unknown) => {
-      server = undefined; // whoever wants it next tries again
-      throw error;
-    });
-    return server;
-  };
+  const streaming = createOnDemand(() => startStreaming(streamingHandlers));
   return {
-    ...assembleRuntime(context, openStreaming),
+    ...assembleRuntime(context, streaming.get),
     streamingHandlers,
     close: async () => {
       if (closing.signal.aborted) return;
@@ -79,7 +73,7 @@ function open(context: Context, closing: AbortController, release: () => void): 
       const starts = [...context.inventory.containers.values()].map(({ starting }) => starting);
       await Promise.allSettled([...starts, context.creations.idle(), context.endings.idle()]);
       context.events.close();
-      await (await server?.catch(() => undefined))?.close();
+      await (await streaming.started())?.close();
       release();
     },
   };

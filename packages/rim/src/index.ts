@@ -50,4 +50,5 @@ export interface FaultPoints {
 export const noFaults: FaultPoints = { reach: quiet };
 
 export { deadlineSignal, longestTimer, withDeadline } from './deadline.js';
+export { createOnDemand, type OnDemand } from './on-demand.js';
 export { orAborted, untilAborted, waitUntil } from './signals.js';

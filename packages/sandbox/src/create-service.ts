@@ -5,7 +5,6 @@ import type { CriRuntime } from '@podwire/cri';
 import {
   createStreamingServer,
   type StreamingHandlers,
-  type StreamingServer,
   type StreamingServerOptions,
 } from '@podwire/cri/streaming';
 import type { CheckpointFiles } from '@podwire/linux';
@@ -22,6 +21,7 @@ import {
   type Clock,
   type FaultPoints,
   type Log,
+  createOnDemand,
   deadlineSignal,
   noFaults,
   silentLog,
@@ -95,7 +95,8 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
     attach: (id, call) => attachStreaming(context.docker, id, call),
     portForward: (id, port, stream, signal) => forwardPort(context, id, port, stream, signal),
   };
-  const streaming = createLazyStreaming(handlers, options.streaming);
+  // Whoever serves this runtime over gRPC may have a streaming server of his own, so this one starts when it is asked for.
+  const streaming = createOnDemand(() => createStreamingServer(handlers, options.streaming ?? {}));
   await recovery.begin();
   const sandboxCalls = createSandboxCalls(context, sandboxes);
   const calls: Omit<CriRuntime, 'getContainerEvents'> = {
@@ -107,9 +108,9 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
     },
     ...createContainerService(context, logs),
     ...createImageService(context),
-    exec: async (request) => ({ url: (await streaming.server()).urlForExec(request) }),
-    attach: async (request) => ({ url: (await streaming.server()).urlForAttach(request) }),
-    portForward: async (request) => ({ url: (await streaming.server()).urlForPortForward(request) }),
+    exec: async (request) => ({ url: (await streaming.get()).urlForExec(request) }),
+    attach: async (request) => ({ url: (await streaming.get()).urlForAttach(request) }),
+    portForward: async (request) => ({ url: (await streaming.get()).urlForPortForward(request) }),
   };
   return {
     ...withCriErrors(calls),
@@ -119,7 +120,8 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
     get heldLocks() {
       return context.locks.size;
     },
-    close: () => closeAll([streaming, recovery, sandboxes, logs]),
+    close: () =>
+      closeAll([{ close: async () => (await streaming.started())?.close() }, recovery, sandboxes, logs]),
   };
 }
 
@@ -223,28 +225,6 @@ const isDone = (work: Promise<void>): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-interface LazyStreaming {
-  server(): Promise<StreamingServer>;
-  close(): Promise<void>;
-}
-
-/** Whoever serves this runtime over gRPC may have a streaming server of his own, so this one starts when it is asked for. */
-function createLazyStreaming(
-  handlers: StreamingHandlers,
-  options: StreamingServerOptions = {},
-): LazyStreaming {
-  let server: Promise<StreamingServer> | undefined;
-  const start = (): Promise<StreamingServer> =>
-    createStreamingServer(handlers, options).catch((error: unknown) => {
-      server = undefined; // whoever has its port may be gone the next time
-      throw error;
-    });
-  return {
-    server: () => (server ??= start()),
-    close: async () => (await server?.catch(() => undefined))?.close(),
-  };
-}
 
 /** One after the other: what uses another goes before it. */
 async function closeAll(parts: readonly { close(): Promise<void> }[]): Promise<void> {
