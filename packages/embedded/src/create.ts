@@ -65,7 +65,7 @@ function open(context: Context, closing: AbortController, release: () => void): 
   };
   const streaming = createOnDemand(() => startStreaming(streamingHandlers));
   return {
-    ...assembleRuntime(context, streaming.get),
+    ...assembleRuntime(context, () => streaming.get()),
     streamingHandlers,
     close: async () => {
       if (closing.signal.aborted) return;
