@@ -10,6 +10,11 @@ import type { RunningProcess } from './processes.js';
 export interface DockerOptions {
   /** Distinguishes engines of one host; `docker` when absent. */
   readonly name?: string;
+  /**
+   * `none` when absent: without bridge and without rules, it changes nothing of the host's network. `default`: as Docker comes, with
+   * `docker0`, rules of its own in iptables, forwarding on and FORWARD's policy DROP if forwarding was off before.
+   */
+  readonly network?: 'none' | 'default';
 }
 
 export interface DockerAnswer {
@@ -66,8 +71,8 @@ export interface DockerContainer {
 }
 
 /**
- * Starts dockerd and a containerd for it inside the host's namespace and loads the test images. Without bridge and without
- * rules: it changes nothing of the host's network. Needs Debian's docker.io, runc and busybox-static.
+ * Starts dockerd and a containerd for it inside the host's namespace and loads the test images. Needs Debian's docker.io, runc and
+ * busybox-static, and iptables for its default network.
  */
 export async function startDocker(host: PrivateHost, options: DockerOptions = {}): Promise<Docker> {
   const directory = path.join(host.directory, options.name ?? 'docker');
@@ -87,7 +92,7 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
     for (const left of ['docker.pid', 'docker.sock', 'containerd.sock']) fs.rmSync(at(left), { force: true });
     containerd = host.start(['containerd', '--config', at('containerd.toml')]);
     await containerd.waitForOutput(/containerd successfully booted/);
-    daemon = host.start(daemonCommand(directory, cgroup));
+    daemon = host.start(daemonCommand(directory, cgroup, options.network ?? 'none'));
     await daemon.waitForOutput(/API listen on/, { timeout: 60_000 });
   };
   const stop = async (): Promise<void> => {
@@ -153,14 +158,20 @@ interface ListedContainer {
   readonly State: string;
 }
 
-function daemonCommand(directory: string, cgroup: string): string[] {
+/** Whatever else than these a daemon is given about the network is its default. */
+const withoutNetwork = [
+  '--bridge=none',
+  ...['--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
+];
+
+function daemonCommand(directory: string, cgroup: string, network: 'none' | 'default'): string[] {
   const at = (name: string): string => path.join(directory, name);
   return [
     '/usr/sbin/dockerd',
     ...['--host', `unix://${at('docker.sock')}`, '--containerd', at('containerd.sock')],
     ...['--data-root', at('root'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')],
     ...['--config-file', at('daemon.json')],
-    ...['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
+    ...(network === 'none' ? withoutNetwork : []),
     // Without CAP_SYS_RESOURCE nobody may lower it, and -500 is the daemon's default.
     '--oom-score-adjust=0',
     ...['--exec-opt=native.cgroupdriver=cgroupfs', `--cgroup-parent=/${cgroup}`],
