@@ -178,7 +178,14 @@ async function removeUnstarted(step: Step, name: string): Promise<void> {
   }
 }
 
-/** A container whose postStart hook fails is ended; its restart policy then applies. */
+class PostStartError extends Error {
+  override readonly name = 'PostStartError';
+}
+
+/**
+ * A container whose postStart hook fails ends as any other one, with its preStop hook and its grace period: it may have begun
+ * to write. Its restart policy then applies.
+ */
 async function runPostStart(step: Step, place: Place, start: StartAction, id: string): Promise<void> {
   const { container } = start;
   const action = container.lifecycle?.postStart;
@@ -188,14 +195,18 @@ async function runPostStart(step: Step, place: Place, start: StartAction, id: st
   try {
     await step.runHook(action, target, step.signal);
   } catch (error) {
+    // The pod is being taken down, and its containers with it.
+    if (step.signal.aborted) throw error;
     step.tell(
       'Warning',
       'FailedPostStartHook',
       `PostStartHook of container ${container.name} failed: ${describeError(error)}`,
     );
     const instance = step.view.observed(step.worker.uid).containers.find((one) => one.id === id);
-    if (instance !== undefined) await stopOne(step, { container: instance, graceSeconds: 0 });
-    throw error;
+    if (instance === undefined) throw error;
+    step.tell('Normal', 'Killing', `Stopping container ${container.name}: its postStart hook failed`);
+    await stopOne(step, { container: instance });
+    throw new PostStartError(describeError(error), { cause: error });
   }
 }
 
@@ -208,6 +219,7 @@ function noteFailure(step: Step, name: string, error: unknown): void {
 
 function waitingFor(error: unknown): Waiting {
   const message = describeError(error);
+  if (error instanceof PostStartError) return { reason: 'PostStartHookError', message };
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return {
     reason: code === 'CONTAINER_CONFIG_INVALID' ? 'CreateContainerConfigError' : 'RunContainerError',

@@ -1,6 +1,7 @@
 import { CriError } from '@podwire/cri';
 import { describe, expect, it } from 'vitest';
 import type { Probe } from '../../src/pod/pod.js';
+import { recordCalls } from './calls.js';
 import { createBench } from './fixture.js';
 import { aContainer, aPod } from './pods.js';
 
@@ -244,6 +245,10 @@ describe('a postStart hook', () => {
     const bench = createBench();
     const lifecycle = { postStart: { exec: { command: ['register'] } } };
     const podlet = bench.start({ runHook: () => Promise.reject(new Error('exit code 3')) });
+    const reasons: (string | undefined)[] = [];
+    podlet.subscribe((change) => {
+      if (change.kind === 'pod') reasons.push(change.pod.containers[0]?.state.waiting?.reason);
+    });
     bench.file.say([aPod({ spec: { containers: [aContainer('main', { lifecycle })] } })]);
     await bench.clock.settle();
     const view = podlet.view('uid-web');
@@ -251,6 +256,58 @@ describe('a postStart hook', () => {
       'exit code 3',
     );
     expect(view?.containers[0]?.state.running).toBeUndefined();
+    expect(reasons).toContain('PostStartHookError');
+    await podlet.stop();
+  });
+
+  it('that fails leaves its container the preStop hook and the grace period, each time', async () => {
+    const recorder = recordCalls();
+    const bench = createBench({ wrap: recorder.wrap });
+    const action = (word: string) => ({ exec: { command: [word] } });
+    const lifecycle = { postStart: action('register'), preStop: action('drain') };
+    const hooks: (readonly [string | undefined, number | undefined])[] = [];
+    const podlet = bench.start({
+      runHook: (hook, { limit }) => {
+        hooks.push([hook.exec?.command[0], limit]);
+        return hook.exec?.command[0] === 'register'
+          ? Promise.reject(new Error('exit code 3'))
+          : bench.clock.sleep(2 * second, new AbortController().signal);
+      },
+    });
+    const containers = [aContainer('main', { lifecycle })];
+    bench.file.say([aPod({ spec: { containers, terminationGracePeriodSeconds: 6 } })]);
+    await bench.clock.advance(5 * second);
+    const stops = () =>
+      recorder.calls
+        .filter(({ method }) => method === 'stopContainer')
+        .map(({ request }) => request['timeout']);
+    const once = [
+      ['register', undefined],
+      ['drain', 6 * second],
+    ];
+    expect(hooks).toEqual([...once, ...once]);
+    expect(stops()).toEqual([4n, 4n]);
+    await bench.clock.advance(4 * second);
+    expect(podlet.view('uid-web')?.containers[0]?.state.waiting).toMatchObject({
+      reason: 'CrashLoopBackOff',
+    });
+    await podlet.stop();
+  });
+
+  it('that is interrupted since the pod goes is no failure', async () => {
+    const bench = createBench();
+    const lifecycle = { postStart: { exec: { command: ['register'] } } };
+    const podlet = bench.start({ runHook: (_, __, signal) => bench.clock.sleep(3600 * second, signal) });
+    bench.file.say([aPod({ spec: { containers: [aContainer('main', { lifecycle })] } })]);
+    await bench.clock.settle();
+    const reasons: string[] = [];
+    podlet.subscribe((change) => {
+      if (change.kind === 'pod') reasons.push(...change.pod.events.map(({ reason }) => reason));
+    });
+    bench.file.say([]);
+    await bench.clock.settle();
+    expect(podlet.pods()).toEqual([]);
+    expect(reasons).not.toContain('FailedPostStartHook');
     await podlet.stop();
   });
 });
