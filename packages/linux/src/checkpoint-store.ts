@@ -26,6 +26,8 @@ export interface CheckpointStore<T> {
   read(key: string): Promise<CheckpointReading<T>>;
   /** What is not there is removed already. */
   remove(key: string): Promise<void>;
+  /** Moves a file out of the way, for people to look at: `<directory>.unreadable/<key>`. @returns where it is */
+  setAside(key: string): Promise<string>;
   /** Sorted. Half-written files of a crash are left out. */
   keys(): Promise<readonly string[]>;
 }
@@ -39,28 +41,47 @@ export interface CheckpointOptions {
    * sandbox's checkpoint has its version and its pod's name there.
    */
   readonly header?: readonly string[];
+  /** Of the data as JSON has it. The first one is written, any one is good. The text of the JSON, hashed, when absent. */
+  readonly checksums?: readonly Checksum[];
   readonly fs?: CheckpointFiles;
 }
+
+export type Checksum = (data: unknown) => number;
+
+/** Over the data as JSON.stringify writes it, which reading and writing again does not change. */
+export const jsonChecksum: Checksum = (data) => fnv32a(JSON.stringify(data));
 
 /** Opens a store; the directory is made (mode 0700) by the first write. Keys are file names and do not begin with a dot. */
 export function createCheckpointStore<T>(
   directory: string,
-  { dataField = 'data', checksumField = 'checksum', header = [], fs = nodeFs }: CheckpointOptions = {},
+  options: CheckpointOptions = {},
 ): CheckpointStore<T> {
+  const { fs = nodeFs } = options;
+  const layout: Layout = {
+    dataField: 'data',
+    checksumField: 'checksum',
+    header: [],
+    checksums: [jsonChecksum],
+    ...options,
+  };
   const fileOf = (key: string): string => path.join(directory, checkKey(key));
   return {
     async write(key, data) {
       const file = fileOf(key);
       await fs.mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeWhole(fs, file, seal(data, { dataField, checksumField, header }));
+      await writeWhole(fs, file, seal(data, layout));
     },
     async read(key) {
       const text = await readIfThere(fs, fileOf(key));
-      return text === undefined
-        ? { state: 'missing' }
-        : openSeal<T>(text, { dataField, checksumField, header });
+      return text === undefined ? { state: 'missing' } : openSeal<T>(text, layout);
     },
     remove: (key) => unlinkIfThere(fs, fileOf(key)),
+    async setAside(key) {
+      const place = path.join(`${directory}.unreadable`, checkKey(key));
+      await fs.mkdir(path.dirname(place), { recursive: true, mode: 0o700 });
+      await fs.rename(fileOf(key), place);
+      return place;
+    },
     async keys() {
       const names = await fs.readdir(directory).catch(emptyIfMissing);
       return names.filter((name) => !name.startsWith('.')).sort();
@@ -75,18 +96,21 @@ function checkKey(key: string): string {
 
 type Layout = Required<Omit<CheckpointOptions, 'fs'>>;
 
-/** The checksum is over the data as JSON.stringify writes it, which reading and writing again does not change. */
-function seal(whole: unknown, { dataField, checksumField, header }: Layout): string {
+function seal(whole: unknown, { dataField, checksumField, header, checksums }: Layout): string {
   const fields = header.length === 0 ? [] : Object.entries(whole as object);
   const top = header.flatMap((key) => fields.filter(([field]) => field === key));
   const data =
     header.length === 0 ? whole : Object.fromEntries(fields.filter(([key]) => !header.includes(key)));
   const body = JSON.stringify(data);
   const before = top.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`).join('');
-  return `{${before}"${dataField}":${body},"${checksumField}":${fnv32a(body)}}\n`;
+  const checksum = (checksums[0] ?? jsonChecksum)(data);
+  return `{${before}"${dataField}":${body},"${checksumField}":${checksum}}\n`;
 }
 
-function openSeal<T>(text: string, { dataField, checksumField, header }: Layout): CheckpointReading<T> {
+function openSeal<T>(
+  text: string,
+  { dataField, checksumField, header, checksums }: Layout,
+): CheckpointReading<T> {
   let sealed: unknown;
   try {
     sealed = JSON.parse(text);
@@ -97,7 +121,7 @@ function openSeal<T>(text: string, { dataField, checksumField, header }: Layout)
   const fields = sealed as Record<string, unknown>;
   const data = fields[dataField];
   if (data === undefined) return { state: 'corrupt', reason: `${dataField} is missing` };
-  if (fields[checksumField] !== fnv32a(JSON.stringify(data))) {
+  if (!checksums.some((checksum) => checksum(data) === fields[checksumField])) {
     return { state: 'corrupt', reason: `${checksumField} does not match` };
   }
   if (header.length === 0) return { state: 'found', data: data as T };

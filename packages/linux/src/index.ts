@@ -3,8 +3,10 @@ export {
   type CheckpointOptions,
   type CheckpointReading,
   type CheckpointStore,
+  type Checksum,
   createCheckpointStore,
   fnv32a,
+  jsonChecksum,
 } from './checkpoint-store.js';
 export { errnoName, hasCode, SystemError } from './errno.js';
 export { hasIpv6 } from './ipv6.js';
