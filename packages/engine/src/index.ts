@@ -25,5 +25,5 @@ export type {
   PodIdentity,
   RecordStore,
 } from './record.js';
-export { endpointKey } from './record.js';
+export { endpointKey, longestKey } from './record.js';
 export type * from './resource.js';

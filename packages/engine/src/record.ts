@@ -58,6 +58,9 @@ export function endpointKey(id: EndpointId): string {
   return `${id.network},${id.containerId},${id.ifName}`;
 }
 
+/** Bytes of a key that is part of a file name in every phase (NAME_MAX of limits.h is 255). */
+export const longestKey = 255 - '.removing'.length;
+
 /** The persistence of endpoint records. Implementations: a directory (real), a map (tests). */
 export interface RecordStore {
   /** Every record; torn or foreign files are reported in `broken` and are never an exception. */

@@ -86,3 +86,37 @@ test('a full disk stops a write, leaves no torn file, and stops no other phase',
   onFullDisk.delete(onFullDisk.advance(record(1), 'removing'));
   expect(files()).toEqual([]);
 });
+
+test.each([246, 247, 248, 300])('a record whose key has %i bytes goes through all phases', (bytes) => {
+  const records = openRecordDirectory(directory);
+  const id = { containerId: 'c'.repeat(100), ifName: 'eth0', network: 'n'.repeat(bytes - 106) };
+  const long = { ...record(1), id };
+  records.write(long);
+  const ready = records.advance(long, 'ready');
+  expect(openRecordDirectory(directory).readAll()).toEqual({ records: [ready], broken: [] });
+  const removing = records.advance(ready, 'removing');
+  expect(openRecordDirectory(directory).readAll()).toEqual({ records: [removing], broken: [] });
+  records.delete(removing);
+  expect(files()).toEqual([]);
+});
+
+test('a record that was deleted by hand can still be marked as going', () => {
+  const records = openRecordDirectory(directory);
+  records.write(record(1));
+  fs.rmSync(path.join(directory, 'default,c1,eth0.wiring'));
+  const removing = records.advance(record(1), 'removing');
+  expect(openRecordDirectory(directory).readAll().records).toEqual([removing]);
+});
+
+test.each(['EROFS', 'ENAMETOOLONG'])('deleting what was never written is fine where it says %s', (code) => {
+  const refusing: RecordFiles = {
+    ...fs,
+    unlinkSync: () => {
+      throw Object.assign(new Error(code), { code });
+    },
+  };
+  const records = openRecordDirectory(directory, refusing);
+  expect(() => records.delete(record(1))).not.toThrow();
+  records.write(record(1));
+  expect(() => records.delete(record(1))).toThrow(code);
+});

@@ -8,6 +8,7 @@ import { onlyAddresses, readDelegation } from './delegation.js';
 import { dismantle, forget, markRemoving } from './dismantle.js';
 import { type AddRequest, draftEndpoint, wantedFamilies } from './draft.js';
 import { differenceToWish } from './duplicate.js';
+import { checkNames } from './names.js';
 import { type AgentRecord, describeEndpoint, podName } from './registry.js';
 import {
   askAndTryAgain,
@@ -30,8 +31,9 @@ export async function addEndpoint(
 ): Promise<void> {
   call.trace.stage('validate');
   refusePrevResult(request);
-  const wanted = readWanted(context, request);
   const id = endpointIdOf(request);
+  checkNames(id, request);
+  const wanted = readWanted(context, request);
   identifyTrace(call, id, wanted.wish);
   const understood: Understood = { request, id, wanted };
   const question = await attemptAdd(context, understood, { call });

@@ -10,8 +10,8 @@ export interface DismantleOptions {
 
 /**
  * Takes an endpoint off the node: its resources, then its record, then its addresses. In this order, an address is never
- * free while the kernel or a record still has it. When something cannot be removed, everything behind it stays, and
- * the endpoint waits in phase `removing` for the next DEL or reconcile.
+ * free while the kernel has it. When a resource cannot be removed, everything behind it stays, and the endpoint waits in phase
+ * `removing` for the next DEL or reconcile.
  * The caller holds the endpoint's lock.
  * @throws PodwireError REMOVE_INCOMPLETE, RECORD_IO
  */
@@ -36,12 +36,22 @@ export function markRemoving({ records, endpoints }: EndpointContext, record: Ag
   return removing;
 }
 
-/** Nothing of the endpoint exists in the kernel: the record goes, and its address and ports are free. */
+/**
+ * Nothing of the endpoint exists in the kernel: the record goes, and its address and ports are free. They are free too when the
+ * file cannot be deleted. Then no more than the name of the endpoint stays, for the next DEL or reconcile to try again.
+ * @throws PodwireError RECORD_IO
+ */
 export function forget(context: EndpointContext, record: AgentRecord): void {
-  context.records.delete(record);
   const key = endpointKey(record.id);
-  for (const { ipam } of context.networks) ipam.release(key);
-  context.cluster?.noteFree(record);
-  context.ports.release(record.id);
   context.endpoints.drop(record.id);
+  try {
+    context.records.delete(record);
+  } catch (error) {
+    context.endpoints.put({ ...record, leases: [], resources: [] });
+    throw error;
+  } finally {
+    for (const { ipam } of context.networks) ipam.release(key);
+    context.cluster?.noteFree(record);
+    context.ports.release(record.id);
+  }
 }

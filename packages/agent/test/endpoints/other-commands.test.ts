@@ -91,15 +91,17 @@ describe('DEL', () => {
     expect(addresses(agent)).toEqual([]);
   });
 
-  test('keeps the address while the record cannot be deleted', async () => {
+  test('frees the address when only the record cannot be deleted, and tries that again', async () => {
     const agent = await createReadyHarness();
     await agent.call('ADD');
     agent.records.failing = new Set(['delete']);
     expect((await agent.call('DEL')).json).toMatchObject({ code: 5 });
-    expect(addresses(agent)).toHaveLength(2);
+    expect(addresses(agent)).toEqual([]);
+    expect((await agent.call('DEL')).json).toMatchObject({ code: 5 });
     agent.records.failing = new Set();
     expect((await agent.call('DEL')).ok).toBe(true);
-    expect(addresses(agent)).toEqual([]);
+    expect(agent.records.records.size).toBe(0);
+    expect(agent.context.endpoints.size).toBe(0);
   });
 
   test('waits for an ADD that is still running', async () => {
