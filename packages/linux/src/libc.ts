@@ -109,6 +109,20 @@ export function bindMount(source: string, target: string): void {
   check('mount', native.mount(source, target, 'none', MS_BIND, null) as Result);
 }
 
+/** With everything that is mounted below the source. */
+export function bindMountTree(source: string, target: string): void {
+  check('mount', native.mount(source, target, 'none', MS_BIND | MS_REC, null) as Result);
+}
+
+/**
+ * Says whether mounts below this one, and their end, appear in other mount namespaces and other copies of it.
+ * @throws SystemError `EINVAL` when it is no mount point
+ */
+export function setPropagation(target: string, propagation: 'shared' | 'private'): void {
+  const flag = propagation === 'shared' ? MS_SHARED : MS_PRIVATE;
+  check('mount', native.mount('none', target, null, flag | MS_REC, null) as Result);
+}
+
 /**
  * Mounts a tmpfs: memory, bounded by `sizeBytes` (by half of the machine's when absent). `mode` is that of its root.
  * The directory must exist.
@@ -151,6 +165,7 @@ export function lockFile(fd: number): void {
 
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+
 /** The kind of a namespace file, as the CLONE_NEW* flag that makes one (ioctl_ns(2)). */
 export function namespaceKind(fd: number): number {
   return check('ioctl', native.ioctl(fd, NS_GET_NSTYPE, 0) as Result);
@@ -163,5 +178,8 @@ export function ioctlBuffer(fd: number, request: number, structure: Uint8Array):
 
 const NS_GET_NSTYPE = 0xb703;
 const MS_BIND = 4096n;
+const MS_REC = 0x4000n;
+const MS_PRIVATE = 0x40000n;
+const MS_SHARED = 0x100000n;
 const MNT_DETACH = 2;
 const UMOUNT_NOFOLLOW = 8;

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
-import { hasCode, SystemError } from './errno.js';
-import { bindMount, fileSystemType, namespaceKind, setNamespace, unmountLazily, unshare } from './libc.js';
+import { SystemError } from './errno.js';
+import { fileSystemType, namespaceKind, setNamespace, unshare } from './libc.js';
+import { deletePin, makePin } from './namespace-pins.js';
 
 const CLONE_NEWNET = 0x40000000;
 const NSFS_MAGIC = 0x6e736673;
@@ -91,20 +91,16 @@ export async function warmThreadPool(
 
 /** Makes a new network namespace and pins it to `file`, as `ip netns add` does. `lo` is down in it. */
 export function createNamespace(file: string): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.closeSync(fs.openSync(file, 'wx', 0o444));
   current ??= openOwnNamespace();
-  try {
+  const home = current;
+  makePin(file, (mount) => {
     unshare(CLONE_NEWNET);
     try {
-      bindMount(PROC_NET_NAMESPACE, file);
+      mount(PROC_NET_NAMESPACE);
     } finally {
-      leaveFor(current);
+      leaveFor(home);
     }
-  } catch (error) {
-    fs.rmSync(file, { force: true });
-    throw error;
-  }
+  });
 }
 
 /**
@@ -113,14 +109,7 @@ export function createNamespace(file: string): void {
  * @throws SystemError; `EEXIST` when the file is there
  */
 export function pinNamespace(pid: number, file: string): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.closeSync(fs.openSync(file, 'wx', 0o444));
-  try {
-    bindMount(`/proc/${pid}/ns/net`, file);
-  } catch (error) {
-    fs.rmSync(file, { force: true });
-    throw error;
-  }
+  makePin(file, (mount) => mount(`/proc/${pid}/ns/net`));
 }
 
 /**
@@ -128,15 +117,5 @@ export function pinNamespace(pid: number, file: string): void {
  * @throws SystemError `EINVAL` when the file is something else, which is left alone.
  */
 export function deleteNamespace(file: string): void {
-  try {
-    unmountLazily(file);
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT', 'EINVAL')) throw error;
-  }
-  const left = fs.lstatSync(file, { throwIfNoEntry: false });
-  // Underneath lies the empty file that it was pinned to.
-  if (left !== undefined && !(left.isFile() && left.size === 0)) {
-    throw new SystemError('unlink', os.constants.errno.EINVAL, `${file} is not a pinned namespace`);
-  }
-  fs.rmSync(file, { force: true });
+  deletePin(file);
 }
