@@ -63,7 +63,8 @@ async function runOverNetwork(action: ProbeAction, target: HookTarget, signal: A
   const { httpGet: http, tcpSocket } = action;
   if (http !== undefined) {
     // As the kubelet has it, the request is the hook: an answer of any status means that it was heard.
-    await httpGet({ action: http, address: target.address, port: requirePort(http.port, target) }, signal);
+    const port = requirePort(http.port, target);
+    await httpGet({ action: http, address: target.address, port, brokenBody: 'counts' }, signal);
   } else if (tcpSocket !== undefined) {
     await tcpConnect(tcpSocket.host ?? target.address, requirePort(tcpSocket.port, target), signal);
   } else {

@@ -1,6 +1,7 @@
 /** The health service of gRPC (grpc.health.v1, GRPC Health Checking Protocol). Its two messages have one field each. */
 import type { Client, ClientUnaryCall } from '@grpc/grpc-js';
 import net from 'node:net';
+import { agentName } from './http-get.js';
 
 const names = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 export type HealthStatus = (typeof names)[number];
@@ -19,7 +20,7 @@ export async function checkHealth(target: HealthTarget, signal: AbortSignal): Pr
     // The node's proxy is no way into a pod; and what one probe found out is no business of the next.
     'grpc.enable_http_proxy': 0,
     'grpc.use_local_subchannel_pool': 1,
-    'grpc.primary_user_agent': 'podwire-probe/1',
+    'grpc.primary_user_agent': agentName,
   });
   try {
     return decodeStatus(await call(client, target.service, signal));

@@ -1,5 +1,7 @@
-import type { Dispatcher } from 'undici';
+import net, { type Socket } from 'node:net';
 import type { ProbeAction } from '../pod/pod.js';
+import { readBody, readHead } from './http-answer.js';
+import { readBytes } from './socket-bytes.js';
 
 export type HttpGet = NonNullable<ProbeAction['httpGet']>;
 
@@ -8,6 +10,8 @@ export interface HttpTarget {
   /** Where the pod is; `action.host` has precedence. */
   readonly address: string;
   readonly port: number;
+  /** What a body that breaks off says of the answer: nothing for a hook, which has been heard. */
+  readonly brokenBody: 'fails' | 'counts';
 }
 
 export interface HttpAnswer {
@@ -17,7 +21,10 @@ export interface HttpAnswer {
 }
 
 const mostRedirects = 10;
-const agentName = 'podwire-probe/1';
+/** As the kubelet calls itself, with the version whose rules these are: applications and meshes look for the first word. */
+export const agentName = 'kube-probe/1.20';
+/** The kubelet looks at no more of a body (pkg/probe/http, maxRespBodyLength). */
+const mostBodyBytes = 10 * 1024;
 
 /**
  * Sends one GET on a connection of its own; certificates are not verified (Kubernetes API, HTTPGetAction). Redirects are
@@ -27,8 +34,7 @@ const agentName = 'podwire-probe/1';
 export async function httpGet(target: HttpTarget, signal: AbortSignal): Promise<HttpAnswer> {
   let url = firstUrl(target);
   for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    const { status, location } = await requestOnce(url, target.action, signal);
-    const next = status >= 300 && status < 400 && location !== undefined ? resolve(location, url) : undefined;
+    const { status, next } = await requestOnce(url, target, signal);
     if (next === undefined) return { status };
     if (next.hostname !== url.hostname) return { status, elsewhere: next.hostname };
     url = next;
@@ -44,53 +50,99 @@ function firstUrl({ action, address, port }: HttpTarget): URL {
   return new URL(`${action.scheme.toLowerCase()}://${name}:${port}${path}`);
 }
 
-function resolve(location: string, base: URL): URL | undefined {
-  if (!URL.canParse(location, base.href)) return undefined;
+interface Answer {
+  readonly status: number;
+  /** Of a redirect. */
+  readonly next?: URL;
+}
+
+async function requestOnce(
+  url: URL,
+  { action, brokenBody }: HttpTarget,
+  signal: AbortSignal,
+): Promise<Answer> {
+  signal.throwIfAborted();
+  const request = formatRequest(url, action);
+  const socket = await connect(url);
+  const stop = (): void => void socket.destroy(signal.reason as Error);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    const bytes = readBytes(socket);
+    socket.write(request);
+    const head = await readHead(bytes);
+    const next = redirectOf(head.status, head.headers.get('location')?.[0], url);
+    const isFollowed = next?.hostname === url.hostname;
+    if (!isFollowed) {
+      await readBody(bytes, head, mostBodyBytes).catch((error: unknown) => {
+        if (brokenBody === 'fails' || signal.aborted) throw error;
+      });
+    }
+    return { status: head.status, ...(next === undefined ? {} : { next }) };
+  } finally {
+    signal.removeEventListener('abort', stop);
+    socket.destroy();
+  }
+}
+
+/** TLS is loaded with the first probe that needs it. A name is told to the server, an address is not (RFC 6066, 3). */
+async function connect(url: URL): Promise<Socket> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (url.protocol === 'http:') return net.connect({ host, port: Number(url.port || 80) });
+  const tls = await import('node:tls');
+  const servername = net.isIP(host) === 0 ? { servername: host } : {};
+  return tls.connect({ host, port: Number(url.port || 443), rejectUnauthorized: false, ...servername });
+}
+
+const redirects: readonly number[] = [301, 302, 303, 307, 308];
+
+function redirectOf(status: number, location: string | undefined, base: URL): URL | undefined {
+  if (!redirects.includes(status) || location === undefined || location === '') return undefined;
+  if (!URL.canParse(location, base.href))
+    throw new Error(`a redirect to no address: ${location.slice(0, 80)}`);
   const url = new URL(location, base);
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly location?: string;
+function formatRequest(url: URL, action: HttpGet): string {
+  const lines = headersOf(url, action).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
-/** undici is loaded with the first probe that needs it: it costs 50 ms of the start. */
-async function requestOnce(url: URL, action: HttpGet, signal: AbortSignal): Promise<Answer> {
-  const { Client } = await import('undici');
-  const client = new Client(url.origin, { connect: { rejectUnauthorized: false }, pipelining: 1 });
-  try {
-    const answer = await client.request({
-      method: 'GET',
-      path: `${url.pathname}${url.search}`,
-      headers: headersOf(action),
-      reset: true,
-      signal,
-    });
-    discard(answer.body);
-    return { status: answer.statusCode, ...locationOf(answer.headers) };
-  } finally {
-    await client.destroy();
-  }
-}
+type Header = readonly [name: string, value: string];
 
-/** Only the status counts. Without a listener, cutting the body off would end the process. */
-function discard(body: Dispatcher.ResponseData['body']): void {
-  body.on('error', () => undefined);
-  body.destroy();
-}
+/** What belongs to the message, and not to the application, is not the manifest's to say: as Go leaves it out. */
+const ours = /^(?:host|connection|content-length|transfer-encoding|trailer)$/i;
 
-function locationOf({ location }: Dispatcher.ResponseData['headers']): Pick<Answer, 'location'> {
-  return typeof location === 'string' ? { location } : {};
-}
-
-/** As a flat list, since a name may come more than once. An empty value of these two means: none at all. */
-function headersOf({ httpHeaders }: HttpGet): string[] {
+/** A name may come more than once. An empty value of these two means: none at all. */
+function headersOf(url: URL, { httpHeaders }: HttpGet): Header[] {
   const given = new Set(httpHeaders.map(({ name }) => name.toLowerCase()));
-  const usual = [
-    ['user-agent', agentName],
-    ['accept', '*/*'],
-  ].filter(([name]) => !given.has(name!));
-  const own = httpHeaders.filter(({ name, value }) => value !== '' || !/^(user-agent|accept)$/i.test(name));
-  return [...usual.flat(), ...own.flatMap(({ name, value }) => [name, value])];
+  const usual: Header[] = [
+    ['User-Agent', agentName],
+    ['Accept', '*/*'],
+  ];
+  const own = httpHeaders
+    .filter(({ name, value }) => !ours.test(name) && (value !== '' || !/^(user-agent|accept)$/i.test(name)))
+    .map(({ name, value }): Header => [requireToken(name), requirePlain(name, value)]);
+  const host = httpHeaders.find(({ name, value }) => name.toLowerCase() === 'host' && value !== '');
+  return [
+    ['Host', host === undefined ? url.host : requirePlain('Host', host.value)],
+    ...usual.filter(([name]) => !given.has(name.toLowerCase())),
+    ['Connection', 'close'],
+    ...own,
+  ];
+}
+
+function requireToken(name: string): string {
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name))
+    throw new Error(`no name of a header: ${JSON.stringify(name)}`);
+  return name;
+}
+
+/** A line end in it would begin another header. */
+function requirePlain(name: string, value: string): string {
+  // eslint-disable-next-line no-control-regex
+  if (/[\0-\x08\x0a-\x1f\x7f]/.test(value))
+    throw new Error(`no value of the header ${name}: ${JSON.stringify(value)}`);
+  return value;
 }

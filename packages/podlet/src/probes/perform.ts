@@ -78,7 +78,7 @@ async function probeHttp(
 ): Promise<ProbeOutcome> {
   const port = resolvePort(container, action.port);
   if (port === undefined) return noSuchPort(action.port);
-  const { status, elsewhere } = await httpGet({ action, address, port }, signal);
+  const { status, elsewhere } = await httpGet({ action, address, port, brokenBody: 'fails' }, signal);
   if (elsewhere !== undefined)
     return success(`HTTP status ${status}, a redirect to ${elsewhere} that is not followed`);
   const why = `HTTP status ${status}`;

@@ -71,7 +71,7 @@ describe('HTTP', () => {
       accept: '*/*',
       'x-twice': '1, 2',
     });
-    expect(seen.headers).toHaveProperty('user-agent', expect.stringMatching(/^podwire-probe\//));
+    expect(seen.headers).toHaveProperty('user-agent', expect.stringMatching(/^kube-probe\//));
     await look(
       get(port, {
         path: 'healthz',
@@ -84,6 +84,21 @@ describe('HTTP', () => {
     expect(seen.url).toBe('/healthz');
     expect(seen.headers).toMatchObject({ 'user-agent': 'own', host: `127.0.0.1:${port}` });
     expect(seen.headers).not.toHaveProperty('accept');
+  });
+
+  test('headers that would say something else of the message are left out, or fail', async () => {
+    let seen: string[] = [];
+    const { port } = await servers.http(({ rawHeaders }, response) => {
+      seen = rawHeaders;
+      response.end();
+    });
+    const sent = (name: string, value: string) => look(get(port, { httpHeaders: [{ name, value }] }));
+    expect(await sent('Content-Length', '5')).toMatchObject({ result: 'success' });
+    expect(await sent('transfer-encoding', 'chunked')).toMatchObject({ result: 'success' });
+    expect(await sent('X-Name', 'Grüße')).toMatchObject({ result: 'success' });
+    expect(Buffer.from(seen.at(-1)!, 'latin1').toString()).toBe('Grüße');
+    expect(await sent('X-Evil', 'a\r\nX-Other: b')).toMatchObject({ result: 'failure' });
+    expect(await sent('X Evil', 'a')).toMatchObject({ result: 'failure' });
   });
 
   test('a port by name, and another host', async () => {
@@ -184,12 +199,12 @@ describe('HTTP', () => {
     await gone;
   });
 
-  test('a body that never ends is not waited for', async () => {
+  test('of a body that never ends, 10 KiB are waited for', async () => {
     let gone: Promise<unknown> | undefined;
     const { port } = await servers.http(({ socket }, response) => {
       gone = once(socket, 'close');
       response.writeHead(200);
-      response.write('and so on');
+      response.write('and so on '.repeat(1024));
     });
     expect(await look(get(port))).toMatchObject({ result: 'success' });
     expect(gone).toBeDefined();
