@@ -22,6 +22,13 @@ test('a line without end does not fill the memory', async () => {
   await expect(collect(Readable.from([Buffer.alloc(100, 97)]), 50)).rejects.toThrow('longer than 50');
 });
 
+test('a long line in small pieces costs no more than its length', async () => {
+  const piece = Buffer.alloc(1024, 97);
+  const [line, ...others] = await collect(Readable.from(Array.from({ length: 16_000 }, () => piece)));
+  expect(line).toHaveLength(16_000 * 1024);
+  expect(others).toEqual([]);
+});
+
 test("the stream's error is the reader's", async () => {
   const broken = new Readable({ read: () => broken.destroy(new Error('cut')) });
   await expect(collect(broken)).rejects.toThrow('cut');

@@ -23,8 +23,9 @@ export function createLogWriter(stream: LogStream, options: LogWriterOptions): W
   const take = (): Buffer[] => {
     const lines: Buffer[] = [];
     for (;;) {
-      const end = rest.indexOf(0x0a);
-      if (end >= 0 && end <= maxLine) {
+      // Not further than a line may be long: a program without line breaks would have all of it looked through for each part.
+      const end = rest.subarray(0, maxLine + 1).indexOf(0x0a);
+      if (end >= 0) {
         lines.push(entry(rest.subarray(0, end), false));
         rest = rest.subarray(end + 1);
       } else if (rest.length > maxLine) {

@@ -130,6 +130,12 @@ describe('writer and printer', () => {
     ]);
   });
 
+  test('a large piece without line breaks is looked through once', async () => {
+    const writer = createLogWriter('stdout', { now: () => 0n, append: (_lines, done) => done() });
+    writer.end(Buffer.alloc(32 << 20, 0x61));
+    await finished(writer);
+  });
+
   test('what a program wrote comes out again, whatever the pieces', async () => {
     const bytes = fc
       .uint8Array({ maxLength: 60 })

@@ -12,8 +12,13 @@ export interface Frame {
 
 const streams: readonly FrameStream[] = ['stdin', 'stdout', 'stderr', 'systemerr'];
 const headerLength = 8;
+/** bytes; Docker's frames have as much as it reads at once, 48 KiB in logs. What says more is no frame. */
+const longestPayload = 16 << 20;
 
-/** Cuts bytes into frames, however they arrive. A frame is handed on when it is whole. @throws Error for an unknown stream */
+/**
+ * Cuts bytes into frames, however they arrive. A frame is handed on when it is whole.
+ * @throws Error for an unknown stream and for a length that no frame has
+ */
 export function createFrameReader(): (chunk: Buffer) => Frame[] {
   let pending: Buffer[] = [];
   let have = 0;
@@ -25,7 +30,7 @@ export function createFrameReader(): (chunk: Buffer) => Frame[] {
     const { frames, rest } = cutFrames(Buffer.concat(pending));
     pending = rest.length === 0 ? [] : [rest];
     have = rest.length;
-    need = rest.length < headerLength ? headerLength : headerLength + rest.readUInt32BE(4);
+    need = headerLength + (rest.length < headerLength ? 0 : payloadLengthOf(rest, 0));
     return frames;
   };
 }
@@ -34,12 +39,18 @@ function cutFrames(data: Buffer): { frames: Frame[]; rest: Buffer } {
   const frames: Frame[] = [];
   let offset = 0;
   while (data.length - offset >= headerLength) {
-    const end = offset + headerLength + data.readUInt32BE(offset + 4);
+    const end = offset + headerLength + payloadLengthOf(data, offset);
     if (end > data.length) break;
     frames.push({ stream: streamOf(data[offset]!), payload: data.subarray(offset + headerLength, end) });
     offset = end;
   }
   return { frames, rest: data.subarray(offset) };
+}
+
+function payloadLengthOf(data: Buffer, offset: number): number {
+  const length = data.readUInt32BE(offset + 4);
+  if (length > longestPayload) throw new Error(`Docker sent a frame of ${length} bytes`);
+  return length;
 }
 
 function streamOf(number: number): FrameStream {

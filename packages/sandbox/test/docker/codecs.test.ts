@@ -33,6 +33,14 @@ test('a frame of an unknown stream is an error', () => {
   expect(() => createFrameReader()(Buffer.from([9, 0, 0, 0, 0, 0, 0, 0]))).toThrow(/unknown stream 9/);
 });
 
+test('a frame of 4 GiB is an error before its bytes are waited for', () => {
+  const header = [1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff];
+  expect(() => createFrameReader()(Buffer.from(header))).toThrow(/a frame of 4294967295 bytes/);
+  const read = createFrameReader();
+  read(Buffer.from(header.slice(0, 4)));
+  expect(() => read(Buffer.from(header.slice(4)))).toThrow(/a frame of 4294967295 bytes/);
+});
+
 async function* of(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) yield await Promise.resolve(chunk);
 }

@@ -16,16 +16,44 @@ export interface LogMessage {
   readonly isPartial: boolean;
 }
 
-const space = 0x20;
 const newline = 0x0a;
 
-/** Parts the time that Docker puts before each message (`timestamps=1`) from the text. Undefined for anything else. */
+/** What Docker puts before each message (`timestamps=1`). */
+const head = String.raw`(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)) `;
+const headAtStart = new RegExp(`^${head}`);
+const headAnywhere = new RegExp(head);
+/** bytes, with `Z` or `+01:00` */
+export const shortestHead = 31;
+export const longestHead = 36;
+
+/** Parts the time from the text. Undefined for anything else, such as what the engine says of an error. */
 export function parseMessage(stream: LogStream, payload: Buffer): LogMessage | undefined {
-  const gap = payload.indexOf(space);
-  if (gap < 0) return undefined;
+  const time = headAtStart.exec(payload.toString('latin1', 0, longestHead))?.[1];
+  if (time === undefined) return undefined;
   const isPartial = payload.at(-1) !== newline;
-  const text = payload.subarray(gap + 1, isPartial ? payload.length : payload.length - 1);
-  return { time: payload.toString('latin1', 0, gap), stream, text, isPartial };
+  const text = payload.subarray(time.length + 1, isPartial ? payload.length : payload.length - 1);
+  return { time, stream, text, isPartial };
+}
+
+/** @returns where the next message begins that is found from `from` on, or -1. Part of its time may still be to come */
+export function findHead(data: Buffer, from: number): number {
+  const found = headAnywhere.exec(data.toString('latin1', from));
+  return found === null ? -1 : from + found.index;
+}
+
+/** bytes of a line after which it goes on in the next one: Docker, containerd and the embedded runtime all cut here */
+export const longestText = 16_384;
+
+/** Parts of at most 16 KiB: Docker writes three bytes for each one that is no UTF-8, and other log drivers cut elsewhere. */
+export function cutLongText(message: LogMessage): LogMessage[] {
+  const { text } = message;
+  if (text.length <= longestText) return [message];
+  const parts = Math.ceil(text.length / longestText);
+  return Array.from({ length: parts }, (_, index) => ({
+    ...message,
+    text: text.subarray(index * longestText, (index + 1) * longestText),
+    isPartial: message.isPartial || index < parts - 1,
+  }));
 }
 
 export function renderLine({ time, stream, text, isPartial }: LogMessage): Buffer {
