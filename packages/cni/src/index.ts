@@ -99,7 +99,12 @@ export {
 export { isOwnNetworkNamespace, type PluginIo, processIo, type Sink } from './plugin/io.js';
 export { type Plugin, type PluginContext, runPlugin } from './plugin/run.js';
 export { RollbackError } from './runtime/add.js';
-export { type CachedAttachment, type CacheFiles, defaultCacheDirectory } from './runtime/cache.js';
+export {
+  type CachedAttachment,
+  type CacheFiles,
+  createResultCache,
+  defaultCacheDirectory,
+} from './runtime/cache.js';
 export { deriveRequestConfig, type Injection } from './runtime/derive.js';
 export { createGate, type Gate } from './runtime/gate.js';
 export { createRuntime } from './runtime/runtime.js';

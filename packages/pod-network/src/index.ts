@@ -11,6 +11,7 @@ export type {
 } from './contract.js';
 export { explainDirectory, type ExplainOptions } from './explain.js';
 export * from './inputs/index.js';
+export { adoptAttachments } from './lifecycle/adopt.js';
 export type { CallCounter } from './observe/calls.js';
 export type { LoopbackMode, PodNetworkOptions, PodNetworkSystem } from './options.js';
 export { createPodNetwork, type RunningPodNetwork } from './pod-network.js';

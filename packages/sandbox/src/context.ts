@@ -4,6 +4,7 @@ import type { CheckpointDirectory } from './checkpoint/checkpoint.js';
 import type { CreationTimes } from './creation-times.js';
 import type { Docker } from './docker/index.js';
 import type { ImagePuller } from './images/pull.js';
+import type { Owners } from './owners.js';
 import type { Clock, FaultPoints, Log } from './rim.js';
 import type { SandboxLocks } from './sandboxes/locks.js';
 
@@ -26,6 +27,7 @@ export interface SandboxContext {
   readonly images: ImagePuller;
   readonly checkpoints: CheckpointDirectory;
   readonly created: CreationTimes;
+  readonly owners: Owners;
   /** Whether the network of a sandbox is set up, as far as this process knows: absent means unknown. */
   readonly networkReady: Map<string, boolean>;
   readonly locks: SandboxLocks;

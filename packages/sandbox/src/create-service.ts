@@ -37,6 +37,7 @@ import {
 } from './images/credential-files.js';
 import { createImagePuller } from './images/pull.js';
 import { createImageService } from './images/service.js';
+import { createOwners } from './owners.js';
 import { createNodeService, createSandboxCalls } from './runtime.js';
 import { createLocks } from './sandboxes/locks.js';
 import { recoverSandboxes } from './sandboxes/recover.js';
@@ -50,6 +51,11 @@ export interface SandboxServiceOptions {
   readonly root: string;
   /** Not closed with the service. */
   readonly network: PodNetwork;
+  /**
+   * Adopts running sandboxes that another service made: brings what is known of a sandbox's network to `network`, and says whether
+   * there was anything. Absent: others' sandboxes are left alone.
+   */
+  readonly takeOver?: (sandboxId: string) => Promise<boolean>;
   /** `registry.k8s.io/pause:3.10` when absent. */
   readonly sandboxImage?: string;
   /** What Docker says when absent. */
@@ -86,13 +92,13 @@ export interface SandboxService extends CriRuntime {
  */
 export async function createSandboxService(options: SandboxServiceOptions): Promise<SandboxService> {
   await warmThreadPool();
-  const context = createContext(options);
+  const context = await createContext(options);
   const logs = createContainerLogs(context);
   const sandboxes = createSandboxes(context);
-  const recovery = createRecovery(context, logs);
+  const recovery = createRecovery(context, logs, options.takeOver);
   const handlers: StreamingHandlers = {
-    exec: (id, argv, call) => execStreaming(context.docker, id, argv, call),
-    attach: (id, call) => attachStreaming(context.docker, id, call),
+    exec: (id, argv, call) => execStreaming(context, id, argv, call),
+    attach: (id, call) => attachStreaming(context, id, call),
     portForward: (id, port, stream, signal) => forwardPort(context, id, port, stream, signal),
   };
   // Whoever serves this runtime over gRPC may have a streaming server of his own, so this one starts when it is asked for.
@@ -125,17 +131,19 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
   };
 }
 
-function createContext(options: SandboxServiceOptions): SandboxContext {
+async function createContext(options: SandboxServiceOptions): Promise<SandboxContext> {
   const { root, network, clock = systemClock, log = silentLog, random = crypto.randomBytes } = options;
   const docker = createDocker(options.docker);
   const { providers = [], ...places } = options.credentials ?? {};
   const credentials = createCredentialStore({ preferred: root, ...places }, { clock, log, providers });
+  const checkpoints = openCheckpoints(root, log, options.checkpointFiles);
   return {
     docker,
     network,
     images: createImagePuller({ docker, credentials, clock, log }),
     created: createCreationTimes(docker),
-    checkpoints: openCheckpoints(root, log, options.checkpointFiles),
+    checkpoints,
+    owners: createOwners(root, await checkpoints.ids()),
     networkReady: new Map(),
     locks: createLocks(),
     settings: {
@@ -184,13 +192,17 @@ interface Recovery {
 /** Milliseconds between attempts while the engine is away. */
 const recoveryPause = 1_000;
 
-function createRecovery(context: SandboxContext, logs: ContainerLogs): Recovery {
+function createRecovery(
+  context: SandboxContext,
+  logs: ContainerLogs,
+  takeOver: SandboxServiceOptions['takeOver'],
+): Recovery {
   const over = new AbortController();
   let under: Promise<void> | undefined;
   let background = Promise.resolve();
   const recover = async (): Promise<void> => {
     const signal = deadlineSignal(context.settings.cleanupTimeoutMs, over.signal);
-    const alive = await recoverSandboxes(context, signal);
+    const alive = await recoverSandboxes(context, takeOver, signal);
     await logs.resume(signal);
     context.log.info({ alive }, 'the sandboxes are recovered');
   };

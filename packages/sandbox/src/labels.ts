@@ -10,11 +10,14 @@ export const labelKeys = {
   podUid: 'io.kubernetes.pod.uid',
 } as const;
 
+/** The directory of the service that made it. */
+export const ownerKey = 'io.podwire.sandbox.root';
+
 export const sandboxType = 'podsandbox';
 export const containerType = 'container';
 
 const annotationPrefix = 'annotation.';
-const own: readonly string[] = [labelKeys.type, labelKeys.sandboxId, labelKeys.logPath];
+const own: readonly string[] = [labelKeys.type, labelKeys.sandboxId, labelKeys.logPath, ownerKey];
 
 type Map = Readonly<Record<string, string>>;
 

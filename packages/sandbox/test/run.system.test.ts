@@ -46,10 +46,7 @@ test('a sandbox is made in all its steps, gets a network and gives it back', asy
       version: 'v1',
       name: 'web',
       namespace: 'default',
-      data: {
-        port_mappings: [{ protocol: 'tcp', container_port: 80, host_port: 8080, host_ip: '' }],
-        host_network: false,
-      },
+      data: { port_mappings: [{ protocol: 'tcp', container_port: 80, host_port: 8080 }] },
       checksum: 'number',
     },
   );

@@ -5,7 +5,7 @@ import type http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { ExecRequest } from '@podwire/cri';
+import { ExecRequest, PodSandboxConfig } from '@podwire/cri';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxService, type SandboxService, type SandboxServiceOptions } from '../src/index.js';
@@ -44,6 +44,7 @@ const called = (pattern: RegExp): string[] =>
   engine.seen.map(({ call }) => decodeURIComponent(call)).filter((call) => pattern.test(call));
 
 const sandboxLabels = { 'io.kubernetes.docker.type': 'podsandbox' };
+const ownLabels = (): object => ({ ...sandboxLabels, 'io.podwire.sandbox.root': root });
 
 const inspected = (id: string, labels: object): object => ({
   Id: id,
@@ -54,24 +55,28 @@ const inspected = (id: string, labels: object): object => ({
   HostConfig: { NetworkMode: 'host', IpcMode: 'host' },
 });
 
-describe('statistics of all sandboxes', () => {
-  const listed = ['a', 'b'].map((digit) => ({
+const listed = (labels: object, Created = 1): object[] =>
+  ['a', 'b'].map((digit) => ({
     Id: idOf(digit),
     Names: [`/k8s_POD_${digit}_default_u_0`],
-    ...{ Created: 1, State: 'running', Labels: sandboxLabels },
+    ...{ Created, State: 'running', Labels: labels },
   }));
-  const answerList = (response: http.ServerResponse, request: http.IncomingMessage): void =>
-    json(200, decodeURIComponent(request.url ?? '').includes('=podsandbox') ? listed : [])(response, request);
+
+describe('statistics of all sandboxes', () => {
+  const answerList = (response: http.ServerResponse, request: http.IncomingMessage): void => {
+    const isOfSandboxes = decodeURIComponent(request.url ?? '').includes('=podsandbox');
+    json(200, isOfSandboxes ? listed(ownLabels()) : [])(response, request);
+  };
 
   test('leave out one that goes meanwhile, and ask for the containers of each only', async () => {
     let isGone = false;
     await open({
       'GET /containers/json': answerList,
-      [`GET /containers/${idOf('a')}/json`]: json(200, inspected(idOf('a'), sandboxLabels)),
+      [`GET /containers/${idOf('a')}/json`]: json(200, inspected(idOf('a'), ownLabels())),
       [`GET /containers/${idOf('a')}/stats`]: json(200, {}),
       [`GET /containers/${idOf('b')}/json`]: (response, request) => {
         const answer = isGone ? json(404, { message: 'No such container' }) : undefined;
-        (answer ?? json(200, inspected(idOf('b'), sandboxLabels)))(response, request);
+        (answer ?? json(200, inspected(idOf('b'), ownLabels())))(response, request);
       },
     });
     await service.listPodSandbox({});
@@ -88,6 +93,95 @@ test('a container that is no sandbox is neither stopped nor removed as one, also
   await service.stopPodSandbox({ podSandboxId: id });
   await service.removePodSandbox({ podSandboxId: id });
   expect(called(/stop|DELETE/)).toEqual([]);
+});
+
+describe('sandboxes that dockershim made', () => {
+  const id = idOf('d');
+  const foreign = {
+    Id: id,
+    Names: ['/k8s_POD_web_default_u_0'],
+    Created: 1,
+    State: 'running',
+    Labels: sandboxLabels,
+  };
+  const bridged = (): object => ({
+    ...inspected(id, sandboxLabels),
+    HostConfig: {
+      NetworkMode: 'none',
+      IpcMode: 'shareable',
+      PortBindings: { '80/tcp': [{ HostPort: '8080', HostIp: '' }] },
+    },
+  });
+  const answers = () => ({
+    'GET /containers/json': json(200, [foreign]),
+    [`GET /containers/${id}/json`]: json(200, bridged()),
+  });
+  const changes = (): string[] => called(/^(POST|DELETE)/);
+
+  test('are left alone at the start, not listed, and not reached by their ids', async () => {
+    const network = createFakePodNetwork();
+    await open(answers(), { network });
+    expect((await service.listPodSandbox({})).items).toEqual([]);
+    await expect(service.podSandboxStatus({ podSandboxId: id, verbose: false })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await service.stopPodSandbox({ podSandboxId: id });
+    await service.removePodSandbox({ podSandboxId: id });
+    expect(changes()).toEqual([]);
+    expect(network.calls.map(({ verb }) => verb)).toEqual(['collectGarbage']);
+  });
+
+  test('keep their addresses when garbage is collected', async () => {
+    const network = createFakePodNetwork();
+    let kept: readonly string[] = [];
+    await open(answers(), {
+      network: { ...network, collectGarbage: (live) => Promise.resolve(void (kept = live)) },
+    });
+    expect(kept).toEqual([id]);
+  });
+
+  test('stay when a pod of theirs is asked for here', async () => {
+    await open(
+      {
+        ...answers(),
+        'GET /info': json(200, { CgroupDriver: 'cgroupfs' }),
+        'GET /images/pause%3A1/json': json(200, { Id: 'i' }),
+        'POST /containers/create': json(409, {
+          message: `Conflict. The container name "/k8s_POD_web_default_u_0" is already in use by container "${id}".`,
+        }),
+      },
+      { sandboxImage: 'pause:1' },
+    );
+    const metadata = { name: 'web', namespace: 'default', uid: 'u', attempt: 0 };
+    const config = PodSandboxConfig.fromPartial({ metadata });
+    await expect(service.runPodSandbox({ config, runtimeHandler: '' })).rejects.toThrow('--take-over');
+    expect(changes().filter((call) => !call.includes('/containers/create'))).toEqual([]);
+  });
+
+  test('are taken over where that is asked for, and are this service’s from then on', async () => {
+    const asked: string[] = [];
+    const hostNetwork = inspected(id, sandboxLabels);
+    await open(
+      { ...answers(), [`GET /containers/${id}/json`]: json(200, hostNetwork) },
+      {
+        takeOver: (each) => Promise.resolve(asked.push(each) > 0),
+      },
+    );
+    const listedIds = async (): Promise<string[]> =>
+      (await service.listPodSandbox({})).items.map((item) => item.id);
+    expect(await listedIds()).toEqual([id]);
+    expect(changes()).toEqual([]);
+    await service.close();
+    service = await createSandboxService({
+      docker: engine.socket,
+      root,
+      network: createFakePodNetwork(),
+      leastOomScoreAdj: 0,
+    });
+    expect(await listedIds()).toEqual([id]);
+    expect(changes()).toEqual([]);
+    expect(asked).toEqual([]);
+  });
 });
 
 test('a streaming server that could not start is started by the next call', async () => {
@@ -113,17 +207,13 @@ test('events that break off say that the engine is away', async () => {
 });
 
 test('one container that the engine cannot describe does not hide the others', async () => {
-  const listed = ['a', 'b'].map((digit) => ({
-    Id: idOf(digit),
-    Names: [`/k8s_POD_${digit}_default_u_0`],
-    ...{ Created: 7, State: 'running', Labels: sandboxLabels },
-  }));
   let isUp = false;
   await open({
     // None is there when the service starts.
-    'GET /containers/json': (response, request) => json(200, isUp ? listed : [])(response, request),
+    'GET /containers/json': (response, request) =>
+      json(200, isUp ? listed(ownLabels(), 7) : [])(response, request),
     [`GET /containers/${idOf('a')}/json`]: json(500, { message: 'RWLayer is unexpectedly nil' }),
-    [`GET /containers/${idOf('b')}/json`]: json(200, inspected(idOf('b'), sandboxLabels)),
+    [`GET /containers/${idOf('b')}/json`]: json(200, inspected(idOf('b'), ownLabels())),
   });
   isUp = true;
   const { items } = await service.listPodSandbox({});

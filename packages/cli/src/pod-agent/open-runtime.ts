@@ -46,12 +46,15 @@ async function connect({ runtime: socket }: RuntimeSettings): Promise<OpenRuntim
 type Opened = Pick<OpenRuntime, 'runtime' | 'close'>;
 
 async function openDocker(
-  { directory, dockerSocket, sandboxImage }: RuntimeSettings,
+  { directory, dockerSocket, sandboxImage, takeOverFrom, network: { stateDirectory } }: RuntimeSettings,
   network: PodNetwork,
   tracer: Tracer,
   log: Log,
 ): Promise<Opened> {
-  const { createSandboxService } = await import('@podwire/sandbox');
+  const [{ createSandboxService }, { adoptAttachments }] = await Promise.all([
+    import('@podwire/sandbox'),
+    import('@podwire/pod-network'),
+  ]);
   const service = await createSandboxService({
     docker: dockerSocket,
     root: path.join(directory, 'docker'),
@@ -59,6 +62,9 @@ async function openDocker(
     tracer,
     log,
     ...(sandboxImage === undefined ? {} : { sandboxImage }),
+    ...(takeOverFrom === undefined
+      ? {}
+      : { takeOver: (id: string) => adoptAttachments(id, takeOverFrom, stateDirectory) }),
   });
   return { runtime: service, close: () => service.close() };
 }

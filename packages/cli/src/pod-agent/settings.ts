@@ -11,6 +11,8 @@ export interface RuntimeSettings {
   readonly runtime: string;
   readonly dockerSocket: string;
   readonly sandboxImage?: string;
+  /** Adopt sandboxes that others made, with what this directory has of their networks. */
+  readonly takeOverFrom?: string;
   readonly network: {
     readonly configDirectory: string;
     readonly pluginPath: readonly string[];
@@ -41,6 +43,8 @@ export interface RuntimeWords {
   readonly runtime: string;
   readonly dockerSocket: string;
   readonly sandboxImage?: string;
+  /** True without a directory. */
+  readonly takeOver?: string | true;
   readonly cniConfDir: string;
   readonly cniBinDir: readonly string[];
   readonly network?: string;
@@ -74,6 +78,7 @@ export function readRuntimeSettings(directory: string, words: RuntimeWords): Run
     runtime: named.replace(/^unix:\/\//, ''),
     dockerSocket: words.dockerSocket,
     ...(words.sandboxImage === undefined ? {} : { sandboxImage: words.sandboxImage }),
+    ...(words.takeOver === undefined ? {} : { takeOverFrom: findCache(words.takeOver) }),
     network: {
       configDirectory: path.resolve(words.cniConfDir),
       pluginPath: words.cniBinDir.map((each) => path.resolve(each)),
@@ -81,6 +86,11 @@ export function readRuntimeSettings(directory: string, words: RuntimeWords): Run
       stateDirectory: path.join(directory === defaultDirectory ? '/var/lib/podwire' : directory, 'network'),
     },
   };
+}
+
+/** Dockershim and cri-dockerd have Go's library keep its results there. */
+function findCache(given: string | true): string {
+  return given === true ? '/var/lib/cni/cache' : path.resolve(given);
 }
 
 export function readPodAgentSettings(

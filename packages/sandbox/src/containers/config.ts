@@ -20,6 +20,7 @@ export interface ContainerSurroundings {
   /** Runtime of the sandbox, which its containers share; Docker's default when absent. */
   readonly runtime: string | undefined;
   readonly cgroupDriver: string;
+  readonly ownerLabel: Readonly<Record<string, string>>;
   readonly leastOomScoreAdj: number;
 }
 
@@ -44,6 +45,7 @@ export async function makeContainerConfig(
       [labelKeys.type]: containerType,
       [labelKeys.sandboxId]: surroundings.sandboxId,
       [labelKeys.logPath]: makeLogPath(config, sandbox),
+      ...surroundings.ownerLabel,
     }),
     Env: config.envs.map(({ key, value }) => `${key}=${value}`),
     // An empty list is "the image's"; Docker needs nothing at all for that.

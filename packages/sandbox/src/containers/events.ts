@@ -24,7 +24,7 @@ export async function* streamEvents(
   try {
     for await (const event of context.docker.events(filters, { signal })) {
       const type = eventTypes.get(event.Action);
-      if (type !== undefined && isOwn(event)) yield await toResponse(context, event, type, signal);
+      if (type !== undefined && isOwn(context, event)) yield await toResponse(context, event, type, signal);
     }
   } catch (error) {
     if (signal.aborted) return;
@@ -34,8 +34,8 @@ export async function* streamEvents(
   if (!signal.aborted) throw new CriError('UNAVAILABLE', 'Docker Engine ended the stream of events');
 }
 
-const isOwn = ({ Actor }: EngineEvent): boolean =>
-  [containerType, sandboxType].includes(Actor.Attributes?.[labelKeys.type] ?? '');
+const isOwn = ({ owners }: SandboxContext, { Actor: { ID, Attributes } }: EngineEvent): boolean =>
+  [containerType, sandboxType].includes(Attributes?.[labelKeys.type] ?? '') && owners.owns(ID, Attributes);
 
 async function toResponse(
   context: SandboxContext,

@@ -7,7 +7,7 @@ import { withDeadline } from '@podwire/rim';
 import type { Docker } from '../docker/index.js';
 import { createFrameReader, type Frame } from '../docker/index.js';
 import type { StreamCall } from '@podwire/cri/streaming';
-import { inspectRunning } from './lookup.js';
+import { inspectRunning, type Own } from './lookup.js';
 
 export interface ExecOutcome {
   readonly stdout: Buffer;
@@ -23,13 +23,14 @@ const outputCap = 7 * 1024 * 1024;
  * @throws CriError NOT_FOUND, FAILED_PRECONDITION, DEADLINE_EXCEEDED (the program is killed), RESOURCE_EXHAUSTED
  */
 export async function execSync(
-  docker: Docker,
+  own: Own,
   id: string,
   argv: readonly string[],
   milliseconds: number,
   signal: AbortSignal,
 ): Promise<ExecOutcome> {
-  const { Id } = await inspectRunning(docker, id, signal);
+  const { Id } = await inspectRunning(own, id, signal);
+  const { docker } = own;
   const options = { argv, tty: false, stdin: false, stdout: true, stderr: true };
   const execId = await docker.createExec(Id, options, { signal });
   const run = (either: AbortSignal): Promise<ExecOutcome> =>
@@ -130,12 +131,13 @@ async function findExecPid(docker: Docker, execId: string): Promise<number | und
 
 /** @returns the exit code. */
 export async function execStreaming(
-  docker: Docker,
+  own: Own,
   id: string,
   argv: readonly string[],
   call: StreamCall,
 ): Promise<number> {
-  const { Id } = await inspectRunning(docker, id, call.signal);
+  const { Id } = await inspectRunning(own, id, call.signal);
+  const { docker } = own;
   const { stdin, stdout, stderr, tty } = call;
   const execId = await docker.createExec(
     Id,
@@ -160,8 +162,9 @@ export async function execStreaming(
   }
 }
 
-export async function attachStreaming(docker: Docker, id: string, call: StreamCall): Promise<void> {
-  const { Id, Config } = await inspectRunning(docker, id, call.signal);
+export async function attachStreaming(own: Own, id: string, call: StreamCall): Promise<void> {
+  const { Id, Config } = await inspectRunning(own, id, call.signal);
+  const { docker } = own;
   const { stdin, stdout, stderr } = call;
   const options = {
     stdin: stdin !== undefined && Config.OpenStdin,

@@ -37,6 +37,7 @@ export async function createWorkload(
       hostNetwork: sandbox.HostConfig.NetworkMode === 'host',
       runtime: sandbox.HostConfig.Runtime,
       cgroupDriver: await context.cgroupDriver(work.signal),
+      ownerLabel: context.owners.label,
       leastOomScoreAdj: context.settings.leastOomScoreAdj,
     });
     const judge = (): Promise<Judgement> => Promise.resolve('unknown');
@@ -51,19 +52,20 @@ export async function startWorkload(
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { Name } = await inspectOwn(context.docker, id, signal);
+  const { Name } = await inspectOwn(context, id, signal);
   const { pod = '', namespace = '' } = parseName(Name) ?? {};
   await context.locks.hold(podKey(namespace, pod), signal, () => startOnce(context, logs, id, signal));
 }
 
 /** The log is there before the container runs. */
 async function startOnce(
-  { docker }: SandboxContext,
+  context: SandboxContext,
   logs: ContainerLogs,
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await inspectOwn(docker, id, signal);
+  const { docker } = context;
+  const found = await inspectOwn(context, id, signal);
   // Docker would start one again that has ended; in the interface a container lives once.
   if (found.State.Status !== 'created') {
     throw new CriError(
@@ -83,13 +85,14 @@ async function startOnce(
 
 /** One that has ended or is gone is fine. */
 export async function stopWorkload(
-  { docker }: SandboxContext,
+  context: SandboxContext,
   id: string,
   seconds: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const { docker } = context;
   try {
-    const found = await inspectOwn(docker, id, signal);
+    const found = await inspectOwn(context, id, signal);
     if (!found.State.Running) return;
     // With no time at all Docker still sends SIGTERM first, and the program may be quick.
     if (seconds === 0) await killContainer(docker, found.Id, signal);
@@ -106,7 +109,7 @@ export async function removeWorkload(
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await inspectOwn(context.docker, id, signal).catch((error: unknown) => {
+  const found = await inspectOwn(context, id, signal).catch((error: unknown) => {
     if (error instanceof CriError && error.code === 'NOT_FOUND') return undefined;
     throw error;
   });

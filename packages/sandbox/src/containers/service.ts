@@ -22,7 +22,7 @@ import { toContainer, toContainerStatus } from './describe.js';
 import { execSync } from './exec.js';
 import { createWorkload, removeWorkload, startWorkload, stopWorkload } from './lifecycle.js';
 import type { ContainerLogs } from './logs/logs.js';
-import { inspectOwn } from './lookup.js';
+import { inspectOwn, listOwn } from './lookup.js';
 import { containerFilters } from './filters.js';
 import { listContainerStats, readContainerStats } from './stats.js';
 import { containerType, decodeLabels } from '../labels.js';
@@ -82,7 +82,7 @@ export function createContainerService(context: SandboxContext, logs: ContainerL
     },
     async listContainers({ filter }, options) {
       const signal = signalOf(options);
-      const listed = await docker.listContainers(containerFilters(filter), { signal });
+      const listed = await listOwn(context, containerFilters(filter), signal);
       const times = await context.created.of(listed, signal);
       const containers = listed
         .map((one) => toContainer(one, times.get(one.Id) ?? 0n))
@@ -91,7 +91,7 @@ export function createContainerService(context: SandboxContext, logs: ContainerL
     },
     async containerStatus({ containerId, verbose }, options) {
       const signal = signalOf(options);
-      const found = await inspectOwn(docker, containerId, signal);
+      const found = await inspectOwn(context, containerId, signal);
       if (!found.State.Running) await logs.settle(found.Id);
       const image = await context.images.inspect(found.Image, signal);
       return ContainerStatusResponse.fromPartial({
@@ -101,23 +101,23 @@ export function createContainerService(context: SandboxContext, logs: ContainerL
     },
     async updateContainerResources({ containerId, linux }, options) {
       const signal = signalOf(options);
-      const { Id } = await inspectOwn(docker, containerId, signal);
+      const { Id } = await inspectOwn(context, containerId, signal);
       await docker.updateContainer(Id, makeResources(linux), { signal });
       return UpdateContainerResourcesResponse.fromPartial({});
     },
     async reopenContainerLog({ containerId }, options) {
-      await logs.reopen(await inspectOwn(docker, containerId, signalOf(options)));
+      await logs.reopen(await inspectOwn(context, containerId, signalOf(options)));
       return ReopenContainerLogResponse.fromPartial({});
     },
     async execSync({ containerId, cmd, timeout }, options) {
       const milliseconds = Number(timeout) * 1000;
       const isEndless = milliseconds === 0 && options?.timeoutMs === undefined;
       const signal = isEndless ? (options?.signal ?? never) : signalOf(options, milliseconds);
-      return ExecSyncResponse.fromPartial(await execSync(docker, containerId, cmd, milliseconds, signal));
+      return ExecSyncResponse.fromPartial(await execSync(context, containerId, cmd, milliseconds, signal));
     },
     async containerStats({ containerId }, options) {
       const signal = signalOf(options);
-      const { Id, Config, Name } = await inspectOwn(docker, containerId, signal);
+      const { Id, Config, Name } = await inspectOwn(context, containerId, signal);
       const { metadata } = toContainer({ Id, Names: [Name], Image: '', ImageID: '', State: '' }, 0n);
       const container = { id: Id, metadata, ...decodeLabels(Config.Labels, containerType) };
       return ContainerStatsResponse.fromPartial({

@@ -15,6 +15,7 @@ import { type EngineStats, isNotFound, parseTime } from '../docker/index.js';
 import { pinnedNetns } from '../sandboxes/netns.js';
 import { toContainer } from './describe.js';
 import { containerFilters } from './filters.js';
+import { listOwn } from './lookup.js';
 import { inNamespace, openNamespace } from '@podwire/linux';
 
 /** Counters of one container; those that have ended have none. */
@@ -63,7 +64,7 @@ export async function listContainerStats(
   signal: AbortSignal,
 ): Promise<ContainerStats[]> {
   const wanted = filter === undefined ? undefined : { ...filter, state: undefined };
-  const listed = await context.docker.listContainers(containerFilters(wanted), { signal });
+  const listed = await listOwn(context, containerFilters(wanted), signal);
   const containers = listed
     .map((one) => toContainer(one, 0n))
     .filter((one) => matchesContainerFilter(one, wanted));

@@ -16,6 +16,7 @@ import { makeSecurityOptions, makeUser } from './security.js';
 export interface SandboxSurroundings {
   readonly image: string;
   readonly cgroupDriver: string;
+  readonly ownerLabel: Readonly<Record<string, string>>;
   readonly leastOomScoreAdj: number;
   /** One of Docker's runtimes; Docker's default when absent. */
   readonly runtime?: string | undefined;
@@ -46,6 +47,7 @@ export async function makeSandboxConfig(
     Labels: encodeLabels(config.labels, config.annotations, {
       [labelKeys.type]: sandboxType,
       [labelKeys.containerName]: sandboxContainerName,
+      ...surroundings.ownerLabel,
     }),
     ExposedPorts: Object.fromEntries(ports.map((port) => [exposedPort(port), {}])),
     HostConfig: await makeHostConfig(config, surroundings),

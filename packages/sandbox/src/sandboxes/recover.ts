@@ -1,7 +1,8 @@
 /**
- * After a start of the service: what of the sandboxes is whole, and what was cut off half-way. There is no journal, since the
+ * After a start of the service: what of its sandboxes is whole, and what was cut off half-way. There is no journal, since the
  * facts say it: a sandbox is whole when it runs, its namespace is pinned, and its network has written down its addresses,
- * which happens last. All else is taken down, so that neither a crash nor a reboot leaves an address taken.
+ * which happens last. All else is taken down, so that neither a crash nor a reboot leaves an address taken. Sandboxes that
+ * another service made are not touched.
  */
 import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
@@ -10,18 +11,27 @@ import { labelKeys, sandboxType } from '../labels.js';
 import { dismantleSandbox } from './dismantle.js';
 import { isPinnedTo, pinSandbox } from './netns.js';
 import { listWorkloads, stopSandbox } from './stop.js';
+import { type TakeOver, takeOverSandbox } from './take-over.js';
 
 type Verdict = 'whole' | 'cut off' | 'ended' | 'never ran' | 'unknown';
 
-/** @returns how many sandboxes are alive. @throws the engine's error when it cannot be asked */
-export async function recoverSandboxes(context: SandboxContext, signal: AbortSignal): Promise<number> {
+/**
+ * @param takeOver adopts what others made; without it they keep it
+ * @returns how many sandboxes are alive. @throws the engine's error when it cannot be asked
+ */
+export async function recoverSandboxes(
+  context: SandboxContext,
+  takeOver: TakeOver | undefined,
+  signal: AbortSignal,
+): Promise<number> {
   const checkpointed = await context.checkpoints.ids();
   const containers = await context.docker.listContainers(
     { label: [`${labelKeys.type}=${sandboxType}`] },
     { signal },
   );
+  const foreign = containers.filter(({ Id, Labels }) => !context.owners.owns(Id, Labels));
   const alive: string[] = [];
-  for (const container of containers) {
+  for (const container of containers.filter((one) => !foreign.includes(one))) {
     const verdict = await judge(context, container, signal);
     if (verdict === 'whole' || verdict === 'unknown') alive.push(container.Id);
     await act(context, container.Id, verdict, signal);
@@ -30,14 +40,34 @@ export async function recoverSandboxes(context: SandboxContext, signal: AbortSig
   for (const id of checkpointed.filter((one) => !known.has(one))) {
     await tolerate(context, id, () => dismantleSandbox(context, id, { keepContainer: false }));
   }
-  await tolerate(context, 'all', () => context.network.collectGarbage(alive, { signal }));
+  await dealWithForeign(context, foreign, takeOver, signal);
+  // The plugins are told to keep what others have as well: their attachments may be on the same network.
+  const kept = [...alive, ...foreign.map(({ Id }) => Id)];
+  await tolerate(context, 'all', () => context.network.collectGarbage(kept, { signal }));
   context.faults.reach('recover:done');
   return alive.length;
 }
 
+async function dealWithForeign(
+  context: SandboxContext,
+  foreign: readonly ListedContainer[],
+  takeOver: TakeOver | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (takeOver === undefined) {
+    if (foreign.length > 0)
+      context.log.warn(
+        { sandboxes: foreign.map(({ Id }) => Id) },
+        'sandboxes that another service made are left alone; --take-over adopts them',
+      );
+    return;
+  }
+  for (const { Id } of foreign) await takeOverSandbox(context, Id, takeOver, signal);
+}
+
 async function judge(
   context: SandboxContext,
-  { Id, State }: ListedContainer,
+  { Id, State, Labels }: ListedContainer,
   signal: AbortSignal,
 ): Promise<Verdict> {
   if (State === 'created') return 'never ran';
@@ -45,7 +75,9 @@ async function judge(
   try {
     const { HostConfig, State: state } = await context.docker.inspectContainer(Id, {}, { signal });
     if (HostConfig.NetworkMode === 'host') return 'whole';
-    if ((await context.network.addresses(Id)) === undefined) return 'cut off';
+    // An adopted one was whole, also where nothing is known of its network.
+    const isWhole = !context.owners.made(Labels) || (await context.network.addresses(Id)) !== undefined;
+    if (!isWhole) return 'cut off';
     if (!isPinnedTo(context, Id, state.Pid)) await pinSandbox(context, Id, signal);
     return 'whole';
   } catch (error) {

@@ -5,7 +5,7 @@ import type { OpenSpan } from '@podwire/tracing';
 import { makeCheckpoint, protocolName } from '../checkpoint/checkpoint.js';
 import type { SandboxContext } from '../context.js';
 import type { Work } from '../rim.js';
-import { isNotFound } from '../docker/index.js';
+import { type InspectedContainer, isNotFound } from '../docker/index.js';
 import { labelKeys, sandboxType } from '../labels.js';
 import { makeSandboxConfig } from './config.js';
 import { createContainer, type Created, type Judgement } from './create.js';
@@ -68,6 +68,7 @@ async function createSandbox(context: SandboxContext, request: SandboxRequest, w
   const config = await makeSandboxConfig(request.config, {
     image: context.settings.sandboxImage,
     cgroupDriver: await context.cgroupDriver(work.signal),
+    ownerLabel: context.owners.label,
     leastOomScoreAdj: context.settings.leastOomScoreAdj,
     runtime: request.runtime,
   });
@@ -90,9 +91,17 @@ async function judgeHolder(context: SandboxContext, holder: string, { signal }: 
     throw error;
   });
   if (found?.Config.Labels?.[labelKeys.type] !== sandboxType) return 'unknown';
+  if (!context.owners.owns(found.Id, found.Config.Labels)) return judgeForeign(found);
   if (found.State.Running && context.networkReady.get(found.Id) === true) return 'take';
   await removeSandbox(context, found.Id, AbortSignal.timeout(context.settings.cleanupTimeoutMs));
   return 'cleared';
+}
+
+/** Of dockershim, cri-dockerd or another Podwire. One that has ended is in the way as any other container. */
+function judgeForeign({ Id, State }: InspectedContainer): Judgement {
+  if (!State.Running) return 'unknown';
+  const why = 'another service made it, and it runs: stop it there, or start with --take-over';
+  throw new CriError('ALREADY_EXISTS', `the pod has the sandbox ${Id} already; ${why}`);
 }
 
 /** Writes down what must be known to undo it, then starts it. What never ran has nothing worth keeping. */

@@ -10,13 +10,14 @@ import {
 import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
 import { type InspectedContainer, isNotFound, type ListedContainer, parseTime } from '../docker/index.js';
+import { listOwn } from '../containers/lookup.js';
 import { decodeLabels, labelKeys, sandboxType } from '../labels.js';
 import { parseName } from '../names.js';
 import { namespaceOptionsOf } from './namespaces.js';
 
-/** @throws CriError NOT_FOUND */
+/** One of this service. @throws CriError NOT_FOUND */
 export async function inspectSandbox(
-  { docker }: SandboxContext,
+  { docker, owners }: SandboxContext,
   id: string,
   signal: AbortSignal,
 ): Promise<InspectedContainer> {
@@ -24,7 +25,10 @@ export async function inspectSandbox(
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  if (found !== undefined && found.Config.Labels?.[labelKeys.type] === sandboxType) return found;
+  const labels = found?.Config.Labels;
+  if (found !== undefined && labels?.[labelKeys.type] === sandboxType && owners.owns(found.Id, labels)) {
+    return found;
+  }
   throw new CriError('NOT_FOUND', `there is no sandbox ${id}`);
 }
 
@@ -89,7 +93,7 @@ export async function listSandboxes(
 ): Promise<PodSandbox[]> {
   const isFiltered = filter !== undefined && !isEmpty(filter);
   const checkpointed = isFiltered ? [] : await context.checkpoints.ids();
-  const containers = await context.docker.listContainers(toDockerFilters(filter), { signal });
+  const containers = await listOwn(context, toDockerFilters(filter), signal);
   const times = await context.created.of(containers, signal);
   const listed = containers
     .map((one) => toSandbox(one, times.get(one.Id) ?? 0n))

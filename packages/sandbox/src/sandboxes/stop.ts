@@ -19,17 +19,18 @@ const idPattern = /^[0-9a-f]{64}$/;
 
 /**
  * The whole id. People type the beginning of one, and Docker knows what they mean; a whole one that Docker does not tell of is
- * taken as it is, since it may be known from its checkpoint only. Undefined for what was never a sandbox, such as a container of
- * somebody else in the same engine.
+ * taken as it is, since it may be known from its checkpoint only. Undefined for what is no sandbox of this service, such as a
+ * container of another one in the same engine.
  */
 export async function resolveSandboxId(
-  { docker }: SandboxContext,
+  { docker, owners }: SandboxContext,
   id: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
     const { Id, Config } = await docker.inspectContainer(id, {}, { signal });
-    return Config.Labels?.[labelKeys.type] === sandboxType ? Id : undefined;
+    const isSandbox = Config.Labels?.[labelKeys.type] === sandboxType;
+    return isSandbox && owners.owns(Id, Config.Labels) ? Id : undefined;
   } catch (error) {
     if (idPattern.test(id)) return id;
     if (isNotFound(error)) return undefined;

@@ -9,6 +9,7 @@ const surroundings = {
   hostNetwork: false,
   runtime: undefined,
   cgroupDriver: 'cgroupfs',
+  ownerLabel: {},
   leastOomScoreAdj: -1000,
 };
 const sandbox = PodSandboxConfig.fromPartial({

@@ -2,11 +2,13 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { execSync } from '../../src/containers/exec.js';
 import type { Docker } from '../../src/docker/index.js';
+import { createOwners } from '../../src/owners.js';
 
+const owners = createOwners('/r');
 const container = {
   Id: 'c',
   State: { Running: true },
-  Config: { Labels: { 'io.kubernetes.docker.type': 'container' } },
+  Config: { Labels: { 'io.kubernetes.docker.type': 'container', ...owners.label } },
 };
 
 /** An engine whose program never ends by itself. */
@@ -28,14 +30,14 @@ function createEngine() {
       return Promise.resolve({ Running: false, Pid: 0, ExitCode: 137 });
     },
   } as unknown as Docker;
-  return { docker, asked, started };
+  return { own: { docker, owners }, asked, started };
 }
 
 describe('a program that does not end', () => {
   test('is looked for to be killed when its time is over, and that is said', async () => {
-    const { docker, asked } = createEngine();
+    const { own, asked } = createEngine();
     const { signal } = new AbortController();
-    await expect(execSync(docker, 'c', ['sleep'], 20, signal)).rejects.toMatchObject({
+    await expect(execSync(own, 'c', ['sleep'], 20, signal)).rejects.toMatchObject({
       code: 'DEADLINE_EXCEEDED',
       message: 'the command did not end within 0.02 s',
     });
@@ -43,9 +45,9 @@ describe('a program that does not end', () => {
   });
 
   test.each([0, 3_600_000])('is given up with the call that asked, with %d ms', async (milliseconds) => {
-    const { docker, asked, started } = createEngine();
+    const { own, asked, started } = createEngine();
     const abort = new AbortController();
-    const call = execSync(docker, 'c', ['sleep'], milliseconds, abort.signal);
+    const call = execSync(own, 'c', ['sleep'], milliseconds, abort.signal);
     await started;
     abort.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { noFaults, silentLog } from '@podwire/rim';
 import { expect, onTestFinished, test } from 'vitest';
 import { createContainerLogs } from '../../src/containers/logs/logs.js';
+import { createOwners } from '../../src/owners.js';
 import type { Docker, InspectedContainer } from '../../src/docker/index.js';
 
 test('a log that breaks off is spoken of once, however long that lasts, and again when it has gone on meanwhile', async () => {
@@ -27,6 +28,7 @@ test('a log that breaks off is spoken of once, however long that lasts, and agai
   } as unknown as Docker;
   const logs = createContainerLogs({
     docker,
+    owners: createOwners('/r'),
     clock: { now: () => 0, elapsed: () => 0, sleep: () => Promise.resolve() },
     log: { ...silentLog, warn: (_fields, message) => void warnings.push(message) },
     faults: noFaults,

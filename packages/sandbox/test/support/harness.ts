@@ -26,6 +26,8 @@ export interface SandboxHost {
 
 export interface Service {
   log(): string;
+  /** From the next start on. */
+  reconfigure(config: Partial<ServiceConfig>): void;
   start(env?: Readonly<Record<string, string>>): Promise<void>;
   /** Starts it where it will die before it is ready. */
   startAndDie(env: Readonly<Record<string, string>>): Promise<void>;
@@ -137,6 +139,10 @@ function createService(
   };
   const service: Service = {
     log,
+    reconfigure(changed) {
+      const before = JSON.parse(fs.readFileSync(file, 'utf8')) as ServiceConfig;
+      fs.writeFileSync(file, JSON.stringify({ ...before, ...changed }));
+    },
     async start(env = {}) {
       earlier = log();
       fs.rmSync(socket, { force: true });

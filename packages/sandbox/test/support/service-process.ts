@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { serveCri } from '@podwire/cri';
-import { createPodNetwork } from '@podwire/pod-network';
+import { adoptAttachments, createPodNetwork } from '@podwire/pod-network';
 import { createSandboxService, type FaultPoints, type Log } from '@podwire/sandbox';
 
 export interface ServiceConfig {
@@ -19,6 +19,8 @@ export interface ServiceConfig {
   readonly sandboxImage: string;
   readonly credentials: string;
   readonly runTimeoutMs?: number;
+  /** Adopt what others made, with what this directory of CNI's results has. */
+  readonly takeOverFrom?: string | undefined;
   readonly cni: {
     readonly configDirectory: string;
     readonly pluginPath: readonly string[];
@@ -49,8 +51,12 @@ const write = (level: string) => (fields: object, message: string) =>
 const log: Log = { debug: () => undefined, info: write('info'), warn: write('warn'), error: write('error') };
 
 const network = await createPodNetwork({ ...config.cni, system: { bootIdFile: config.cni.bootIdFile }, log });
+const { takeOverFrom } = config;
 const service = await createSandboxService({
   ...config,
+  ...(takeOverFrom === undefined
+    ? {}
+    : { takeOver: (id: string) => adoptAttachments(id, takeOverFrom, config.cni.stateDirectory) }),
   network,
   faults,
   log,

@@ -13,6 +13,11 @@ export interface LogFile {
 
 const mode = 0o640;
 
+export async function isLink(file: string): Promise<boolean> {
+  const stats = await fs.lstat(file).catch(() => undefined);
+  return stats?.isSymbolicLink() ?? false;
+}
+
 /** Opens (and makes) the file, ready to append: half a line that a crash left is cut off. */
 export async function openLogFile(file: string): Promise<LogFile> {
   await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o755 });

@@ -7,7 +7,9 @@ import { describeError } from '@podwire/errors';
 import type { Clock, FaultPoints, Log } from '../../rim.js';
 import { type Docker, type InspectedContainer, isNotFound } from '../../docker/index.js';
 import { containerType, labelKeys } from '../../labels.js';
-import { type LogFile, openLogFile, readPosition } from './file.js';
+import type { Owners } from '../../owners.js';
+import { listOwn } from '../lookup.js';
+import { isLink, type LogFile, openLogFile, readPosition } from './file.js';
 import { renderLine, skipKnown, toSince } from './format.js';
 import { readMessages } from './read-messages.js';
 
@@ -29,6 +31,7 @@ export interface ContainerLogs {
 
 interface LogSurroundings {
   readonly docker: Docker;
+  readonly owners: Owners;
   readonly clock: Clock;
   readonly log: Log;
   readonly faults: FaultPoints;
@@ -96,9 +99,11 @@ export function createContainerLogs(surroundings: LogSurroundings): ContainerLog
     },
     async resume(signal) {
       const filters = { label: [`${labelKeys.type}=${containerType}`] };
-      for (const { Id } of await surroundings.docker.listContainers(filters, { signal })) {
+      for (const { Id } of await listOwn(surroundings, filters, signal)) {
         const found = await surroundings.docker.inspectContainer(Id, {}, { signal }).catch(() => undefined);
-        if (found !== undefined && found.State.Status !== 'created') follow(found);
+        if (found === undefined || found.State.Status === 'created') continue;
+        // Of a container that was taken over: dockershim's log is a link to Docker's own file, which is whole already.
+        if (!(await isLink(logPathOf(found)))) follow(found);
       }
     },
     async close() {
