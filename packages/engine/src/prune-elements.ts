@@ -61,10 +61,10 @@ function destroy(context: EngineContext, place: SetReference, elements: readonly
   return elements.flatMap((element) => destroy(context, place, [element]));
 }
 
-/** Sets whose elements stand in the declaration itself (pools, say) are the table's own business. */
+/** Sets whose elements stand in the declaration itself (pools, say), or that packets fill, are the table's own business. */
 function managedSets(body: string): string[] {
   return parseBody(body)
-    .filter(({ kind, text }) => (kind === 'set' || kind === 'map') && !text.includes('elements'))
+    .filter(({ kind, text }) => (kind === 'set' || kind === 'map') && !/\b(elements|dynamic)\b/.test(text))
     .map(({ name }) => name);
 }
 

@@ -143,6 +143,8 @@ export interface Sysctl {
   readonly value: string;
   /** A parameter that this kernel does not have is no error. */
   readonly optional?: boolean;
+  /** Set when the list is applied and never compared: what becomes of it afterwards is up to the pod. */
+  readonly initial?: boolean;
 }
 
 /** A token bucket as the root qdisc of a link (tc-tbf(8)): shapes what leaves through it. */

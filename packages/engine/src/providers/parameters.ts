@@ -12,6 +12,7 @@ export const sysctl: Provider<Sysctl> = {
   },
   remove: () => [], // parameters are never set back: nobody knows who else has come to rely on them
   compare: (resource, view) => {
+    if (resource.initial) return undefined;
     const found = view.side(resource.in).parameter(resource.key);
     if (found === undefined)
       return resource.optional ? undefined : { missing: `there is no ${resource.key}` };

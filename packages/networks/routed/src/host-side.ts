@@ -18,18 +18,21 @@ export function planHostSide(link: string, addresses: readonly PodAddress[], nod
 /**
  * - `proxy_arp`: a pod that loses its permanent entry for the gateway (its MAC is changed, e.g. by a chained `tuning`; a virtual
  *   machine in it has its own stack) asks for 169.254.1.1. The node answers if it has a default route.
+ * - `rp_filter`, also for pods without IPv4: ARP is no business of the packet filter. The kernel looks the sender of a request up as it does the source of a packet,
+ *   and with the strict check it neither answers an invented one nor remembers it: neighbour entries are few, and shared by the
+ *   whole machine. The larger of this and `all` counts.
  * - `disable_ipv6`: the node's default for new interfaces may be 1.
  *
- * Nothing else: a pod's source passes strict rp_filter, forwarding comes from the node's plan, and what accept_ra would let in is
- * dropped by the packet filter.
+ * Nothing else: forwarding comes from the node's plan, and what accept_ra would let in is dropped by the packet filter.
  */
 function parameters(link: string, addresses: readonly PodAddress[]): Sysctl[] {
   const parameter = (key: string, value: string): Sysctl => ({ kind: 'sysctl', in: 'host', key, value });
-  return familiesOf(addresses).map((family) =>
+  const ofFamilies = familiesOf(addresses).map((family) =>
     family === 4
       ? parameter(`net/ipv4/conf/${link}/proxy_arp`, '1')
       : parameter(`net/ipv6/conf/${link}/disable_ipv6`, '0'),
   );
+  return [parameter(`net/ipv4/conf/${link}/rp_filter`, '1'), ...ofFamilies];
 }
 
 /**

@@ -10,6 +10,7 @@ export function planPodSide(link: string, addresses: readonly PodAddress[]): Res
   const families = familiesOf(addresses);
   return [
     ...switchIPv6On(families),
+    ...switchForwardingOff(link, families),
     { kind: 'link-up', in: 'pod', link: 'lo' },
     { kind: 'link-up', in: 'pod', link },
     { kind: 'link-ready', in: 'pod', link },
@@ -25,6 +26,15 @@ export function planPodSide(link: string, addresses: readonly PodAddress[]): Res
 function switchIPv6On(families: readonly Family[]): Resource[] {
   if (!families.includes(6)) return [];
   return [{ kind: 'sysctl', in: 'pod', key: 'net/ipv6/conf/all/disable_ipv6', value: '0' }];
+}
+
+/**
+ * A new namespace copies the IPv4 settings of the machine's first one (net.core.devconf_inherit_init_net), which forwards. What the pod,
+ * or a runtime that was asked for a sysctl, makes of it later stays.
+ */
+function switchForwardingOff(link: string, families: readonly Family[]): Resource[] {
+  if (link !== primaryInterface || !families.includes(4)) return [];
+  return [{ kind: 'sysctl', in: 'pod', key: 'net/ipv4/ip_forward', value: '0', initial: true }];
 }
 
 /** Nobody has to answer for the gateway, so it works on a node without default route, and from the first packet. */

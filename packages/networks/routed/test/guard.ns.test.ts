@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { nativeProgram, reaches } from '@podwire/testkit';
+import { nativeProgram, reaches, serveEcho } from '@podwire/testkit';
 import { countFrom, eventually } from './counting.js';
 import { createWiredHost, type WiredHost, type WiredPod } from './wired-host.js';
 
-/** No rp_filter, and router advertisements are welcome: the guard stands alone. */
+/** No rp_filter beyond what a pod's own link has, and router advertisements are welcome: the guard stands alone. */
 const trusting = {
   'net/ipv4/conf/all/rp_filter': '0',
   'net/ipv4/conf/default/rp_filter': '0',
@@ -72,15 +73,88 @@ suite('what a pod may not send', () => {
     });
     await host.namespace.run(['ip', '-6', 'route', 'flush', 'proto', 'ra']);
   });
+
+  const invent = (what: string, count: number): Promise<string> => {
+    const sourceFile = path.resolve(import.meta.dirname, '../../test/native/invent.c');
+    return a.namespace.run([nativeProgram('invent', { sourceFile }), what, 'eth0', `${count}`]);
+  };
+  const neighbours = async (...words: string[]): Promise<number> => {
+    const output = await host.namespace.run(['ip', ...words, 'neigh', 'show', 'dev', a.plan.hostLink.name]);
+    return output.split('\n').filter((line) => line !== '').length;
+  };
+  /** Answers arrive in the order of the questions, so what was sent before is dealt with. */
+  const settle = (): Promise<boolean> => reaches(a.namespace, 'udp', '192.0.2.10', 9, { timeout: 200 });
+
+  test('ARP requests of invented senders leave no neighbours behind', async () => {
+    await invent('arp', 100);
+    await settle();
+    assert.ok((await neighbours('-4')) <= 1, 'only the pod itself');
+    await withoutGuard(host, async () => {
+      await invent('arp', 100);
+      await eventually(async () => assert.ok((await neighbours('-4')) >= 100));
+    });
+    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.hostLink.name]);
+  });
+
+  test('neighbour solicitations of invented senders leave a few behind, and the pod is still asked and answered', async () => {
+    await invent('nd', 200);
+    await settle();
+    assert.ok((await neighbours('-6')) <= 20);
+    // Both look each other up anew.
+    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.hostLink.name]);
+    assert.ok(await reachesPod(host, a, a.ipv6), 'the node finds the pod');
+    await withoutGuard(host, async () => {
+      await invent('nd', 200);
+      await eventually(async () => assert.ok((await neighbours('-6')) >= 200));
+    });
+    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.hostLink.name]);
+  });
+
+  test('a pod cannot ask a DHCP server of its node for an address', async () => {
+    const seen =
+      'table inet dhcp { chain seen { type filter hook input priority 0; udp dport 67 counter; }; }';
+    await host.namespace.run(['nft', '-f', '-'], { input: seen });
+    const count = async (): Promise<number> => {
+      const listing = await host.namespace.run(['nft', 'list', 'chain', 'inet', 'dhcp', 'seen']);
+      return Number(/packets (\d+)/.exec(listing)?.[1]);
+    };
+    await invent('dhcp', 1);
+    await settle();
+    assert.equal(await count(), 0);
+    await withoutGuard(host, async () => {
+      await invent('dhcp', 1);
+      await eventually(async () => assert.equal(await count(), 1));
+    });
+  });
+
+  test('a pod forwards nothing, until it says so', () => {
+    const forwards = (): string => fs.readFileSync('/proc/sys/net/ipv4/ip_forward', 'utf8').trim();
+    assert.equal(a.namespace.inside(forwards), '0');
+  });
 });
+
+async function reachesPod(host: WiredHost, pod: WiredPod, address: string): Promise<boolean> {
+  const server = await serveEcho(pod.namespace, 'udp', address, 0);
+  try {
+    return await reaches(host.namespace, 'udp', address, server.port);
+  } finally {
+    await server.close();
+  }
+}
 
 /** The control of a test that expects nothing to pass: the same without what should have stopped it. */
 async function withoutGuard(host: WiredHost, attempt: () => Promise<unknown>): Promise<void> {
   const rules = await host.namespace.run(['nft', '-s', 'list', 'chain', 'inet', 'podwire', 'from_pod']);
   await host.namespace.run(['nft', 'flush', 'chain', 'inet', 'podwire', 'from_pod']);
+  const filterSources = (value: string): void => {
+    const links = fs.readdirSync('/proc/sys/net/ipv4/conf').filter((link) => link.startsWith('cali'));
+    for (const link of links) fs.writeFileSync(`/proc/sys/net/ipv4/conf/${link}/rp_filter`, value);
+  };
+  host.namespace.inside(() => filterSources('0'));
   try {
     await attempt();
   } finally {
+    host.namespace.inside(() => filterSources('1'));
     await host.namespace.run(['nft', '-f', '-'], { input: rules });
   }
 }

@@ -47,6 +47,7 @@ test('a dual-stack pod', () => {
   expect(plan.resources).toEqual([
     { kind: 'veth', host: { name: cali, mac: hostMac }, pod: { name: 'eth0', mac: pod.mac }, mtu: 1450 },
     { kind: 'sysctl', in: 'pod', key: 'net/ipv6/conf/all/disable_ipv6', value: '0' },
+    { kind: 'sysctl', in: 'pod', key: 'net/ipv4/ip_forward', value: '0', initial: true },
     { kind: 'link-up', in: 'pod', link: 'lo' },
     { kind: 'link-up', ...inPod },
     { kind: 'address', ...inPod, address: '10.244.0.2/32' },
@@ -56,6 +57,7 @@ test('a dual-stack pod', () => {
     { kind: 'route', ...inPod, destination: '169.254.1.1/32', scope: 'link' },
     { kind: 'route', ...inPod, destination: '0.0.0.0/0', gateway: '169.254.1.1' },
     { kind: 'route', ...inPod, destination: '::/0', gateway: fe80 },
+    { kind: 'sysctl', in: 'host', key: `net/ipv4/conf/${cali}/rp_filter`, value: '1' },
     { kind: 'sysctl', in: 'host', key: `net/ipv4/conf/${cali}/proxy_arp`, value: '1' },
     { kind: 'sysctl', in: 'host', key: `net/ipv6/conf/${cali}/disable_ipv6`, value: '0' },
     { kind: 'link-local-mode', ...onHost, mode: 'manual' },

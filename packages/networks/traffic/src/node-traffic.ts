@@ -23,12 +23,17 @@ set hairpins6 { type ipv6_addr . ipv6_addr; }`;
  * route_localnet, which pods with host ports need, and before it does, a packet for 127.0.0.1 from outside could be
  * translated by a host port that is bound to 127.0.0.1 (CVE-2020-8558 and its kin).
  *
- * From pods: router advertisements and redirects could change the node's routes (CVE-2020-10749), whatever accept_ra is.
+ * From pods: router advertisements and redirects could change the node's routes (CVE-2020-10749), whatever accept_ra is. Solicitations
+ * of routers have no answer here, and leave a neighbour behind on a node that forwards.
  * A source that the node would not route back through the very same interface is spoofed; an interface that nobody
- * planned has no route, so everything from it is. The fib expression lets neighbour discovery from `::` pass by itself.
+ * planned has no route, so everything from it is. The fib expression lets neighbour discovery from `::` pass by itself, and every
+ * link-local source: the node would remember each as a neighbour, in tables that the whole machine shares, so a link gets a few of
+ * them a minute. What leaves no neighbour behind is spared, since the node waits for it.
+ * DHCP may come from 0.0.0.0 and :: for the same reason: a server of the node would serve pods.
  * Every packet of the node passes here, so what fails soonest and costs least stands first in each rule.
  */
 const guard = (tunnels: TunnelRules): string => `\
+set link_local_from_pods { type ifname; flags dynamic,timeout; size 65535; timeout 1m; }
 chain guard {
 	type filter hook prerouting priority raw; policy accept;
 	ip saddr 127.0.0.0/8 iifname != "lo" drop
@@ -37,9 +42,15 @@ chain guard {
 ${tunnels.guard}}
 chain from_pod {
 	icmp type redirect drop
-	icmpv6 type { nd-router-advert, nd-redirect } drop
+	icmpv6 type { nd-router-solicit, nd-router-advert, nd-redirect } drop
+	ip6 saddr fe80::/10 jump link_local_from_pod
 	fib saddr . iif oif missing drop
-${tunnels.fromPod}}`;
+	udp dport { 67, 547 } fib daddr type { local, broadcast, multicast } drop
+${tunnels.fromPod}}
+chain link_local_from_pod {
+	icmpv6 type { nd-neighbor-advert, mld-listener-report, mld-listener-done, mld2-listener-report } return
+	update @link_local_from_pods { iifname limit rate over 1/second burst 8 packets } drop
+}`;
 
 /* A lookup that finds nothing goes on with the next rule. nft 1.0.6 has no name for -100 on the output hook. */
 const hostPorts = `\

@@ -57,7 +57,7 @@ test('pods are known by their prefix, not by elements or rules of their own', ()
 });
 
 test('every set and map that host ports use is declared', () => {
-  const declared = [...body().matchAll(/^(?:set|map) (\w+) /gm)].map(([, name]) => name);
+  const declared = [...body().matchAll(/^(?:set|map) (h\w+) /gm)].map(([, name]) => name);
   expect(declared).toEqual([
     'hostports4',
     'hostports6',

@@ -30,8 +30,10 @@ function keyOf(kind: string, row: Row): string {
 function describe(row: Row): unknown {
   const plain = without(row, (key) => key === 'handle' || key === 'expires') as Record<string, unknown>;
   const cleaned = withoutCounts(plain) as Record<string, unknown>;
-  const elements = cleaned['elem'];
+  const { elem: elements, ...rest } = cleaned;
   if (!Array.isArray(elements)) return cleaned;
+  // What packets put into a set comes and goes with them.
+  if (Array.isArray(cleaned['flags']) && cleaned['flags'].includes('dynamic')) return rest;
   return { ...cleaned, elem: elements.map(canonical).sort() };
 }
 
