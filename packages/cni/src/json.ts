@@ -74,7 +74,10 @@ function scan(text: string, what: string, { maxDepth, duplicateKeys }: JsonLimit
     } else if (character === '{') open.push(duplicateKeys === 'refuse' ? new Set() : undefined);
     else if (character === '[') open.push(undefined);
     else if (character === '}' || character === ']') open.pop();
-    else if (character === ':') addKey(open.at(-1), word, what);
+    else if (character === ':') {
+      addKey(open.at(-1), word, what);
+      word = ''; // `"a long key"::::` is no JSON, and must not cost a look at the key for each colon
+    }
     if (open.length > maxDepth) throw undecodable(what, `is nested deeper than ${maxDepth} levels`);
   }
 }
@@ -95,10 +98,14 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
+/** Characters of a key that a message shows. */
+const maxShownKey = 200;
+
 function addKey(keys: Set<string> | undefined, word: string, what: string): void {
-  if (keys === undefined) return;
+  if (keys === undefined || word === '') return;
   const key = unescapeKey(word);
-  if (keys.has(key)) throw undecodable(what, `has the key ${JSON.stringify(key)} twice in one object`);
+  if (keys.has(key))
+    throw undecodable(what, `has the key ${JSON.stringify(key.slice(0, maxShownKey))} twice in one object`);
   keys.add(key);
 }
 

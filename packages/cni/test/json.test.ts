@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CniError, fileLimits, parseJson, requestLimits } from '../src/index.js';
 
 const parse = (text: string | Uint8Array, limits = requestLimits) => parseJson(text, 'input', limits);
@@ -52,6 +52,13 @@ describe('size and depth', () => {
       expect(() => parse(filler.repeat(200_000))).toThrow(CniError);
     }
   });
+});
+
+test('a key is looked at once, however many colons follow it', () => {
+  const look = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => look.mockRestore());
+  expect(() => parse(`["\\u0061"${'{:}'.repeat(1_000)}]`)).toThrow('is no JSON');
+  expect(look).toHaveBeenCalledTimes(2); // the key, and the one that says that it is no JSON
 });
 
 describe('repeated keys', () => {

@@ -4,8 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Store } from '@podwire/store';
+import { until } from '@podwire/testkit';
 import { createAuthority, type Etcd, startEtcd } from '@podwire/testkit/etcd';
 import { startProxy } from './etcd-proxy.js';
+import type { EtcdSpec } from '@podwire/store/etcd';
 import { closeStores, eventually, failureOf, followStore, openStore } from './etcd-tools.js';
 
 after(closeStores);
@@ -69,6 +71,22 @@ describe('one member', { timeout: 120_000 }, () => {
     assert.match((await eventually(() => store.get('/frozen/a')))?.value ?? '', /^[12]$/);
     await store.put('/frozen/a', '3');
     assert.equal((await store.get('/frozen/a'))?.value, '3');
+  });
+
+  test('frozen while it is asked again and again: connections that were given up are closed', async () => {
+    const hasty = await openStore(etcd.spec, { timeouts: { connect: 200, attempt: 200, call: 300 } });
+    await eventually(() => hasty.get('/frozen/a'));
+    const before = countSockets(etcd.spec);
+    member(etcd, 0).freeze();
+    for (let asked = 0; asked < 10; asked += 1) await failureOf(hasty.get('/frozen/a'), 'STORE_UNAVAILABLE');
+    // One that is being made may be there; those that were in use are given two seconds to be closed by the other side too.
+    await until(
+      'the connections that were given up to close',
+      () => countSockets(etcd.spec) <= before + 1 || undefined,
+    );
+    member(etcd, 0).thaw();
+    await eventually(() => hasty.get('/frozen/a'));
+    await hasty.close();
   });
 
   test('frozen under a quiet watch: it is noticed without a call, and nothing is missed', async () => {
@@ -321,3 +339,21 @@ describe('who we are', { timeout: 120_000 }, () => {
     await misnamed.close();
   });
 });
+
+/** TCP sockets of this process to the members. */
+function countSockets({ endpoints }: EtcdSpec): number {
+  const ports = new Set(endpoints.map((url) => Number(new URL(url).port)));
+  const own = new Set(fs.readdirSync('/proc/self/fd').flatMap(readSocketInode));
+  const rows = fs.readFileSync('/proc/self/net/tcp', 'utf8').trim().split('\n').slice(1);
+  const isOurs = ([, , remote = '', , , , , , , inode = '']: readonly string[]): boolean =>
+    own.has(inode) && ports.has(Number.parseInt(remote.split(':')[1] ?? '', 16));
+  return rows.filter((row) => isOurs(row.trim().split(/\s+/))).length;
+}
+
+function readSocketInode(descriptor: string): string[] {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(fs.readlinkSync(`/proc/self/fd/${descriptor}`))?.slice(1) ?? [];
+  } catch {
+    return []; // the one that listed them
+  }
+}

@@ -8,8 +8,14 @@ import { PodwireError } from '@podwire/errors';
 import type { TlsFiles } from '../open.js';
 import { EtcdFailure } from './failure.js';
 import type { EtcdSpec, EtcdTimeouts } from './options.js';
+import { SocketKeepingCredentials } from './sockets.js';
 
 const { connectivityState } = grpc;
+
+interface Connection {
+  readonly client: Client;
+  readonly credentials: SocketKeepingCredentials;
+}
 
 /** Everything of one member but the calls. */
 export class Endpoint {
@@ -19,7 +25,7 @@ export class Endpoint {
   readonly #isSecure: boolean;
   readonly #tls: TlsFiles;
   readonly #timeouts: EtcdTimeouts;
-  #client: Client | undefined;
+  #connection: Connection | undefined;
   #isClosed = false;
 
   constructor(url: string, tls: TlsFiles, timeouts: EtcdTimeouts) {
@@ -43,7 +49,7 @@ export class Endpoint {
       // Also in the middle: who waited, or logged in, would make a connection that nobody ends any more.
       if (this.#isClosed) throw new EtcdFailure('unsent', 'the store is closed', { isAnswer: false });
       // Another call may have given up the one that we were waiting for.
-      const client = (this.#client ??= this.#open());
+      const { client } = (this.#connection ??= this.#open());
       const channel = client.getChannel();
       const state = channel.getConnectivityState(true);
       if (state === connectivityState.READY || state === connectivityState.TRANSIENT_FAILURE) return client;
@@ -62,12 +68,15 @@ export class Endpoint {
 
   /**
    * The next call makes a connection anew, with the certificates that the files have then. Calls that are under way on the
-   * old one go on.
+   * old one go on; without any it is gone in two seconds, also when the member does not answer.
    */
-  drop(client: Client | undefined = this.#client): void {
-    if (client === undefined || client !== this.#client) return;
-    this.#client = undefined;
-    client.close();
+  drop(client: Client | undefined = this.#connection?.client): void {
+    const connection = this.#connection;
+    if (connection === undefined || client !== connection.client) return;
+    this.#connection = undefined;
+    const wasReady = connection.client.getChannel().getConnectivityState(false) === connectivityState.READY;
+    connection.client.close();
+    connection.credentials.release(wasReady);
   }
 
   /** No connection is made any more. */
@@ -76,8 +85,9 @@ export class Endpoint {
     this.drop();
   }
 
-  #open(): Client {
-    return new grpc.Client(this.#address, this.#credentials(), {
+  #open(): Connection {
+    const credentials = new SocketKeepingCredentials(this.#credentials());
+    const client = new grpc.Client(this.#address, credentials, {
       // Lists are paged by what was there before; a single value may still be big.
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
@@ -93,6 +103,7 @@ export class Endpoint {
       'grpc.service_config_disable_resolution': 1,
       ...this.#nameOptions(),
     });
+    return { client, credentials };
   }
 
   #nameOptions(): Record<string, string> {
