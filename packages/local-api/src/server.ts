@@ -46,6 +46,15 @@ export interface ApiServer {
 }
 
 const maxBodyBytes = 1 << 20;
+/** Tools of people and one or two daemons ask here; more at once is a mistake, or an attempt to fill the memory. */
+const maxConnections = 128;
+/** Milliseconds. Node looks only every 30 s whether a request is late, unless it is told. */
+const limits = {
+  requestTimeout: 10_000,
+  headersTimeout: 5_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+};
 
 /** Serves on a unix socket that only root and the server's own user may use. @throws as listenPrivately */
 export async function serveOnSocket<Context>(
@@ -76,13 +85,14 @@ export async function serveOnPort<Context>(
 }
 
 function createServer<Context>(options: ApiServerOptions<Context>): http.Server {
-  const limits = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 };
-  return http.createServer(limits, (request, response) => {
+  const server = http.createServer(limits, (request, response) => {
     respond(options, request, response).catch((error: unknown) => {
       options.onBroken(error);
       response.destroy();
     });
   });
+  server.maxConnections = maxConnections;
+  return server;
 }
 
 async function stop(server: http.Server): Promise<void> {

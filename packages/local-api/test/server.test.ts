@@ -1,6 +1,7 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
+import net, { type Socket } from 'node:net';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type ApiRoutes, listenPrivately, openLocalApi, serveOnSocket } from '../src/index.js';
@@ -106,3 +107,31 @@ test('a body that is too large is refused in words', async () => {
   const { api } = await serve({ 'POST /v1/x': () => ({ json: {} }) });
   await expect(api.post('/v1/x', 'x'.repeat(2 << 20))).rejects.toMatchObject({ status: 413 });
 });
+
+test('half a request is given up within some seconds, not when Node looks every half minute', async () => {
+  const { socket } = await serve({});
+  const half = await connect(socket);
+  half.write('GET /v1/x HTTP/1.1\r\n');
+  expect(await readAll(half)).toContain('408');
+}, 15_000);
+
+test('connections are bounded, and those that end make room', async () => {
+  const { api, socket } = await serve({ 'GET /v1/x': () => ({ json: {} }) });
+  const open = await Promise.all(Array.from({ length: 128 }, () => connect(socket)));
+  await expect(api.get('/v1/x')).rejects.toMatchObject({ code: 'AGENT_UNREACHABLE' });
+  for (const each of open) each.destroy();
+  await expect.poll(() => api.get('/v1/x').catch(() => undefined)).toEqual({});
+});
+
+async function connect(file: string): Promise<Socket> {
+  const socket = net.connect(file);
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function readAll(socket: Socket): Promise<string> {
+  let text = '';
+  for await (const chunk of socket as AsyncIterable<Buffer>) text += chunk.toString();
+  return text;
+}
