@@ -1,4 +1,5 @@
 /** What an ADD would do, without doing it. */
+import { setImmediate } from 'node:timers/promises';
 import { type AttachmentRequest, parseRequest } from '@podwire/cni';
 import { endpointKey, type Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
@@ -49,12 +50,39 @@ export function planAdd(context: PlanContext, body: unknown): Plan {
  * @throws CniError, PodwireError as ADD does
  */
 export function planAdds(context: PlanContext, bodies: readonly unknown[]): Plan[] {
+  return [...planEach(context, bodies)];
+}
+
+/** A larger list would only keep memory and processor busy: a node has a few hundred pods. */
+const maxPlans = 1_000;
+/** Plans, some 10 ms, after which the agent looks at what else there is to do. */
+const plansInOneTurn = 20;
+
+/**
+ * The same for a list from outside: CNI requests are served in between.
+ * @throws CniError, PodwireError as ADD does; REQUEST_INVALID for more than 1,000
+ */
+export async function planAddsInTurns(
+  context: PlanContext,
+  bodies: readonly unknown[],
+  signal: AbortSignal,
+): Promise<Plan[]> {
+  if (bodies.length > maxPlans) {
+    const message = `at most ${maxPlans} ADDs are planned at once, not ${bodies.length}; ask for them in parts`;
+    throw new PodwireError('REQUEST_INVALID', message);
+  }
+  const plans: Plan[] = [];
+  for (const plan of planEach(context, bodies)) {
+    if (plans.push(plan) % plansInOneTurn === 0) await setImmediate(undefined, { signal });
+  }
+  return plans;
+}
+
+function* planEach(context: PlanContext, bodies: readonly unknown[]): Generator<Plan, void> {
   const requests = bodies.map(readRequest);
-  const scratch = copyBooks(
-    context,
-    new Set(requests.map((request) => podName({ pod: podIdentityOf(request) }))),
-  );
-  return requests.map((request) => planOne(context, scratch, request));
+  const names = new Set(requests.map((request) => podName({ pod: podIdentityOf(request) })));
+  const scratch = copyBooks(context, names);
+  for (const request of requests) yield planOne(context, scratch, request);
 }
 
 /** Copies of what an ADD writes into. */

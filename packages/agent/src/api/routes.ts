@@ -10,7 +10,7 @@ import type { AgentRecord } from '../endpoints/registry.js';
 import type { Metrics } from '../metrics.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
 import type { TraceLog } from '../trace.js';
-import { planAdd, planAdds } from './plan.js';
+import { planAdd, planAddsInTurns } from './plan.js';
 import { explainResources, viewEndpoint, viewIpam } from './views.js';
 
 export interface ApiContext {
@@ -56,8 +56,10 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
   'GET /v1/traces/*': ({ traces }, { rest }) => ({ json: findTrace(traces, rest) }),
   'GET /v1/explain/*': async (api, { rest }) => ({ json: await explain(api, rest) }),
   // A list of ADDs is planned as if they came one after the other.
-  'POST /v1/plan': ({ context }, { body }) => ({
-    json: Array.isArray(body) ? { plans: planAdds(context, body) } : planAdd(context, body),
+  'POST /v1/plan': async ({ context }, { body, signal }) => ({
+    json: Array.isArray(body)
+      ? { plans: await planAddsInTurns(context, body, signal) }
+      : planAdd(context, body),
   }),
   'POST /v1/reconcile': async ({ reconciler }) => ({ json: await reconciler.run() }),
 };

@@ -176,6 +176,19 @@ describe('the API', () => {
     expect((answer.json['error'] as { code?: string }).code).toBe(code);
   });
 
+  test('a long list is planned in turns with pods that come, and one that is too long is refused', async () => {
+    const { get, call } = await started();
+    const list = (length: number) => Array.from({ length }, (_, index) => ({ containerId: `plan${index}` }));
+    const ended: string[] = [];
+    const planned = get('/v1/plan', list(1_000)).then(({ status }) => ended.push(`plan ${status}`));
+    const added = call('ADD', 'c2').then((answer) => ended.push(`ADD ${answer[0]}`));
+    await Promise.all([planned, added]);
+    expect(ended).toEqual(['ADD 0', 'plan 200']);
+    const { status, json } = await get('/v1/plan', list(1_001));
+    expect(status).toBe(400);
+    expect(json['error']).toMatchObject({ code: 'REQUEST_INVALID', message: matching(/at most 1000/) });
+  });
+
   test('a body that is too large is read, and refused', async () => {
     const { get } = await started();
     expect((await get('/v1/plan', `"${'x'.repeat(1 << 20)}"`)).status).toBe(413);
