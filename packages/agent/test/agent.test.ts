@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { FakeEngine } from './fakes/fake-engine.js';
 import { createReadyHarness } from './fakes/harness.js';
-import { startTestAgent } from './fakes/running-agent.js';
+import { encodeCall, startTestAgent } from './fakes/running-agent.js';
+import { connect } from './fakes/sockets.js';
 import { containing } from './fakes/matchers.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -99,6 +100,16 @@ describe('metrics', () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
     expect(text).toMatch(/^process_cpu_seconds_total [\d.]+$/m);
   });
+});
+
+test('a plugin that was killed in the middle of its call is no defect of the agent', async () => {
+  const { agent, get, socket } = await startTestAgent();
+  await agent.ready;
+  const plugin = await connect(socket);
+  plugin.end(encodeCall('ADD', 'c1', {}), () => plugin.destroy());
+  const metrics = async (): Promise<string> => (await get('/metrics')).text;
+  await expect.poll(metrics).toContain('podwire_requests_total{command="ADD",result="CALLER_GONE"} 1');
+  expect(await metrics()).not.toContain('INTERNAL');
 });
 
 test('a pool that is gone is gone from the metrics', async () => {

@@ -165,6 +165,12 @@ export const errorCatalogue = {
     action: 'Call the plugin as root, as container runtimes do.',
     cni: 106,
   },
+  CALLER_GONE: {
+    meaning:
+      'The plugin was gone before it took its answer: it was killed, or its runtime gave up. An ADD is taken back; a DEL stays done.',
+    action: 'None here; if it happens often, see why the runtime ends its plugins.',
+    cni: 11,
+  },
   AGENT_UNREACHABLE: {
     meaning: 'Nobody answers at the agent’s socket.',
     action:

@@ -4,10 +4,20 @@ import { PodwireError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
 import { listenPrivately } from '@podwire/local-api';
 import type { Log } from '../log.js';
-import { type GiveAnswer, giveAnswer, receive, type Received } from './connection.js';
+import {
+  type ByteBudget,
+  createByteBudget,
+  type GiveAnswer,
+  giveAnswer,
+  receive,
+  type Received,
+} from './connection.js';
 
 /** Answers one request by calling `answer` once. Must not reject. */
 export type RequestHandler = (received: Received, answer: GiveAnswer) => Promise<void>;
+
+/** Bytes of all requests together. A thousand usual ones are 2 MB; a thousand of the largest would be a gigabyte. */
+const maxBytesAtOnce = 64 << 20;
 
 export interface CniServerOptions {
   readonly socket: string;
@@ -28,10 +38,11 @@ export interface CniServer {
 /** @throws PodwireError AGENT_RUNNING, CONFIG_INVALID */
 export async function startCniServer(options: CniServerOptions): Promise<CniServer> {
   const open = new Set<Socket>();
+  const budget = createByteBudget(maxBytesAtOnce);
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    serve(socket, open.size, options).catch((error: unknown) => {
+    serve(socket, open.size, budget, options).catch((error: unknown) => {
       options.log.debug({ err: error }, 'a connection ended without an answer');
       socket.destroy();
     });
@@ -46,12 +57,21 @@ export async function startCniServer(options: CniServerOptions): Promise<CniServ
   };
 }
 
-async function serve(socket: Socket, count: number, options: CniServerOptions): Promise<void> {
+async function serve(
+  socket: Socket,
+  count: number,
+  budget: ByteBudget,
+  options: CniServerOptions,
+): Promise<void> {
   const { deadline, handle, log } = options;
   // A failed write also comes through its callback; an error event that nobody hears would end the process.
   socket.on('error', (err) => log.debug({ err }, 'connection failed'));
   const refusal = refuse(socket, count, options);
-  const received = await receive(socket, { deadline, ...(refusal === undefined ? {} : { refusal }) });
+  const received = await receive(socket, {
+    deadline,
+    budget,
+    ...(refusal === undefined ? {} : { refusal }),
+  });
   await handle(received, giveAnswer(socket, deadline));
 }
 

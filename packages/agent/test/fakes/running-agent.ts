@@ -74,7 +74,7 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Ru
   };
 }
 
-function encodeCall(command: string, id: string, config: Record<string, unknown>): Uint8Array {
+export function encodeCall(command: string, id: string, config: Record<string, unknown>): Uint8Array {
   const environment = Object.entries({
     CNI_COMMAND: command,
     CNI_CONTAINERID: id,

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PeerCredentials } from '@podwire/linux';
+import { describeError } from '@podwire/errors';
 import { createLog } from '../../src/log.js';
 import { type CniServer, type RequestHandler, startCniServer } from '../../src/server/cni-server.js';
 import type { Received } from '../../src/server/connection.js';
@@ -85,6 +86,24 @@ describe('the socket of plugins', () => {
     expect(await exchange(socket, Buffer.alloc(0))).toBe('1REQUEST_INVALID');
   });
 
+  test('the requests of all connections share 64 MiB, which is free again when they are answered', async () => {
+    const { opened, open } = gate();
+    const { socket } = await start({
+      maxConnections: 100,
+      handle: async (received, answer) => {
+        if ('request' in received) await opened;
+        await echo(received, answer);
+      },
+    });
+    const answers = Array.from({ length: 70 }, () => exchange(socket, request('x'.repeat(1_000_000))));
+    expect(await Promise.race(answers)).toBe('1AGENT_NOT_READY');
+    open();
+    const served = (await Promise.all(answers)).filter((answer) => answer.startsWith('0'));
+    expect(served.length).toBeGreaterThan(50);
+    expect(served.length).toBeLessThan(68);
+    expect(await exchange(socket, request('after'))).toBe('0after');
+  });
+
   test('does not wait for ever for a request', async () => {
     const { socket } = await start({ deadline: 30 });
     const client = await connect(socket);
@@ -143,7 +162,7 @@ describe('the socket of plugins', () => {
     await closed;
     open();
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await outcome).toBe('EPIPE');
+    expect(await outcome).toBe('CALLER_GONE');
   });
 
   test('gives up on a plugin that does not read', async () => {
@@ -152,7 +171,7 @@ describe('the socket of plugins', () => {
       deadline: 50,
       handle: (_received, answer) =>
         answer(true, 'x'.repeat(4_000_000)).catch((error: Error) => {
-          expect(error.message).toContain('did not take the answer');
+          expect(describeError(error)).toContain('did not take the answer');
           failed.open();
         }),
     });
