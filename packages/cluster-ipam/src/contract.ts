@@ -10,7 +10,8 @@ import type { Store } from '@podwire/store';
  * the store is away can go on. Lives and dies with the boot, as the pods' networks do.
  */
 export interface HoldingsFile {
-  readonly version: 1;
+  /** Since 2 `lending` is everything that is lent; before, only what was on its way. */
+  readonly version: 1 | 2;
   readonly node: string;
   readonly instance: string;
   readonly holdings: readonly Holding[];
@@ -18,7 +19,10 @@ export interface HoldingsFile {
   readonly pools: readonly unknown[];
   /** Addresses in imported blocks that are in use by somebody who is not among the endpoint records. */
   readonly imported?: readonly LedgerEntry[];
-  /** Loans that were on their way to the store: whether they have arrived, or still will, the store alone knows. */
+  /**
+   * What of the node's blocks is lent or may be, some of it perhaps still on its way to the store. It is here before the borrower
+   * can know of it, and is handed out again only when the store says that it is not lent.
+   */
   readonly lending?: readonly Lending[];
   /** Peers and their blocks are not needed: their routes are in the kernel and stay. */
   /** Milliseconds since the epoch: when the store last confirmed that all this is so. */

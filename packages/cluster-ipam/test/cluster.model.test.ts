@@ -165,7 +165,7 @@ async function findFailure(
   const property = fc.asyncProperty(
     fc.commands(bug === undefined ? [...steps, ...moreSteps] : steps, { maxCommands: 60, size: 'max' }),
     async (commands) => {
-      const world = new World(bug);
+      const world = new World(bug === undefined ? {} : { bug });
       try {
         await world.begin();
         await fc.asyncModelRun(() => ({ model: {}, real: world }), commands);

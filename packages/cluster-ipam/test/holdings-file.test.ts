@@ -3,12 +3,13 @@ import { type HoldingsFile, type HoldingsFileSystem, openHoldingsFile } from '@p
 
 const path = '/run/podwire/holdings.json';
 const file: HoldingsFile = {
-  version: 1,
+  version: 2,
   node: 'n1',
   instance: 'i1',
   holdings: [{ cidr: '10.0.0.0/26', state: 'confirmed' }],
   pools: [{ name: 'blue' }],
   confirmedAt: 5,
+  lending: [{ address: '10.0.0.4', node: 'n2', block: '10.0.0.0/26' }],
   imported: [{ address: '10.0.0.3', owner: 'calico x', since: 1 }],
 };
 
@@ -44,11 +45,14 @@ describe('the file of holdings', () => {
     expect(holdings.read()).toEqual(file);
   });
 
-  it.each(['', '{"version":1', '{"version":2}', '[]', 'null'])('%j is as good as none', (text) => {
-    const { files, texts } = fakeFiles();
-    texts.set(path, text);
-    expect(openHoldingsFile(path, files).read()).toBeUndefined();
-  });
+  it.each(['', '{"version":1', '{"version":2}', '{"version":3}', '[]', 'null'])(
+    '%j is as good as none',
+    (text) => {
+      const { files, texts } = fakeFiles();
+      texts.set(path, text);
+      expect(openHoldingsFile(path, files).read()).toBeUndefined();
+    },
+  );
 
   it('says which file cannot be written', () => {
     const { files } = fakeFiles();

@@ -207,8 +207,7 @@ it('a loan that arrives in the next life of its lender’s agent is handed out b
   // Its question stays where it is.
   borrower.cut();
   await before.stop();
-  const after = cluster.create('n1', before.disk);
-  after.cut();
+  const after = cluster.create('n1', before.disk, { isAway: true });
   await cluster.during(after.start());
   for (let n = 0; n < 13; n++) await cluster.during(after.add(`o${n}`));
   await cluster.admin.transact(late);
@@ -230,8 +229,7 @@ it('an address that an import has lent is not handed out after a restart either,
   await cluster.putPool({ cidr });
   const before = await cluster.join('n2');
   await before.stop();
-  const after = cluster.create('n2', before.disk);
-  after.cut();
+  const after = cluster.create('n2', before.disk, { isAway: true });
   await cluster.during(after.start());
   await expect(cluster.during(after.add('p'))).rejects.toThrow();
 });

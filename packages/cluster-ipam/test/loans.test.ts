@@ -8,6 +8,7 @@ import {
   type Transaction,
   type TransactionOutcome,
 } from '@podwire/store';
+import { withTransact, written } from './support/between.js';
 import { keys, newDisk, TestCluster, type TestNode } from './support/cluster.js';
 
 const cidr = '10.0.0.0/28';
@@ -56,8 +57,7 @@ describe('a node that finds no free block', () => {
     await cluster.clock.advance(1_000);
     await Promise.all([owner.stop(), borrower.stop()]);
     owner = await cluster.join('n1', {}, owner.disk);
-    borrower = cluster.create('n2', borrower.disk);
-    borrower.cut();
+    borrower = cluster.create('n2', borrower.disk, { isAway: true });
     await cluster.during(borrower.start());
     expect(borrower.blocks).toEqual([`${address}/32`]);
     expect(borrower.ipam.foreignLeases()).toEqual([]);
@@ -80,6 +80,81 @@ describe('a node that finds no free block', () => {
     await cluster.putPool({ cidr, borrowing: false });
     await expect(add(borrower, 'b')).rejects.toMatchObject({ code: 'POOL_EXHAUSTED' });
   });
+});
+
+describe('an owner that starts while the store is away', () => {
+  const restartAway = async (): Promise<void> => {
+    await owner.stop();
+    owner = cluster.create('n1', owner.disk, { isAway: true });
+    await cluster.during(owner.start());
+  };
+
+  it('hands out nothing of what it has lent, and everything else', async () => {
+    const lent = [
+      ...(await add(borrower, 'a')),
+      ...(await add(borrower, 'b')),
+      ...(await add(borrower, 'c')),
+    ];
+    // The store confirms it, which writes the file anew.
+    await cluster.clock.advance(100_000);
+    await restartAway();
+    const own: string[] = [];
+    for (let n = 0; n < 11; n++) own.push(...(await add(owner, `o${n}`)));
+    expect(own.filter((address) => lent.includes(address))).toEqual([]);
+    await expect(add(owner, 'more')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
+  it('has what was returned meanwhile when the store is back', async () => {
+    const [address] = await add(borrower, 'a');
+    await add(borrower, 'b');
+    await owner.stop();
+    borrower.remove('a');
+    await cluster.clock.advance(60_000);
+    await restartAway();
+    await expect(add(owner, 'o', { requested: [address] })).rejects.toThrow('lent to node n2');
+    await owner.restore();
+    await cluster.clock.advance(10_000);
+    expect(await add(owner, 'o', { requested: [address] })).toEqual([address]);
+    expect(owner.ipam.loans()).toHaveLength(1);
+  });
+
+  it('hands out nothing as long as its file, of an older version, does not say what it has lent', async () => {
+    const [address] = await add(borrower, 'a');
+    await add(owner, 'before');
+    await cluster.clock.advance(1_000);
+    await owner.stop();
+    const { lending: _, ...file } = owner.disk.file!;
+    owner.disk.file = { ...file, version: 1 };
+    await restartAway();
+    expect(owner.ipam.foreignLeases()).toEqual([]);
+    await expect(add(owner, 'o')).rejects.toMatchObject({ code: 'NODE_FENCED' });
+    // What this life has written meanwhile is no better.
+    await restartAway();
+    await expect(add(owner, 'o')).rejects.toMatchObject({ code: 'NODE_FENCED' });
+    await owner.restore();
+    await cluster.clock.advance(10_000);
+    expect(await add(owner, 'o')).not.toEqual([address]);
+  });
+});
+
+it('a loan that is returned before its owner has heard that it was written is the owner’s again', async () => {
+  await owner.stop();
+  let hear = (): void => undefined;
+  const heard = new Promise<void>((resolve) => (hear = resolve));
+  const wrap = withTransact(async (transaction, options, store) => {
+    const outcome = await store.transact(transaction, options);
+    if (written(transaction, keys.block(cidr))?.includes('"loans":[{') === true) await heard;
+    return outcome;
+  });
+  owner = await cluster.join('n1', { wrap }, owner.disk);
+  await add(borrower, 'b');
+  const item = await cluster.admin.get(keys.block(cidr));
+  const block = decodeObject(blockKind, item!.key, item!.value);
+  await cluster.admin.put(item!.key, encodeObject(blockKind, { ...block, loans: [] }));
+  await cluster.clock.settle();
+  hear();
+  await cluster.clock.advance(1_000);
+  expect(owner.ipam.loans()).toEqual([]);
 });
 
 describe('an address of another node’s block', () => {

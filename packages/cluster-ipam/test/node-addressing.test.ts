@@ -199,8 +199,7 @@ describe('a restart', () => {
     const [address] = await before.add('p');
     await clock.advance(1000);
     await before.stop();
-    const after = cluster.create('n1', disk);
-    after.cut();
+    const after = cluster.create('n1', disk, { isAway: true });
     await cluster.during(after.start());
     expect(after.blocks).toEqual(before.blocks);
     const [other] = await after.add('q');

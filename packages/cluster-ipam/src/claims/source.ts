@@ -3,7 +3,7 @@ import { containsAddress, containsPrefix, formatPrefix } from '@podwire/addresse
 import type { BlockSource } from '@podwire/ipam';
 import type { Core } from '../core.js';
 import type { Held } from '../holdings/book.js';
-import { noteLoans } from '../holdings/sync.js';
+import { lentOf, noteLoans } from '../holdings/sync.js';
 
 export function createSource(core: Core, network: string): BlockSource {
   const { book, clock } = core;
@@ -31,5 +31,5 @@ export function createSource(core: Core, network: string): BlockSource {
 }
 
 /** What is lent of a block must be known to IPAM before it hands anything out. */
-const isReady = ({ ipams, copy }: Core, network: string, { cidr }: Held): boolean =>
-  ipams.has(network) || (copy.blocks.get(cidr)?.value.loans.length ?? 0) === 0;
+const isReady = (core: Core, network: string, held: Held): boolean =>
+  core.ipams.has(network) || lentOf(core, held).length === 0;

@@ -19,7 +19,7 @@ const imported = z.unknown().transform((value): LedgerEntry[] => {
 });
 
 const schema = z.object({
-  version: z.literal(1),
+  version: z.union([z.literal(1), z.literal(2)]),
   node: z.string(),
   instance: z.string(),
   holdings: z.array(

@@ -4,6 +4,7 @@ import type { Pool } from '@podwire/cluster';
 import type { Holding, Lending, NodeAddressingOptions } from '../contract.js';
 import type { Core } from '../core.js';
 import { isLoan, lenderOf, readPoolObject } from './remembered.js';
+import { lentOf } from './sync.js';
 
 /** Share of `trustFor` after which the file says anew when the store has confirmed it. */
 const staleFile = 0.05;
@@ -43,21 +44,23 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
         core.lending.set(address, { node: borrower, block });
         core.doubtful.add(address);
       }
-      trust.resume(saved.confirmedAt, saved.trustFor);
+      // An older file does not say what is lent: until the store does, nothing may be handed out.
+      if (saved.version > 1) trust.resume(saved.confirmedAt, saved.trustFor);
       return true;
     },
     save() {
       // Of what is strange a life after this one must ask anew whether somebody has it.
       const known = [...book.all()].filter(({ isStrange }) => isStrange !== true);
       const holdings = known.map(({ cidr, state }): Holding => ({ cidr, state }));
-      const lending = [...core.lending].map(([address, loan]): Lending => ({ address, ...loan }));
+      const lending = listLent(core);
       const pools = [...core.pools().values()];
       const imported = [...core.imported.values()];
       const text = JSON.stringify([holdings, pools, imported, lending]);
       const { confirmedAt } = trust;
       if (text === savedText && confirmedAt - savedAt < trustFor * staleFile) return;
+      core.faults.reach('holdings:changed');
       file.write({
-        version: 1,
+        version: 2,
         node,
         instance,
         holdings,
@@ -67,8 +70,23 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
         confirmedAt,
         trustFor: trust.limit,
       });
+      core.faults.reach('holdings:written');
       savedText = text;
       savedAt = confirmedAt;
     },
   };
+}
+
+/**
+ * Of blocks of this node, in the order of their text. Those of an earlier life count as on their way until the store has told
+ * of them, so they are among them also while it is away.
+ */
+function listLent(core: Core): Lending[] {
+  const lent = new Map(
+    [...core.lending].map(([address, loan]): [string, Lending] => [address, { address, ...loan }]),
+  );
+  for (const held of core.book.blocks()) {
+    for (const loan of lentOf(core, held)) lent.set(loan.address, { ...loan, block: held.cidr });
+  }
+  return [...lent.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
 }

@@ -75,15 +75,20 @@ function loseBlock(core: Core, held: Held, block: Block | undefined): void {
   core.log.warn(fields, 'a block is not this node’s any more');
 }
 
-/** Before IPAM has a block (again): what is lent of it, or about to be. */
-export function noteLoans(core: Core, network: string, { cidr, prefix }: Held): void {
-  const { copy, ipams, lending } = core;
-  const ipam = ipams.get(network);
+/** What is lent of a block, or about to be: neither this life of the node nor one after it may hand that out. */
+export function lentOf({ copy, lending }: Core, { cidr, prefix }: Held): Block['loans'] {
   const written = copy.blocks.get(cidr)?.value.loans ?? [];
   const onTheWay = [...lending]
     .filter(([address]) => containsAddress(prefix, parseAddress(address)))
     .map(([address, { node }]) => ({ address, node }));
-  for (const loan of [...written, ...onTheWay]) if (ipam !== undefined) noteLoan(core, ipam, loan);
+  return [...written, ...onTheWay];
+}
+
+/** Before IPAM has a block (again). */
+export function noteLoans(core: Core, network: string, held: Held): void {
+  const ipam = core.ipams.get(network);
+  if (ipam === undefined) return;
+  for (const loan of lentOf(core, held)) noteLoan(core, ipam, loan);
 }
 
 /** What we lend: the block says what, IPAM must not hand it out. */

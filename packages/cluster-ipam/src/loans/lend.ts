@@ -5,6 +5,7 @@ import { encodeObject, isUncertain, type Transaction } from '@podwire/store';
 import { readItem, writeAll } from '../calls.js';
 import { forEach } from '../each.js';
 import { type Core, ipamAround, isOurs, learnObject, presenceCondition } from '../core.js';
+import { syncLoans } from '../holdings/sync.js';
 
 /** Milliseconds after which nobody waits for an answer any more, whatever the clocks of two machines say. */
 const staleAfter = 10 * 60_000;
@@ -98,10 +99,14 @@ async function grant(
     core.faults.reach('lend:chosen');
     const written = await writeAll(core, transaction, signal);
     core.faults.reach('lend:written');
-    core.lending.delete(address);
     core.requests.delete(request.key);
-    if (written !== undefined) core.copy.note(key, lent, written);
-    else await again(core, request, address, signal);
+    if (written === undefined) {
+      core.lending.delete(address);
+      await again(core, request, address, signal);
+      return;
+    }
+    core.copy.note(key, lent, written);
+    settle(core, value.cidr, [address]);
   } catch (error) {
     const isOnTheWay = (isUncertain(error) || signal.aborted) && core.lending.has(address);
     if (isOnTheWay) core.doubtful.add(address);
@@ -130,36 +135,55 @@ function giveUp(core: Core, cidr: string, address: string): void {
   if (held !== undefined) ipamAround(core, held.prefix)?.takeBack(address);
 }
 
+/** The store has them. What has become of them since, the copy says: the borrower may have returned one already. */
+function settle(core: Core, cidr: string, addresses: readonly string[]): void {
+  for (const address of addresses) {
+    core.lending.delete(address);
+    core.doubtful.delete(address);
+  }
+  const block = core.copy.blocks.get(cidr)?.value;
+  if (isOurs(core, block)) syncLoans(core, block!);
+}
+
 /**
- * Loans of which nobody knows whether they were written. What is not in the block now may still be on its way: the block is
- * written once more as it is, and whatever was expected of it before does not hold any more.
+ * Loans of which the store alone knows whether they were written. What is not in the block now may still be on its way: the block
+ * is written once more as it is, and whatever was expected of it before does not hold any more.
  * @throws as the store does
  */
 export async function settleDoubts(core: Core, signal: AbortSignal): Promise<void> {
-  await forEach(core, [...core.doubtful], signal, async (address) => {
-    const cidr = core.lending.get(address)!.block;
-    const key = core.keys.block(cidr);
-    const asked = core.copy.blocks.get(cidr)?.revision;
-    const item = await readItem(core, key, signal);
-    learnObject(core, key, item, asked);
-    const stored = core.copy.blocks.get(cidr);
-    if (stored === undefined || !isOurs(core, stored.value)) giveUp(core, cidr, address);
-    else if (stored.value.loans.some((loan) => loan.address === address)) {
-      core.lending.delete(address);
-      core.doubtful.delete(address);
-    } else await supersede(core, stored, address, signal);
-  });
+  const blocks = new Set([...core.doubtful].map((address) => core.lending.get(address)!.block));
+  await forEach(core, blocks, signal, (cidr) => settleBlock(core, cidr, signal));
+}
+
+async function settleBlock(core: Core, cidr: string, signal: AbortSignal): Promise<void> {
+  const key = core.keys.block(cidr);
+  const asked = core.copy.blocks.get(cidr)?.revision;
+  learnObject(core, key, await readItem(core, key, signal), asked);
+  const doubts = [...core.doubtful].filter((address) => core.lending.get(address)!.block === cidr);
+  const stored = core.copy.blocks.get(cidr);
+  if (stored === undefined || !isOurs(core, stored.value)) {
+    for (const address of doubts) giveUp(core, cidr, address);
+    return;
+  }
+  const lent = new Set(stored.value.loans.map(({ address }) => address));
+  settle(
+    core,
+    cidr,
+    doubts.filter((address) => lent.has(address)),
+  );
+  const missing = doubts.filter((address) => !lent.has(address));
+  if (missing.length > 0) await supersede(core, stored, missing, signal);
 }
 
 async function supersede(
   core: Core,
   { key, value, revision }: Stored<Block>,
-  address: string,
+  addresses: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   const writes = [{ op: 'put', key, value: encodeObject(blockKind, value) }] as const;
   const written = await writeAll(core, { conditions: [{ key, expect: revision }], writes }, signal);
   if (written === undefined) return;
   core.copy.note(key, value, written);
-  giveUp(core, value.cidr, address);
+  for (const address of addresses) giveUp(core, value.cidr, address);
 }

@@ -19,7 +19,7 @@ import {
 } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import { createIpam, type Ipam, type Lease } from '@podwire/ipam';
-import { noFaults, silentLog } from '@podwire/rim';
+import { type FaultPoints, noFaults, silentLog } from '@podwire/rim';
 import { createTestClock, type TestClock } from '@podwire/rim/testing';
 import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import {
@@ -46,6 +46,9 @@ export interface NodeSettings {
   /** Puts something between the node and its client. */
   readonly wrap?: (store: Store) => Store;
   readonly coolDown?: number;
+  readonly faults?: FaultPoints;
+  /** It starts while it cannot reach the store: not even its first look is answered. */
+  readonly isAway?: boolean;
 }
 
 /** What an ADD asks for. */
@@ -77,6 +80,7 @@ export class TestNode {
   readonly ipam: Ipam;
   readonly #clock: TestClock;
   isCut = false;
+  #isKilled = false;
 
   constructor(
     name: string,
@@ -90,6 +94,7 @@ export class TestNode {
     this.disk = disk;
     this.#clock = clock;
     this.client = server.connect(faults);
+    if (settings.isAway === true) this.cut();
     const store = settings.wrap?.(this.client) ?? this.client;
     this.copy = openClusterCopy({ store, keys, log: silentLog });
     let random = 0;
@@ -102,14 +107,15 @@ export class TestNode {
       copy: this.copy,
       holdings: {
         read: () => disk.file,
-        write(file) {
+        write: (file) => {
+          if (this.#isKilled) return;
           if (disk.isFull === true) throw new PodwireError('RECORD_IO', 'no space left');
           disk.file = structuredClone(file);
         },
       },
       clock,
       random: (bytes) => Uint8Array.from({ length: bytes }, () => (random = (random * 31 + 7) % 251)),
-      faults: noFaults,
+      faults: settings.faults ?? noFaults,
       log: silentLog,
       trustFor: settings.trustFor ?? 900_000,
       reportEvery: 500,
@@ -183,6 +189,7 @@ export class TestNode {
       this.addressing.requireTrust();
       try {
         const leases = this.ipam.allocate({ owner, ...asked });
+        if (this.#isKilled) throw new Error('the agent was killed');
         this.disk.records.set(owner, leases);
         for (const { address, since } of leases) this.addressing.noteUsed({ address, owner, since });
         if (pod !== undefined)
@@ -203,10 +210,21 @@ export class TestNode {
 
   /** A DEL. */
   remove(owner: string, pod?: PodName): void {
+    if (this.#isKilled) return;
     this.ipam.release(owner);
     for (const { address } of this.disk.records.get(owner) ?? []) this.addressing.noteFree(address);
     this.disk.records.delete(owner);
     if (pod !== undefined) this.addressing.noteUnassigned(network, pod);
+  }
+
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  /** `kill -9`: from now on nothing that it does leaves it, to the disk or to the store. */
+  kill(): void {
+    this.#isKilled = true;
+    this.cut();
   }
 
   cut(): void {
@@ -215,6 +233,7 @@ export class TestNode {
   }
 
   async restore(): Promise<void> {
+    if (this.#isKilled) return;
     this.isCut = false;
     this.client.restore();
     await this.register().catch(() => undefined);

@@ -3,16 +3,11 @@ import { containsPrefix, hostPrefix, overlaps, parseAddress, parsePrefix } from 
 import { absenceKind, folders, type Pool, poolKind, type Workload, workloadKind } from '@podwire/cluster';
 import { releaseNode } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
-import {
-  decodeObject,
-  encodeObject,
-  isUncertain,
-  type Store,
-  type Transaction,
-  type Write,
-} from '@podwire/store';
+import type { FaultPoints } from '@podwire/rim';
+import { decodeObject, encodeObject, type Store, type Write } from '@podwire/store';
 import type { Fault, MemoryFaults, MemoryStore } from '@podwire/store/memory';
 import { unanswered, withTransact } from './between.js';
+import { bind, retryBlindly } from './blind-retry.js';
 import { LateWrites } from './late.js';
 import {
   type Disk,
@@ -64,6 +59,16 @@ interface Machine {
   readonly running: Set<AbortController>;
   /** How many of its next writes stay on the way until {@link World.arrive}. */
   hanging: number;
+  /** Its agent dies at this fault point, when it has passed it so many times. */
+  deadly: { readonly point: string; skip: number } | undefined;
+}
+
+export interface WorldOptions {
+  readonly bug?: Bug;
+  /** Pools to choose from; the first at the beginning and in the end. */
+  readonly layouts?: readonly (readonly Partial<Pool>[])[];
+  /** How many addresses the first of them has for pods. */
+  readonly capacity?: number;
 }
 
 /** The workload of the model: what may be so for its pods. */
@@ -74,6 +79,7 @@ export class World {
   readonly cluster = new TestCluster();
   readonly machines: readonly Machine[];
   readonly #bug: Bug | undefined;
+  readonly #options: Required<Omit<WorldOptions, 'bug'>>;
   readonly #controller: MemoryStore;
   readonly #releases = new Set<Promise<void>>();
   readonly #running = new Set<Promise<void>>();
@@ -86,8 +92,9 @@ export class World {
   #failure: Error | undefined;
   #pods = 0;
 
-  constructor(bug?: Bug) {
-    this.#bug = bug;
+  constructor(options: WorldOptions = {}) {
+    this.#options = { layouts, capacity: 68, ...options };
+    this.#bug = options.bug;
     this.#controller = this.cluster.server.connect({ latency: () => slowly });
     this.machines = names.map((name) => ({
       name,
@@ -98,6 +105,7 @@ export class World {
       old: undefined,
       running: new Set(),
       hanging: 0,
+      deadly: undefined,
     }));
   }
 
@@ -112,7 +120,7 @@ export class World {
 
   /** Other pools, all at once. */
   async setLayout(at: number): Promise<void> {
-    const pools = layouts[at]!.map((pool) => ({ ...poolDefaults, ...pool }));
+    const pools = this.#options.layouts[at]!.map((pool) => ({ ...poolDefaults, ...pool }));
     const { items } = await this.cluster.admin.list(keys.pool(''));
     const wanted = new Set(pools.map(({ name }) => keys.pool(name)));
     const writes: Write[] = [
@@ -153,19 +161,45 @@ export class World {
     });
     const wrap = (store: Store): Store =>
       hang(this.#bug === 'blind retry' ? retryBlindly(store, clock) : store);
-    const node = this.cluster.create(machine.name, machine.disk, { trustFor, wrap, coolDown: 2_000 }, faults);
+    const isAway = file === 'kept, and the store away';
+    const settings = { trustFor, wrap, isAway, coolDown: 2_000, faults: this.#faultPoints(machine) };
+    const node = this.cluster.create(machine.name, machine.disk, settings, faults);
     machine.node = node;
     machine.faults.length = 0;
     machine.hanging = 0;
     try {
-      if (file === 'kept, and the store away') node.cut();
-      else await this.cluster.during(node.register(), 5);
+      if (!isAway) await this.cluster.during(node.register(), 5);
       await clock.advance(50);
       await this.cluster.during(node.start(), 20);
     } catch (error) {
       if (!(error instanceof PodwireError)) throw error;
       await this.stopAgent(machine);
     }
+  }
+
+  #faultPoints(machine: Machine): FaultPoints {
+    return {
+      reach(point) {
+        const { node, deadly } = machine;
+        if (node?.isKilled === true) throw new Error('the agent was killed');
+        if (deadly?.point !== point || deadly.skip-- > 0) return;
+        machine.deadly = undefined;
+        node?.kill();
+        throw new Error(`the agent was killed at ${point}`);
+      },
+    };
+  }
+
+  /** Agents that died at a fault point are over; what they had begun stays as it was then. */
+  async bury(): Promise<void> {
+    for (const machine of this.machines) if (machine.node?.isKilled === true) await this.stopAgent(machine);
+  }
+
+  /** `kill -9` of all agents while nobody can reach the store; they start again at once. */
+  async restartAllWithoutStore(): Promise<void> {
+    for (const { node } of this.machines) node?.kill();
+    await this.bury();
+    for (const machine of this.machines) await this.startAgent(machine, 'kept, and the store away');
   }
 
   async stopAgent(machine: Machine): Promise<void> {
@@ -223,7 +257,7 @@ export class World {
     const done = node
       .add(owner, wish, call.signal)
       .then(([address]) => this.#requireOwned(name, address!))
-      .catch((error: unknown) => this.#refuse(error, call))
+      .catch((error: unknown) => this.#refuse(error, call, node.isKilled))
       .finally(() => {
         running.delete(call);
         this.#running.delete(done);
@@ -232,10 +266,11 @@ export class World {
   }
 
   /** To be refused is fine; anything else is not. */
-  #refuse(error: unknown, { signal }: AbortController): void {
+  #refuse(error: unknown, { signal }: AbortController, isKilled: boolean): void {
     if (
       error instanceof PodwireError ||
       signal.aborted ||
+      isKilled ||
       (error instanceof Error && error.name === 'TimeoutError')
     )
       return;
@@ -265,6 +300,7 @@ export class World {
   async advance(milliseconds: number): Promise<void> {
     for (let left = milliseconds; left > 0; left -= 5_000) {
       await this.cluster.clock.advance(Math.min(left, 5_000));
+      await this.bury();
       await this.#keepPresences();
     }
   }
@@ -363,7 +399,9 @@ export class World {
    * @throws what is wrong
    */
   async end(): Promise<void> {
+    for (const machine of this.machines) machine.deadly = undefined;
     await this.setLayout(0);
+    await this.bury();
     for (const machine of this.machines) await this.#heal(machine);
     await this.#late.arriveAll();
     await this.advance(60_000);
@@ -379,7 +417,7 @@ export class World {
     await this.beginRelease();
     await this.advance(60_000);
     await this.#requireNothingLeft();
-    await this.#requireAllOf(68);
+    await this.#requireAllOf(this.#options.capacity);
   }
 
   async #heal(machine: Machine): Promise<void> {
@@ -435,38 +473,3 @@ export class World {
 }
 
 const never = new AbortController().signal;
-
-/** Methods of a class are not copied by a spread. */
-const bind = (store: Store): Store => ({
-  kind: store.kind,
-  limits: store.limits,
-  get: (...args) => store.get(...args),
-  put: (...args) => store.put(...args),
-  delete: (...args) => store.delete(...args),
-  transact: (...args) => store.transact(...args),
-  list: (...args) => store.list(...args),
-  watch: (...args) => store.watch(...args),
-  grantLease: (...args) => store.grantLease(...args),
-  close: () => store.close(),
-});
-
-/** Whoever hears nothing of a claim simply writes it again. */
-function retryBlindly(
-  store: Store,
-  clock: { sleep(milliseconds: number, signal: AbortSignal): Promise<void> },
-): Store {
-  const isClaim = ({ conditions }: Transaction): boolean =>
-    conditions.some(({ key, expect }) => expect === 'absent' && key.startsWith(keys.block('')));
-  return {
-    ...bind(store),
-    transact: async (transaction, options) => {
-      try {
-        return await store.transact(transaction, options);
-      } catch (error) {
-        if (!isUncertain(error) || !isClaim(transaction)) throw error;
-        await clock.sleep(30, options?.signal ?? never);
-        return store.transact({ conditions: [], writes: transaction.writes }, options);
-      }
-    },
-  };
-}
