@@ -14,7 +14,16 @@ import {
 } from '@podwire/cri/streaming';
 import { WebSocket } from 'ws';
 import { createTestHandlers, readAll } from './handlers.js';
-import { connectRaw, readToEnd, splitAnswer, upgradeHeaders } from './raw.js';
+import {
+  connectRaw,
+  describeFrames,
+  encodeSpdyCommand,
+  readToEnd,
+  splitAnswer,
+  upgradeHeaders,
+  webSocketFrame,
+  webSocketHeaders,
+} from './raw.js';
 import { eventually } from './eventually.js';
 
 let server: StreamingServer;
@@ -218,6 +227,54 @@ test('base64, for those who cannot do bytes', async () => {
   await once(ws, 'close');
   expect(messages.slice(0, 2)).toEqual(['1', `1${Buffer.from('got abc').toString('base64')}`]);
   expect(Buffer.from(messages[2]!.slice(1), 'base64').toString()).toContain('"status":"Success"');
+});
+
+describe('what comes together with the request', () => {
+  const urlForLine = (): string => server.urlForExec({ ...echo, cmd: ['line'], stdin: true });
+
+  test('reaches the program over a WebSocket', async () => {
+    const early = webSocketFrame(Buffer.from('\0hello'));
+    const socket = await connectRaw(urlForLine(), webSocketHeaders(), 'GET', early);
+    const { status, body } = splitAnswer(await readToEnd(socket));
+    expect(status).toBe(101);
+    expect(body.toString('latin1')).toContain('got hello');
+  });
+
+  test.each([
+    ['with reserved bits', webSocketFrame(Buffer.from('x'), 0xf2)],
+    [
+      'of a length that is too much',
+      Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+    ],
+    ['for a channel that is not there', webSocketFrame(Buffer.from([200, 1]))],
+  ])('ends the connection and nothing else when it is a frame %s', async (_what, early) => {
+    for (const url of [urlForLine(), server.urlForPortForward({ podSandboxId: 's', port: [1] })]) {
+      const socket = await connectRaw(url, webSocketHeaders(), 'GET', early);
+      // The server has read the frame when its answer comes; this client does not wait for the rest.
+      socket.once('data', () => socket.destroy());
+      await readToEnd(socket);
+    }
+    expect(await run(urlForEcho())).toBe('hi\n');
+  });
+
+  test('reaches the program over SPDY', async () => {
+    const client = encodeSpdyCommand(['error', 'stdin', 'stdout'], 'hello');
+    const socket = await connectRaw(urlForLine(), upgradeHeaders(), 'POST', client);
+    const { status, body } = splitAnswer(await readToEnd(socket));
+    expect(status).toBe(101);
+    expect(describeFrames(body)).toContain('data 5 got hello');
+  });
+
+  test('ends the connection and nothing else when it is no SPDY', async () => {
+    const socket = await connectRaw(
+      urlForLine(),
+      upgradeHeaders(),
+      'POST',
+      Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+    );
+    await readToEnd(socket);
+    expect(await run(urlForEcho())).toBe('hi\n');
+  });
 });
 
 test('nobody but this machine may see it', async () => {

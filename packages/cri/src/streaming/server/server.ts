@@ -184,7 +184,7 @@ async function serveSpdy(
   return serveCommand(context, found, session);
 }
 
-async function serveWebSocket(
+function serveWebSocket(
   context: Context,
   found: StreamingRequest,
   { protocol }: Negotiated,
@@ -194,17 +194,30 @@ async function serveWebSocket(
 ): Promise<void> {
   // `ws` chooses by itself among what the client offers: leave it the one that was chosen.
   if (protocol !== '') request.headers['sec-websocket-protocol'] = protocol;
-  const ws = await new Promise<WebSocket>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     socket.once('close', () => reject(new Error('the client went during the WebSocket handshake')));
-    context.webSockets.handleUpgrade(request, socket, head, resolve);
+    // Frames may have come together with the request, and `ws` reads them as soon as this callback has returned: what listens
+    // to them must be there by then. An error of the first frame without a listener would end the process.
+    context.webSockets.handleUpgrade(request, socket, head, (ws) => {
+      dropWhenIdle(context, socket);
+      resolve(serveOpenWebSocket(context, found, protocol, ws));
+    });
   });
-  dropWhenIdle(context, socket);
-  if (found.kind === 'portforward') {
-    const { podSandboxId, port } = found.request;
-    const forward = createForward(context.handlers, podSandboxId, context.stopping, context.report);
-    return servePortForwardOverWebSocket(ws, protocol, port, forward);
+}
+
+/** Listens to the WebSocket before it first waits. */
+async function serveOpenWebSocket(
+  context: Context,
+  found: StreamingRequest,
+  protocol: string,
+  ws: WebSocket,
+): Promise<void> {
+  if (found.kind !== 'portforward') {
+    return serveCommand(context, found, acceptWebSocketCommand(ws, protocol, found.request));
   }
-  return serveCommand(context, found, acceptWebSocketCommand(ws, protocol, found.request));
+  const { podSandboxId, port } = found.request;
+  const forward = createForward(context.handlers, podSandboxId, context.stopping, context.report);
+  return servePortForwardOverWebSocket(ws, protocol, port, forward);
 }
 
 function serveCommand(
