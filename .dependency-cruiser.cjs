@@ -55,7 +55,7 @@ const below = {
   tracing: [],
   quantity: [],
   rim: [],
-  cri: [],
+  cri: ['linux'],
   'pod-network': ['rim', 'quantity', 'errors', 'linux', 'cni', 'tracing'],
   embedded: ['rim', 'errors', 'linux', 'cri', 'pod-network', 'tracing'],
   sandbox: ['rim', 'errors', 'linux', 'cri', 'pod-network', 'tracing'],

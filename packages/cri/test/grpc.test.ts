@@ -240,6 +240,20 @@ test('the socket is for its user alone, replaces a dead one and lets a live one 
   expect(fs.readFileSync(file, 'utf8')).toBe('precious');
 });
 
+test('a socket where others could put their own is refused', async () => {
+  const socket = makeSocketPath();
+  const directory = `${socket}-dir`;
+  onTestFinished(() => fs.rmSync(directory, { recursive: true, force: true }));
+  fs.mkdirSync(`${directory}/own`, { recursive: true, mode: 0o700 });
+  fs.chmodSync(directory, 0o777);
+  for (const place of [directory, `${directory}/own`]) {
+    await expect(serveCri(createFakeRuntime(), { socket: `${place}/cri.sock` })).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: expect.stringContaining(`${directory} belongs to or can be written by others`) as unknown,
+    });
+  }
+});
+
 /** Closing unlinks the path that was bound, so the file is moved away meanwhile: as if the process was killed. */
 async function leaveDeadSocket(socket: string): Promise<void> {
   const server = net.createServer().listen(socket);

@@ -55,3 +55,4 @@ export { processesOfScene, type SceneProcess } from './processes.js';
 export { findProgram, isExecutable, programDirectories } from './programs.js';
 export { countFiles, killScene, namespacesBelow } from './scene.js';
 export { type PeerCredentials, peerCredentials } from './peer.js';
+export { listenOnPrivateSocket, SocketInUseError, type SocketListener } from './private-socket.js';

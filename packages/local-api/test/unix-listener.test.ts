@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listenPrivately } from '../src/unix-listener.js';
 import { connect, makeDirectory } from './sockets.js';
 
@@ -65,6 +65,59 @@ describe('listening on a unix socket', () => {
     });
     fs.chmodSync(directory, 0o1777);
     await listenPrivately(newServer(), `${directory}/x.sock`);
+  });
+
+  test('refuses a way that others can turn: a directory above, and a link of theirs', async () => {
+    const directory = makeDirectory();
+    fs.mkdirSync(`${directory}/open/own`, { recursive: true, mode: 0o700 });
+    fs.chmodSync(`${directory}/open`, 0o777);
+    const refused = {
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining(`${directory}/open `) as unknown,
+    };
+    await expect(listenPrivately(newServer(), `${directory}/open/own/x.sock`)).rejects.toMatchObject(refused);
+    fs.symlinkSync(`${directory}/open/own`, `${directory}/link`);
+    await expect(listenPrivately(newServer(), `${directory}/link/x.sock`)).rejects.toMatchObject(refused);
+    fs.chmodSync(`${directory}/open`, 0o1777);
+    await listenPrivately(newServer(), `${directory}/link/x.sock`);
+    expect(modeOf(`${directory}/open/own/x.sock`)).toBe(0o600);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('refuses a link that belongs to another user', async () => {
+    const directory = makeDirectory();
+    fs.mkdirSync(`${directory}/own`, 0o700);
+    fs.symlinkSync(`${directory}/own`, `${directory}/link`);
+    fs.lchownSync(`${directory}/link`, 65_534, 65_534);
+    await expect(listenPrivately(newServer(), `${directory}/link/x.sock`)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+    });
+  });
+
+  test('does not touch the umask of the process, not even for a moment', async () => {
+    const before = process.umask(0);
+    const umask = vi.spyOn(process, 'umask');
+    onTestFinished(() => {
+      umask.mockRestore();
+      process.umask(before);
+    });
+    const file = `${makeDirectory()}/x.sock`;
+    await listenPrivately(newServer(), file);
+    expect(umask).not.toHaveBeenCalled();
+    expect(modeOf(file)).toBe(0o600);
+  });
+
+  test('takes its file away at the end, and not that of another one', async () => {
+    const file = `${makeDirectory()}/x.sock`;
+    const close = (server: net.Server): Promise<unknown> => new Promise((resolve) => server.close(resolve));
+    const first = newServer();
+    await listenPrivately(first, file);
+    fs.renameSync(file, `${file}.old`);
+    const second = newServer();
+    await listenPrivately(second, file);
+    await close(first);
+    await connect(file);
+    await close(second);
+    expect(fs.existsSync(file)).toBe(false);
   });
 
   test('says what is wrong with a path', async () => {

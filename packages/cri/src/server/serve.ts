@@ -5,6 +5,7 @@ import { type ApiVersion, apiVersions, encodeMessage, maxMessageBytes, methods, 
 import type { CriRuntime, StreamingCalls } from '../services.js';
 import { repairConnection } from './authority/connection.js';
 import { type HandlerContext, type OpenCalls, streamHandler, unaryHandler } from './handlers.js';
+import { leaveResetStreamsOut } from './reset-streams.js';
 import { listenOn } from './socket.js';
 
 export interface ServeOptions {
@@ -26,7 +27,7 @@ export interface CriServer {
 }
 
 /**
- * Serves a runtime over gRPC, in both versions of the interface with the same methods.
+ * Serves a runtime over gRPC, in both versions of the interface with the same methods, to root and the server's own user.
  * @throws CriError ALREADY_EXISTS when another server listens on the socket, FAILED_PRECONDITION when its place cannot be used
  */
 export async function serveCri(runtime: CriRuntime, options: ServeOptions): Promise<CriServer> {
@@ -40,14 +41,17 @@ export async function serveCri(runtime: CriRuntime, options: ServeOptions): Prom
   const calls: OpenCalls = { all: new Set(), streams: new Set() };
   for (const version of options.apiVersions ?? apiVersions)
     register(server, { runtime, streaming: options.streaming, version, calls });
+  leaveResetStreamsOut(server);
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const connections = new Set<net.Socket>();
-  const listener = net.createServer((connection) => {
+  const listener = net.createServer();
+  const mayBeServed = await listenOn(listener, socket);
+  listener.on('connection', (connection) => {
+    if (!mayBeServed(connection)) return void connection.destroy();
     connections.add(connection);
     connection.once('close', () => connections.delete(connection));
     injector.injectConnection(repairConnection(connection));
   });
-  await listenOn(listener, socket);
   let closed: Promise<void> | undefined;
   const parts = { listener, connections, server, calls };
   return { socket, close: (graceMs = 5000) => (closed ??= close(parts, graceMs)) };
