@@ -94,6 +94,8 @@ export interface PodletNode {
 export interface PodletDirectories {
   /** `<root>/pods/<uid>`: volumes, hosts file, termination logs. */
   readonly root: string;
+  /** Where earlier versions had `pods/<uid>`. A pod that has its directory there keeps it to its end. */
+  readonly earlierRoot?: string;
   /** `<logs>/<namespace>_<name>_<uid>/<container>/<restart>.log`; `/var/log/pods`. */
   readonly logs: string;
 }

@@ -32,6 +32,7 @@ import {
 import { type Log, systemClock as clock, untilAborted } from '@podwire/rim';
 import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
+import { bringEarlierState, hasPods } from './earlier-state.js';
 import { openExporter } from './export-spans.js';
 import { type KubernetesSide, openKubernetes } from './kubernetes.js';
 import { openRuntime } from './open-runtime.js';
@@ -44,7 +45,9 @@ export async function runPodAgent(
   log: Log,
   stopped: AbortController,
 ): Promise<void> {
-  fs.mkdirSync(settings.places.podletState, { recursive: true, mode: 0o700 });
+  const { podletState, earlierPodletState } = settings.places;
+  fs.mkdirSync(podletState, { recursive: true, mode: 0o700 });
+  if (earlierPodletState !== undefined) bringEarlierState(earlierPodletState, podletState);
   // The latest first; also when the rest cannot be opened: what is open keeps the process.
   const ends: (() => Promise<void>)[] = [];
   try {
@@ -139,7 +142,8 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
   const { nodeName, clusterDns, clusterDomain, places, logs } = settings;
   const { runtime } = opened;
   const node = readNode({ name: nodeName, clusterDns, clusterDomain, ...leastOomScore() });
-  const directories = { root: places.podletState, logs };
+  const { podletState: root, earlierPodletState: earlierRoot } = places;
+  const directories = { root, logs, ...(hasPods(earlierRoot) ? { earlierRoot } : {}) };
   const merger = withCheckpoints(createMerger(clock), checkpoints, (problem) =>
     log.warn({ problem }, 'a checkpoint cannot be written'),
   );

@@ -83,7 +83,7 @@ export function readRuntimeSettings(directory: string, words: RuntimeWords): Run
       configDirectory: path.resolve(words.cniConfDir),
       pluginPath: words.cniBinDir.map((each) => path.resolve(each)),
       ...(words.network === undefined ? {} : { name: words.network }),
-      stateDirectory: path.join(directory === defaultDirectory ? '/var/lib/podwire' : directory, 'network'),
+      stateDirectory: placesIn(directory).networkState,
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The places of manifests that were added while the pod agent ran. They live as long as the boot, as pods do. */
+/** The places of manifests that were added while the pod agent ran. Their pods come back after a reboot too. */
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Places } from '../pods/locate.js';

@@ -1,4 +1,7 @@
-/** Where the pod agent of this machine is: one directory holds its socket, its state and what `podwire up` started. */
+/**
+ * Where the pod agent of this machine is: one directory holds its socket and what `podwire up` started. What must outlive the boot is
+ * in the same directory, unless that is the default one, which is emptied by a reboot.
+ */
 import path from 'node:path';
 import { type ApiPeer, type LocalApi, openLocalApi } from '@podwire/local-api';
 import { type Command, Option } from 'commander';
@@ -6,6 +9,7 @@ import { optionsOf } from '../command.js';
 import type { Io } from '../io.js';
 
 export const defaultDirectory = '/run/podwire';
+const defaultStateDirectory = '/var/lib/podwire';
 
 const podAgent: ApiPeer = { name: 'pod agent', unreachable: 'PODLET_UNREACHABLE' };
 
@@ -27,9 +31,14 @@ export function locateDirectory(command: Command, io: Io): string {
 /** Everything below the directory that more than one command needs to know. */
 export function placesIn(directory: string) {
   const at = (name: string): string => path.join(directory, name);
+  const isDefault = directory === defaultDirectory;
+  const kept = (name: string): string => path.join(isDefault ? defaultStateDirectory : directory, name);
   return {
     podSocket: at('podlet.sock'),
-    podletState: at('podlet'),
+    podletState: kept('podlet'),
+    /** Where it was up to version 0.1.0. */
+    ...(isDefault ? { earlierPodletState: at('podlet') } : {}),
+    networkState: kept('network'),
     podletLog: at('podlet.log'),
     agentConfig: at('agent.yaml'),
     agentSocket: at('cni.sock'),

@@ -4,7 +4,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PodletDirectories } from '../contract.js';
 import type { Mounts } from './mounts.js';
-import { isSafePart, podDirectory, podsDirectory } from './paths.js';
+import { allPodsDirectories, isSafePart, podDirectory } from './paths.js';
 
 /**
  * Deletes what is left of a pod. Nothing is deleted while anything is mounted below its directory: it could be a directory of the
@@ -78,6 +78,9 @@ async function listIfThere(directory: string): Promise<string[]> {
 }
 
 /** Uids of the pods that have a directory. */
-export async function listPods(directories: Pick<PodletDirectories, 'root'>): Promise<string[]> {
-  return (await listIfThere(podsDirectory(directories))).filter(isSafePart).sort();
+export async function listPods(
+  directories: Pick<PodletDirectories, 'root' | 'earlierRoot'>,
+): Promise<string[]> {
+  const lists = await Promise.all(allPodsDirectories(directories).map(listIfThere));
+  return [...new Set(lists.flat())].filter(isSafePart).sort();
 }

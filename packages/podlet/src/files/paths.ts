@@ -1,9 +1,10 @@
 /** Where things of a pod lie. Whatever comes from a manifest is checked here before it becomes part of a path. */
 import { PodwireError } from '@podwire/errors';
+import fs from 'node:fs';
 import path from 'node:path';
 import type { PodletDirectories } from '../contract.js';
 
-type Root = Pick<PodletDirectories, 'root'>;
+type Root = Pick<PodletDirectories, 'root' | 'earlierRoot'>;
 
 /** One part of a path, and neither hidden nor upwards. */
 const safePart = /^\w[\w.:-]{0,252}$/;
@@ -18,12 +19,23 @@ function requireSafe(what: string, text: string): string {
   throw new PodwireError('VOLUME_UNAVAILABLE', `${what} ${JSON.stringify(text)} cannot be part of a path`);
 }
 
-export function podsDirectory({ root }: Root): string {
+export function podsDirectory({ root }: Pick<Root, 'root'>): string {
   return path.join(root, 'pods');
 }
 
+/** The place for new pods first. */
+export function allPodsDirectories({ root, earlierRoot }: Root): string[] {
+  return [root, ...(earlierRoot === undefined ? [] : [earlierRoot])].map((each) =>
+    podsDirectory({ root: each }),
+  );
+}
+
+/** Containers that run have mounts of the earlier place, so a pod that is there stays there. */
 export function podDirectory(directories: Root, uid: string): string {
-  return path.join(podsDirectory(directories), requireSafe('pod uid', uid));
+  const [own = '', ...earlier] = allPodsDirectories(directories).map((each) =>
+    path.join(each, requireSafe('pod uid', uid)),
+  );
+  return earlier.find((each) => fs.existsSync(each)) ?? own;
 }
 
 export function hostsPath(directories: Root, uid: string): string {

@@ -14,7 +14,7 @@ import { bindSubPath } from './sub-path.js';
 
 export interface VolumeContext {
   readonly pod: Pod;
-  readonly directories: Pick<PodletDirectories, 'root'>;
+  readonly directories: Pick<PodletDirectories, 'root' | 'earlierRoot'>;
   readonly findConfigMap: FindConfigMap;
   readonly mounts: Mounts;
   readonly signal: AbortSignal;
