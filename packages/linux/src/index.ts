@@ -54,5 +54,6 @@ export { endProcesses, isAlive, markProcess, type ProcessMark, startTimeOf } fro
 export { processesOfScene, type SceneProcess } from './processes.js';
 export { findProgram, isExecutable, programDirectories } from './programs.js';
 export { countFiles, killScene, namespacesBelow } from './scene.js';
+export { type MeasureLimits, measureTree, removeTree, type TreeOptions, type TreeUse } from './tree.js';
 export { type PeerCredentials, peerCredentials } from './peer.js';
 export { listenOnPrivateSocket, SocketInUseError, type SocketListener } from './private-socket.js';

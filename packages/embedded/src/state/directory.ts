@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import { hasCode, lockFile } from '@podwire/linux';
+import { hasCode, lockFile, removeTree } from '@podwire/linux';
 import { isAlive } from '../native/alive.js';
 import type { Clock, Log } from '../options.js';
 import {
@@ -92,10 +92,12 @@ export function forgetContainer(root: string, id: string): void {
   fs.rmSync(path.join(containerDirectory(root, id), 'record'), { force: true });
 }
 
+const DELETE_MILLISECONDS = 60_000;
+
 /** Of what is forgotten already: where it cannot be deleted it is rubbish that the next start tries to delete again. */
 export async function deleteDirectory(directory: string, log: Log): Promise<void> {
   try {
-    await fs.promises.rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(directory, { signal: AbortSignal.timeout(DELETE_MILLISECONDS) });
   } catch (error) {
     log.warn({ directory, why: describeError(error) }, 'what nobody needs any more could not be deleted yet');
   }

@@ -1,5 +1,5 @@
 import { describeError, PodwireError } from '@podwire/errors';
-import { hasCode } from '@podwire/linux';
+import { hasCode, removeTree } from '@podwire/linux';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PodletDirectories } from '../contract.js';
@@ -53,9 +53,13 @@ async function unmountBelow(directory: string, mounts: Mounts): Promise<string[]
   return problems;
 }
 
+/** What it does not get to in this time is left to the next try; what was removed stays so. */
+const REMOVE_MILLISECONDS = 60_000;
+
+/** Containers write there, so not by paths: one may be too long to be a path, or lead elsewhere. */
 async function remove(directory: string): Promise<string[]> {
   try {
-    await fs.rm(directory, { recursive: true, force: true });
+    await removeTree(directory, { signal: AbortSignal.timeout(REMOVE_MILLISECONDS) });
     return [];
   } catch (error) {
     return [describeError(error)];

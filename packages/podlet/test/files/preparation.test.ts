@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -259,6 +260,20 @@ describe('discard', () => {
     failing.clear();
     await preparation.discard(pod.metadata.uid);
     expect(fs.existsSync(below(pod))).toBe(false);
+  });
+
+  test('directories of a container whose path is longer than a path may be', async () => {
+    const { preparation, below } = setUp();
+    await preparation.prepare(pod, live);
+    // As a program makes them: each from the one before. This process stays where it is.
+    const script = `for (let i = 0; i < 60; i++) {
+      require('fs').mkdirSync('d'.repeat(200));
+      process.chdir('d'.repeat(200));
+    }`;
+    execFileSync(process.execPath, ['-e', script], { cwd: below(pod, 'volumes/empty-dir/cache') });
+    await preparation.discard(pod.metadata.uid);
+    expect(fs.existsSync(below(pod))).toBe(false);
+    expect(await preparation.list()).toEqual([]);
   });
 
   test('nothing was ever there: nothing is listed, nothing fails', async () => {
