@@ -118,10 +118,10 @@ export function clearDoomedName(session: Session, wanted: LinkResource): boolean
   return true;
 }
 
-function findLink(namespace: KernelNamespace, name: string): Link | undefined {
+export function findLink(namespace: KernelNamespace, nameOrIndex: string | number): Link | undefined {
   try {
     return namespace.route
-      .request([getLink(name)])
+      .request([getLink(nameOrIndex)])
       .flat()
       .map(decodeLink)[0];
   } catch (error) {

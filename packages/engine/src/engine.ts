@@ -7,6 +7,8 @@ export interface Drift {
   readonly state: 'missing' | 'changed';
   /** In words, for people: what was expected and what was found. */
   readonly detail: string;
+  /** Something of the pod's own stands in its place. Reconcile leaves that, and reports it. */
+  readonly isForeign?: true;
 }
 
 /** What `reconcile` did. `owner` is absent for what belonged to nobody. */

@@ -1,3 +1,4 @@
+import { PodwireError } from '@podwire/errors';
 import type { EngineContext } from './context.js';
 import type { CallOptions, Change, Drift } from './engine.js';
 import type { Failure } from './failure.js';
@@ -8,17 +9,22 @@ import { runStep } from './run-step.js';
 import type { Session } from './session.js';
 import { planSteps } from './steps.js';
 
-/** Makes good what drifted, as far as it can be: one thing that cannot be mended keeps nothing else from it. */
+/** Makes good what drifted, as far as it can be and is ours to change: one thing that cannot be mended keeps nothing else from it. */
 export async function mend(
   context: EngineContext,
   drifts: readonly Drift[],
   session: Session,
   { signal }: CallOptions,
 ): Promise<Failure[]> {
-  const changed = new Set(drifts.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
-  const failures: Failure[] = [];
+  const foreign = drifts.filter(({ isForeign }) => isForeign === true);
+  const ours = drifts.filter((drift) => !foreign.includes(drift));
+  const changed = new Set(ours.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
+  const failures: Failure[] = foreign.map(({ resource, detail }) => ({
+    resource,
+    error: new PodwireError('POD_ROUTE_TAKEN', detail),
+  }));
   const steps = planSteps(
-    drifts.map(({ resource }) => resource),
+    ours.map(({ resource }) => resource),
     context.single,
   );
   for (const step of steps) {

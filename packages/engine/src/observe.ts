@@ -9,14 +9,14 @@ import type {
   Rule,
 } from '@podwire/netlink';
 import type { Element } from '@podwire/nftables';
-import type { NftElement, NftTable, Side } from './resource.js';
+import type { NftElement, NftTable, ResourceKind, Side } from './resource.js';
 
 /** What the kernel has in one namespace, as far as resources are compared with it. */
 export interface ObservedNamespace {
   link(name: string): Link | undefined;
   addresses(link: Link): readonly InterfaceAddressEntry[];
-  /** Routes to a destination, at least those through `link` if one is given. */
-  routesTo(destination: string, link: Link | undefined): readonly Route[];
+  /** Routes to a destination, at least those of `table` (the main one when absent) that lead through `link` if one is given. */
+  routesTo(destination: string, link: Link | undefined, table?: number): readonly Route[];
   rules(): readonly Rule[];
   neighbour(link: Link, address: string): Neighbour | undefined;
   /** Of the link's own forwarding table. */
@@ -25,6 +25,8 @@ export interface ObservedNamespace {
   /** Filters of the link's ingress qdisc. */
   ingressFilters(link: Link): readonly Filter[];
   parameter(key: string): string | undefined;
+  /** Kinds of which there was more than was read, so far. */
+  readonly partial?: ReadonlySet<ResourceKind>;
 }
 
 /** What the packet filter has. */

@@ -1,14 +1,15 @@
 import { hasCode } from '@podwire/linux';
 import {
   decodeLink,
+  decodeNeighbour,
   decodeQdisc,
   getLink,
+  getNeighbour,
   getQdisc,
   type Link,
   listAddresses,
   listFilters,
   listForwardingEntries,
-  listNeighbours,
   listRoutes,
   listRules,
   type NetlinkConnection,
@@ -27,7 +28,6 @@ export function probeNamespace({ route, parameters }: KernelNamespace): Observed
   const routes = remember((link: number | undefined) =>
     listRoutes(route, link === undefined ? {} : { link }),
   );
-  const neighbours = remember((link: number) => listNeighbours(route, { link }));
   const forwarding = remember((link: number) => listForwardingEntries(route, { link }));
   return {
     link: remember((name: string) => {
@@ -39,7 +39,10 @@ export function probeNamespace({ route, parameters }: KernelNamespace): Observed
     routesTo: (destination, link) =>
       routes(link?.index).filter((candidate) => candidate.destination === destination),
     rules: () => listRules(route),
-    neighbour: (link, address) => neighbours(link.index).find((entry) => entry.address === address),
+    neighbour(link, address) {
+      const reply = askOrAbsent(route, getNeighbour({ ...ofLink(link), address }));
+      return reply === undefined ? undefined : decodeNeighbour(reply);
+    },
     forwardingEntry: (link, mac) => forwarding(link.index).find((entry) => entry.mac === mac),
     rootQdisc(link) {
       const reply = askOrAbsent(route, getQdisc(ofLink(link)));

@@ -1,13 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EngineContext } from './context.js';
-import { clearDoomedName } from './doom.js';
+import { clearDoomedName, findLink } from './doom.js';
 import type { CallOptions, Change, Owned } from './engine.js';
 import type { Failure } from './failure.js';
+import { hostEndOf, isLink } from './link-resource.js';
 import { mend, report } from './mend.js';
 import type { Survey } from './observe.js';
 import { prune } from './prune.js';
 import type { Pruned } from './pruned.js';
 import type { LinkReaper } from './reaper.js';
+import { once } from './remember.js';
+import { giveNameBack } from './renamed-links.js';
 import { removeResources } from './remove.js';
 import { repairTogether, splitIntoRuns } from './repair-together.js';
 import { openSession } from './session.js';
@@ -27,6 +30,10 @@ export async function reconcileHost(
 ): Promise<Change[]> {
   let survey = surveyHost(context.kernel);
   const changes: Change[] = [];
+  const names = once(
+    () => new Set(desired.flatMap(({ resources }) => resources.filter(isLink).map(hostEndOf))),
+  );
+  const isWanted = (name: string): boolean => names().has(name);
   for (const run of splitIntoRuns(desired)) {
     options.signal.throwIfAborted();
     if (run.together) {
@@ -34,7 +41,7 @@ export async function reconcileHost(
       changes.push(...(await repairTogether(context, run.owners, survey, options)));
     } else {
       const [owned] = run.owners;
-      const repaired = await repairSuspected(context, reaper, owned!, survey, options);
+      const repaired = await repairSuspected(context, reaper, owned!, { survey, isWanted }, options);
       changes.push(...(repaired ?? []));
       // What is mended of the node may have cost others something: a table its elements, a link its routes and neighbours.
       if (repaired !== undefined && owned!.namespace === undefined) survey = surveyHost(context.kernel);
@@ -49,6 +56,13 @@ export async function reconcileHost(
 const removal = ({ what, error }: Pruned): Change =>
   error === undefined ? { action: 'removed', what } : { action: 'failed', what, error };
 
+/** What one owner is repaired with. */
+interface Surroundings {
+  readonly survey: Survey;
+  /** Whether an owner has a link of that name on the host. */
+  readonly isWanted: (name: string) => boolean;
+}
+
 /**
  * `undefined` when there is nothing to mend. What is inside a pod is the pod's business, and so is what makes it unreadable: it keeps
  * neither the node nor other pods from being put in order.
@@ -57,15 +71,28 @@ async function repairSuspected(
   context: EngineContext,
   reaper: LinkReaper,
   owned: Owned,
-  survey: Survey,
+  { survey, isWanted }: Surroundings,
   options: CallOptions,
 ): Promise<Change[] | undefined> {
   try {
     if (findDrift(context, owned, survey).length === 0) return undefined;
+    giveNamesBack(context, owned, isWanted);
     return await repair(context, reaper, owned, options);
   } catch (error) {
     if (owned.namespace === undefined) throw error;
     return [{ owner: owned.owner, action: 'failed', what: `pod at ${owned.namespace.path}`, error }];
+  }
+}
+
+function giveNamesBack({ kernel }: EngineContext, owned: Owned, isWanted: Surroundings['isWanted']): void {
+  const session = openSession(kernel, owned);
+  try {
+    for (const resource of owned.resources) {
+      if (resource.kind === 'veth' && findLink(session.namespace('host'), resource.host.name) === undefined)
+        giveNameBack(session, resource, isWanted);
+    }
+  } finally {
+    session.close();
   }
 }
 

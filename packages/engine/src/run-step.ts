@@ -5,8 +5,16 @@ import { compareResource, encodeCreation, encodeRemoval, encodeReplacement } fro
 import { clearDoomedName, deleteOwnTunnel, isOwnLink } from './doom.js';
 import type { Failure } from './failure.js';
 import { keepOthers } from './last-address.js';
-import { isSameRoute } from './providers/routes.js';
-import type { ConntrackReset, LinkResource, NftElement, NftTable, Resource, Sysctl } from './resource.js';
+import { encodeClearance, isMisledByOld, isSameRoute } from './providers/routes.js';
+import type {
+  ConntrackReset,
+  IpRoute,
+  LinkResource,
+  NftElement,
+  NftTable,
+  Resource,
+  Sysctl,
+} from './resource.js';
 import type { Session } from './session.js';
 import type { Step } from './steps.js';
 import { openView } from './view.js';
@@ -30,7 +38,9 @@ export async function runStep(
       return mode === 'replace' ? sendEach(step, session, encodeReplacement) : createLinks(step, session);
     case 'route':
       if (mode === 'create') return sendTogether(step, session, encodeCreation);
-      return sendEach(step, session, mode === 'add' ? encodeCreation : encodeReplacement);
+      // Not everything of a pod is seen: what is missing may be there.
+      if (mode === 'replace' || step.side === 'pod') return replaceEntries(step, session);
+      return sendEach(step, session, encodeCreation);
     case 'parameter':
       return each(step, (resource) => setParameter(resource as Sysctl, session));
     case 'elements':
@@ -177,6 +187,27 @@ function sendTogether(step: Step, session: Session, encode: Encode): Failure[] {
 function sendEach(step: Step, session: Session, encode: Encode): Failure[] {
   const { failures, requests, origins } = encodeStep(step, session, encode);
   return [...failures, ...send(step, session, requests, origins)];
+}
+
+/** Each in the place of what is there. Where the old one makes the kernel refuse the new one, it goes first. */
+function replaceEntries(step: Step, session: Session): Failure[] {
+  const failures = sendEach(step, session, encodeReplacement);
+  const misled = failures.filter(isMisledByOld).map(({ resource }) => resource as IpRoute);
+  if (misled.length === 0) return failures;
+  const again = encodeStep({ ...step, resources: misled }, session, encodeCreation);
+  // All of the old ones before any of the new: a gateway may lie in the destination of another.
+  const cleared = send(
+    step,
+    session,
+    [...misled.map(encodeClearance), ...again.requests],
+    [...misled, ...again.origins],
+  );
+  const isAbsence = ({ error }: Failure): boolean => hasCode(error, 'ESRCH');
+  return [
+    ...failures.filter((failure) => !isMisledByOld(failure)),
+    ...again.failures,
+    ...cleared.filter((failure) => !isAbsence(failure)),
+  ];
 }
 
 interface EncodedStep {

@@ -2,6 +2,7 @@ import { hasCode } from '@podwire/linux';
 import type { EngineContext } from './context.js';
 import type { Drift, Owned } from './engine.js';
 import type { Survey, View } from './observe.js';
+import { POD_LIMIT } from './probe-pod.js';
 import { compareResource } from './providers/index.js';
 import type { Resource } from './resource.js';
 import { openView } from './view.js';
@@ -24,9 +25,16 @@ export function driftsIn(resources: readonly Resource[], view: View): Drift[] {
 function driftOf(resource: Resource, view: View): Drift[] {
   const difference = differenceOf(resource, view);
   if (difference === undefined) return [];
-  return typeof difference === 'string'
-    ? [{ resource, state: 'changed', detail: difference }]
-    : [{ resource, state: 'missing', detail: difference.missing }];
+  if (typeof difference === 'string') return [{ resource, state: 'changed', detail: difference }];
+  if ('foreign' in difference)
+    return [{ resource, state: 'changed', detail: difference.foreign, isForeign: true }];
+  return [{ resource, state: 'missing', detail: `${difference.missing}${describeRest(resource, view)}` }];
+}
+
+/** It may be there all the same. */
+function describeRest(resource: Resource, view: View): string {
+  const isPartial = 'in' in resource && view.side(resource.in).partial?.has(resource.kind) === true;
+  return isPartial ? ` among the first ${POD_LIMIT} of its kind in the pod; there are more` : '';
 }
 
 /** In a namespace that is gone everything is missing. */

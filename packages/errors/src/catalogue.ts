@@ -140,6 +140,13 @@ export const errorCatalogue = {
     action: 'The message has the resource, the errno and the kernel’s own words.',
     cni: 104,
   },
+  POD_ROUTE_TAKEN: {
+    meaning:
+      'Where ADD made a route inside a pod, the pod has another one now, which leads through another of its links. It is left alone.',
+    action:
+      'Nothing, if that is wanted (a VPN in the pod, a default route through a further network). Otherwise delete the route inside the pod; the next reconcile puts ours back.',
+    cni: 107,
+  },
   RECORD_IO: {
     meaning: 'An endpoint record could not be written, read or removed.',
     action: 'Check free space and permissions of stateDir.',

@@ -19,6 +19,7 @@ export {
   getSocketOption,
   lockFile,
   mountTmpfs,
+  openSocketNamespace,
   receive,
   receiveFrom,
   send,

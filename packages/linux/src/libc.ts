@@ -171,12 +171,20 @@ export function namespaceKind(fd: number): number {
   return check('ioctl', native.ioctl(fd, NS_GET_NSTYPE, 0) as Result);
 }
 
+/**
+ * A descriptor of the network namespace that a socket belongs to (SIOCGSKNS), for the caller to close. Needs CAP_NET_ADMIN.
+ */
+export function openSocketNamespace(fd: number): number {
+  return check('ioctl', native.ioctl(fd, SIOCGSKNS, 0) as Result);
+}
+
 /** An ioctl that reads or writes a structure. */
 export function ioctlBuffer(fd: number, request: number, structure: Uint8Array): void {
   check('ioctl', native.ioctlBuffer(fd, request, structure) as Result);
 }
 
 const NS_GET_NSTYPE = 0xb703;
+const SIOCGSKNS = 0x894c;
 const MS_BIND = 4096n;
 const MS_REC = 0x4000n;
 const MS_PRIVATE = 0x40000n;

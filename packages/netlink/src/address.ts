@@ -1,7 +1,7 @@
 import { addressToBytes, parseInterfaceAddress } from '@podwire/addresses';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
-import { dumpUnless } from './dump.js';
+import { type DumpLimit, dumpUnless } from './dump.js';
 import { AF_UNSPEC, decodeIp, encodeIp, type Family, familyNumber, familyOf } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
 import { present } from './present.js';
@@ -158,7 +158,7 @@ function readLifetimes(bytes: Buffer | undefined) {
   return { preferredLifetime: lifetime(0), validLifetime: lifetime(4), created: bytes.readUInt32LE(8) };
 }
 
-export interface AddressFilter {
+export interface AddressFilter extends DumpLimit {
   readonly family?: Family;
   /** Index of the link. */
   readonly link?: number;
@@ -174,7 +174,7 @@ export function listAddresses(
   payload[0] = family === undefined ? AF_UNSPEC : familyNumber(family);
   payload.writeUInt32LE(link ?? 0, 4);
   const request = { type: RTM_GETADDR, flags: 0, payload, label: 'list addresses' };
-  const messages = dumpUnless(connection, request, 'ENODEV');
+  const messages = dumpUnless(connection, request, ['ENODEV'], filter.limit);
   return messages
     .map(decodeAddress)
     .filter((entry) => entry !== undefined)

@@ -38,8 +38,11 @@ export interface NetlinkConnection {
    * When `signal` is aborted the promise is rejected with its reason; what has been sent is carried out all the same.
    */
   requestAsync(requests: readonly NetlinkRequest[], signal: AbortSignal): Promise<NetlinkMessage[][]>;
-  /** A dump (NLM_F_DUMP is added); retried when the kernel says that it was interrupted (NLM_F_DUMP_INTR). */
-  dump(request: NetlinkRequest): NetlinkMessage[];
+  /**
+   * A dump (NLM_F_DUMP is added); retried when the kernel says that it was interrupted (NLM_F_DUMP_INTR).
+   * @param limit of messages: when there are more, only so many are read. Not while an asynchronous request is under way.
+   */
+  dump(request: NetlinkRequest, limit?: number): NetlinkMessage[];
   /** Closes it when the last asynchronous request is done. */
   close(): void;
 }

@@ -85,10 +85,11 @@ export class Conversation implements NetlinkConnection {
     this.#closeWhenIdle();
   }
 
-  dump(request: NetlinkRequest): NetlinkMessage[] {
+  dump(request: NetlinkRequest, limit = Infinity): NetlinkMessage[] {
     this.#requireOpen();
     for (let attempt = 0; attempt < DUMP_ATTEMPTS; attempt++) {
-      const reader = this.#dumpOnce(request);
+      const reader = this.#dumpOnce(request, limit);
+      if (!reader.complete) return this.#abandon(reader, limit);
       if (reader.failure !== undefined) throw new NetlinkBatchError([reader.failure], this.#answerer);
       if (!reader.interrupted) return reader.messages;
     }
@@ -134,15 +135,23 @@ export class Conversation implements NetlinkConnection {
     return sendBuffer.subarray(0, encodeDatagram(requests, first, acknowledged, sendBuffer));
   }
 
-  #dumpOnce(request: NetlinkRequest): DumpReader {
+  /** Up to the end of the dump, or to the first datagram beyond the limit. */
+  #dumpOnce(request: NetlinkRequest, limit: number): DumpReader {
     const reader = new DumpReader(request, this.#number(1));
     this.#port.send(this.#encode([{ ...request, flags: request.flags | NLM_F_DUMP }], reader.sequence, -1));
-    while (!reader.complete) {
+    while (!reader.complete && reader.messages.length <= limit) {
       const datagram = this.#receive(true, () => (reader.interrupted = true));
       if (datagram === undefined) throw timeout(reader.label);
       this.#dispatch(datagram, reader);
     }
     return reader;
+  }
+
+  /** What is left of a dump would come in the way of the next one. */
+  #abandon({ label, messages }: DumpReader, limit: number): NetlinkMessage[] {
+    if (this.#pending > 0) throw new NetlinkError('EBUSY', `${label}: an asynchronous request is under way`);
+    this.#port.renew();
+    return messages.slice(0, limit);
   }
 
   /**

@@ -151,11 +151,9 @@ function readAction(attributes: Attributes): FilterAction {
 export function listFilters(connection: NetlinkConnection, place: FilterPlace): Filter[] {
   const { link, parent = tc.INGRESS_FILTERS } = place;
   const payload = writeTcHeader({ link, handle: 0, parent, info: 0 }).finish();
-  return dumpUnless(
-    connection,
-    { type: tc.RTM_GETTFILTER, flags: 0, payload, label: 'list filters' },
+  return dumpUnless(connection, { type: tc.RTM_GETTFILTER, flags: 0, payload, label: 'list filters' }, [
     'ENODEV',
-  )
+  ])
     .map(decodeFilter)
     .filter((filter) => (filter.kind === 'u32' ? filter.settings !== undefined : filter.handle !== 0));
 }

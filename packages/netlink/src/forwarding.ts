@@ -112,7 +112,7 @@ export function listForwardingEntries(
     payload: writer.finish(),
     label: 'list forwarding entries',
   };
-  return dumpUnless(connection, request, 'ENODEV')
+  return dumpUnless(connection, request, ['ENODEV'])
     .map(decodeForwardingEntry)
     .filter((entry) => entry !== undefined)
     .filter((entry) => link === undefined || entry.link === link)

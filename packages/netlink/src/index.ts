@@ -98,6 +98,7 @@ export {
   decodeNeighbour,
   deleteNeighbour,
   deleteProxyNeighbour,
+  getNeighbour,
   listNeighbours,
   type Neighbour,
   type NeighbourFilter,

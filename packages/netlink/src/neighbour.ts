@@ -76,6 +76,12 @@ export function deleteProxyNeighbour(neighbour: ProxyNeighbour): NetlinkRequest 
   return { type: rt.RTM_DELNEIGH, flags: 0, payload, label: `delete proxy neighbour ${neighbour.address}` };
 }
 
+/** Asks for one entry; ENOENT when there is none. The reply decodes with {@link decodeNeighbour}. Linux 5.0 and newer. */
+export function getNeighbour(neighbour: Pick<NewNeighbour, 'link' | 'address'>): NetlinkRequest {
+  const payload = writeNeighbour(neighbour, 0, 0).finish();
+  return { type: rt.RTM_GETNEIGH, flags: 0, payload, label: `get neighbour ${neighbour.address}` };
+}
+
 function newNeighbour(neighbour: NewNeighbour, flags: number, verb: string): NetlinkRequest {
   const writer = writeNeighbour(neighbour, states[neighbour.state ?? 'permanent'], 0);
   const payload = writer.bytes(rt.NDA_LLADDR, encodeMac(neighbour.mac)).finish();
@@ -139,7 +145,7 @@ export function listNeighbours(connection: NetlinkConnection, filter: NeighbourF
   header[10] = proxy ? rt.NTF_PROXY : 0;
   if (link !== undefined && !proxy) writer.u32(rt.NDA_IFINDEX, link);
   const request = { type: rt.RTM_GETNEIGH, flags: 0, payload: writer.finish(), label: 'list neighbours' };
-  return dumpUnless(connection, request, 'ENODEV')
+  return dumpUnless(connection, request, ['ENODEV'])
     .map(decodeNeighbour)
     .filter((entry) => entry !== undefined)
     .filter((entry) => family === undefined || entry.family === family)

@@ -1,6 +1,6 @@
 import { addressBits, addressToBytes, parseAddress, parsePrefix } from '@podwire/addresses';
 import type { NetlinkConnection, NetlinkRequest } from './connection.js';
-import { dumpUnless } from './dump.js';
+import { type DumpLimit, dumpUnless } from './dump.js';
 import { encodeIp, type Family, familyNumber } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from './protocol.js';
@@ -151,7 +151,7 @@ function encodeNextHop(family: Family, { link, gateway, onlink, weight = 1 }: Ne
   return writer.finish();
 }
 
-export interface RouteFilter {
+export interface RouteFilter extends DumpLimit {
   readonly family?: Family;
   /** Any table when absent. */
   readonly table?: number;
@@ -177,7 +177,7 @@ function dumpRoutes(connection: NetlinkConnection, family: Family, filter: Route
   if (table !== undefined) writer.u32(rt.RTA_TABLE, table);
   if (link !== undefined) writer.u32(rt.RTA_OIF, link);
   const request = { type: rt.RTM_GETROUTE, flags: 0, payload: writer.finish(), label: 'list routes' };
-  return dumpUnless(connection, request, 'ENOENT', 'ENODEV')
+  return dumpUnless(connection, request, ['ENOENT', 'ENODEV'], filter.limit)
     .map(decodeRoute)
     .filter((route) => route !== undefined)
     .filter((route) => route.family === family && matches(route, filter));

@@ -1,6 +1,7 @@
 import { addressToBytes, parsePrefix } from '@podwire/addresses';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
+import type { DumpLimit } from './dump.js';
 import { DecodeError } from './errors.js';
 import { decodeIp, type Family, familyNumber, familyOf } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
@@ -155,16 +156,19 @@ function prefix(bytes: Buffer | undefined, length: number): string | undefined {
 }
 
 /** The rules of the namespace in their order, first IPv4, then IPv6. */
-export function listRules(connection: NetlinkConnection, filter: { family?: Family } = {}): Rule[] {
+export function listRules(
+  connection: NetlinkConnection,
+  filter: { readonly family?: Family } & DumpLimit = {},
+): Rule[] {
   const families: readonly Family[] = filter.family === undefined ? [4, 6] : [filter.family];
-  return families.flatMap((family) => dumpRules(connection, family));
+  return families.flatMap((family) => dumpRules(connection, family, filter.limit));
 }
 
-function dumpRules(connection: NetlinkConnection, family: Family): Rule[] {
+function dumpRules(connection: NetlinkConnection, family: Family, limit: number | undefined): Rule[] {
   const payload = Buffer.alloc(FIB_RULE_HDR);
   payload[0] = familyNumber(family);
   return connection
-    .dump({ type: RTM_GETRULE, flags: 0, payload, label: 'list rules' })
+    .dump({ type: RTM_GETRULE, flags: 0, payload, label: 'list rules' }, limit)
     .map(decodeRule)
     .filter((rule) => rule !== undefined)
     .filter((rule) => rule.family === family);

@@ -1,6 +1,15 @@
 import fs from 'node:fs';
 import os from 'node:os';
-import { hasCode, inNamespace, receiveFrom, send, sendAsync, setSocketOption, socket } from '@podwire/linux';
+import {
+  hasCode,
+  inNamespace,
+  openSocketNamespace,
+  receiveFrom,
+  send,
+  sendAsync,
+  setSocketOption,
+  socket,
+} from '@podwire/linux';
 import type { NetlinkConnection } from './connection.js';
 import { Conversation } from './conversation.js';
 import type { NetlinkPort } from './port.js';
@@ -60,13 +69,17 @@ export function openNetlinkConnection(options: ConnectionOptions): NetlinkConnec
   if (os.endianness() !== 'LE')
     throw new TypeError('this library speaks netlink on little-endian machines only');
   const { namespace, protocol, timeout = DEFAULT_TIMEOUT_MS } = options;
+  return new Conversation(new SocketPort({ protocol, timeout }, namespace), answerers.get(protocol));
+}
+
+function openSocket(protocol: number, namespace: NamespaceReference | undefined): number {
   const open = () => socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
   const fd = namespace === undefined ? open() : inNamespace(namespace, open);
   try {
     for (const option of [NETLINK_CAP_ACK, NETLINK_EXT_ACK, NETLINK_GET_STRICT_CHK]) {
       setSocketOption(fd, SOL_NETLINK, option, int(1));
     }
-    return new Conversation(new SocketPort(fd, timeout), answerers.get(protocol));
+    return fd;
   } catch (error) {
     fs.closeSync(fd);
     throw error;
@@ -104,14 +117,19 @@ const senderPort = new Uint32Array(sender.buffer, 4, 1);
  * need it. The kernel binds the socket to a port of its choice with the first request.
  */
 class SocketPort implements NetlinkPort {
-  readonly #fd: number;
+  readonly #protocol: number;
   readonly #timeout: number;
+  #fd: number;
   #hasLargeBuffers = false;
   #hasTimeout = false;
 
-  constructor(fd: number, timeout: number) {
-    this.#fd = fd;
+  constructor(
+    { protocol, timeout }: Required<Pick<ConnectionOptions, 'protocol' | 'timeout'>>,
+    namespace: NamespaceReference | undefined,
+  ) {
+    this.#protocol = protocol;
     this.#timeout = timeout;
+    this.#fd = openSocket(protocol, namespace);
   }
 
   send(datagram: Uint8Array): void {
@@ -154,6 +172,20 @@ class SocketPort implements NetlinkPort {
       if (hasCode(error, 'EAGAIN')) return undefined;
       if (hasCode(error, 'EINTR')) return this.#receiveAny(into, wait);
       throw error;
+    }
+  }
+
+  /** The kernel has no way to end a dump but the end of its socket. */
+  renew(): void {
+    const namespace = openSocketNamespace(this.#fd);
+    try {
+      const fd = openSocket(this.#protocol, { fd: namespace });
+      fs.closeSync(this.#fd);
+      this.#fd = fd;
+      this.#hasLargeBuffers = false;
+      this.#hasTimeout = false;
+    } finally {
+      fs.closeSync(namespace);
     }
   }
 

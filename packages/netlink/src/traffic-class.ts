@@ -116,5 +116,5 @@ function readParameters(options: Attributes | undefined): Required<HtbClassSetti
 export function listClasses(connection: NetlinkConnection, filter: { link: number }): TrafficClass[] {
   const payload = writeTcHeader({ link: filter.link, handle: 0, parent: 0, info: 0 }).finish();
   const request = { type: tc.RTM_GETTCLASS, flags: 0, payload, label: 'list classes' };
-  return dumpUnless(connection, request, 'ENODEV').map(decodeClass);
+  return dumpUnless(connection, request, ['ENODEV']).map(decodeClass);
 }

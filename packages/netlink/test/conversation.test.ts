@@ -228,6 +228,26 @@ describe('a dump', () => {
     expect(port.sent[0]![0]!.flags).toBe(0x1 | 0x300);
   });
 
+  test('is read up to a limit, and what is left of it is forgotten', () => {
+    const { port, connection } = open(([sent]) => [
+      Buffer.concat([entry(sent!.sequence, 'a', INTERRUPTED), entry(sent!.sequence, 'b')]),
+      entry(sent!.sequence, 'c'),
+      entry(sent!.sequence, 'd'),
+      done(sent!.sequence),
+    ]);
+    const read = (limit: number): string[] =>
+      connection.dump(request('list'), limit).map(({ payload }) => Buffer.from(payload).toString());
+    expect(read(2)).toEqual(['a', 'b']);
+    expect(port.renewed).toBe(1);
+    expect(port.queue).toEqual([]);
+  });
+
+  test('that is not longer than its limit is read as always', () => {
+    const { port, connection } = open(([sent]) => [entry(sent!.sequence, 'a'), done(sent!.sequence)]);
+    expect(connection.dump(request('list'), 1)).toHaveLength(1);
+    expect(port.renewed).toBe(0);
+  });
+
   test('is read to its end and repeated when it was interrupted', () => {
     let runs = 0;
     const { port, connection } = open(([sent]) => {

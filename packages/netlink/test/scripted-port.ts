@@ -12,6 +12,7 @@ export class ScriptedPort implements NetlinkPort {
   /** How often a receive was willing to wait. */
   waits = 0;
   closed = 0;
+  renewed = 0;
   readonly #answer: (messages: readonly Message[]) => readonly Queued[];
   /** Resolvers of asynchronous sends that have not been let through. */
   readonly #held: (() => void)[] = [];
@@ -44,6 +45,11 @@ export class ScriptedPort implements NetlinkPort {
     if (next === undefined) return undefined;
     into.set(next.subarray(0, into.length));
     return next.length;
+  }
+
+  renew(): void {
+    this.renewed++;
+    this.queue.length = 0;
   }
 
   close(): void {

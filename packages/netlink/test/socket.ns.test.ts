@@ -258,3 +258,32 @@ test('batches of nfnetlink are all or nothing', () => {
     connection.close();
   });
 });
+
+test('a dump that is given up leaves the connection as it was, in its namespace', () => {
+  const file = `/run/netns/podwire-netlink-limit-${process.pid}`;
+  createNamespace(file);
+  const handle = openNamespace(file);
+  const connection = openRouteConnection(handle);
+  handle.close();
+  deleteNamespace(file);
+  connection.request([veth('a'), setLink(1, { up: true })]);
+  const addresses = Array.from({ length: 2_000 }, (_, n) => `10.${n >> 8}.${n & 255}.1/32`);
+  connection.request(addresses.map((address) => addAddress({ link: 1, address })));
+  const descriptors = fs.readdirSync('/proc/self/fd').length;
+  for (let round = 0; round < 3; round++) {
+    const some = listAddresses(connection, { link: 1, limit: 300 });
+    assert.equal(some.length, 300);
+    assert.equal(some[1]?.address, addresses[0]);
+  }
+  assert.equal(listAddresses(connection, { link: 1 }).length, 2_002);
+  assert.deepEqual(
+    connection
+      .request([getLink('a')])
+      .flat()
+      .map(decodeLink)
+      .map(({ name }) => name),
+    ['a'],
+  );
+  assert.equal(fs.readdirSync('/proc/self/fd').length, descriptors);
+  connection.close();
+});

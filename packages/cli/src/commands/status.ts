@@ -75,8 +75,23 @@ async function writeStatus(io: Io, status: StatusView): Promise<void> {
   ]);
 }
 
-function problemLines({ problem, recordProblems, cluster }: StatusView, paint: Colors): string[] {
-  const all = [...(problem === null ? [] : [problem]), ...recordProblems, ...(cluster?.problems ?? [])];
+/** What the last reconcile could not do is the same for many pods at times. */
+const shownFailures = 10;
+
+function problemLines(
+  { problem, recordProblems, cluster, lastReconcile }: StatusView,
+  paint: Colors,
+): string[] {
+  // The node's own failures make up `problem` already.
+  const failures = (lastReconcile?.failures ?? []).filter((text) => problem?.includes(text) !== true);
+  const more = failures.length - shownFailures;
+  const all = [
+    ...(problem === null ? [] : [problem]),
+    ...recordProblems,
+    ...(cluster?.problems ?? []),
+    ...failures.slice(0, shownFailures),
+    ...(more > 0 ? [`${more} more failures of the last reconcile (podwire status -o json)`] : []),
+  ];
   return all.map((text) => `${paint.red('problem')}    ${printable(text)}`);
 }
 

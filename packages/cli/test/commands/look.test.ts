@@ -63,6 +63,16 @@ describe('peers', () => {
 });
 
 describe('status', () => {
+  test('what the last reconcile could not do is a problem too, said once and not without end', async () => {
+    const failures = ['node: table: no nft', ...Array.from({ length: 12 }, (_, n) => `endpoint:${n}: busy`)];
+    const body = { ...status, problem: failures[0], lastReconcile: { ...status.lastReconcile, failures } };
+    const { stdout } = await ask({ 'GET /v1/status': { body } }, ['status'], 90_000);
+    const problems = stdout.split('\n').filter((line) => line.startsWith('problem'));
+    expect(problems).toHaveLength(12);
+    expect(problems[1]).toBe('problem    endpoint:0: busy');
+    expect(problems.at(-1)).toBe('problem    2 more failures of the last reconcile (podwire status -o json)');
+  });
+
   test('ready', async () => {
     const { code, stdout } = await ask({ 'GET /v1/status': { body: status } }, ['status'], 90_000);
     expect(code).toBe(0);

@@ -2,8 +2,11 @@ import type { NetlinkRequest } from '@podwire/netlink';
 import type { View } from '../observe.js';
 import type { Session } from '../session.js';
 
-/** How a resource differs from the kernel: it is not there at all, or it is there and other (in words). */
-export type Difference = { readonly missing: string } | string;
+/**
+ * How a resource differs from the kernel: it is not there at all, or it is there and other (in words), or something else is in
+ * its place that is not ours to replace.
+ */
+export type Difference = { readonly missing: string } | { readonly foreign: string } | string;
 
 /**
  * What one kind of resource is in rtnetlink's terms. Resources that travel another way (parameters, nftables,

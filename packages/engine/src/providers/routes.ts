@@ -1,6 +1,9 @@
+import { hasCode } from '@podwire/linux';
 import {
   addRoute,
   deleteRoute,
+  type Link,
+  type NetlinkRequest,
   type NewRoute,
   replaceRoute,
   type Route,
@@ -8,6 +11,7 @@ import {
 } from '@podwire/netlink';
 import type { View } from '../observe.js';
 import type { Session } from '../session.js';
+import type { Failure } from '../failure.js';
 import { ROUTE_PROTOCOL } from '../marks.js';
 import type { IpRoute } from '../resource.js';
 import type { Provider } from './provider.js';
@@ -24,14 +28,31 @@ export const route: Provider<IpRoute> = {
     const side = view.side(resource.in);
     const link = resource.link === undefined ? undefined : side.link(resource.link);
     const candidates = side
-      .routesTo(resource.destination, link)
+      .routesTo(resource.destination, link, wantedTable(resource))
       .filter((found) => isSameRoute(resource, found));
     const [first] = candidates;
     if (first === undefined) return { missing: `there is no route to ${resource.destination}` };
     if (candidates.some((found) => agrees(resource, found, view))) return undefined;
-    return `the route to ${resource.destination} is ${describe(first)}`;
+    const words = `the route to ${resource.destination} is ${describe(first)}`;
+    const isForeign = resource.in === 'pod' && candidates.every((found) => leadsElsewhere(found, link));
+    return isForeign ? { foreign: words } : words;
   },
 };
+
+/** Takes away what stands in the place of the route, whatever it leads to. */
+export const encodeClearance = (resource: IpRoute): NetlinkRequest =>
+  deleteRoute({
+    destination: resource.destination,
+    table: wantedTable(resource),
+    metric: wantedMetric(resource),
+  });
+
+/**
+ * The kernel looks for an IPv6 gateway by the very route that it is to replace (`ip6_route_check_nh` and its like for `onlink`).
+ * A gateway that lies inside the destination, as peers' tunnel ends do, is found behind the old link then: EINVAL.
+ */
+export const isMisledByOld = ({ resource, error }: Failure): boolean =>
+  resource.kind === 'route' && resource.gateway?.includes(':') === true && hasCode(error, 'EINVAL');
 
 function encode(resource: IpRoute, session: Session): NewRoute {
   const { in: side, link, kind: _, ...rest } = resource;
@@ -63,6 +84,16 @@ function agrees(resource: IpRoute, found: Route, view: View): boolean {
     found.gateway === resource.gateway &&
     (found.onlink ?? false) === (resource.onlink ?? false)
   );
+}
+
+/**
+ * A pod may lead its traffic through another link of its own: a VPN does, and Multus where it is asked for another default route.
+ * A route that leads nowhere (`unreachable`), or through the link that ADD made, only cuts the pod off.
+ */
+function leadsElsewhere({ type, link, nextHops }: Route, own: Link | undefined): boolean {
+  if (type !== 'unicast') return false;
+  const links = nextHops?.map((hop) => hop.link) ?? [link];
+  return !links.includes(own?.index);
 }
 
 function describe(found: Route): string {

@@ -12,7 +12,7 @@ import { deleteClass, dumpClasses, newClass } from './classes.js';
 import { FakeErrno } from './errno.js';
 import { deleteFilter, dumpFilters, newFilter } from './filters.js';
 import { deleteLinks, dumpLinks, getLink, newLink, setLink } from './links.js';
-import { deleteNeighbour, dumpNeighbours, newNeighbour } from './neighbours.js';
+import { deleteNeighbour, dumpNeighbours, getNeighbour, newNeighbour } from './neighbours.js';
 import { deleteQdisc, dumpQdiscs, getQdisc, newQdisc } from './qdiscs.js';
 import { lookUpRoute } from './route-lookup.js';
 import { deleteRoute, dumpRoutes, newRoute } from './routes.js';
@@ -36,6 +36,7 @@ const handlers = new Map<number, Handler>([
   [RTM_DELRULE, deleteRule],
   [RTM_NEWNEIGH, newNeighbour],
   [RTM_DELNEIGH, deleteNeighbour],
+  [RTM_GETNEIGH, getNeighbour],
   [tc.RTM_NEWQDISC, newQdisc],
   [tc.RTM_DELQDISC, deleteQdisc],
   [tc.RTM_GETQDISC, getQdisc],

@@ -57,6 +57,15 @@ export function deleteNeighbour(context: FakeContext, message: NetlinkMessage): 
   return [];
 }
 
+/** RTM_GETNEIGH for one entry. */
+export function getNeighbour({ namespace }: FakeContext, message: NetlinkMessage): Buffer[] {
+  if (isBridge(message)) throw new FakeErrno('EOPNOTSUPP');
+  const request = readRequest(namespace, message);
+  const existing = namespace.neighbours.find((entry) => isSame(entry, request));
+  if (existing === undefined) throw new FakeErrno('ENOENT');
+  return [encodeNeighbour(existing)];
+}
+
 /** RTM_GETNEIGH */
 export function dumpNeighbours(context: FakeContext, message: NetlinkMessage): Buffer[] {
   if (isBridge(message)) return dumpForwarding(context, message);

@@ -42,6 +42,10 @@ export class FakePort implements NetlinkPort {
     return datagram.length;
   }
 
+  renew(): void {
+    this.#queue.length = 0;
+  }
+
   close(): void {
     this.#queue.length = 0;
   }

@@ -5,9 +5,11 @@ import {
   addProxyNeighbour,
   appendForwardingEntry,
   createLink,
+  decodeNeighbour,
   deleteForwardingEntry,
   deleteNeighbour,
   deleteProxyNeighbour,
+  getNeighbour,
   listForwardingEntries,
   listNeighbours,
   type NetlinkConnection,
@@ -50,6 +52,16 @@ export const neighbourCases: readonly Case[] = [
       assert.deepEqual(permanent(connection), [`10 192.0.2.9 ${other}`, `11 2001:db8::9 ${six.mac}`]);
       assert.deepEqual(permanent(connection, 11), [`11 2001:db8::9 ${six.mac}`]);
       assert.deepEqual(permanent(connection, 999), []);
+      const [found] = connection.request([getNeighbour(four)]).flat();
+      assert.equal(decodeNeighbour(found!)?.mac, other);
+      assert.deepEqual(
+        outcomes(
+          connection,
+          getNeighbour({ ...four, address: '192.0.2.10' }),
+          getNeighbour({ ...six, link: 99 }),
+        ),
+        ['ENOENT', 'ENODEV'],
+      );
       connection.request([deleteNeighbour(four), setLink(11, { up: false })]);
       assert.deepEqual(permanent(connection), []);
     },
