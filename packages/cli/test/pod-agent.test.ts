@@ -44,7 +44,7 @@ async function setScene(more: { readonly kubeconfig?: string } = {}): Promise<Sc
   const words: PodAgentWords = {
     ...{ runtime: door, dockerSocket: '', cniConfDir: directory, cniBinDir: defaultPluginPath },
     ...{ manifests: [], url: [], header: [], nameSuffix: 'none', logs: path.join(directory, 'logs') },
-    ...{ clusterDns: [], clusterDomain: 'cluster.local', credentials: [], ...more },
+    ...{ clusterDns: [], clusterDomain: 'cluster.local', credentials: [], ...noNodeWords, ...more },
   };
   const settings = readPodAgentSettings(directory, words, 'n1');
   const disconnected = once(listener, 'connection').then(([socket]) => once(socket as net.Socket, 'close'));
@@ -67,11 +67,37 @@ test('what was opened before a failure is closed: it would keep the process', as
   await disconnected;
 });
 
+const noNodeWords = { nodeLabel: [], allowedUnsafeSysctls: [] };
+
+test('labels and sysctls of the node are checked before anything is opened', () => {
+  const words = { runtime: 'embedded', dockerSocket: '', cniConfDir: '/c', cniBinDir: [], manifests: [] };
+  const more = {
+    url: [],
+    header: [],
+    nameSuffix: 'none',
+    clusterDns: [],
+    clusterDomain: 'c',
+    credentials: [],
+  } as const;
+  const read = (own: Partial<PodAgentWords>) =>
+    readPodAgentSettings('/run/n1', { ...words, ...more, ...noNodeWords, ...own }, 'n1');
+  expect(read({ nodeLabel: ['disk=ssd', 'example.com/zone='] }).nodeLabels).toEqual({
+    disk: 'ssd',
+    'example.com/zone': '',
+  });
+  for (const bad of ['disk', '=ssd', 'a b=c', 'disk=a b'])
+    expect(() => read({ nodeLabel: [bad] })).toThrow(/^--node-label .*: must be KEY=VALUE/);
+  const sysctls = read({ allowedUnsafeSysctls: ['net.core.somaxconn, kernel.msg*', 'net/ipv4/*'] });
+  expect(sysctls.allowedUnsafeSysctls).toEqual(['net.core.somaxconn', 'kernel.msg*', 'net/ipv4/*']);
+  for (const bad of ['', '*', 'vm.swappiness', 'kernel.*', 'net.*.x', 'k*'])
+    expect(() => read({ allowedUnsafeSysctls: [bad] })).toThrow(/belong to the whole node$/);
+});
+
 test('headers are checked before they are sent, and not repeated', () => {
   const words = { runtime: 'embedded', dockerSocket: '', cniConfDir: '/c', cniBinDir: [], manifests: [] };
   const more = { url: [], nameSuffix: 'none', clusterDns: [], clusterDomain: 'c', credentials: [] } as const;
   const read = (...header: string[]) =>
-    readPodAgentSettings('/run/n1', { ...words, ...more, header }, 'n1').headers;
+    readPodAgentSettings('/run/n1', { ...words, ...more, ...noNodeWords, header }, 'n1').headers;
   expect(read('A: 1', 'constructor:x:y', 'A:2')).toEqual({ A: ['1', '2'], constructor: ['x:y'] });
   for (const bad of ['Bearer s3cret', ': s3cret', 'two words: s3cret', 'A: s3cret\nB: 1'])
     expect(() => read('A: 1', bad)).toThrow(/^--header, number 2: must be "Name: value"$/);

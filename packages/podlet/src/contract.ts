@@ -86,6 +86,12 @@ export interface PodletNode {
   readonly memoryBytes?: bigint;
   /** One score for all containers (0 where CAP_SYS_RESOURCE is missing); by quality of service when absent. */
   readonly oomScoreAdjustment?: number;
+  /** Labels that `nodeSelector` and affinity are held against. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Processors, in thousandths, that pods may ask for together; not counted when absent. */
+  readonly milliCpu?: bigint;
+  /** Sysctls beside Kubernetes' safe ones that pods may set; a `*` at the end stands for all that begin so. */
+  readonly allowedUnsafeSysctls?: readonly string[];
   /** Parent of the pods' control groups, as the runtime's driver writes it; the runtime's own choice when absent. */
   readonly cgroupParent?: string;
 }

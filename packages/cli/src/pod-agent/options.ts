@@ -19,6 +19,18 @@ export function addPodOptions(command: Command): Command {
   return command
     .option('--node-name <name>', 'the name of this node (default: the host name)')
     .option(
+      '--node-label <key=value>',
+      'a label of this node, for nodeSelector and affinity; several times for several',
+      collect,
+      [],
+    )
+    .option(
+      '--allowed-unsafe-sysctls <names>',
+      'sysctls that pods may set beside the safe ones, with commas between them; a * at the end stands for all that begin so',
+      collect,
+      [],
+    )
+    .option(
       '--manifests <path>',
       'a manifest file or a directory of them; several times for several',
       collect,

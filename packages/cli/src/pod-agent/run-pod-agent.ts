@@ -139,9 +139,12 @@ interface Parts {
 
 function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
   const { opened, kubernetes, sources, checkpoints, restored, log, onSpan } = parts;
-  const { nodeName, clusterDns, clusterDomain, places, logs } = settings;
+  const { nodeName, nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain, places, logs } = settings;
   const { runtime } = opened;
-  const node = readNode({ name: nodeName, clusterDns, clusterDomain, ...leastOomScore() });
+  const node = readNode({
+    ...{ name: nodeName, labels: nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain },
+    ...leastOomScore(),
+  });
   const { podletState: root, earlierPodletState: earlierRoot } = places;
   const directories = { root, logs, ...(hasPods(earlierRoot) ? { earlierRoot } : {}) };
   const merger = withCheckpoints(createMerger(clock), checkpoints, (problem) =>

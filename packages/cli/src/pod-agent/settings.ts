@@ -2,6 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
+import { isLabel, isSysctlPattern } from '@podwire/podlet/manifest';
 import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
 
 export interface RuntimeSettings {
@@ -25,6 +26,8 @@ export interface RuntimeSettings {
 
 export interface PodAgentSettings extends RuntimeSettings {
   readonly nodeName: string;
+  readonly nodeLabels: Readonly<Record<string, string>>;
+  readonly allowedUnsafeSysctls: readonly string[];
   readonly files: readonly string[];
   readonly urls: readonly string[];
   readonly headers: Readonly<Record<string, string[]>>;
@@ -52,6 +55,8 @@ export interface RuntimeWords {
 
 export interface PodAgentWords extends RuntimeWords {
   readonly nodeName?: string;
+  readonly nodeLabel: readonly string[];
+  readonly allowedUnsafeSysctls: readonly string[];
   readonly manifests: readonly string[];
   readonly url: readonly string[];
   readonly header: readonly string[];
@@ -101,6 +106,8 @@ export function readPodAgentSettings(
   return {
     ...readRuntimeSettings(directory, words),
     nodeName: words.nodeName ?? hostname.toLowerCase(),
+    nodeLabels: readLabels(words.nodeLabel),
+    allowedUnsafeSysctls: readSysctls(words.allowedUnsafeSysctls),
     files: words.manifests.map((each) => path.resolve(each)),
     urls: words.url,
     headers: readHeaders(words.header),
@@ -111,6 +118,32 @@ export function readPodAgentSettings(
     clusterDomain: words.clusterDomain,
     credentials: words.credentials.map((each) => path.resolve(each)),
   };
+}
+
+/** `KEY=VALUE`. @throws PodwireError CONFIG_INVALID */
+function readLabels(words: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const [key, value] = /^([^=]+)=(.*)$/.exec(word)?.slice(1) ?? [];
+      if (key !== undefined && value !== undefined && isLabel(key, value)) return [key, value];
+      throw new PodwireError(
+        'CONFIG_INVALID',
+        `--node-label ${JSON.stringify(word)}: must be KEY=VALUE, as labels are written`,
+      );
+    }),
+  );
+}
+
+/** @throws PodwireError CONFIG_INVALID for one that would reach a setting of the whole node */
+function readSysctls(words: readonly string[]): readonly string[] {
+  const patterns = words.flatMap((word) => word.split(',')).map((word) => word.trim());
+  const bad = patterns.find((pattern) => !isSysctlPattern(pattern));
+  if (bad === undefined) return patterns;
+  throw new PodwireError(
+    'CONFIG_INVALID',
+    `--allowed-unsafe-sysctls ${JSON.stringify(bad)}: must be a name, or the beginning of one with a * behind, of net.*, ` +
+      'kernel.sem, kernel.shm*, kernel.msg* or fs.mqueue.*; others belong to the whole node',
+  );
 }
 
 /** `Name: value`; the same name again adds a value. @throws PodwireError CONFIG_INVALID without the line, which may be a secret */

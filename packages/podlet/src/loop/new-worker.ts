@@ -36,6 +36,7 @@ export function createWorkerState(dependencies: StepDependencies, wish: NewWorke
     status: pod.status,
     waiting: new Map(),
     interrupted: new Set(),
+    admission: 'undecided',
     sandboxProblem: undefined,
     failure: undefined,
     ended: false,

@@ -1,6 +1,7 @@
 import type { CallOptions } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import { formatTraceparent, type OpenSpan } from '@podwire/tracing';
+import type { Refusal } from '../admission/index.js';
 import type { PodEventType } from '../contract.js';
 import type { StepDependencies } from './dependencies.js';
 import type { WorkerState } from './worker-state.js';
@@ -10,6 +11,8 @@ export interface Step extends StepDependencies {
   readonly worker: WorkerState;
   readonly signal: AbortSignal;
   readonly tell: (type: PodEventType, reason: string, message: string) => void;
+  /** @returns why the node does not take the pod */
+  readonly admit: () => Refusal | undefined;
   /** Status and stage have changed: show it. */
   readonly show: () => void;
 }

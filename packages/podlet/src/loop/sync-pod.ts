@@ -25,6 +25,7 @@ export interface SyncResult {
 export async function syncPod(step: Step): Promise<SyncResult> {
   const { worker, view, settings } = step;
   if (worker.stage === 'waiting') begin(step);
+  refuseUnfit(step);
   const actions = computeActions(worker.pod, view.observed(worker.uid), factsOf(step));
   if (actions.hopeless !== undefined) noteFailure(step, { reason: 'Hopeless', message: actions.hopeless });
   const activity = remainingActivity(worker.pod, worker.status, step.clock.now());
@@ -46,6 +47,15 @@ export async function syncPod(step: Step): Promise<SyncResult> {
 function begin(step: Step): void {
   step.worker.stage = 'starting';
   step.show();
+}
+
+/** As the kubelet, which does not try again: it has failed, and the words say why. */
+function refuseUnfit(step: Step): void {
+  const refusal = step.admit();
+  if (refusal === undefined || step.worker.failure !== undefined) return;
+  const { reason, message } = refusal;
+  if (!isTerminal(step.worker.status.phase)) step.tell('Warning', reason, message);
+  noteFailure(step, { reason, message: `Pod ${message}` });
 }
 
 /** What has ended already, before this podlet began perhaps, has not failed because of it. */

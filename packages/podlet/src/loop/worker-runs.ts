@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { describeError } from '@podwire/errors';
 import { podName } from '../pod/pod.js';
+import { admit } from './admit.js';
 import type { Entry, Pool } from './pool-state.js';
 import { show, tell } from './publish.js';
 import { jittered, type Step } from './step.js';
@@ -161,6 +162,7 @@ function makeStep(pool: Pool, worker: WorkerState, signal: AbortSignal): Step {
     worker,
     signal,
     tell: (type, reason, message) => tell(pool, worker, type, reason, message),
+    admit: () => admit(pool, worker),
     show: () => show(pool, worker),
   };
 }

@@ -1,3 +1,4 @@
+import type { Refusal } from '../admission/index.js';
 import type { PodStage, SourceName } from '../contract.js';
 import type { BackOff } from '../lifecycle/back-off.js';
 import type { Waiting } from '../lifecycle/container-status.js';
@@ -32,6 +33,8 @@ export interface WorkerState extends Inbox {
   readonly waiting: Map<string, Waiting>;
   /** Containers that a turn has ended to start them again, until they are started. */
   readonly interrupted: Set<string>;
+  /** Whether the node takes it, or why not. */
+  admission: 'undecided' | 'taken' | Refusal;
   sandboxProblem: Waiting | undefined;
   failure: Waiting | undefined;
   readonly restarts: BackOff;

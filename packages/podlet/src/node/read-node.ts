@@ -15,15 +15,22 @@ export interface NodeOptions {
   readonly hostsFile?: string;
   readonly oomScoreAdjustment?: number;
   readonly cgroupParent?: string;
+  /** Beside those that every node has. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly allowedUnsafeSysctls?: readonly string[];
   /** Where the operating system is asked, unless a test is. */
-  readonly system?: Pick<typeof os, 'hostname' | 'networkInterfaces' | 'totalmem'>;
+  readonly system?: Pick<typeof os, 'hostname' | 'networkInterfaces' | 'totalmem' | 'cpus' | 'arch'>;
 }
 
 /** Facts of this node. Files are read when somebody asks, since they change. */
 export function readNode(options: NodeOptions = {}): PodletNode {
   const { system = os, hostsFile, oomScoreAdjustment, cgroupParent } = options;
+  const name = options.name ?? nodeName(system.hostname());
   return {
-    name: options.name ?? nodeName(system.hostname()),
+    name,
+    labels: { ...usualLabels(name, system.arch()), ...options.labels },
+    ...milliCpuOf(system.cpus().length),
+    allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [],
     // Read anew each time: a lease may come, or change, after the start.
     get addresses() {
       return options.addresses ?? nodeAddresses(system.networkInterfaces());
@@ -35,6 +42,31 @@ export function readNode(options: NodeOptions = {}): PodletNode {
     memoryBytes: BigInt(system.totalmem()),
     ...(oomScoreAdjustment !== undefined && { oomScoreAdjustment }),
     ...(cgroupParent !== undefined && { cgroupParent }),
+  };
+}
+
+/** Where /proc does not say how many there are, they are not counted. */
+function milliCpuOf(processors: number): Pick<PodletNode, 'milliCpu'> {
+  return processors === 0 ? {} : { milliCpu: BigInt(processors) * 1000n };
+}
+
+/** What Go, and so Kubernetes, calls an architecture, where it has another name in Node. */
+const architectures: Readonly<Record<string, string>> = {
+  x64: 'amd64',
+  ia32: '386',
+  mipsel: 'mipsle',
+  ppc64: 'ppc64le',
+};
+
+/** Those that the kubelet gives to every node. */
+function usualLabels(name: string, architecture: string): Record<string, string> {
+  const arch = architectures[architecture] ?? architecture;
+  return {
+    'kubernetes.io/hostname': name,
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': arch,
+    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': arch,
   };
 }
 

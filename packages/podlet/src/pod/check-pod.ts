@@ -7,6 +7,7 @@ import { checkContainer, isSidecar } from './check-container.js';
 import { type Entry, reportDoubles } from './doubles.js';
 import type { Path, Report } from './field.js';
 import type { Container, Pod, PodSpec } from './pod.js';
+import { dottedSysctl, sysctlOwner } from './sysctl-names.js';
 
 /** Complains about everything that does not fit together. Paths begin at the pod. */
 export function checkPod({ metadata, spec }: Pod, report: Report): void {
@@ -130,24 +131,14 @@ function checkDns({ dnsPolicy, dnsConfig }: PodSpec, report: Report): void {
 function checkSysctls(spec: PodSpec, report: Report): void {
   const sysctls = spec.securityContext.sysctls ?? [];
   const path: Path = ['spec', 'securityContext', 'sysctls'];
-  const dotted = sysctls.map(({ name }) => name.replaceAll('/', '.'));
+  const dotted = sysctls.map(({ name }) => dottedSysctl(name));
   reportDoubles(
     dotted.map((name, index) => entry(name, [...path, index, 'name'])),
     'a setting',
     report,
   );
   for (const [index, name] of dotted.entries()) {
-    const owner = sysctlOwner(name, spec);
-    if (owner !== '') report([...path, index, 'name'], `${name} belongs to the node: ${owner}`);
+    const owner = name === '' ? undefined : sysctlOwner(name, spec);
+    if (owner !== undefined) report([...path, index, 'name'], `${name} belongs to the node: ${owner}`);
   }
-}
-
-const ipcSysctls = /^(?:kernel\.(?:shm|msg|sem)|fs\.mqueue\.)/;
-
-function sysctlOwner(name: string, spec: PodSpec): string {
-  if (name === '') return '';
-  if (name.startsWith('net.')) return spec.hostNetwork ? 'hostNetwork is true' : '';
-  if (ipcSysctls.test(name)) return spec.hostIPC ? 'hostIPC is true' : '';
-  if (name === 'kernel.domainname' || name === 'kernel.hostname') return 'use hostname';
-  return 'only net.*, kernel.shm*, kernel.msg*, kernel.sem and fs.mqueue.* are a pod’s own';
 }

@@ -4,6 +4,7 @@ export { type ManifestDocument, openText, type OpenedText } from './documents.js
 export { Field, formatPath, type Path, type ReadContext, type Report, show } from './field.js';
 export type { LocalPlace } from './local-defaults.js';
 export { type ManifestContent, readApiPod, readManifests } from './manifests.js';
-export { labelRule, type NameRule, subdomainRule, uidRule } from './names.js';
+export { isLabel, labelRule, type NameRule, subdomainRule, uidRule } from './names.js';
 export { type Pod, podName } from './pod.js';
+export { isSysctlPattern } from './sysctl-names.js';
 export { formatProblem } from './problem.js';

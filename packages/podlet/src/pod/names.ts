@@ -83,3 +83,8 @@ export function isQualifiedName(text: string): boolean {
     prefix === undefined || (prefix.length <= subdomainRule.longest && subdomainRule.pattern.test(prefix));
   return parts.length <= 2 && hasOwn && hasPrefix;
 }
+
+/** Of an object, a node for instance. */
+export function isLabel(key: string, value: string): boolean {
+  return isQualifiedName(key) && value.length <= labelValueRule.longest && labelValueRule.pattern.test(value);
+}

@@ -1,6 +1,7 @@
 import { type PodSandboxConfig, Protocol } from '@podwire/cri';
 import type { BuildSandboxConfig } from '../parts.js';
 import type { Pod, PortProtocol } from '../pod/pod.js';
+import { dottedSysctl } from '../pod/sysctl-names.js';
 import { type DnsNode, podDns } from './dns.js';
 import { sandboxHostname } from './hostname.js';
 import { sandboxLabels } from './identity.js';
@@ -40,10 +41,7 @@ function dnsConfig(pod: Pod, node: DnsNode): NonNullable<PodSandboxConfig['dnsCo
   return { servers, searches, options };
 }
 
-/** Old manifests write `kernel/shm_rmid_forced`. */
 function sysctls({ spec }: Pod): Record<string, string> {
-  const entries = (spec.securityContext.sysctls ?? []).map(
-    ({ name, value }) => [name.includes('.') ? name : name.replaceAll('/', '.'), value] as const,
-  );
-  return Object.fromEntries(entries);
+  const entries = spec.securityContext.sysctls ?? [];
+  return Object.fromEntries(entries.map(({ name, value }) => [dottedSysctl(name), value]));
 }

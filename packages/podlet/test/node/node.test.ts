@@ -1,8 +1,8 @@
 import fs from 'node:fs';
-import type os from 'node:os';
+import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { nodeAddresses, readNode, resolvConfFile } from '../../src/node/index.js';
+import { nodeAddresses, type NodeOptions, readNode, resolvConfFile } from '../../src/node/index.js';
 import { temporaryDirectories } from '../files/temporary.js';
 
 const temporary = temporaryDirectories();
@@ -52,7 +52,9 @@ describe('resolv.conf', () => {
 });
 
 describe('the node', () => {
-  const system = {
+  const system: NonNullable<NodeOptions['system']> = {
+    cpus: () => Array.from({ length: 4 }, () => os.cpus()[0]!),
+    arch: () => 'x64',
     hostname: () => 'Node-1.Example ',
     totalmem: () => 4096,
     networkInterfaces: () => ({ eth0: [entry('192.0.2.5')] }),
@@ -65,7 +67,15 @@ describe('the node', () => {
       clusterDns: [],
       clusterDomain: 'cluster.local',
       memoryBytes: 4096n,
+      milliCpu: 4000n,
+      labels: {
+        'kubernetes.io/hostname': 'node-1.example',
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+      },
+      allowedUnsafeSysctls: [],
     });
+    expect(readNode({ system: { ...system, cpus: () => [] } })).not.toHaveProperty('milliCpu');
     expect(readNode({ system })).not.toHaveProperty('oomScoreAdjustment');
   });
 
@@ -79,6 +89,12 @@ describe('the node', () => {
       addresses: ['10.0.0.1'],
       oomScoreAdjustment: 0,
       cgroupParent: '/p',
+      labels: { disk: 'ssd', 'kubernetes.io/arch': 'own' },
+    });
+    expect(node.labels).toMatchObject({
+      disk: 'ssd',
+      'kubernetes.io/arch': 'own',
+      'kubernetes.io/hostname': 'n',
     });
     expect(node).toMatchObject({
       name: 'n',

@@ -1,0 +1,27 @@
+import { localAnnotations, type Pod } from '../pod/pod.js';
+
+/** Of the two classes that the system itself has (Kubernetes API, scheduling). */
+const leastSystemPriority = 2_000_000_000;
+const systemClasses: readonly unknown[] = ['system-node-critical', 'system-cluster-critical'];
+
+/** In a file nobody turns the name of the class into its number. */
+export function isSystemCritical({ spec }: Pick<Pod, 'spec'>): boolean {
+  const { priority, priorityClassName } = spec;
+  if (typeof priority === 'number') return priority >= leastSystemPriority;
+  return systemClasses.includes(priorityClassName);
+}
+
+/** The kubelet's notion of a static pod: it stands on this machine, and no scheduler knows of it. */
+export function isStatic({ metadata }: Pick<Pod, 'metadata'>): boolean {
+  const source = metadata.annotations[localAnnotations.source];
+  return source === 'file' || source === 'http';
+}
+
+/**
+ * Who has to make room for whom. The kubelet evicts pods of the API for static and for critical ones; without eviction a pod
+ * counts only what pods of its rank, and of higher ones, have asked for.
+ */
+export function rankOf(pod: Pick<Pod, 'metadata' | 'spec'>): number {
+  if (isSystemCritical(pod)) return 2;
+  return isStatic(pod) ? 1 : 0;
+}

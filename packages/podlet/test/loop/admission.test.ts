@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { PodletNode } from '../../src/contract.js';
+import type { Pod } from '../../src/pod/pod.js';
+import type { Podlet } from '../../src/podlet.js';
+import { changing, recordCalls } from './calls.js';
+import { createBench } from './fixture.js';
+import { aContainer, aPod } from './pods.js';
+
+const second = 1_000;
+
+function onPort(name: string, hostPort = 8080): Pod {
+  const ports = [{ containerPort: 80, hostPort, protocol: 'TCP' as const }];
+  return aPod({ name, spec: { containers: [aContainer('main', { ports })] } });
+}
+
+function phases(podlet: Podlet): Record<string, string> {
+  return Object.fromEntries(
+    podlet
+      .pods()
+      .map(({ name, status: { phase, reason } }) => [name, [phase, reason].filter(Boolean).join(' ')]),
+  );
+}
+
+describe('two pods with one host port', () => {
+  it('are one that runs and one that has failed, with the reason; the runtime never hears of it', async () => {
+    const recorder = recordCalls();
+    const bench = createBench({ wrap: recorder.wrap });
+    const podlet = bench.start();
+    bench.file.say([onPort('first'), onPort('second')]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({ first: 'Running', second: 'Failed NodePorts' });
+    const { status, events } = podlet.view('uid-second')!;
+    expect(status.message).toBe(
+      'Pod Predicate NodePorts failed: TCP port 8080 is taken by pod default/first',
+    );
+    expect(events.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Warning NodePorts']);
+    const made = recorder.calls.filter(({ method }) => method === 'runPodSandbox');
+    expect(made).toHaveLength(1);
+    recorder.calls.splice(0);
+    bench.file.say([onPort('first')]);
+    await bench.clock.settle();
+    expect(changing(recorder.calls)).toEqual([]);
+    expect(phases(podlet)).toEqual({ first: 'Running' });
+    await podlet.stop();
+  });
+
+  it('keep what they are over a restart, whichever is first then', async () => {
+    const bench = createBench();
+    const first = bench.start();
+    bench.file.say([onPort('old'), onPort('late')]);
+    await bench.clock.advance(3 * second);
+    await first.stop();
+    const next = bench.start();
+    bench.file.say([onPort('a-new-one'), onPort('late'), onPort('old')]);
+    await bench.clock.advance(3 * second);
+    expect(phases(next)).toEqual({
+      'a-new-one': 'Failed NodePorts',
+      late: 'Failed NodePorts',
+      old: 'Running',
+    });
+    await next.stop();
+  });
+
+  it('that both run when the agent comes both go on', async () => {
+    const bench = createBench();
+    const before = bench.start();
+    bench.file.say([onPort('one', 1), onPort('two', 2)]);
+    await bench.clock.advance(3 * second);
+    await before.stop();
+    const podlet = bench.start();
+    bench.file.say([onPort('one', 1), onPort('two', 1)]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({ one: 'Running', two: 'Running' });
+    await podlet.stop();
+  });
+
+  it('are none where the first is being taken down, or has ended', async () => {
+    const bench = createBench();
+    const podlet = bench.start();
+    bench.file.say([onPort('old-name')]);
+    await bench.clock.advance(3 * second);
+    bench.file.say([onPort('new-name')]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({ 'new-name': 'Running' });
+    const job = { restartPolicy: 'Never' as const };
+    const done = aPod({
+      name: 'done',
+      spec: { ...job, containers: [aContainer('main', { command: ['exit', '0'] })] },
+    });
+    bench.file.say([done]);
+    await bench.clock.advance(3 * second);
+    bench.file.say([done, onPort('another')]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({ done: 'Succeeded', another: 'Running' });
+    await podlet.stop();
+  });
+});
+
+describe('a node', () => {
+  const node: PodletNode = {
+    name: 'node1',
+    addresses: ['192.0.2.1'],
+    resolvConf: () => Promise.resolve(''),
+    hosts: () => Promise.resolve(''),
+    clusterDns: [],
+    clusterDomain: 'cluster.local',
+    labels: { disk: 'ssd' },
+    milliCpu: 2000n,
+  };
+
+  it('takes pods as long as it has room, in the order in which they came', async () => {
+    const bench = createBench();
+    const podlet = bench.start({ node });
+    const asking = (name: string, cpu: string) => {
+      const containers = [aContainer('main', { resources: { requests: { cpu } } })];
+      return aPod({ name, spec: { containers } });
+    };
+    bench.file.say([asking('a', '1500m'), asking('b', '1'), asking('c', '500m')]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({ a: 'Running', b: 'Failed OutOfcpu', c: 'Running' });
+    await podlet.stop();
+  });
+
+  it('refuses what does not belong on it', async () => {
+    const bench = createBench();
+    const podlet = bench.start({ node });
+    bench.file.say([
+      aPod({ name: 'here', spec: { nodeSelector: { disk: 'ssd' } } }),
+      aPod({ name: 'there', spec: { nodeSelector: { disk: 'hdd' } } }),
+      aPod({
+        name: 'odd',
+        spec: { securityContext: { sysctls: [{ name: 'net.core.somaxconn', value: '9' }] } },
+      }),
+    ]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({
+      here: 'Running',
+      there: 'Failed NodeAffinity',
+      odd: 'Failed SysctlForbidden',
+    });
+    await podlet.stop();
+  });
+});
