@@ -3,7 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describeError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
-import { listenPrivately } from './unix-listener.js';
+import { listenForGood } from './standing-listener.js';
 
 export interface ApiRequest {
   /** What stands in the place of `*` in the path, decoded. */
@@ -56,19 +56,31 @@ const limits = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** Serves on a unix socket that only root and the server's own user may use. @throws as listenPrivately */
+/**
+ * Serves on a unix socket that only root and the server's own user may use, and that comes back when it is deleted.
+ * @throws as listenPrivately
+ */
 export async function serveOnSocket<Context>(
   file: string,
   peerCredentials: (socket: Socket) => PeerCredentials | undefined,
   options: ApiServerOptions<Context>,
 ): Promise<ApiServer> {
-  const server = createServer(options);
-  server.on('connection', (socket: Socket) => {
-    const peer = peerCredentials(socket);
-    if (peer === undefined || (peer.uid !== 0 && peer.uid !== process.getuid?.())) socket.destroy();
-  });
-  await listenPrivately(server, file);
-  return { stop: () => stop(server) };
+  const servers: http.Server[] = [];
+  const create = (): http.Server => {
+    const server = createServer(options);
+    server.on('connection', (socket: Socket) => {
+      const peer = peerCredentials(socket);
+      if (peer === undefined || (peer.uid !== 0 && peer.uid !== process.getuid?.())) socket.destroy();
+    });
+    servers.push(server);
+    return server;
+  };
+  const listener = await listenForGood(
+    create,
+    file,
+    (error) => error !== undefined && options.onBroken(error),
+  );
+  return { stop: () => stop(servers, () => listener.close()) };
 }
 
 /** Serves on a TCP port. @throws the error of listening */
@@ -81,7 +93,8 @@ export async function serveOnPort<Context>(
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  return { stop: () => stop(server) };
+  const close = (): Promise<void> => new Promise((resolve) => void server.close(() => resolve()));
+  return { stop: () => stop([server], close) };
 }
 
 function createServer<Context>(options: ApiServerOptions<Context>): http.Server {
@@ -95,10 +108,12 @@ function createServer<Context>(options: ApiServerOptions<Context>): http.Server 
   return server;
 }
 
-async function stop(server: http.Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  setTimeout(() => server.closeAllConnections(), 500).unref();
+async function stop(servers: readonly http.Server[], close: () => Promise<void>): Promise<void> {
+  const closed = close();
+  for (const server of servers) server.closeIdleConnections();
+  setTimeout(() => {
+    for (const server of servers) server.closeAllConnections();
+  }, 500).unref();
   await closed;
 }
 

@@ -2,7 +2,7 @@
 import net, { type Socket } from 'node:net';
 import { PodwireError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
-import { listenPrivately } from '@podwire/local-api';
+import { listenForGood, type StandingListener } from '@podwire/local-api';
 import type { Log } from '../log.js';
 import {
   type ByteBudget,
@@ -39,18 +39,24 @@ export interface CniServer {
 export async function startCniServer(options: CniServerOptions): Promise<CniServer> {
   const open = new Set<Socket>();
   const budget = createByteBudget(maxBytesAtOnce);
-  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-    serve(socket, open.size, budget, options).catch((error: unknown) => {
-      options.log.debug({ err: error }, 'a connection ended without an answer');
-      socket.destroy();
+  const create = (): net.Server => {
+    const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+      serve(socket, open.size, budget, options).catch((error: unknown) => {
+        options.log.debug({ err: error }, 'a connection ended without an answer');
+        socket.destroy();
+      });
     });
+    return server.on('error', (err) => options.log.error({ err }, 'the CNI socket failed'));
+  };
+  const listener = await listenForGood(create, options.socket, (err) => {
+    const facts = { socket: options.socket };
+    if (err === undefined) options.log.warn(facts, 'the CNI socket was deleted, and is there again');
+    else options.log.error({ ...facts, err }, 'the CNI socket was deleted, and could not be made again yet');
   });
-  await listenPrivately(server, options.socket);
-  server.on('error', (err) => options.log.error({ err }, 'the CNI socket failed'));
   return {
-    stop: (deadline) => stop(server, open, deadline),
+    stop: (deadline) => stop(listener, open, deadline),
     get connections() {
       return open.size;
     },
@@ -85,8 +91,8 @@ function refuse(socket: Socket, count: number, options: CniServerOptions): Podwi
   return new PodwireError('AGENT_NOT_READY', `more than ${options.maxConnections} requests at once`);
 }
 
-async function stop(server: net.Server, open: ReadonlySet<Socket>, deadline: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+async function stop(listener: StandingListener, open: ReadonlySet<Socket>, deadline: number): Promise<void> {
+  const closed = listener.close();
   const timer = setTimeout(() => {
     for (const socket of open) socket.destroy();
   }, deadline);
