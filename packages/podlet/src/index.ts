@@ -49,7 +49,9 @@ export {
   createCredentials,
   createEnsureImage,
   createImageCollector,
+  createPullSecretFiles,
   type FindCredentials,
+  type FindPullSecret,
   type ImageCollector,
 } from './images/index.js';
 export { createProber } from './probes/index.js';

@@ -17,6 +17,8 @@ export interface PreparedMount {
   readonly hostPath: string;
   readonly containerPath: string;
   readonly readOnly: boolean;
+  readonly mountPropagation?: string;
+  readonly recursiveReadOnly?: string;
 }
 
 export interface PodPreparation {
@@ -53,6 +55,8 @@ export interface ContainerWish {
   readonly imageRef: string;
   /** Whom the image runs as, from `readImageUser`; runAsNonRoot needs it where the pod has no runAsUser. */
   readonly imageUser?: ImageUser;
+  /** Whether the runtime can make mounts read-only with all that is mounted below them; not, when absent. */
+  readonly recursiveReadOnly?: boolean;
   readonly node: PodletNode;
   readonly directories: PodletDirectories;
 }

@@ -23,7 +23,7 @@ import {
 } from './loop/dependencies.js';
 import type { RunHook } from './hooks/index.js';
 import { viewPod } from './loop/pod-view.js';
-import { createRuntimeHealth } from './loop/runtime-health.js';
+import { createRuntimeHealth, type RuntimeHealth } from './loop/runtime-health.js';
 import { createRuntimeView } from './loop/runtime-view.js';
 import { createSemaphore } from './loop/semaphore.js';
 import { defaultSettings, type LoopSettings } from './loop/settings.js';
@@ -220,7 +220,7 @@ interface Assembled {
   readonly settings: LoopSettings;
   readonly view: StepDependencies['view'];
   readonly prober: Prober;
-  readonly health: { networkProblem(): string | undefined };
+  readonly health: Pick<RuntimeHealth, 'networkProblem' | 'features'>;
   readonly spans: SpanLog;
 }
 
@@ -241,6 +241,7 @@ function stepDependencies(given: PodletDependencies, assembled: Assembled): Step
     faults: given.faults ?? noFaults,
     sandboxes: createSemaphore(assembled.settings.concurrentSandboxes),
     networkProblem: () => assembled.health.networkProblem(),
+    features: (handler) => assembled.health.features(handler),
     tracer: createTracer({ now: preciseNow, elapsed: () => clock.elapsed(), onEnd: record }),
     record,
     preciseNow,

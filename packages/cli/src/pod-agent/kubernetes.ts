@@ -1,5 +1,5 @@
 /** The side towards an API server: pods come from it, status and events go to it. Loaded only when it is asked for. */
-import type { Clock, PodSource, StatusSink } from '@podwire/podlet';
+import type { Clock, FindPullSecret, Pod, PodSource, StatusSink } from '@podwire/podlet';
 import type { createConfigMapFinder } from '@podwire/podlet/kubernetes';
 import type { Log } from '@podwire/rim';
 import type { PodAgentSettings } from './settings.js';
@@ -8,7 +8,13 @@ export interface KubernetesSide {
   readonly source: PodSource;
   readonly sink: StatusSink;
   readonly findConfigMap: ReturnType<typeof createConfigMapFinder>;
+  readonly findPullSecret: FindPullSecret;
   close(): Promise<void>;
+}
+
+/** Not those of files and URLs. */
+export function isOfApi(pod: Pod): boolean {
+  return pod.metadata.annotations['kubernetes.io/config.source'] === 'api';
 }
 
 /** @throws PodwireError CONFIG_INVALID for a kubeconfig that cannot be used */
@@ -29,8 +35,6 @@ export async function openKubernetes(
     onTrouble: (message) => log.warn({}, message),
   });
   const events = kubernetes.createEventWriter({ client, node });
-  const isOfApi = (pod: Parameters<StatusSink['statusChanged']>[0]): boolean =>
-    pod.metadata.annotations['kubernetes.io/config.source'] === 'api';
   return {
     source: kubernetes.createApiSource({ client, node, clock, random: Math.random }),
     sink: {
@@ -43,6 +47,7 @@ export async function openKubernetes(
       event: (pod, event) => isOfApi(pod) && events.event(pod, event),
     },
     findConfigMap: kubernetes.createConfigMapFinder(client),
+    findPullSecret: kubernetes.createPullSecretFinder(client),
     close: async () => {
       await Promise.all([statuses.close(), events.close()]);
       await client.close();

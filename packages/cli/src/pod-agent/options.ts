@@ -52,6 +52,10 @@ export function addPodOptions(command: Command): Command {
       collect,
       [],
     )
+    .option(
+      '--pull-secrets <dir>',
+      'imagePullSecrets of pods of files and URLs: DIR/NAMESPACE/NAME.json, as `docker login` writes them',
+    )
     .option('--cluster-domain <name>', 'the cluster’s domain', 'cluster.local');
 }
 

@@ -16,10 +16,12 @@ import {
   createPodCheckpoints,
   createPodPreparation,
   createProber,
+  createPullSecretFiles,
   createSourceSet,
   type Pod,
   type PodCheckpoints,
   type FindConfigMap,
+  type FindPullSecret,
   type Podlet,
   type PodletApi,
   readLogTail,
@@ -34,7 +36,7 @@ import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
 import { bringEarlierState, hasPods } from './earlier-state.js';
 import { openExporter } from './export-spans.js';
-import { type KubernetesSide, openKubernetes } from './kubernetes.js';
+import { isOfApi, type KubernetesSide, openKubernetes } from './kubernetes.js';
 import { openRuntime } from './open-runtime.js';
 import type { PodAgentSettings } from './settings.js';
 import { loadSources, saveSources } from './source-file.js';
@@ -154,6 +156,11 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
   const findConfigMap: FindConfigMap = async (namespace, name, signal) =>
     merger.configMaps().find((each) => each.namespace === namespace && each.name === name) ??
     (await kubernetes?.findConfigMap(namespace, name, signal));
+  const ofFiles =
+    settings.pullSecrets === undefined ? undefined : createPullSecretFiles(settings.pullSecrets);
+  // A pod of the API has the secrets of its namespace there, and only those.
+  const findPullSecret: FindPullSecret = async (pod, name) =>
+    isOfApi(pod) ? kubernetes?.findPullSecret(pod, name) : ofFiles?.(pod, name);
   const collector = createImageCollector({ runtime, clock, keep: () => imagesOf(merger.pods(), settings) });
   return startPodlet(
     { restored },
@@ -164,7 +171,9 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
       preparation: createPodPreparation({ directories, node, findConfigMap }),
       buildSandboxConfig,
       buildContainerConfig,
-      ensureImage: createEnsureImage({ credentials: createCredentials({ files: settings.credentials }) }),
+      ensureImage: createEnsureImage({
+        credentials: createCredentials({ files: settings.credentials, findPullSecret }),
+      }),
       runHook: createRunHook({ runtime, clock }),
       createProber,
       node,

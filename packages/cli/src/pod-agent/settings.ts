@@ -39,6 +39,8 @@ export interface PodAgentSettings extends RuntimeSettings {
   readonly clusterDomain: string;
   /** Files as `docker login` writes them, for pulls. */
   readonly credentials: readonly string[];
+  /** Directory of the pull secrets of pods that are not of an API server. */
+  readonly pullSecrets?: string;
 }
 
 /** As commander gives them. */
@@ -66,6 +68,7 @@ export interface PodAgentWords extends RuntimeWords {
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   readonly credentials: readonly string[];
+  readonly pullSecrets?: string;
 }
 
 /** Sockets of runtimes that people call by name. */
@@ -117,6 +120,7 @@ export function readPodAgentSettings(
     clusterDns: words.clusterDns,
     clusterDomain: words.clusterDomain,
     credentials: words.credentials.map((each) => path.resolve(each)),
+    ...(words.pullSecrets === undefined ? {} : { pullSecrets: path.resolve(words.pullSecrets) }),
   };
 }
 

@@ -107,6 +107,8 @@ async function prepareMount(
       hostPath: await pathOf(container, mount, index, volume, context),
       containerPath: mount.mountPath,
       readOnly: mount.readOnly || volume.readOnly,
+      ...(mount.mountPropagation === undefined ? {} : { mountPropagation: mount.mountPropagation }),
+      ...(mount.recursiveReadOnly === undefined ? {} : { recursiveReadOnly: mount.recursiveReadOnly }),
     };
   } catch (error) {
     const what = `volume ${mount.name} at ${mount.mountPath} of container ${container.name}`;

@@ -2,6 +2,7 @@
 import type { AuthConfig } from '@podwire/cri';
 import { hasCode } from '@podwire/linux';
 import fs from 'node:fs/promises';
+import path from 'node:path';
 import type { Pod } from '../pod/pod.js';
 import { parseImageName } from './image-name.js';
 
@@ -11,19 +12,35 @@ export type FindCredentials = (image: string, pod: Pod) => Promise<readonly Auth
 export interface CredentialOptions {
   /** Files for all pods, each a dockerconfigjson or dockercfg. */
   readonly files: readonly string[];
-  /** The file of a pull secret, by namespace and name. */
-  readonly secretFile?: (namespace: string, name: string) => string | undefined;
+  /** For `imagePullSecrets`; none is found when absent. */
+  readonly findPullSecret?: FindPullSecret;
 }
+
+/**
+ * The text of a pod's pull secret, a dockerconfigjson or dockercfg. Undefined where there is none: the pull goes on without it, as the
+ * kubelet has it.
+ */
+export type FindPullSecret = (pod: Pod, name: string) => Promise<string | undefined>;
 
 export const anonymous: FindCredentials = () => Promise.resolve([]);
 
 /** The pod's own secrets come first. Files are read at every pull, so that a new password counts at once. */
-export function createCredentials({ files, secretFile }: CredentialOptions): FindCredentials {
-  return async (image, { metadata, spec }) => {
-    const secrets = spec.imagePullSecrets.map(({ name }) => secretFile?.(metadata.namespace, name));
-    const all = [...secrets.filter((file) => file !== undefined), ...files];
-    const entries = await Promise.all(all.map(readFile));
-    return entries.flatMap((each) => matchCredentials(each, image));
+export function createCredentials({ files, findPullSecret }: CredentialOptions): FindCredentials {
+  return async (image, pod) => {
+    const secrets = pod.spec.imagePullSecrets.map(async ({ name }) =>
+      parse(`the pull secret ${name}`, await findPullSecret?.(pod, name)),
+    );
+    const all = [...secrets, ...files.map(async (file) => parse(file, await readIfThere(file)))];
+    return (await Promise.all(all)).flatMap((each) => matchCredentials(each, image));
+  };
+}
+
+/** Secrets of pods that no API server has: `<directory>/<namespace>/<name>.json`, each as `docker login` writes them. */
+export function createPullSecretFiles(directory: string): FindPullSecret {
+  return ({ metadata: { namespace } }, name) => {
+    // The names come from a manifest, which may say `../..`.
+    const isSafe = [namespace, name].every((each) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(each));
+    return isSafe ? readIfThere(path.join(directory, namespace, `${name}.json`)) : Promise.resolve(undefined);
   };
 }
 
@@ -34,18 +51,21 @@ export interface CredentialEntry {
 }
 
 /** A file that is not there has no credentials, as the kubelet has it. */
-async function readFile(file: string): Promise<readonly CredentialEntry[]> {
-  let text: string;
+async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    text = await fs.readFile(file, 'utf8');
+    return await fs.readFile(file, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+function parse(what: string, text: string | undefined): readonly CredentialEntry[] {
+  if (text === undefined) return [];
   try {
     return parseDockerConfig(text);
   } catch (error) {
-    throw new Error(`${file} is no docker configuration`, { cause: error });
+    throw new Error(`${what} is no docker configuration`, { cause: error });
   }
 }
 

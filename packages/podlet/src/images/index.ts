@@ -4,7 +4,14 @@ export {
   type ImageCollector,
   type ImageCollectorOptions,
 } from './collect-images.js';
-export { anonymous, createCredentials, type CredentialOptions, type FindCredentials } from './credentials.js';
+export {
+  anonymous,
+  createCredentials,
+  createPullSecretFiles,
+  type CredentialOptions,
+  type FindCredentials,
+  type FindPullSecret,
+} from './credentials.js';
 export {
   createEnsureImage,
   type EnsureImageOptions,

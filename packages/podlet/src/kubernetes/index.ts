@@ -3,4 +3,5 @@ export { createKubernetesClient, type KubernetesClient, KubernetesError } from '
 export { createConfigMapFinder } from './config-maps.js';
 export { createEventWriter, type EventWriter, type EventWriterOptions } from './event-writer.js';
 export { type ClusterAccess, loadInCluster, loadKubeconfig } from './kubeconfig.js';
+export { createPullSecretFinder } from './pull-secrets.js';
 export { createStatusWriter, type StatusWriter, type StatusWriterOptions } from './status-writer.js';

@@ -11,6 +11,7 @@ import type {
   Prober,
 } from '../parts.js';
 import type { Pod, PodStatus } from '../pod/pod.js';
+import type { RuntimeHealth } from './runtime-health.js';
 import type { RuntimeView } from './runtime-view.js';
 import type { Semaphore } from './semaphore.js';
 import type { LoopSettings } from './settings.js';
@@ -61,6 +62,7 @@ export interface StepDependencies {
   readonly sandboxes: Semaphore;
   /** Why pods cannot get a network now. */
   readonly networkProblem: () => string | undefined;
+  readonly features: RuntimeHealth['features'];
   readonly tracer: Tracer;
   readonly record: (span: Span) => void;
   /** Milliseconds since the epoch with a fraction: the clock of spans. */

@@ -1,4 +1,4 @@
-import type { CriRuntime, RuntimeCondition } from '@podwire/cri';
+import type { CriRuntime, RuntimeCondition, RuntimeHandlerFeatures } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import type { Clock } from '../contract.js';
 import { repeat } from './cadence.js';
@@ -10,6 +10,8 @@ export interface RuntimeHealth {
   problem(): string | undefined;
   /** Why pods cannot get a network; the rest may go on. */
   networkProblem(): string | undefined;
+  /** What the runtime has told of a handler; the empty name is the default one's. Undefined where it tells nothing. */
+  features(handler: string): RuntimeHandlerFeatures | undefined;
   /** A listing has succeeded. */
   noteRelist(): void;
   run(signal: AbortSignal): Promise<void>;
@@ -28,13 +30,17 @@ interface Health {
   relistAt: number | undefined;
   runtime: string | undefined;
   network: string | undefined;
+  features: ReadonlyMap<string, RuntimeHandlerFeatures | undefined>;
 }
 
 const shortestRetryMs = 100;
 
 export function createRuntimeHealth(options: RuntimeHealthOptions): RuntimeHealth {
   const { clock, settings } = options;
-  const health: Health = { statusAt: undefined, relistAt: undefined, runtime: undefined, network: undefined };
+  const health: Health = {
+    ...{ statusAt: undefined, relistAt: undefined, runtime: undefined, network: undefined },
+    features: new Map(),
+  };
   let retry = shortestRetryMs;
   const problem = () => findProblem(health, clock.elapsed(), settings);
   const pause = () => {
@@ -47,6 +53,7 @@ export function createRuntimeHealth(options: RuntimeHealthOptions): RuntimeHealt
   return {
     problem,
     networkProblem: () => health.network,
+    features: (handler) => health.features.get(handler),
     noteRelist: () => {
       health.relistAt = clock.elapsed();
     },
@@ -80,7 +87,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<() => void> {
   try {
-    const { status } = await runtime.status(
+    const { status, runtimeHandlers } = await runtime.status(
       { verbose: false },
       { signal, timeoutMs: settings.callTimeoutMs },
     );
@@ -88,6 +95,7 @@ async function ask(
       health.statusAt = clock.elapsed();
       health.runtime = judge(status?.conditions ?? [], 'RuntimeReady');
       health.network = judge(status?.conditions ?? [], 'NetworkReady');
+      health.features = new Map(runtimeHandlers.map(({ name, features }) => [name, features]));
     };
   } catch (error) {
     const dead = health.statusAt === undefined || clock.elapsed() - health.statusAt > settings.statusDeadMs;

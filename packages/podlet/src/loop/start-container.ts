@@ -148,6 +148,8 @@ function buildConfig(step: Step, place: Place, start: StartAction, further: Furt
     addresses: place.addresses,
     ...(place.hostsFile === undefined ? {} : { hostsFile: place.hostsFile }),
     ...further,
+    recursiveReadOnly:
+      step.features(worker.pod.spec.runtimeClassName ?? '')?.recursiveReadOnlyMounts ?? false,
     node: step.node,
     directories: step.directories,
   });

@@ -22,6 +22,7 @@ export function checkContainer(
   checkMounts(container, spec, path, report);
   checkResources(container, path, report);
   checkPrivileges(container, path, report);
+  checkPropagation(container, path, report);
   checkNamedPorts(container, path, report);
 }
 
@@ -68,6 +69,19 @@ function checkMounts({ volumeMounts }: Container, { volumes }: PodSpec, path: Pa
     path: at(index, 'mountPath'),
   }));
   reportDoubles(places, 'a mount at', report);
+}
+
+/** What the API server refuses as well. */
+function checkPropagation({ volumeMounts, securityContext }: Container, path: Path, report: Report): void {
+  for (const [index, mount] of volumeMounts.entries()) {
+    const { mountPropagation = 'None', recursiveReadOnly = 'Disabled', readOnly } = mount;
+    const at = (key: string): Path => [...path, 'volumeMounts', index, key];
+    if (mountPropagation === 'Bidirectional' && securityContext.privileged !== true)
+      report(at('mountPropagation'), 'Bidirectional needs a container with securityContext.privileged');
+    if (recursiveReadOnly === 'Disabled') continue;
+    if (!readOnly) report(at('recursiveReadOnly'), 'needs readOnly: true');
+    if (mountPropagation !== 'None') report(at('recursiveReadOnly'), 'cannot be had with mountPropagation');
+  }
 }
 
 /** Thousandths are the smallest part of a CPU. */

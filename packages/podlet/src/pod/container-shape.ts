@@ -137,22 +137,16 @@ const mountPath: Maybe<string> = (field) => {
   return value;
 };
 
-const noPropagation: Maybe<string> = (field) => {
-  const value = text(field);
-  if (!field.context.strict || value === undefined || value === 'None') return value;
-  field.complain(`is not supported: mounts do not travel between pod and node; leave it out`);
-  return undefined;
-};
-
 const volumeMount = object(
   {
     name: required(text, ''),
     mountPath: required(mountPath, ''),
     subPath: pathWithin,
     readOnly: withDefault(flag, false),
-    mountPropagation: noPropagation,
+    mountPropagation: oneOf('None', 'HostToContainer', 'Bidirectional'),
+    recursiveReadOnly: oneOf('Disabled', 'IfPossible', 'Enabled'),
   },
-  { kept: ['recursiveReadOnly'], refused: { subPathExpr: 'write the path into subPath' } },
+  { refused: { subPathExpr: 'write the path into subPath' } },
 );
 
 /** Those of devices and huge pages would have to come from somewhere. */

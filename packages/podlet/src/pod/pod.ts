@@ -130,6 +130,10 @@ export interface VolumeMount {
   readonly mountPath: string;
   readonly subPath?: string;
   readonly readOnly: boolean;
+  /** `None`, `HostToContainer`, `Bidirectional`. */
+  readonly mountPropagation?: string;
+  /** `Disabled`, `IfPossible`, `Enabled`. */
+  readonly recursiveReadOnly?: string;
 }
 
 export interface ContainerSecurityContext {

@@ -1,14 +1,15 @@
-import { type ContainerConfig, type LinuxContainerConfig, type Mount, MountPropagation } from '@podwire/cri';
+import type { ContainerConfig, LinuxContainerConfig } from '@podwire/cri';
 import type { BuildContainerConfig, ContainerWish, PreparedMount } from '../parts.js';
 import { buildEnvironment } from './environment.js';
 import { expandVariables } from './expand.js';
 import { buildContainerAnnotations, containerLabels } from './identity.js';
 import { containerLogPath } from './log-paths.js';
+import { toMount } from './mounts.js';
 import { containerLimits } from './resources.js';
 import { containerSecurity } from './security.js';
 
 export const buildContainerConfig: BuildContainerConfig = (wish) => {
-  const { pod, container, attempt } = wish;
+  const { pod, container, attempt, recursiveReadOnly = false } = wish;
   const environment = wishedEnvironment(wish);
   const expand = (text: string) => expandVariables(text, (name) => environment.get(name));
   return {
@@ -18,7 +19,7 @@ export const buildContainerConfig: BuildContainerConfig = (wish) => {
     args: (container.args ?? []).map(expand),
     workingDir: container.workingDir ?? '',
     envs: [...environment].map(([key, value]) => ({ key, value })),
-    mounts: wishedMounts(wish).map(toMount),
+    mounts: wishedMounts(wish).map((mount) => toMount(mount, { container, recursiveReadOnly })),
     devices: [],
     CDIDevices: [],
     labels: containerLabels(pod, container),
@@ -64,20 +65,6 @@ function managedFile(hostPath: string, containerPath: string): PreparedMount {
 
 function withoutSlash(path: string): string {
   return path.replace(/(?<=.)\/+$/, '');
-}
-
-function toMount({ hostPath, containerPath, readOnly }: PreparedMount): Mount {
-  return {
-    hostPath,
-    // Runtimes refuse a relative path; manifests may have one (Windows has drives).
-    containerPath: containerPath.startsWith('/') ? containerPath : `/${containerPath}`,
-    readonly: readOnly,
-    selinuxRelabel: false,
-    propagation: MountPropagation.PROPAGATION_PRIVATE,
-    uidMappings: [],
-    gidMappings: [],
-    recursiveReadOnly: false,
-  };
 }
 
 function linuxConfig({ pod, container, node, imageUser, directories }: ContainerWish): LinuxContainerConfig {

@@ -6,13 +6,13 @@ import type { FindConfigMap } from '../../src/files/config-map.js';
 import { createPodPreparation } from '../../src/files/preparation.js';
 import { readMountPoints } from '../../src/files/mounts.js';
 import { readApiPod } from '../../src/pod/manifests.js';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod, VolumeMount } from '../../src/pod/pod.js';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
 import { recordMounts, temporaryDirectories } from './temporary.js';
 
 const temporary = temporaryDirectories();
 const live = new AbortController().signal;
-const mountAt = (name: string, mountPath: string, more: { readOnly?: boolean; subPath?: string } = {}) => ({
+const mountAt = (name: string, mountPath: string, more: Partial<VolumeMount> = {}) => ({
   name,
   mountPath,
   readOnly: false,
@@ -53,7 +53,11 @@ describe('prepare', () => {
           volumeMounts: [
             mountAt('shm', '/dev/shm'),
             mountAt('conf', '/etc/app'),
-            mountAt('host', '/h', { readOnly: true }),
+            mountAt('host', '/h', {
+              readOnly: true,
+              mountPropagation: 'HostToContainer',
+              recursiveReadOnly: 'Disabled',
+            }),
           ],
         }),
       ],
@@ -65,7 +69,10 @@ describe('prepare', () => {
     expect(prepared.get('main')).toEqual([
       { hostPath: below(pod, 'volumes/empty-dir/shm'), containerPath: '/dev/shm', readOnly: false },
       { hostPath: below(pod, 'volumes/config-map/conf'), containerPath: '/etc/app', readOnly: true },
-      { hostPath: '/etc', containerPath: '/h', readOnly: true },
+      {
+        ...{ hostPath: '/etc', containerPath: '/h', readOnly: true },
+        ...{ mountPropagation: 'HostToContainer', recursiveReadOnly: 'Disabled' },
+      },
     ]);
     expect([...mounts.table]).toEqual([[below(pod, 'volumes/empty-dir/shm'), 'tmpfs 65536']]);
     expect(fs.readFileSync(below(pod, 'volumes/config-map/conf/key'), 'utf8')).toBe('value');

@@ -1,7 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createCredentials, matchCredentials, parseDockerConfig } from '../../src/images/credentials.js';
+import {
+  createCredentials,
+  createPullSecretFiles,
+  matchCredentials,
+  parseDockerConfig,
+} from '../../src/images/credentials.js';
 import { temporaryDirectories } from '../files/temporary.js';
 import { makePod } from '../wishes/make-pod.js';
 
@@ -80,17 +85,19 @@ describe('matching', () => {
 
 test('secrets of the pod come before the files of the node, and are read at each pull', async () => {
   const root = temporary();
-  const write = (name: string, user: string) =>
+  const write = (name: string, user: string) => {
+    fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
     fs.writeFileSync(path.join(root, name), config({ 'r.example': { auth: encode(user, 'p') } }));
+  };
   const find = createCredentials({
     files: [path.join(root, 'node.json'), path.join(root, 'missing.json')],
-    secretFile: (namespace, name) => path.join(root, `${namespace}-${name}.json`),
+    findPullSecret: createPullSecretFiles(path.join(root, 'secrets')),
   });
-  const pod = makePod({ imagePullSecrets: [{ name: 'team' }, { name: 'gone' }] });
+  const pod = makePod({ imagePullSecrets: [{ name: 'team' }, { name: 'gone' }, { name: '../../node' }] });
   const found = async () => (await find('r.example/app', pod)).map(({ username }) => username);
   write('node.json', 'node');
   expect(await found()).toEqual(['node']);
-  write('shop-team.json', 'team');
+  write('secrets/shop/team.json', 'team');
   expect(await found()).toEqual(['team', 'node']);
   fs.writeFileSync(path.join(root, 'node.json'), '{"auths": secret');
   await expect(found()).rejects.toThrow(/node\.json is no docker configuration$/);

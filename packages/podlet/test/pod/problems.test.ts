@@ -155,7 +155,22 @@ describe('containers', () => {
     [
       'volumeMounts: [{name: data, mountPath: /a, mountPropagation: Bidirectional}]',
       'volumeMounts[0].mountPropagation',
-      /^is not supported/,
+      /^Bidirectional needs a container with securityContext.privileged$/,
+    ],
+    [
+      'volumeMounts: [{name: data, mountPath: /a, mountPropagation: Both}]',
+      'volumeMounts[0].mountPropagation',
+      /^must be None or HostToContainer or Bidirectional/,
+    ],
+    [
+      'volumeMounts: [{name: data, mountPath: /a, recursiveReadOnly: Enabled}]',
+      'volumeMounts[0].recursiveReadOnly',
+      'needs readOnly: true',
+    ],
+    [
+      'volumeMounts: [{name: data, mountPath: /a, readOnly: true, recursiveReadOnly: IfPossible, mountPropagation: HostToContainer}]',
+      'volumeMounts[0].recursiveReadOnly',
+      'cannot be had with mountPropagation',
     ],
     ['volumeDevices: []', 'volumeDevices', /^is not supported/],
     ['resources: {limits: {cpu: much}}', 'resources.limits.cpu', /^must be a quantity/],

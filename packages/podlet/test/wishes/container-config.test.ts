@@ -1,4 +1,4 @@
-import { SecurityProfile_ProfileType } from '@podwire/cri';
+import { MountPropagation, SecurityProfile_ProfileType } from '@podwire/cri';
 import { describe, expect, test } from 'vitest';
 import type { ContainerWish, ImageUser } from '../../src/parts.js';
 import type { Container, PodSecurityContext } from '../../src/pod/pod.js';
@@ -62,6 +62,41 @@ describe('mounts', () => {
       [containerPath, hostPath, readonly].join(' '),
     );
   };
+
+  const asked = (more: object, wish: Partial<ContainerWish> = {}, container: Partial<Container> = {}) => {
+    const mounts = [{ hostPath: '/v', containerPath: '/data', readOnly: true, ...more }];
+    const prepared = { mounts: new Map([['main', mounts]]), configMaps: new Map() };
+    return build(container, { ...wish, prepared }).mounts[0];
+  };
+  const privileged = { securityContext: { privileged: true } };
+
+  test.each([
+    ['None', {}, MountPropagation.PROPAGATION_PRIVATE],
+    ['HostToContainer', {}, MountPropagation.PROPAGATION_HOST_TO_CONTAINER],
+    ['Bidirectional', privileged, MountPropagation.PROPAGATION_BIDIRECTIONAL],
+  ])('mountPropagation %s', (mountPropagation, container, propagation) => {
+    expect(asked({ mountPropagation }, {}, container)).toMatchObject({ propagation });
+  });
+
+  test.each([
+    ['Disabled', true, false],
+    ['IfPossible', true, true],
+    ['IfPossible', false, false],
+    ['Enabled', true, true],
+  ])('recursiveReadOnly %s with a runtime that can do it: %s', (wanted, can, recursiveReadOnly) => {
+    const mount = asked({ recursiveReadOnly: wanted }, { recursiveReadOnly: can });
+    expect(mount).toMatchObject({ readonly: true, recursiveReadOnly });
+  });
+
+  test.each([
+    [{ mountPropagation: 'Bidirectional' }, /needs a privileged container/],
+    [{ mountPropagation: 'Both' }, /is unknown/],
+    [{ recursiveReadOnly: 'Enabled' }, /this runtime cannot do that/],
+    [{ recursiveReadOnly: 'IfPossible', readOnly: false }, /needs readOnly/],
+    [{ recursiveReadOnly: 'IfPossible', mountPropagation: 'HostToContainer' }, /cannot be had/],
+  ])('%j is refused, also of a pod of the API', (more, words) => {
+    expect(() => asked(more)).toThrow(words);
+  });
 
   test('volumes, the hosts file and the termination log', () => {
     expect(paths(['/data'])).toEqual([
