@@ -20,6 +20,7 @@ import { createNetworks } from './networks.js';
 import type { HostView } from './node/host-view.js';
 import type { Namespaces } from './node/namespaces.js';
 import { createNodeState } from './node/node.js';
+import type { RouterHistory } from './node/router-history.js';
 import { createReconcileLoop, type ReconcileLoop } from './reconcile-loop.js';
 import { createTraceLog, type Trace } from './trace.js';
 
@@ -31,6 +32,7 @@ export interface AgentDependencies {
   readonly createIpam: (options: IpamOptions) => Ipam;
   readonly namespaces: Namespaces;
   readonly readHost: () => HostView;
+  readonly routerHistory?: RouterHistory;
   readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
   /** Milliseconds since the epoch. */
   readonly clock: Clock;
@@ -81,11 +83,15 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
     ...rest,
     ...(cluster === undefined ? {} : { blockSource: (network: string) => cluster.blockSource(network) }),
   });
-  const facts = cluster === undefined ? {} : { cluster: cluster.facts };
+  const { readHost, routerHistory } = dependencies;
+  const facts = {
+    ...(cluster === undefined ? {} : { cluster: cluster.facts }),
+    ...(routerHistory === undefined ? {} : { routerHistory }),
+  };
   return {
     ...rest,
     networks,
-    node: createNodeState({ name: config.nodeName, networks, readHost: rest.readHost, ...facts }),
+    node: createNodeState({ name: config.nodeName, networks, readHost, ...facts }),
     endpoints: createEndpointRegistry(),
     ports: createHostPorts(),
     locks: createLocks(),

@@ -11,7 +11,7 @@ import {
   type RecordFiles,
 } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
-import { peerCredentials, warmThreadPool } from '@podwire/linux';
+import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
 import { openRouteConnection } from '@podwire/netlink';
 import { createRoutedModel } from '@podwire/network-routed';
 import { systemClock } from '@podwire/rim';
@@ -28,6 +28,8 @@ import type { AgentConfig } from './config/index.js';
 import { createLog, type Log } from './log.js';
 import { readKernelHost } from './node/kernel-host-view.js';
 import { createNamespaces } from './node/namespaces.js';
+import { openRouterHistory } from './node/router-history.js';
+import { readKernelRouter } from './node/router-view.js';
 import { claimNetworkNamespace, lockStateDirectory } from './own-node.js';
 import type { Trace } from './trace.js';
 import { openTraceExport } from './trace-export.js';
@@ -107,6 +109,11 @@ function openDependencies(
     createIpam,
     namespaces: createNamespaces(),
     readHost: () => readKernelHost(hostConnection),
+    routerHistory: openRouterHistory(
+      () => readKernelRouter(hostConnection),
+      openStateFiles(config.stateDir),
+      readBootId(),
+    ),
     peerCredentials,
     clock: Date.now,
     elapsed: () => performance.now(),

@@ -42,7 +42,7 @@ export async function runStep(
       if (mode === 'replace' || step.side === 'pod') return replaceEntries(step, session);
       return sendEach(step, session, encodeCreation);
     case 'parameter':
-      return each(step, (resource) => setParameter(resource as Sysctl, session));
+      return setParameters(step, session);
     case 'elements':
       if (mode === 'create') return changeElements(step, session, 'add');
       return changeEachElement(step, session, mode);
@@ -249,6 +249,18 @@ function send(step: Step, session: Session, requests: NetlinkRequest[], origins:
 
 function raise(error: unknown): never {
   throw error;
+}
+
+/** In their order, and none behind one that was refused: it may be there for what the next one does. */
+function setParameters(step: Step, session: Session): Failure[] {
+  for (const [index, resource] of step.resources.entries()) {
+    try {
+      setParameter(resource as Sysctl, session);
+    } catch (error) {
+      return step.resources.slice(index).map((left) => ({ resource: left, error }));
+    }
+  }
+  return [];
 }
 
 function setParameter(parameter: Sysctl, session: Session): void {

@@ -42,3 +42,34 @@ test('elements of a set that packets fill are no leftovers', async () => {
   expect(changes.map(({ what }) => what)).toEqual(['element 80 of set ours']);
   expect(system.nftables.listElements('inet', 'podwire', 'seen')).toHaveLength(1);
 });
+
+test('a node does not forward before its packet filter stands', async () => {
+  const system = createFakeSystem();
+  const engine = createEngine({ kernel: system });
+  const node: Owned = {
+    owner: 'node',
+    resources: [
+      { kind: 'nft-table', family: 'inet', name: 'podwire', body: 'chain forward { }' },
+      { kind: 'sysctl', in: 'host', key: 'net/ipv4/ip_forward', value: '1' },
+      { kind: 'route', in: 'host', type: 'blackhole', destination: '10.9.0.0/26' },
+    ],
+  };
+  system.nftables.inject({ method: 'applyTable', code: 'ENOENT' });
+  const changes = await engine.reconcile([node], call());
+  expect(changes.map(({ action }) => action)).toEqual(['failed', 'failed', 'repaired']);
+  expect(system.host.parameters.read('net/ipv4/ip_forward')).toBe('0');
+  await engine.reconcile([node], call());
+  expect(system.host.parameters.read('net/ipv4/ip_forward')).toBe('1');
+});
+
+test('no parameter is set behind one that was refused', async () => {
+  const system = createFakeSystem();
+  const engine = createEngine({ kernel: system });
+  const sysctl = { kind: 'sysctl', in: 'host', value: '1' } as const;
+  const keys = ['net/ipv6/conf/none', 'net/ipv6/conf/all/forwarding'];
+  const node: Owned = { owner: 'node', resources: keys.map((key) => ({ ...sysctl, key })) };
+  await expect(engine.apply(node, call())).rejects.toMatchObject({ code: 'KERNEL_REFUSED' });
+  const changes = await engine.reconcile([node], call());
+  expect(changes.map(({ action }) => action)).toEqual(['failed', 'failed']);
+  expect(system.host.parameters.read(keys[1]!)).toBe('0');
+});

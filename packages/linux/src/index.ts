@@ -1,3 +1,4 @@
+export { readBootId } from './boot.js';
 export {
   type CheckpointFiles,
   type CheckpointOptions,

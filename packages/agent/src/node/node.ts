@@ -1,13 +1,18 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
-import type { NodeView, PoolView, TunnelView, UnderlayView } from '@podwire/network-contract';
+import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from '@podwire/network-contract';
 import { podMtu } from '@podwire/network-routed';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import type { Network } from '../networks.js';
 import { discoverMtu, type HostView } from './host-view.js';
+import type { RouterHistory } from './router-history.js';
 
 export interface NodeState {
-  /** Looks at the host again. Pods that are wired keep the MTU they have. */
+  /**
+   * Looks at the host again, and writes down what it does as a router before anything of it is changed. Pods that are wired keep the
+   * MTU they have.
+   * @throws PodwireError RECORD_IO
+   */
   rediscover(): void;
   view(network: Network): NodeView;
   /** Everything the node must have now, for the whole of its networks and blocks. */
@@ -40,12 +45,16 @@ export interface NodeOptions {
   readonly name: string;
   readonly networks: readonly Network[];
   readonly readHost: () => HostView;
+  /** Absent where only plans are made. */
+  readonly routerHistory?: RouterHistory;
   /** Absent on a node that is alone. */
   readonly cluster?: ClusterFacts;
 }
 
-export function createNodeState({ name, networks, readHost, cluster }: NodeOptions): NodeState {
+export function createNodeState(options: NodeOptions): NodeState {
+  const { name, networks, readHost, routerHistory, cluster } = options;
   let host = readHost();
+  let router: RouterBefore | undefined;
   /** Looked for once: a node has as many links as pods, and an ADD asks several times. */
   let hostMtu = discoverMtu(host);
   /** By their texts, since they are compared by value. */
@@ -68,15 +77,17 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
     mtu: network.mtu ?? hostMtu,
     ipv4: true,
     ipv6: host.ipv6,
+    ...(router === undefined ? {} : { router }),
     ...(cluster === undefined ? {} : viewInCluster(network, cluster)),
   });
 
   const owned = (): Owned => ({
     owner: 'node',
     resources: withoutDoubles([
-      ...networks.flatMap((network) => network.model.planNode(view(network))),
+      // First: the node must not forward before it knows for whom.
       // What stays within the cluster is not masqueraded, whether this node has the network or not.
       ...planNodeTraffic(networks.map(view), cluster?.otherPools),
+      ...networks.flatMap((network) => network.model.planNode(view(network))),
     ]),
   });
 
@@ -125,6 +136,7 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
     rediscover() {
       host = readHost();
       hostMtu = discoverMtu(host);
+      router = routerHistory?.look(familiesOf(networks, host));
     },
     view,
     owned,
@@ -143,6 +155,13 @@ export function createNodeState({ name, networks, readHost, cluster }: NodeOptio
       return alone(() => syncNow(engine, options));
     },
   };
+}
+
+/** Those that pods have, as far as the node speaks them. */
+function familiesOf(networks: readonly Network[], { ipv6 }: HostView): (4 | 6)[] {
+  const cidrs = networks.flatMap(({ view }) => view.pools.map(({ cidr }) => cidr));
+  const has = (family: 4 | 6): boolean => cidrs.some((cidr) => cidr.includes(':') === (family === 6));
+  return ([4, 6] as const).filter((family) => has(family) && (family === 4 || ipv6));
 }
 
 function viewInCluster(network: Network, cluster: ClusterFacts): Partial<NodeView> {

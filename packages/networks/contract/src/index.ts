@@ -73,6 +73,16 @@ export interface NetworkView {
   readonly pools: readonly PoolView[];
 }
 
+/** What the node did with packets of others before Podwire made a router of it. */
+export interface RouterBefore {
+  /** Whether it forwarded; a family is absent as long as nobody needs to know. */
+  readonly forwarded: { readonly 4?: boolean; readonly 6?: boolean };
+  /** Names of its bridges, by the family whose forwarding was about to be switched on. */
+  readonly bridges: Readonly<Record<4 | 6, readonly string[]>>;
+  /** Links, `default` for those to come, that take IPv6 routes from router advertisements: `accept_ra` is 1 or 2. */
+  readonly advertised: readonly string[];
+}
+
 /** What the node is and owns now; `blocks` are the prefixes this node hands out of. */
 export interface NodeView {
   readonly name: string;
@@ -83,6 +93,8 @@ export interface NodeView {
   /** Whether the node speaks the family at all. */
   readonly ipv4: boolean;
   readonly ipv6: boolean;
+  /** Absent where nobody looked: then it is as if the node had forwarded before. */
+  readonly router?: RouterBefore;
   /** Both only in a cluster. */
   readonly underlay?: UnderlayView;
   readonly tunnel?: TunnelView;

@@ -7,6 +7,7 @@ import { familiesOf, type PodAddress } from './pod-addresses.js';
 export function planHostSide(link: string, addresses: readonly PodAddress[], node: NodeView): Resource[] {
   return [
     ...parameters(link, addresses),
+    ...listenToNoRouter(link, node),
     ...linkLocal(link, addresses, node),
     { kind: 'link-up', in: 'host', link },
     ...addresses.map((address) => podRoute(link, address)),
@@ -33,6 +34,12 @@ function parameters(link: string, addresses: readonly PodAddress[]): Sysctl[] {
       : parameter(`net/ipv6/conf/${link}/disable_ipv6`, '0'),
   );
   return [parameter(`net/ipv4/conf/${link}/rp_filter`, '1'), ...ofFamilies];
+}
+
+/** The node's default for new interfaces, which the node's plan may have raised, is for its own networks. */
+function listenToNoRouter(link: string, { router }: NodeView): Sysctl[] {
+  if (router?.forwarded[6] !== false || !router.advertised.includes('default')) return [];
+  return [{ kind: 'sysctl', in: 'host', key: `net/ipv6/conf/${link}/accept_ra`, value: '0' }];
 }
 
 /**

@@ -58,10 +58,9 @@ suite('what a pod may not send', () => {
   });
 
   test('a pod cannot advertise itself as the router of its host', async () => {
-    const sourceFile = path.resolve(import.meta.dirname, '../../test/native/advertise.c');
     const routes = (): Promise<string> => host.namespace.run(['ip', '-6', 'route', 'show', 'proto', 'ra']);
     const advertise = async (): Promise<void> => {
-      await a.namespace.run([nativeProgram('advertise', { sourceFile }), 'eth0']);
+      await a.namespace.run([nativeProgram('advertise'), 'eth0']);
     };
     // An advertisement must come from a link-local address, and the kernel's own is still being checked for duplicates.
     await a.namespace.ip('addr add fe80::a/64 dev eth0 nodad');

@@ -6,7 +6,14 @@ import { createRoutedModel } from '@podwire/network-routed';
 const model = createRoutedModel();
 const node: NodeView = {
   name: 'node1',
-  network: { name: 'default', model: 'routed', pools: [] },
+  network: {
+    name: 'default',
+    model: 'routed',
+    pools: [
+      { name: 'ipv4', cidr: '10.244.0.0/16', natOutgoing: true },
+      { name: 'ipv6', cidr: 'fd00:244::/48', natOutgoing: true },
+    ],
+  },
   blocks: ['10.244.0.0/26', 'fd00:244::/122'],
   mtu: 1450,
   ipv4: true,
@@ -38,6 +45,34 @@ test('a node forwards and ends what nobody has', () => {
 test('a node without IPv6 is not asked for it', () => {
   const keys = model.planNode({ ...node, ipv6: false, blocks: [] }).map((one) => 'key' in one && one.key);
   expect(keys).toEqual(['net/ipv4/ip_forward', 'net/ipv4/conf/default/forwarding']);
+});
+
+test('a node forwards only what it has pools of', () => {
+  const [, ...onlyIPv6] = node.network.pools;
+  const network = { ...node.network, pools: onlyIPv6 };
+  const keys = model.planNode({ ...node, network, blocks: [] }).map((one) => 'key' in one && one.key);
+  expect(keys).toEqual(['net/ipv6/conf/all/forwarding']);
+});
+
+test('links that listened to router advertisements go on, and are told so before the node is a router', () => {
+  const router = {
+    forwarded: { 4: true, 6: false },
+    bridges: { 4: [], 6: [] },
+    advertised: ['default', 'eth0'],
+  };
+  const keysOf = (before: typeof router): string[] =>
+    model
+      .planNode({ ...node, router: before })
+      .flatMap((one) => (one.kind === 'sysctl' && one.value === '2' ? [one.key] : []));
+  expect(keysOf(router)).toEqual(['net/ipv6/conf/default/accept_ra', 'net/ipv6/conf/eth0/accept_ra']);
+  const keys = model.planNode({ ...node, router }).flatMap((one) => (one.kind === 'sysctl' ? [one.key] : []));
+  expect(keys.at(-1)).toBe('net/ipv6/conf/all/forwarding');
+  const keysOfPod = model
+    .planEndpoint(pod, { ...node, router })
+    .resources.flatMap((one) => ('key' in one ? [one.key] : []));
+  expect(keysOfPod).toContain(`net/ipv6/conf/${cali}/accept_ra`);
+  // A router listened to nobody.
+  expect(keysOf({ ...router, forwarded: { 4: false, 6: true } })).toEqual([]);
 });
 
 test('a dual-stack pod', () => {

@@ -1,6 +1,7 @@
 import { containsPrefix, formatPrefix, parsePrefix, type Family, type Prefix } from '@podwire/addresses';
 import type { NftTable } from '@podwire/engine';
 import type { NodeView, PoolView } from '@podwire/network-contract';
+import { forwardGuard } from './forward-guard.js';
 import { podLinkPrefix } from './link-names.js';
 import { trafficTable } from './traffic-table.js';
 import { type TunnelRules, tunnelRules } from './tunnel-rules.js';
@@ -87,7 +88,7 @@ chain masquerade_hostports {
 }`;
 
 /**
- * The packet filter of a node: spoofing protection, tunnels, host ports, masquerading. Pure text from the configuration of its
+ * The packet filter of a node: spoofing protection, tunnels, host ports, masquerading, and no forwarding for others. Pure text from the configuration of its
  * networks, so the same configuration gives the same digest; pods and peers add elements and never rules.
  * @param networks one view for each network of this node, with all pools, also those that hand nothing out any more
  * @param elsewhere pools of the cluster that belong to no network of this node
@@ -106,7 +107,7 @@ export function planNodeTraffic(
     guard(tunnels),
     hostPorts,
     masqueradeHostPorts(tunnels),
-    masqueradeOutgoing(pools, inside),
+    `${masqueradeOutgoing(pools, inside)}${forwardGuard(networks[0]?.router, inside)}`,
   ].join('\n');
   return [{ kind: 'nft-table', ...trafficTable, body }];
 }

@@ -106,3 +106,25 @@ test('pools of the cluster that this node has no network for are inside too', ()
     'ip saddr <10.2.0.0/16> ip daddr != <10.2.0.0/16, 10.7.0.0/16, 224.0.0.0/4> masquerade fully-random',
   ]);
 });
+
+const routerOf = (forwarded: { 4?: boolean; 6?: boolean }, bridges: readonly string[] = []) => ({
+  forwarded,
+  bridges: { 4: bridges, 6: bridges },
+  advertised: [],
+});
+
+test('what was no router before forwards only for pods, each family for itself', () => {
+  const node = nodeOf('a', ['10.1.0.0/16', true], ['fd00:1::/48', true]);
+  for (const router of [undefined, routerOf({}), routerOf({ 4: true, 6: true })])
+    expect(body({ ...node, ...(router === undefined ? {} : { router }) })).not.toContain('hook forward');
+  const text = body({ ...node, router: routerOf({ 4: false, 6: true }) });
+  expect(text).toContain('meta nfproto ipv4 jump others4\n}');
+  expect(text).not.toContain('others6');
+  expect(text).toContain('chain others4 {\n\tip daddr { 10.1.0.0/16 } accept\n');
+  expect(text).toContain('\tmeta iifkind "bridge" accept\n');
+});
+
+test('a bridge that was there before is one of the node’s own networks', () => {
+  const node = { ...nodeOf('a', ['fd00:1::/48', true]), router: routerOf({ 6: false }, ['br1', 'br0']) };
+  expect(body(node)).toContain('meta oifkind "bridge" oifname != { "br0", "br1" } accept\n\tdrop\n}');
+});

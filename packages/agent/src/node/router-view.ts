@@ -1,0 +1,47 @@
+/** What the node does with packets that are not its own, as the kernel says it now. */
+import fs from 'node:fs';
+import type { Family } from '@podwire/addresses';
+import { isDoomed, LIVE_GROUP } from '@podwire/engine';
+import { hasCode } from '@podwire/linux';
+import { type Link, listLinks, type NetlinkConnection } from '@podwire/netlink';
+
+export interface RouterView {
+  readonly bridges: readonly string[];
+  /** Values of the parameters that Podwire changes, by keys below /proc/sys. Those of its own links are left out. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export const forwardingKeys: Readonly<Record<Family, readonly string[]>> = {
+  4: ['net/ipv4/ip_forward', 'net/ipv4/conf/default/forwarding'],
+  6: ['net/ipv6/conf/all/forwarding'],
+};
+
+export const acceptRaKey = (link: string): string => `net/ipv6/conf/${link}/accept_ra`;
+
+/** Reads the network namespace that the connection is bound to, which must be that of the process. */
+export function readKernelRouter(connection: NetlinkConnection): RouterView {
+  const links = listLinks(connection).filter(isForeign);
+  const keys = [
+    ...forwardingKeys[4],
+    ...forwardingKeys[6],
+    ...['default', ...links.map(({ name }) => name)].map(acceptRaKey),
+  ];
+  const parameters = Object.fromEntries(keys.flatMap(readParameter));
+  return {
+    bridges: links.filter(({ kind }) => kind === 'bridge').map(({ name }) => name),
+    parameters,
+  };
+}
+
+const isForeign = ({ name, group }: Link): boolean =>
+  name !== 'lo' && group !== LIVE_GROUP && !isDoomed({ group });
+
+/** A kernel without IPv6 has no parameters of it, and a link may go at any time. */
+function readParameter(key: string): [string, string][] {
+  try {
+    return [[key, fs.readFileSync(`/proc/sys/${key}`, 'utf8').trim()]];
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
