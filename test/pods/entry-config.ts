@@ -18,7 +18,6 @@ export interface RuntimeConfig {
   readonly bootIdFile: string;
   /** What a boot empties: namespaces that are pinned, and shared memory. */
   readonly netnsDirectory: string;
-  readonly shmDirectory: string;
   readonly network: NetworkPlaces;
   readonly dockerSocket?: string;
   readonly sandboxImage?: string;

@@ -46,7 +46,6 @@ export async function openRuntime(config: RuntimeConfig, faults: FaultPoints): P
       : await createEmbeddedRuntime({
           directory: path.join(config.directory, 'embedded'),
           holder: path.join(repository, 'bin/podwire-hold'),
-          shmDirectory: config.shmDirectory,
           ...{ network, netnsDirectory, bootIdFile, faults, log },
         });
   return { runtime, close: () => runtime.close().finally(() => network.close()) };

@@ -136,7 +136,6 @@ async function prepare(host: PrivateHost, options: MachineOptions): Promise<Bare
     directory: places.state,
     bootIdFile: places.bootId,
     netnsDirectory: places.netns,
-    shmDirectory: places.shm,
     network: {
       configDirectory: places.confDir,
       pluginPath: [places.binDir, '/usr/lib/cni'],

@@ -55,19 +55,37 @@ static _Noreturn void prepare_and_become(struct streams streams, int channel) {
   become_program(&shim.spec, streams, channel);
 }
 
+/* Not before the minder has nothing left that the program could take from it. */
+static void await_minder(int go) {
+  char byte;
+  if (read(go, &byte, 1) != 1) _exit(1);
+  close_fd(&go);
+}
+
 /*
  * Stands between the shim and the program in a shared PID namespace. Processes that lose their parent come to it, not to
  * the namespace's first process; so the shim finds them all below it.
  */
 static _Noreturn void mind(struct streams streams, int channel, int shim_fd) {
-  int status;
+  int status, go, ready;
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   signal(SIGCHLD, SIG_DFL);
+  make_pipe(&go, &ready);
   pid_t program = fork();
   if (program < 0) fail("fork", "");
-  if (program == 0) prepare_and_become(streams, channel);
-  close_fd(&streams.in), close_fd(&streams.out), close_fd(&streams.error), close_fd(&channel);
+  if (program == 0) {
+    close_fd(&ready);
+    await_minder(go);
+    prepare_and_become(streams, channel);
+  }
+  retreat();
+  write_all(ready, "", 1);
+  /* The program can look at us if it may trace processes: nothing of the shim's is left in here but the way to it. */
+  if (dup2(shim_fd, ALIVE_FD + 1) < 0) fail("keep the way to the shim", "");
+  shim_fd = ALIVE_FD + 1;
+  close(STDIN_FILENO), close(STDOUT_FILENO), close(STDERR_FILENO);
+  syscall(SYS_close_range, ALIVE_FD + 2, ~0U, 0);
   for (pid_t pid; (pid = wait(&status)) > 0 || errno == EINTR;)
     if (pid == program) tell_status(shim_fd, status);
   _exit(0);
@@ -230,6 +248,10 @@ static void kill_leftovers(void) {
   if (fd >= 0) close(fd);
   if (length < 0) return;
   text[length] = 0;
+  /* A number that the buffer's end cuts would be another process's. */
+  char *blank = strrchr(text, ' ');
+  if (!blank) return;
+  *blank = 0;
   char *at = text, *end;
   for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end) kill((pid_t)pid, SIGKILL);
 }

@@ -75,7 +75,11 @@ void join_container(const struct spec *spec);
 /* root.c */
 void build_root(const struct spec *spec);
 
+/* retreat.c */
+void retreat(void);
+
 /* process.c */
+void give_up_capabilities(uint64_t keep);
 struct streams {
   int in, out, error; /* the program's ends; `error` is not used with a terminal */
 };

@@ -41,12 +41,18 @@ static void keep_capabilities(uint64_t keep) {
   if (syscall(SYS_capset, &header, words) < 0) fail("set capabilities", "");
 }
 
+void give_up_capabilities(uint64_t keep) {
+  drop_bounding_set(keep);
+  keep_capabilities(keep);
+}
+
 static void become_user(const struct spec *spec) {
   if (setgroups(spec->group_count, spec->groups) < 0) fail("set supplementary groups", "");
   drop_bounding_set(spec->capabilities);
   if (setresgid(spec->gid, spec->gid, spec->gid) < 0) fail("set group", "");
   if (setresuid(spec->uid, spec->uid, spec->uid) < 0) fail("set user", "");
   keep_capabilities(spec->capabilities); /* of another user than root the kernel has taken them already */
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* which a change of user may have set */
   if (spec->no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) fail("set no_new_privs", "");
 }
 

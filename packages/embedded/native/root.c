@@ -102,10 +102,12 @@ static void mount_overlay(const struct spec *spec) {
   make_directory("root", 0755);
   make_directory("layer", 0700);
   make_directory("layer/upper", 0755), make_directory("layer/work", 0700);
-  if (mount("overlay", "root", "overlay", 0, options) < 0) {
+  /* Devices are in /dev only: what a container makes elsewhere, or its image has, cannot be opened. */
+  unsigned long flags = spec->privileged ? 0 : MS_NODEV;
+  if (mount("overlay", "root", "overlay", flags, options) < 0) {
     mount_or_fail("tmpfs", "layer", "tmpfs", 0, "mode=0700");
     make_directory("layer/upper", 0755), make_directory("layer/work", 0700);
-    mount_or_fail("overlay", "root", "overlay", 0, options);
+    mount_or_fail("overlay", "root", "overlay", flags, options);
   }
   close(lower);
 }
@@ -168,7 +170,8 @@ static void make_readonly(const char *path) {
 }
 
 static void make_root_readonly(void) {
-  if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) < 0) fail("make read-only", "/");
+  struct mount_attributes attributes = {.set = MOUNT_ATTR_RDONLY_};
+  if (syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &attributes, sizeof attributes) < 0) fail("make read-only", "/");
 }
 
 /* Called by the process that will be the program, in the container's directory, in all namespaces but the mount one. */

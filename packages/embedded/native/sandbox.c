@@ -11,12 +11,34 @@
 
 static int is(const char *mode, const char *name) { return strcmp(mode, name) == 0; }
 
-/* `net.ipv4.ip_unprivileged_port_start` → `/proc/sys/net/ipv4/ip_unprivileged_port_start`; TypeScript made it a path. */
+/* One part of a path below an open directory; what leads elsewhere is not there. */
+static int open_part(int directory, const char *part, int flags) {
+  if (*part && strcmp(part, ".") != 0 && strcmp(part, "..") != 0) return openat(directory, part, flags | O_NOFOLLOW | O_CLOEXEC);
+  errno = EINVAL;
+  return -1;
+}
+
+/* `net.ipv4.ip_forward` is `net/ipv4/ip_forward` here, which TypeScript has checked. Part by part: it stays below /proc/sys. */
+static int open_sysctl(const char *name) {
+  char text[512];
+  if (strlen(name) >= sizeof text) return errno = ENAMETOOLONG, -1;
+  strcpy(text, name);
+  int at = open("/proc/sys", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  char *part = text;
+  for (char *slash; at >= 0 && (slash = strchr(part, '/')); part = slash + 1) {
+    *slash = 0;
+    int next = open_part(at, part, O_PATH | O_DIRECTORY), why = errno;
+    close(at), at = next, errno = why;
+  }
+  if (at < 0) return -1;
+  int fd = open_part(at, part, O_WRONLY), why = errno;
+  close(at), errno = why;
+  return fd;
+}
+
 static void write_sysctl(const char *name, const char *value) {
-  char file[512];
-  snprintf(file, sizeof file, "/proc/sys/%s", name);
-  int fd = open(file, O_WRONLY | O_CLOEXEC);
-  if (fd < 0 || write(fd, value, strlen(value)) < 0) fail("set", file);
+  int fd = open_sysctl(name);
+  if (fd < 0 || write(fd, value, strlen(value)) < 0) fail("set sysctl", name);
   close(fd);
 }
 
@@ -52,6 +74,29 @@ static _Noreturn void wait_for_ever(int listener) {
   }
 }
 
+/* What the pod can see of us must be gone before anybody starts something in it: the parent hears of it by this pipe. */
+static _Noreturn void hold(int listener, int ready) {
+  retreat();
+  if (ready >= 0) write_all(ready, "", 1), close(ready);
+  close(STDOUT_FILENO);
+  wait_for_ever(listener);
+}
+
+/* Only children get into a new PID namespace. SIGCHLD is ignored, so orphans of the pod vanish by themselves. */
+static _Noreturn void hold_processes(int listener) {
+  int ends[2];
+  char byte;
+  pid_t pid;
+  if (pipe2(ends, O_CLOEXEC) < 0) fail("make a pipe", "");
+  if (unshare(CLONE_NEWPID) < 0 || (pid = fork()) < 0) fail("make a PID namespace", "");
+  if (pid == 0) close(ends[0]), hold(listener, ends[1]);
+  close(ends[1]);
+  if (read(ends[0], &byte, 1) != 1) _exit(1); /* it has said why */
+  write_state(pid, now_nanoseconds(), "");
+  say_ok(pid);
+  _exit(0);
+}
+
 int hold_sandbox(const char *directory) {
   if (chdir(directory) < 0) fail("enter", directory);
   struct spec spec = read_spec("spec");
@@ -60,20 +105,8 @@ int hold_sandbox(const char *directory) {
   for (int number = 1; number < NSIG; number++) signal(number, SIG_IGN);
   make_namespaces(&spec);
   int listener = listen_control();
-  pid_t pid = getpid();
-  if (is(spec.pid_mode, "pod")) {
-    /* Only children get into a new PID namespace. SIGCHLD is ignored, so orphans of the pod vanish by themselves. */
-    if (unshare(CLONE_NEWPID) < 0 || (pid = fork()) < 0) fail("make a PID namespace", "");
-    if (pid > 0) {
-      write_state(pid, now_nanoseconds(), "");
-      say_ok(pid);
-      _exit(0);
-    }
-  } else {
-    write_state(pid, now_nanoseconds(), "");
-    say_ok(pid);
-  }
-  close(STDOUT_FILENO);
-  if (chdir("/") < 0) _exit(1);
-  wait_for_ever(listener);
+  if (is(spec.pid_mode, "pod")) hold_processes(listener);
+  write_state(getpid(), now_nanoseconds(), "");
+  say_ok(getpid());
+  hold(listener, -1);
 }

@@ -14,7 +14,6 @@ export interface Context {
   readonly network: PodNetwork;
   readonly holder: string;
   readonly netnsDirectory: string;
-  readonly shmDirectory: string;
   readonly bootId: string;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
@@ -50,7 +49,6 @@ export function settle(
     network: options.network,
     holder: options.holder,
     netnsDirectory: options.netnsDirectory ?? '/run/netns',
-    shmDirectory: options.shmDirectory ?? '/dev/shm',
     bootId: readBootId(options.bootIdFile ?? '/proc/sys/kernel/random/boot_id'),
     clock: options.clock ?? systemClock,
     random: options.random ?? randomBytes,

@@ -12,8 +12,6 @@ export interface EmbeddedOptions {
   readonly holder: string;
   /** Where network namespaces are pinned; `/run/netns`. */
   readonly netnsDirectory?: string;
-  /** Where a pod's shared memory lies; `/dev/shm`. */
-  readonly shmDirectory?: string;
   readonly clock?: Clock;
   /** So many random bytes, for ids. */
   readonly random?: (bytes: number) => Uint8Array;

@@ -30,7 +30,6 @@ testCompliance(
       const runtime = await createEmbeddedRuntime({
         directory: place.state,
         netnsDirectory: place.netns,
-        shmDirectory: place.shm,
         network: createFakePodNetwork(),
         holder,
       });

@@ -26,12 +26,12 @@ let sandbox: string;
 before(async () => {
   buildHolder();
   place = createPlace();
-  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
+  const { state: directory, netns: netnsDirectory } = place;
   const reach = (point: string): void => {
     if (point === 'start:answered') blockUntilShimsAreGone();
   };
   const rest = { network: createFakePodNetwork(), holder, faults: { reach } };
-  runtime = await createEmbeddedRuntime({ directory, netnsDirectory, shmDirectory, ...rest });
+  runtime = await createEmbeddedRuntime({ directory, netnsDirectory, ...rest });
   sandbox = await runSandbox(runtime, sandboxConfig(place));
 });
 

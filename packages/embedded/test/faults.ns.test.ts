@@ -49,7 +49,6 @@ const open = (place: Place): Promise<EmbeddedRuntime> =>
   createEmbeddedRuntime({
     directory: place.state,
     netnsDirectory: place.netns,
-    shmDirectory: place.shm,
     network: createFileNetwork(path.join(place.directory, 'addresses')),
     holder,
   });
@@ -145,8 +144,8 @@ test('kill -9 at any moment, also while the kernel is at it', async () => {
 test('addresses that cannot be read keep nobody from starting', async () => {
   const place = makePlace();
   const network = createFileNetwork(path.join(place.directory, 'addresses'));
-  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
-  const options = { directory, netnsDirectory, shmDirectory, holder };
+  const { state: directory, netns: netnsDirectory } = place;
+  const options = { directory, netnsDirectory, holder };
   const first = await createEmbeddedRuntime({ ...options, network });
   const podSandboxId = await runSandbox(first, sandboxConfig(place));
   await first.close();
@@ -162,10 +161,10 @@ test('addresses that cannot be read keep nobody from starting', async () => {
 test('what cannot be deleted keeps neither a sandbox from being removed nor anybody from starting', async () => {
   const place = makePlace();
   const network = createFileNetwork(path.join(place.directory, 'addresses'));
-  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
+  const { state: directory, netns: netnsDirectory } = place;
   const warnings: object[] = [];
   const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
-  const options = { directory, netnsDirectory, shmDirectory, holder, network, log };
+  const options = { directory, netnsDirectory, holder, network, log };
   const first = await createEmbeddedRuntime(options);
   const podSandboxId = await runSandbox(first, sandboxConfig(place));
   const busy = path.join(directory, 'sandboxes', podSandboxId, 'busy');
@@ -191,8 +190,8 @@ test('what cannot be deleted keeps neither a sandbox from being removed nor anyb
 test('a start that fails lets go of what it has found already', async () => {
   const place = makePlace();
   const network = createFileNetwork(path.join(place.directory, 'addresses'));
-  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
-  const options = { directory, netnsDirectory, shmDirectory, holder, network };
+  const { state: directory, netns: netnsDirectory } = place;
+  const options = { directory, netnsDirectory, holder, network };
   const connections = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
   const before = connections();

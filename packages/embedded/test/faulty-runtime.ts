@@ -24,7 +24,6 @@ const faults = {
 const runtime = await createEmbeddedRuntime({
   directory: place.state,
   netnsDirectory: place.netns,
-  shmDirectory: place.shm,
   network: createFileNetwork(path.join(place.directory, 'addresses')),
   holder,
   faults,

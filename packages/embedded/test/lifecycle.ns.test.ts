@@ -39,8 +39,8 @@ function makeWorld(): World {
   const network = createFakePodNetwork();
   const runtimes: EmbeddedRuntime[] = [];
   const open = async (options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedRuntime> => {
-    const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
-    const all = { directory, netnsDirectory, shmDirectory, network, holder, ...options };
+    const { state: directory, netns: netnsDirectory } = place;
+    const all = { directory, netnsDirectory, network, holder, ...options };
     const runtime = await createEmbeddedRuntime(all);
     runtimes.push(runtime);
     return runtime;

@@ -55,8 +55,8 @@ async function openMachine(
     ...{ configDirectory, pluginPath, stateDirectory, durable: false, pollMs: 50, system: { exec } },
   });
   const place = createPlace();
-  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
-  const runtime = await createEmbeddedRuntime({ directory, netnsDirectory, shmDirectory, network, holder });
+  const { state: directory, netns: netnsDirectory } = place;
+  const runtime = await createEmbeddedRuntime({ directory, netnsDirectory, network, holder });
   const close = async (): Promise<void> => {
     for (const { id } of (await runtime.listPodSandbox({})).items)
       await runtime.removePodSandbox({ podSandboxId: id });

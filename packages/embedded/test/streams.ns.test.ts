@@ -36,9 +36,9 @@ let sleeper: string;
 before(async () => {
   buildHolder();
   place = createPlace();
-  const { state: directory, netns: netnsDirectory, shm: shmDirectory } = place;
+  const { state: directory, netns: netnsDirectory } = place;
   const network = createFakePodNetwork();
-  runtime = await createEmbeddedRuntime({ directory, netnsDirectory, shmDirectory, network, holder });
+  runtime = await createEmbeddedRuntime({ directory, netnsDirectory, network, holder });
   sandbox = await runSandbox(runtime, sandboxConfig(place));
   sleeper = await runContainer(runtime, sandbox, containerConfig(['/bin/busybox', 'sleep', '1000']));
 });

@@ -28,7 +28,6 @@ export interface Place {
   readonly directory: string;
   readonly state: string;
   readonly netns: string;
-  readonly shm: string;
   readonly logs: string;
 }
 
@@ -38,7 +37,7 @@ export function createPlace(): Place {
     fs.mkdirSync(path.join(directory, name));
     return path.join(directory, name);
   };
-  return { directory, state: at('state'), netns: at('netns'), shm: at('shm'), logs: at('logs') };
+  return { directory, state: at('state'), netns: at('netns'), logs: at('logs') };
 }
 
 /** Pids of everything that has one of these texts in its command line: holders, shims, programs. */
@@ -87,7 +86,6 @@ export function leftovers(place: Place): string[] {
     ...fs.readdirSync(path.join(place.state, 'sandboxes')).map((name) => `sandboxes/${name}`),
     ...fs.readdirSync(path.join(place.state, 'containers')).map((name) => `containers/${name}`),
     ...fs.readdirSync(place.netns).map((name) => `netns/${name}`),
-    ...fs.readdirSync(place.shm).map((name) => `shm/${name}`),
   ];
   return [
     ...files,

@@ -123,17 +123,24 @@ export function setPropagation(target: string, propagation: 'shared' | 'private'
   check('mount', native.mount('none', target, null, flag | MS_REC, null) as Result);
 }
 
+export interface TmpfsOptions {
+  readonly sizeBytes?: number | bigint;
+  readonly mode?: number;
+  /** No programs, devices or set-user-id files in it. */
+  readonly forData?: boolean;
+}
+
 /**
  * Mounts a tmpfs: memory, bounded by `sizeBytes` (by half of the machine's when absent). `mode` is that of its root.
  * The directory must exist.
  */
 export function mountTmpfs(
   target: string,
-  { sizeBytes, mode = 0o755 }: { readonly sizeBytes?: number | bigint; readonly mode?: number } = {},
+  { sizeBytes, mode = 0o755, forData = false }: TmpfsOptions = {},
 ): void {
   const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
   const options = [`mode=${mode.toString(8)}`, ...size].join(',');
-  check('mount', native.mount('tmpfs', target, 'tmpfs', 0n, options) as Result);
+  check('mount', native.mount('tmpfs', target, 'tmpfs', forData ? MS_DATA_ONLY : 0n, options) as Result);
 }
 
 /** Unmounts; a last symbolic link is not followed. @throws SystemError `EBUSY` in use, `EINVAL` no mount point */
@@ -185,6 +192,8 @@ export function ioctlBuffer(fd: number, request: number, structure: Uint8Array):
 
 const NS_GET_NSTYPE = 0xb703;
 const SIOCGSKNS = 0x894c;
+/** MS_NOSUID, MS_NODEV, MS_NOEXEC. */
+const MS_DATA_ONLY = 2n | 4n | 8n;
 const MS_BIND = 4096n;
 const MS_REC = 0x4000n;
 const MS_PRIVATE = 0x40000n;

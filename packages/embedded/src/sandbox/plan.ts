@@ -44,13 +44,16 @@ export function checkSandbox(config: PodSandboxConfig, runtimeHandler: string): 
   }
 }
 
-const ofIpc = /^(kernel\.(shm|msg|sem)|fs\.mqueue\.)/;
+const ofIpc = /^(kernel\/(shm[a-z_]*|msg[a-z_]*|sem[a-z_]*)|fs\/mqueue\/[a-z_]+)$/;
 
+const isPart = (part: string): boolean => /^[A-Za-z0-9_.-]+$/.test(part) && part !== '.' && part !== '..';
+
+/** Looks at the path that will be written to, for that is where separators have their meaning. */
 function kindOfSysctl(name: string): 'network' | 'ipc' | undefined {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_./-]*$/.test(name) || name.includes('..')) return undefined;
-  const dotted = name.replaceAll('/', '.');
-  if (dotted.startsWith('net.')) return 'network';
-  return ofIpc.test(dotted) ? 'ipc' : undefined;
+  const path = sysctlPath(name);
+  if (!path.split('/').every(isPart)) return undefined;
+  if (path.startsWith('net/')) return 'network';
+  return ofIpc.test(path) ? 'ipc' : undefined;
 }
 
 /** `net.ipv4.conf.eth0/1.forwarding` → `net/ipv4/conf/eth0.1/forwarding`, as sysctl(8): the first separator decides. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { CriError, isCriError, type PodSandboxConfig, type RunPodSandboxRequest } from '@podwire/cri';
-import { createNamespace } from '@podwire/linux';
+import { createNamespace, mountTmpfs } from '@podwire/linux';
 import { withSpan } from '@podwire/tracing';
 import { announceSandbox } from '../announce.js';
 import { type Context, newId, nowNanoseconds, type Work } from '../context.js';
@@ -72,11 +72,10 @@ const describePod = ({ metadata }: PodSandboxConfig): string => `${metadata?.nam
 function planRecord(context: Context, config: PodSandboxConfig, runtimeHandler: string): SandboxRecord {
   const id = newId(context.random);
   const { network, ipc } = namespacesOf(config);
-  const short = `podwire-${id}`;
   return {
     ...{ id, config, runtimeHandler, createdAt: nowNanoseconds(context.clock), bootId: context.bootId },
-    ...(network === 'host' ? {} : { netns: path.join(context.netnsDirectory, short) }),
-    ...(ipc === 'host' ? {} : { shm: path.join(context.shmDirectory, short) }),
+    ...(network === 'host' ? {} : { netns: path.join(context.netnsDirectory, `podwire-${id}`) }),
+    ...(ipc === 'host' ? {} : { shm: path.join(sandboxDirectory(context.directory, id), 'shm') }),
   };
 }
 
@@ -104,9 +103,13 @@ async function build(context: Context, entry: SandboxEntry, { signal, span }: Wo
   reach('run:ready');
 }
 
+/** As Docker gives it. */
+const SHARED_MEMORY_BYTES = 64 * 1024 * 1024;
+
+/** A file system of its own: the pod cannot fill the host's, and users of the host, who cannot enter the directory, not the pod's. */
 function makeSharedMemory(directory: string): void {
   fs.mkdirSync(directory);
-  fs.chmodSync(directory, 0o1777);
+  mountTmpfs(directory, { sizeBytes: SHARED_MEMORY_BYTES, mode: 0o1777, forData: true });
 }
 
 /** What cannot be taken back now stays as a sandbox that is not ready, so that stopping it tries again. */

@@ -1,10 +1,11 @@
-import fs from 'node:fs';
-import { deleteNamespace, openNamespace } from '@podwire/linux';
+import { deleteNamespace, hasCode, openNamespace, removeTree, unmountLazily } from '@podwire/linux';
 import type { Context } from '../context.js';
 import { deleteDirectory, forgetSandbox, sandboxDirectory } from '../state/directory.js';
 import type { SandboxEntry } from '../state/inventory.js';
 import type { SandboxRecord } from '../state/record.js';
 import { endHolder } from './hold.js';
+
+const REMOVE_MILLISECONDS = 10_000;
 
 /** Off the network while its namespace is pinned, then the holder, then the pin: whatever of it there is. Idempotent. */
 export async function releaseSandbox(context: Context, entry: SandboxEntry): Promise<void> {
@@ -16,7 +17,17 @@ export async function releaseSandbox(context: Context, entry: SandboxEntry): Pro
   reach('stop:released');
   if (record.netns !== undefined) deleteNamespace(record.netns);
   reach('stop:unpinned');
-  if (record.shm !== undefined) fs.rmSync(record.shm, { recursive: true, force: true });
+  if (record.shm !== undefined) await removeSharedMemory(record.shm);
+}
+
+/** A container that is only now ending may still have it. Older records name a directory of the host's /dev/shm. */
+async function removeSharedMemory(directory: string): Promise<void> {
+  try {
+    unmountLazily(directory);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'EINVAL')) throw error;
+  }
+  await removeTree(directory, { signal: AbortSignal.timeout(REMOVE_MILLISECONDS) });
 }
 
 async function detach(context: Context, record: SandboxRecord, netns: string): Promise<void> {
