@@ -6,6 +6,7 @@ import type { EventHub } from './events.js';
 import { readBootId } from './state/boot.js';
 import type { Clock, EmbeddedOptions, FaultPoints, Log } from './options.js';
 import type { Inventory } from './state/inventory.js';
+import type { Layers } from './layers.js';
 import type { SharedWork } from './shared-work.js';
 
 /** What every operation is given. */
@@ -22,6 +23,7 @@ export interface Context {
   readonly faults: FaultPoints;
   readonly inventory: Inventory;
   readonly events: EventHub;
+  readonly layers: Layers;
   /** Creations under way, by the metadata of what is created: the same call again joins. */
   readonly creations: SharedWork<string>;
   /** Stops and removals under way, by id. */
@@ -43,7 +45,7 @@ export { noFaults, silentLog, systemClock };
 /** The options with their defaults. */
 export function settle(
   options: EmbeddedOptions,
-): Omit<Context, 'inventory' | 'events' | 'creations' | 'endings' | 'closing' | 'hasLetGo'> {
+): Omit<Context, 'inventory' | 'events' | 'layers' | 'creations' | 'endings' | 'closing' | 'hasLetGo'> {
   return {
     directory: options.directory,
     network: options.network,

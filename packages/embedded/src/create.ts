@@ -5,6 +5,7 @@ import { warmThreadPool } from '@podwire/linux';
 import { createOnDemand } from '@podwire/rim';
 import { type Context, settle } from './context.js';
 import { createEventHub } from './events.js';
+import { createLayers } from './layers.js';
 import type { EmbeddedOptions } from './options.js';
 import { recover } from './recover.js';
 import { assembleRuntime } from './runtime.js';
@@ -36,6 +37,7 @@ export async function createEmbeddedRuntime(options: EmbeddedOptions): Promise<E
     ...settled,
     inventory: createInventory(),
     events: createEventHub(),
+    layers: createLayers(settled, closing.signal),
     creations: createSharedWork(),
     endings: createSharedWork(),
     closing: closing.signal,

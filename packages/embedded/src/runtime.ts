@@ -186,21 +186,23 @@ function statsCalls(
 ): Part<'containerStats' | 'listContainerStats' | 'podSandboxStats' | 'listPodSandboxStats'> {
   const { inventory } = context;
   return {
-    containerStats: ({ containerId }) =>
-      Promise.resolve({ stats: statsOfContainer(context, needContainer(inventory, containerId)) }),
-    listContainerStats: ({ filter }) => {
+    containerStats: async ({ containerId }) => ({
+      stats: await statsOfContainer(context, needContainer(inventory, containerId)),
+    }),
+    listContainerStats: async ({ filter }) => {
       const entries = [...inventory.containers.values()].filter((entry) => matchesStats(entry, filter));
-      return Promise.resolve({ stats: entries.map((entry) => statsOfContainer(context, entry)) });
+      return { stats: await Promise.all(entries.map((entry) => statsOfContainer(context, entry))) };
     },
-    podSandboxStats: ({ podSandboxId }) =>
-      Promise.resolve({ stats: statsOfSandbox(context, needSandbox(inventory, podSandboxId)) }),
-    listPodSandboxStats: ({ filter }) => {
+    podSandboxStats: async ({ podSandboxId }) => ({
+      stats: await statsOfSandbox(context, needSandbox(inventory, podSandboxId)),
+    }),
+    listPodSandboxStats: async ({ filter }) => {
       const entries = [...inventory.sandboxes.values()].filter(
         (entry) =>
           findSandbox(inventory, entry.record.id) !== undefined &&
           matchesSandbox(showSandbox(entry), filter && { ...filter, state: undefined }),
       );
-      return Promise.resolve({ stats: entries.map((entry) => statsOfSandbox(context, entry)) });
+      return { stats: await Promise.all(entries.map((entry) => statsOfSandbox(context, entry))) };
     },
   };
 }

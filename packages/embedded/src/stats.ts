@@ -1,6 +1,5 @@
 /** What containers use, added up over their processes: there are no cgroups of their own here. */
-import fs from 'node:fs';
-import path from 'node:path';
+import fs from 'node:fs/promises';
 import {
   ContainerStats,
   type ContainerStatsFilter,
@@ -9,8 +8,8 @@ import {
   PodSandboxStats,
 } from '@podwire/cri';
 import { type Context, nowNanoseconds } from './context.js';
+import type { LayerUse } from './layers.js';
 import { hasLabels } from './sandbox/status.js';
-import { containerDirectory } from './state/directory.js';
 import { type ContainerEntry, containersOf, type SandboxEntry } from './state/inventory.js';
 
 /** proc(5): USER_HZ is 100 on Linux. */
@@ -36,9 +35,9 @@ const add = (a: ProcessUse, b: ProcessUse): ProcessUse => ({
 });
 
 /** Undefined for a file of a process that has ended meanwhile. */
-function readProcFile(file: string): string | undefined {
+async function readProcFile(file: string): Promise<string | undefined> {
   try {
-    return fs.readFileSync(file, 'utf8');
+    return await fs.readFile(file, 'utf8');
   } catch {
     return undefined;
   }
@@ -52,23 +51,40 @@ export function parseStat(text: string): ProcessUse {
   return { ticks, pages: field(24), faults: field(10), majorFaults: field(12), processes: 1n };
 }
 
+/** How many files of /proc are read for one container; one that has more processes than that is known in part. */
+const MOST_READS = 10_000;
+
 /** The process and all below it. */
-function useOfTree(pid: number): ProcessUse {
-  const stat = readProcFile(`/proc/${pid}/stat`);
-  if (stat === undefined) return none;
-  return childrenOf(pid).map(useOfTree).reduce(add, parseStat(stat));
+async function useOfTree(pid: number): Promise<ProcessUse> {
+  let use = none;
+  const left = [pid];
+  for (let reads = 0; left.length > 0 && reads < MOST_READS; reads++) {
+    const next = left.pop() as number;
+    const stat = await readProcFile(`/proc/${next}/stat`);
+    if (stat === undefined) continue;
+    use = add(use, parseStat(stat));
+    const threads = await listThreads(next, MOST_READS - reads);
+    reads += threads.length;
+    for (const thread of threads) left.push(...(await childrenOf(next, thread)));
+  }
+  return use;
 }
 
-/** Each thread has its own children. */
-function childrenOf(pid: number): number[] {
-  let threads: string[];
+async function listThreads(pid: number, most: number): Promise<string[]> {
   try {
-    threads = fs.readdirSync(`/proc/${pid}/task`);
+    return (await fs.readdir(`/proc/${pid}/task`)).slice(0, most);
   } catch {
     return [];
   }
-  const texts = threads.map((thread) => readProcFile(`/proc/${pid}/task/${thread}/children`) ?? '');
-  return texts.flatMap((text) => text.split(' ').filter((word) => word !== '')).map(Number);
+}
+
+/** Each thread has its own children. */
+async function childrenOf(pid: number, thread: string): Promise<number[]> {
+  const text = (await readProcFile(`/proc/${pid}/task/${thread}/children`)) ?? '';
+  return text
+    .split(' ')
+    .filter((word) => word !== '')
+    .map(Number);
 }
 
 function cpuOf(timestamp: bigint, use: ProcessUse): Usage<CpuUsage> {
@@ -88,41 +104,28 @@ function memoryOf(timestamp: bigint, use: ProcessUse): Usage<MemoryUsage> {
 /** Those of its numbers that are known. */
 type Usage<T> = { readonly [Name in keyof T]?: T[Name] };
 
-/** What a container has written over its root directory. */
-function layerOf(directory: string): { bytes: bigint; inodes: bigint } {
-  let [bytes, inodes] = [0n, 0n];
-  const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { recursive: true }) : [];
-  for (const name of entries) {
-    const info = fs.lstatSync(path.join(directory, String(name)), { throwIfNoEntry: false });
-    if (info === undefined) continue;
-    inodes += 1n;
-    bytes += BigInt(info.blocks) * 512n;
-  }
-  return { bytes, inodes };
-}
-
-function useOfContainer(entry: ContainerEntry): ProcessUse {
+async function useOfContainer(entry: ContainerEntry): Promise<ProcessUse> {
   return entry.shim === undefined ? none : useOfTree(entry.shim.process.pid);
 }
 
-export function statsOfContainer(context: Context, entry: ContainerEntry): ContainerStats {
-  const { id, config } = entry.record;
-  const { metadata, labels, annotations } = config;
+export async function statsOfContainer(context: Context, entry: ContainerEntry): Promise<ContainerStats> {
+  const { id, metadata, labels, annotations } = { ...entry.record.config, id: entry.record.id };
   const timestamp = nowNanoseconds(context.clock);
-  const use = useOfContainer(entry);
-  const layer = layerOf(path.join(containerDirectory(context.directory, id), 'layer', 'upper'));
+  const [use, layer] = await Promise.all([useOfContainer(entry), context.layers.useOf(entry.record.id)]);
   return ContainerStats.fromPartial({
     attributes: { id, metadata, labels, annotations },
     cpu: cpuOf(timestamp, use),
     memory: memoryOf(timestamp, use),
-    writableLayer: {
-      timestamp,
-      fsId: { mountpoint: context.directory },
-      usedBytes: { value: layer.bytes },
-      inodesUsed: { value: layer.inodes },
-    },
+    ...(layer === undefined ? {} : { writableLayer: showLayer(context, layer) }),
   });
 }
+
+const showLayer = ({ directory }: Context, { timestamp, bytes, inodes }: LayerUse) => ({
+  timestamp,
+  fsId: { mountpoint: directory },
+  usedBytes: { value: BigInt(bytes) },
+  inodesUsed: { value: BigInt(inodes) },
+});
 
 export function matchesStats({ record }: ContainerEntry, filter: ContainerStatsFilter | undefined): boolean {
   if (filter === undefined) return true;
@@ -150,14 +153,14 @@ export function parseNetDev(text: string): InterfaceUse[] {
   });
 }
 
-export function statsOfSandbox(context: Context, entry: SandboxEntry): PodSandboxStats {
+export async function statsOfSandbox(context: Context, entry: SandboxEntry): Promise<PodSandboxStats> {
   const { id, config } = entry.record;
   const { metadata, labels, annotations } = config;
   const timestamp = nowNanoseconds(context.clock);
   const containers = containersOf(context.inventory, id);
-  const use = containers.map(useOfContainer).reduce(add, none);
+  const use = (await Promise.all(containers.map(useOfContainer))).reduce(add, none);
   const holder = entry.holder?.process.pid;
-  const links = parseNetDev((holder && readProcFile(`/proc/${holder}/net/dev`)) || '');
+  const links = parseNetDev((holder && (await readProcFile(`/proc/${holder}/net/dev`))) || '');
   const first = links.find((link) => link.name === 'eth0');
   return PodSandboxStats.fromPartial({
     attributes: { id, metadata, labels, annotations },
@@ -170,7 +173,7 @@ export function statsOfSandbox(context: Context, entry: SandboxEntry): PodSandbo
         ...(first === undefined ? {} : { defaultInterface: first }),
       },
       process: { timestamp, processCount: { value: use.processes } },
-      containers: containers.map((each) => statsOfContainer(context, each)),
+      containers: await Promise.all(containers.map((each) => statsOfContainer(context, each))),
     },
   });
 }

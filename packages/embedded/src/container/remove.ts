@@ -28,5 +28,6 @@ async function remove(context: Context, entry: ContainerEntry): Promise<void> {
     throw toCriError(`remove container ${id}`, error);
   }
   context.inventory.containers.delete(id);
+  context.layers.forget(id);
   announceContainer(context, entry, 'DELETED');
 }
