@@ -41,10 +41,23 @@ function explainWaiting({ status, events }: PodView): string {
 /** What `ps` shows in one word, as kubectl does: the most telling of phase, reasons and stage. */
 export function describeState(pod: PodView): string {
   if (pod.stage === 'terminating') return 'Terminating';
+  const initialising = pod.status.phase === 'Pending' ? describeInit(pod) : undefined;
+  if (initialising !== undefined) return initialising;
   const containers = [...pod.status.initContainerStatuses, ...pod.status.containerStatuses];
   const waiting = containers.map(({ state }) => state.waiting?.reason).find((reason) => reason !== undefined);
   if (waiting !== undefined && pod.status.phase !== 'Succeeded') return waiting;
   const ended = containers.map(({ state }) => state.terminated).find((each) => (each?.exitCode ?? 0) !== 0);
   if (ended !== undefined && pod.status.phase === 'Failed') return ended.reason;
   return pod.status.phase === 'Succeeded' ? 'Completed' : pod.status.phase;
+}
+
+/** `Init:1/2`: so many are over; or what keeps the next one, as kubectl has it. */
+function describeInit({ status: { initContainerStatuses: all } }: PodView): string | undefined {
+  const over = all.findIndex(({ ready }) => !ready);
+  const next = all[over];
+  if (next === undefined) return undefined;
+  const { terminated, waiting } = next.state;
+  if ((terminated?.exitCode ?? 0) !== 0) return `Init:${terminated!.reason}`;
+  if (waiting !== undefined && waiting.reason !== 'PodInitializing') return `Init:${waiting.reason}`;
+  return `Init:${over}/${all.length}`;
 }

@@ -58,6 +58,19 @@ test.each([
   expect(describeState(pod)).toBe(state);
 });
 
+test('how far its init containers are', () => {
+  const done = container('one', { ready: true, state: { terminated: { exitCode: 0, reason: 'Completed' } } });
+  const next = (state: ReturnType<typeof container>['state']) => container('two', { ready: false, state });
+  const stateOf = (...initContainerStatuses: ReturnType<typeof container>[]) => {
+    const view = podView('web');
+    return describeState({ ...view, status: { ...view.status, phase: 'Pending', initContainerStatuses } });
+  };
+  expect(stateOf(done, next({ waiting: { reason: 'PodInitializing' } }))).toBe('Init:1/2');
+  expect(stateOf(done, next({ running: { startedAt: '' } }))).toBe('Init:1/2');
+  expect(stateOf(done, next({ waiting: { reason: 'CrashLoopBackOff' } }))).toBe('Init:CrashLoopBackOff');
+  expect(stateOf(done, next({ terminated: { exitCode: 1, reason: 'Error' } }))).toBe('Init:Error');
+});
+
 test('a pod by its name, as long as there is only one', () => {
   const pods = [podView('web'), podView('db'), podView('db', { namespace: 'other', uid: 'o' })];
   expect(choosePod(pods, 'web').name).toBe('web');

@@ -1,2 +1,2 @@
 export { type AdmissionNode, judgeAdmission, type Refusal } from './judge-admission.js';
-export { isSystemCritical, rankOf } from './rank.js';
+export { isNodeCritical, isSystemCritical, rankOf } from './rank.js';

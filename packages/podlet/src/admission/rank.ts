@@ -11,6 +11,14 @@ export function isSystemCritical({ spec }: Pick<Pod, 'spec'>): boolean {
   return systemClasses.includes(priorityClassName);
 }
 
+/**
+ * The node itself does not work without it, so the kernel takes its memory last (pkg/kubelet/types, IsNodeCriticalPod). Earlier
+ * kubelets had that for every pod of a file; where all pods are of files, all would then be spared, and the node's own services not.
+ */
+export function isNodeCritical(pod: Pick<Pod, 'metadata' | 'spec'>): boolean {
+  return pod.spec['priorityClassName'] === 'system-node-critical' && (isStatic(pod) || isSystemCritical(pod));
+}
+
 /** The kubelet's notion of a static pod: it stands on this machine, and no scheduler knows of it. */
 export function isStatic({ metadata }: Pick<Pod, 'metadata'>): boolean {
   const source = metadata.annotations[localAnnotations.source];

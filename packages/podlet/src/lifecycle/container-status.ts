@@ -104,8 +104,8 @@ function absentState(
   if (told !== undefined) return { waiting: told };
   if (before?.state.terminated !== undefined) return before.state;
   const sandbox = subject.observed.sandboxes[0];
+  // Of an init container that has not begun, too: kubectl then shows how many are over, Init:0/2.
   const initialising =
-    subject.role === 'normal' &&
     subject.pod.spec.initContainers.length > 0 &&
     (sandbox === undefined || !isInitialised(subject.pod, subject.observed, sandbox.id));
   return { waiting: { reason: initialising ? 'PodInitializing' : 'ContainerCreating' } };

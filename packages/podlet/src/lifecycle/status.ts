@@ -7,6 +7,7 @@ import {
   type StatusFacts,
   type Waiting,
 } from './container-status.js';
+import { qualityOfService } from '../wishes/resources.js';
 import type { ObservedPod } from './observed.js';
 import { computePhase, isTerminal } from './phase.js';
 
@@ -45,6 +46,7 @@ export function computeStatus(pod: Pod, observed: ObservedPod, facts: PodFacts):
     ...(facts.nodeAddresses[0] === undefined ? {} : { hostIP: facts.nodeAddresses[0] }),
     ...(addresses[0] === undefined ? {} : { podIP: addresses[0] }),
     podIPs: addresses.map((ip) => ({ ip })),
+    qosClass: qualityOfService(pod),
     startTime: formatTime(firstSeen(observed, facts)),
     initContainerStatuses: init,
     containerStatuses: normal,

@@ -17,13 +17,12 @@ export interface LocalPlace {
 }
 
 /**
- * The uid of a pod that has none: the same manifest in the same place gives the same one, and an edit another one.
- * The pod is hashed first and then where it comes from: kubelet before 1.21 lost the latter (kubernetes #87461), so that
- * twins had one uid. What is hashed is the manifest as it was written, not the defaults, or pods would restart whenever
+ * The uid of a pod that has none: the same manifest on the same node gives the same one, and an edit another one. In which file it
+ * stands does not count, as with kubelet 1.20: a copy, or a file with another name, is no other pod. What is hashed is the manifest as it was written, not the defaults, or pods would restart whenever
  * a new version of Podwire knows a new default.
  */
 export function deriveUid(manifest: unknown, { source, origin, node }: LocalPlace): string {
-  const places = source === 'file' ? [`host:${node}`, `file:${origin}`] : [`url:${origin}`];
+  const places = source === 'file' ? [`host:${node}`] : [`url:${origin}`];
   const hash = createHash('md5').update(canonicalJson(manifest));
   for (const place of places) hash.update(`\0${place}`);
   return hash.digest('hex');

@@ -202,6 +202,7 @@ export interface PodStatus {
   readonly hostIP?: string;
   readonly podIP?: string;
   readonly podIPs: readonly { readonly ip: string }[];
+  readonly qosClass?: 'Guaranteed' | 'Burstable' | 'BestEffort';
   readonly startTime?: string;
   readonly initContainerStatuses: readonly ContainerStatus[];
   readonly containerStatuses: readonly ContainerStatus[];

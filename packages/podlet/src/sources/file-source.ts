@@ -129,8 +129,8 @@ function advance(
     .filter(({ file }) => !present.has(file))
     .map((state): FileState => ({ ...state, goneSince: state.goneSince ?? now }))
     .filter((state) => state.content !== undefined && isPending(state, now));
-  // The gone ones first: a file that took over a pod of theirs, for instance after a rename, has the last word.
-  return new Map([...gone, ...listing.files.map(look)].map((state) => [state.file, state]));
+  // The gone ones last: a file that took over a pod of theirs, for instance after a rename, has the first word.
+  return new Map([...listing.files.map(look), ...gone].map((state) => [state.file, state]));
 }
 
 function isAnyPending(states: ReadonlyMap<string, FileState>, now: number): boolean {

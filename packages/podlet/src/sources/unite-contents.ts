@@ -5,16 +5,19 @@ import type { ConfigMap } from '../pod/config-map.js';
 import { type Pod, podName } from '../pod/pod.js';
 import { type FileState, problemOf } from './file-state.js';
 
-/** A pod or ConfigMap that stands in two files is taken from the last one; a file that is gone has no say. */
+/**
+ * A pod or ConfigMap that stands in two files is taken from the first one, so that a copy beside a manifest (`web.yaml.bak`) changes
+ * nothing. Files that are gone come last.
+ */
 export function uniteContents(states: readonly FileState[]): {
   pods: Pod[];
   configMaps: ConfigMap[];
   problems: SourceProblem[];
 } {
   const problems: SourceProblem[] = [];
-  const pods = takeLast(states, ({ content }) => content?.pods ?? [], podName, 'pod', problems);
+  const pods = takeFirst(states, ({ content }) => content?.pods ?? [], podName, 'pod', problems);
   const nameOf = ({ namespace, name }: ConfigMap): string => `${namespace}/${name}`;
-  const configMaps = takeLast(
+  const configMaps = takeFirst(
     states,
     ({ content }) => content?.configMaps ?? [],
     nameOf,
@@ -24,7 +27,7 @@ export function uniteContents(states: readonly FileState[]): {
   return { pods, configMaps, problems };
 }
 
-function takeLast<T>(
+function takeFirst<T>(
   states: readonly FileState[],
   objectsOf: (state: FileState) => readonly T[],
   nameOf: (object: T) => string,
@@ -35,14 +38,12 @@ function takeLast<T>(
   for (const state of states) {
     for (const object of objectsOf(state)) {
       const name = nameOf(object);
-      const loser = taken.get(name)?.state;
-      if (loser !== undefined && loser.goneSince === undefined) {
-        const where = loser === state ? 'a second time in this file' : `in ${state.file} too`;
-        problems.push(problemOf(loser.file, `${kind} ${name} stands ${where}; the last one is used`));
+      const first = taken.get(name)?.state;
+      if (first === undefined) taken.set(name, { object, state });
+      else if (state.goneSince === undefined) {
+        const where = first === state ? 'a second time in this file' : `in ${first.file} too`;
+        problems.push(problemOf(state.file, `${kind} ${name} stands ${where}; the first one is used`));
       }
-      // Deleted first, so that it stands where its file does.
-      taken.delete(name);
-      taken.set(name, { object, state });
     }
   }
   return [...taken.values()].map(({ object }) => object);

@@ -1,4 +1,5 @@
 import { parseQuantity } from '@podwire/quantity';
+import { isNodeCritical } from '../admission/index.js';
 import type { Container, Pod } from '../pod/pod.js';
 
 /** What a container's processes may have of the machine, in the kernel's units (cgroups v1, Documentation/scheduler). */
@@ -82,11 +83,14 @@ function isGuaranteed({ resources: { limits = {}, requests = {} } }: Container):
   });
 }
 
-/** The kubelet's numbers: guaranteed pods die last, pods without any request first. */
+/**
+ * The kubelet's numbers (pkg/kubelet/qos, policy.go): what the node needs and guaranteed pods die last, pods without any request
+ * first.
+ */
 function oomScoreAdjustment(pod: Pod, container: Container, options: LimitOptions): bigint {
   if (options.oomScoreAdjustment !== undefined) return BigInt(options.oomScoreAdjustment);
   const quality = qualityOfService(pod);
-  if (quality === 'Guaranteed') return -997n;
+  if (quality === 'Guaranteed' || isNodeCritical(pod)) return -997n;
   if (quality === 'BestEffort') return 1000n;
   return burstableScore(container, options.memoryBytes);
 }

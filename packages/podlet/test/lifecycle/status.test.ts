@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { ObservedPod } from '../../src/lifecycle/observed.js';
 import { computeStatus, type PodFacts } from '../../src/lifecycle/status.js';
 import type { Pod, PodSpec, PodStatus, Probe } from '../../src/pod/pod.js';
@@ -319,4 +319,16 @@ describe('the start', () => {
     const after = statusOf(pod, observed([sandbox({ createdAt: now })]), { previous: before });
     expect(after.startTime).toBe(before.startTime);
   });
+});
+
+test('the class of its resources is shown, and that an init container has not begun is said as kubectl knows it', () => {
+  const resources = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } };
+  expect(statusOf(aPod(), observed([])).qosClass).toBe('BestEffort');
+  const guaranteed = aPod({ spec: { containers: [aContainer('main', { resources })] } });
+  expect(statusOf(guaranteed, observed([])).qosClass).toBe('Guaranteed');
+  const pod = aPod({ spec: { initContainers: [aContainer('one'), aContainer('two')] } });
+  const reasons = (found: ObservedPod) =>
+    statusOf(pod, found).initContainerStatuses.map(({ state }) => state.waiting?.reason);
+  expect(reasons(observed([]))).toEqual(['PodInitializing', 'PodInitializing']);
+  expect(reasons(observed([sandbox()], [instance('one')]))).toEqual([undefined, 'PodInitializing']);
 });

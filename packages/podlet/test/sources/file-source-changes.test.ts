@@ -38,14 +38,14 @@ function make(directory: string, each: Change): void {
   }
 }
 
-/** What stands there in the end: pods of files in their order, the last one of a name. */
+/** What stands there in the end: pods of files in their order, the first one of a name. */
 function expected(directory: string): string {
   const pods = fs
     .readdirSync(directory)
     .filter((name) => !name.startsWith('.'))
     .sort()
     .map((name) => /name: (\w+)/.exec(fs.readFileSync(path.join(directory, name), 'utf8'))![1]!);
-  return pods.filter((name, index) => pods.lastIndexOf(name) === index).join(' ');
+  return pods.filter((name, index) => pods.indexOf(name) === index).join(' ');
 }
 
 test('whatever happens to a directory, what is there in the end is found, and nothing is called broken', async () => {

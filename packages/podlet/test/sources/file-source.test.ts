@@ -98,14 +98,15 @@ describe('a directory', () => {
     fs.rmSync(outside, { recursive: true });
   });
 
-  test('a renamed file: its pod has another uid, and is never there twice', async () => {
+  test('a renamed file: its pod is the same, and is never there twice', async () => {
     write('a.yaml', manifest('web'));
     const { until, snapshots } = start();
     const before = await until(named('web'));
     fs.renameSync(at('a.yaml'), at('0.yaml'));
     const after = await until(
-      ({ pods }) => pods.length === 1 && uidsOf({ pods, problems: [] })[0] !== uidsOf(before)[0],
+      ({ pods }) => pods[0]?.metadata.annotations['podwire.io/origin'] === at('0.yaml'),
     );
+    expect(uidsOf(after)).toEqual(uidsOf(before));
     expect(after.problems).toEqual([]);
     expect(snapshots.every(({ pods }) => pods.length === 1)).toBe(true);
   });
@@ -178,24 +179,35 @@ describe('a directory', () => {
     await until(named('a9'));
   });
 
-  test('twins: the last file has the pod, and the other one is told', async () => {
+  test('twins: the first file has the pod, the other one is told, and nothing happens to the pod', async () => {
     write('a.yaml', manifest('web'));
     write('b.yaml', manifest('web'));
     const { until } = start();
     const both = await until(() => true);
     expect(namesOf(both)).toBe('web');
     expect(problemsOf(both)).toEqual([
-      `a.yaml: pod default/web stands in ${at('b.yaml')} too; the last one is used`,
+      `b.yaml: pod default/web stands in ${at('a.yaml')} too; the first one is used`,
     ]);
-    fs.unlinkSync(at('b.yaml'));
+    fs.unlinkSync(at('a.yaml'));
     const one = await until(({ problems }) => problems.length === 0);
-    expect(uidsOf(one)).not.toEqual(uidsOf(both));
+    expect(uidsOf(one)).toEqual(uidsOf(both));
+  });
+
+  test('a copy beside a manifest changes nothing, also when the manifest is edited then', async () => {
+    write('web.yaml', manifest('web'));
+    const listener = start();
+    const [before] = (await listener.until(named('web'))).pods;
+    fs.copyFileSync(at('web.yaml'), at('web.yaml.bak'));
+    const copied = await listener.until(({ problems }) => problems.length === 1);
+    expect(copied.pods[0]).toBe(before);
+    write('web.yaml', manifest('web', 'image: second'));
+    await listener.until(({ pods }) => pods[0]?.spec.containers[0]!.image === 'second');
   });
 
   test('the same pod twice in one file', async () => {
     write('a.yaml', `${manifest('web')}---\n${manifest('web', 'image: second')}`);
     const { pods, problems } = await start().until(() => true);
-    expect(pods.map(({ spec }) => spec.containers[0]!.image)).toEqual(['second']);
+    expect(pods.map(({ spec }) => spec.containers[0]!.image)).toEqual(['busybox']);
     expect(problems).toHaveLength(1);
   });
 

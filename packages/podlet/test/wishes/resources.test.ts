@@ -35,6 +35,17 @@ describe('out-of-memory scores', () => {
     [{ requests: { cpu: '1' } }, 999n],
   ])('%j', (resources: Resources, score) => expect(limits(resources).oomScoreAdjustment).toBe(score));
 
+  test.each([
+    ['file', { priorityClassName: 'system-node-critical' }, -997n],
+    ['api', { priorityClassName: 'system-node-critical', priority: 2_000_001_000 }, -997n],
+    ['api', { priorityClassName: 'system-node-critical', priority: 0 }, 1000n],
+    ['file', { priorityClassName: 'system-cluster-critical' }, 1000n],
+    ['file', {}, 1000n],
+  ])('a pod of source %s with %j, without requests', (source, spec, score) => {
+    const pod = makePod(spec, { annotations: { 'kubernetes.io/config.source': source } });
+    expect(containerLimits(pod, pod.spec.containers[0]!, {}).oomScoreAdjustment).toBe(score);
+  });
+
   test('are fixed where they cannot be set', () => {
     expect(limits({}, { oomScoreAdjustment: 0 }).oomScoreAdjustment).toBe(0n);
   });
