@@ -29,9 +29,9 @@ export interface Agent {
 export async function startAgent(config: AgentConfig, dependencies: AgentDependencies): Promise<Agent> {
   const parts = assembleAgent(config, dependencies);
   const { context, reconciler } = parts;
-  const recordProblems = loadRecords(context);
+  loadRecords(context);
   const release = holdRequests(context);
-  const sockets = await openSockets(config, dependencies, parts, recordProblems);
+  const sockets = await openSockets(config, dependencies, parts);
   context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
   const begin = (): void => {
     reconciler.start();
@@ -86,7 +86,6 @@ async function openSockets(
   config: AgentConfig,
   dependencies: AgentDependencies,
   parts: AgentParts,
-  recordProblems: readonly string[],
 ): Promise<Sockets> {
   const { peerCredentials, log } = dependencies;
   const cni = await startCniServer({
@@ -98,10 +97,7 @@ async function openSockets(
     log,
   });
   try {
-    const api = describeApi(config, dependencies, parts, {
-      recordProblems,
-      connections: () => cni.connections,
-    });
+    const api = describeApi(config, dependencies, parts, { connections: () => cni.connections });
     return { cni, api: await startApi(config, api, dependencies) };
   } catch (error) {
     await cni.stop(0);
@@ -113,7 +109,7 @@ function describeApi(
   config: AgentConfig,
   { version, clock }: AgentDependencies,
   { context, service, reconciler }: AgentParts,
-  facts: Pick<ApiContext, 'recordProblems' | 'connections'>,
+  facts: Pick<ApiContext, 'connections'>,
 ): ApiContext {
   const { traces, metrics } = service;
   return {

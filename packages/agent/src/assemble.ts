@@ -10,6 +10,7 @@ import { createClusterMember } from './cluster/member.js';
 import type { AgentConfig } from './config/index.js';
 import { createAskingAdds } from './endpoints/asking.js';
 import type { EndpointContext } from './endpoints/context.js';
+import { createBrokenRecords } from './endpoints/broken-records.js';
 import { createHostPorts } from './endpoints/host-ports.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
 import type { Service } from './endpoints/serve-request.js';
@@ -33,6 +34,8 @@ export interface AgentDependencies {
   readonly namespaces: Namespaces;
   readonly readHost: () => HostView;
   readonly routerHistory?: RouterHistory;
+  /** Addresses that the kernel routes to pods' links, without length; none when absent. */
+  readonly readPodAddresses?: () => readonly string[];
   readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
   /** Milliseconds since the epoch. */
   readonly clock: Clock;
@@ -94,6 +97,7 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
     node: createNodeState({ name: config.nodeName, networks, readHost, ...facts }),
     endpoints: createEndpointRegistry(),
     ports: createHostPorts(),
+    broken: createBrokenRecords(),
     locks: createLocks(),
     asking: createAskingAdds(),
     readiness: { ready: false, problem: undefined },

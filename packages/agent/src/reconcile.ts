@@ -1,6 +1,7 @@
 /** Making the node look like the records, at start and every while. */
 import { type Change, endpointKey, type Owned } from '@podwire/engine';
 import { describeError } from '@podwire/errors';
+import { adoptHeld } from './endpoints/clear-broken.js';
 import { type EndpointContext, ownedBy } from './endpoints/context.js';
 import { dismantle } from './endpoints/dismantle.js';
 import type { AgentRecord } from './endpoints/registry.js';
@@ -34,6 +35,7 @@ export async function reconcile(
   const { removed, failures } = await removeDead(context, signal);
   context.faults.reach('reconcile:dead-removed');
   const doubled = adoptLeases(context);
+  adoptHeld(context);
   const node = context.node.owned();
   const changes = await context.engine.reconcile(
     [node, ...(context.cluster?.peers.owned() ?? []), ...wantedEndpoints(context)],

@@ -26,7 +26,7 @@ import { openStateFiles } from './cluster/state-files.js';
 import type { BgpConfig } from './config/bgp.js';
 import type { AgentConfig } from './config/index.js';
 import { createLog, type Log } from './log.js';
-import { readKernelHost } from './node/kernel-host-view.js';
+import { readKernelHost, readPodAddresses } from './node/kernel-host-view.js';
 import { createNamespaces } from './node/namespaces.js';
 import { openRouterHistory } from './node/router-history.js';
 import { readKernelRouter } from './node/router-view.js';
@@ -114,6 +114,7 @@ function openDependencies(
       openStateFiles(config.stateDir),
       readBootId(),
     ),
+    readPodAddresses: () => readPodAddresses(hostConnection),
     peerCredentials,
     clock: Date.now,
     elapsed: () => performance.now(),

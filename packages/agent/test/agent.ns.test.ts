@@ -235,6 +235,45 @@ describe('an agent that ends', () => {
     });
   }
 
+  test('is followed by one that starts, whatever has become of the records', async () => {
+    const spoil: readonly ((file: string) => void)[] = [
+      (file) => fs.writeFileSync(file, 'null'),
+      (file) => fs.writeFileSync(file, JSON.stringify({ ...readRecord(file), resources: null })),
+      (file) => fs.writeFileSync(file, JSON.stringify({ ...readRecord(file), namespace: null })),
+      (file) =>
+        fs.writeFileSync(file, JSON.stringify({ ...readRecord(file), resources: [{ kind: 'flow' }] })),
+      (file) => fs.truncateSync(file, 300),
+      (file) => fs.truncateSync(file, 0),
+    ];
+    const readRecord = (file: string): object => JSON.parse(fs.readFileSync(file, 'utf8')) as object;
+    const records = path.join(agent.stateDirectory, 'endpoints');
+    const keep = host.addPod();
+    const json = await add(keep, traffic);
+    const pods = spoil.map(() => host.addPod());
+    const taken: string[] = [];
+    for (const pod of pods) taken.push(...addressesOf(await add(pod)));
+    await agent.kill9();
+    const files = pods.map(({ name }) => fs.readdirSync(records).find((file) => file.includes(`,${name},`))!);
+    spoil.forEach((work, index) => work(path.join(records, files[index]!)));
+
+    await agent.start();
+    assert.ok((await call('CHECK', keep, { prevResult: json })).ok);
+    await assertReached(host.namespace, keep, addressesOf(json)[0]!);
+    const { recordProblems } = (await askApi(agent.apiSocket, '/v1/status')) as { recordProblems: string[] };
+    assert.deepEqual(recordProblems.map((text) => text.split(':')[0]).sort(), files.toSorted());
+    const other = host.addPod();
+    const given = addressesOf(await add(other));
+    assert.deepEqual(
+      given.filter((address) => taken.includes(address)),
+      [],
+    );
+    for (const pod of [...pods, other, keep]) assert.ok((await call('DEL', pod)).ok);
+    assert.deepEqual((await askApi(agent.apiSocket, '/v1/status'))['recordProblems'], []);
+    assert.deepEqual(fs.readdirSync(records), []);
+    for (const pod of [...pods, other, keep]) host.removePod(pod);
+    await assertUntouched();
+  });
+
   test('while a namespace goes is followed by one that cleans up', async () => {
     const pod = host.addPod();
     await add(pod, traffic);

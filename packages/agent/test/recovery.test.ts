@@ -11,6 +11,12 @@ const setPhase = (agent: Harness, id: string, phase: Phase): void => {
   agent.records.records.set(keyOf(id), { ...record, phase });
 };
 
+const fileOf = (id: string, phase: Phase) => ({
+  name: `${keyOf(id)}.${phase}`,
+  id: { network: 'podwire', containerId: id, ifName: 'eth0' },
+  phase,
+});
+
 const started = async (before: Harness): Promise<{ agent: Harness; problems: string[] }> => {
   const agent = before.restart();
   return { agent, problems: await agent.recover() };
@@ -90,10 +96,10 @@ describe('recovery', () => {
     const before = await createReadyHarness();
     await before.call('ADD');
     before.records.broken = [
-      { name: 'podwire,c7,eth0.wiring', reason: 'Unexpected end of JSON input' },
-      { name: 'podwire,c1,eth0.wiring', reason: 'beside a whole one' },
+      { ...fileOf('c7', 'wiring'), reason: 'Unexpected end of JSON input', isTorn: true },
+      { ...fileOf('c1', 'wiring'), reason: 'beside a whole one', isTorn: true },
       { name: 'notes.txt', reason: 'not an endpoint record' },
-      { name: 'podwire,c8,eth0.ready', reason: 'Unexpected end of JSON input' },
+      { ...fileOf('c8', 'ready'), reason: 'Unexpected end of JSON input', isTorn: true },
     ];
     const { agent, problems } = await started(before);
     expect(problems).toEqual([
@@ -103,6 +109,63 @@ describe('recovery', () => {
     ]);
     expect(agent.records.broken.map(({ name }) => name)).not.toContain('podwire,c7,eth0.wiring');
     expect(agent.context.endpoints.size).toBe(1);
+  });
+
+  test('holds the address of a pod whose record is torn until its DEL', async () => {
+    const before = await createReadyHarness();
+    await before.call('ADD', { id: 'c1' });
+    const { address } = before.records.records.get(keyOf('c1'))!.leases[0]!;
+    const text = JSON.stringify(before.records.records.get(keyOf('c1'))).slice(0, 400);
+    expect(text).toContain(address);
+    before.records.records.clear();
+    before.records.broken = [{ ...fileOf('c1', 'ready'), reason: 'torn', text, isTorn: true }];
+    const { agent, problems } = await started(before);
+    expect(problems).toEqual(['podwire,c1,eth0.ready: torn']);
+    expect(addressesOf(agent)).toContain(address);
+    expect(JSON.stringify((await agent.call('ADD', { id: 'c2' })).json['ips'])).not.toContain(`"${address}/`);
+    expect((await agent.call('DEL', { id: 'c1' })).ok).toBe(true);
+    expect(addressesOf(agent)).not.toContain(address);
+    expect(agent.context.broken.problems()).toEqual([]);
+    expect(agent.records.broken).toEqual([]);
+    // It cools down first.
+    expect(JSON.stringify((await agent.call('ADD', { id: 'c3' })).json['ips'])).not.toContain(`"${address}/`);
+  });
+
+  test('holds what the kernel routes to a pod whose record says nothing', async () => {
+    const before = await createReadyHarness();
+    before.records.broken = [{ ...fileOf('c1', 'ready'), reason: 'not a regular file' }];
+    const agent = before.restart({ dependencies: { readPodAddresses: () => ['10.244.0.1', '192.0.2.7'] } });
+    await agent.recover();
+    expect(addressesOf(agent)).toEqual(['10.244.0.1']);
+    expect((await agent.call('ADD', { id: 'c2' })).json).toMatchObject({
+      ips: [{ address: '10.244.0.2/32' }, {}],
+    });
+    expect((await agent.call('DEL', { id: 'c1' })).ok).toBe(true);
+    expect(addressesOf(agent)).not.toContain('10.244.0.1');
+  });
+
+  test.each(['DEL', 'ADD', 'GC'])(
+    '%s of an endpoint whose record is none takes the file away',
+    async (command) => {
+      const before = await createReadyHarness();
+      before.records.broken = [{ ...fileOf('c1', 'ready'), reason: 'not an endpoint record' }];
+      const { agent } = await started(before);
+      expect((await agent.call(command)).ok).toBe(true);
+      expect(agent.records.broken).toEqual([]);
+      expect(agent.context.broken.problems()).toEqual([]);
+    },
+  );
+
+  test("a record without the agent's own part is none", async () => {
+    const before = await createReadyHarness();
+    await before.call('ADD');
+    const record = before.records.records.get(keyOf('c1'))!;
+    before.records.records.set(keyOf('c1'), { ...record, endpoint: { network: 'default', mac: 7 } });
+    const { agent, problems } = await started(before);
+    expect(problems).toEqual([containing('podwire,c1,eth0.ready: not an endpoint record: endpoint.')]);
+    expect(addressesOf(agent)).toHaveLength(2);
+    expect((await agent.call('DEL')).ok).toBe(true);
+    expect(addressesOf(agent)).toEqual([]);
   });
 
   test('an endpoint of a network that is not configured any more lives on', async () => {

@@ -16,6 +16,7 @@ export { describeResource } from './providers/index.js';
 export { type KernelOptions, openKernel } from './real-kernel.js';
 export { openRecordDirectory, type RecordFiles } from './record-directory.js';
 export type {
+  BrokenRecord,
   EndpointId,
   EndpointRecord,
   LeaseRecord,

@@ -7,16 +7,25 @@ import nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import type { EndpointId, EndpointRecord, Phase, RecordStore } from './record.js';
+import type { BrokenRecord, EndpointId, EndpointRecord, Phase, RecordStore } from './record.js';
 import { endpointKey } from './record.js';
+import { recordProblem } from './record-schema.js';
 
 /** What the directory needs of `node:fs`; tests pass one that fails like a full disk. */
 export type RecordFiles = Pick<
   typeof nodeFs,
-  'existsSync' | 'mkdirSync' | 'readdirSync' | 'readFileSync' | 'renameSync' | 'unlinkSync' | 'writeFileSync'
+  | 'closeSync'
+  | 'existsSync'
+  | 'fstatSync'
+  | 'lstatSync'
+  | 'mkdirSync'
+  | 'openSync'
+  | 'readdirSync'
+  | 'readFileSync'
+  | 'renameSync'
+  | 'unlinkSync'
+  | 'writeFileSync'
 >;
-
-const phases: readonly Phase[] = ['wiring', 'ready', 'removing'];
 
 /** Opens (and makes, mode 0700) the directory of records. @throws PodwireError RECORD_IO */
 export function openRecordDirectory(directory: string, fs: RecordFiles = nodeFs): RecordStore {
@@ -25,6 +34,7 @@ export function openRecordDirectory(directory: string, fs: RecordFiles = nodeFs)
 
   return {
     readAll: () => readAll(directory, fs),
+    discard: ({ name }) => discard(directory, name, fs),
 
     write(record) {
       const file = fileOf(record.id, record.phase);
@@ -57,8 +67,10 @@ export function openRecordDirectory(directory: string, fs: RecordFiles = nodeFs)
 function nameOf(id: EndpointId, phase: Phase): string {
   const key = endpointKey(id);
   if (Buffer.byteLength(`${key}.${phase}`) <= NAME_MAX) return `${key}.${phase}`;
-  return `${createHash('sha256').update(key).digest('hex')}.${phase}`;
+  return `${digest(key)}.${phase}`;
 }
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Bytes of a file name (limits.h). */
 const NAME_MAX = 255;
@@ -93,24 +105,71 @@ function guard(file: string, action: string, work: () => void): void {
 
 function readAll(directory: string, fs: RecordFiles): ReturnType<RecordStore['readAll']> {
   const records: EndpointRecord[] = [];
-  const broken: { name: string; reason: string }[] = [];
+  const broken: BrokenRecord[] = [];
   for (const name of fs.readdirSync(directory)) {
     const outcome = readOne(directory, name, fs);
-    if (typeof outcome === 'string') broken.push({ name, reason: outcome });
+    if ('reason' in outcome) broken.push(outcome);
     else records.push(outcome);
   }
   return { records, broken };
 }
 
-function readOne(directory: string, name: string, fs: RecordFiles): EndpointRecord | string {
-  const phase = phases.find((candidate) => name.endsWith(`.${candidate}`));
-  if (phase === undefined) return 'not an endpoint record';
+type Named = Required<Pick<BrokenRecord, 'name' | 'phase'>> & Pick<BrokenRecord, 'id'>;
+
+function readOne(directory: string, name: string, fs: RecordFiles): EndpointRecord | BrokenRecord {
+  const named = parseName(name);
+  if (named === undefined) return { name, reason: 'not an endpoint record' };
   try {
-    const record = JSON.parse(fs.readFileSync(path.join(directory, name), 'utf8')) as EndpointRecord;
-    if (record.version !== 1) return `a record of version ${String(record.version)}`;
-    if (nameOf(record.id, phase) !== name) return 'the file name does not match its content';
-    return { ...record, phase };
+    return understand(named, readRegularFile(fs, path.join(directory, name)));
   } catch (error) {
-    return describeError(error);
+    return { ...named, reason: describeError(error) };
   }
+}
+
+function parseName(name: string): Named | undefined {
+  const [, network, containerId, ifName, phase] =
+    /^(?:([^,]+),([^,]+),([^,]+)|[0-9a-f]{64})\.(wiring|ready|removing)$/.exec(name) ?? [];
+  if (phase === undefined) return undefined;
+  const id = network === undefined ? {} : { id: { network, containerId: containerId!, ifName: ifName! } };
+  return { name, phase: phase as Phase, ...id };
+}
+
+function understand(named: Named, text: string): EndpointRecord | BrokenRecord {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    return { ...named, text, reason: describeError(error), isTorn: true };
+  }
+  const reason = recordProblem(content);
+  if (reason !== undefined) return { ...named, text, reason };
+  const record = content as EndpointRecord;
+  const isNamedSo = nameOf(record.id, named.phase) === named.name;
+  if (!isNamedSo) return { ...named, text, reason: 'the file name does not match its content' };
+  return { ...record, phase: named.phase };
+}
+
+/** Bytes. A record with 10,000 host ports has some 6 MB. */
+const LARGEST = 64 << 20;
+
+/** Opening a FIFO would wait for ever, and a link may lead anywhere. */
+function readRegularFile(fs: RecordFiles, file: string): string {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = nodeFs.constants;
+  const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  try {
+    const state = fs.fstatSync(fd);
+    if (!state.isFile()) throw new Error('not a regular file');
+    if (state.size > LARGEST) throw new Error(`${state.size} bytes are too many for a record`);
+    return fs.readFileSync(fd, 'utf8');
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function discard(directory: string, name: string, fs: RecordFiles): void {
+  const file = path.join(directory, name);
+  guard(file, 'delete', () => {
+    if (fs.lstatSync(file, { throwIfNoEntry: false })?.isDirectory() !== true) unlinkIfThere(fs, file);
+    else fs.renameSync(file, path.join(directory, `aside-${digest(name)}`));
+  });
 }

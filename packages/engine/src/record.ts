@@ -61,10 +61,26 @@ export function endpointKey(id: EndpointId): string {
 /** Bytes of a key that is part of a file name in every phase (NAME_MAX of limits.h is 255). */
 export const longestKey = 255 - '.removing'.length;
 
+/** A file among the records that is none. */
+export interface BrokenRecord {
+  /** Of the file. */
+  readonly name: string;
+  readonly reason: string;
+  /** Whose it is, by its name; absent for files that are named otherwise. */
+  readonly id?: EndpointId;
+  readonly phase?: Phase;
+  /** What it says, where it is a file that can be read. */
+  readonly text?: string;
+  /** It was not written to its end. */
+  readonly isTorn?: true;
+}
+
 /** The persistence of endpoint records. Implementations: a directory (real), a map (tests). */
 export interface RecordStore {
-  /** Every record; torn or foreign files are reported in `broken` and are never an exception. */
-  readAll(): { records: EndpointRecord[]; broken: { name: string; reason: string }[] };
+  /** Every record; what is none is reported in `broken` and never an exception. */
+  readAll(): { records: EndpointRecord[]; broken: BrokenRecord[] };
+  /** Takes away a file that is no record. A directory is put aside. @throws PodwireError RECORD_IO */
+  discard(broken: Pick<BrokenRecord, 'name'>): void;
   /** Writes the record with its phase; replaces any earlier one of this endpoint. @throws PodwireError RECORD_IO */
   write(record: EndpointRecord): void;
   /** Moves a record to another phase; must not need disk space. @throws PodwireError RECORD_IO */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -67,7 +68,52 @@ test.each([
   fs.writeFileSync(path.join(directory, name), text);
   const read = records.readAll();
   expect(read.records).toEqual([record(1)]);
-  expect(read.broken).toEqual([{ name, reason: expect.stringMatching(/./) as string }]);
+  expect(read.broken).toMatchObject([{ name, reason: expect.stringMatching(/./) as string }]);
+});
+
+const veth = podResources(9)[0]!;
+test.each([
+  ['null', null],
+  ['resources', { ...record(9), resources: null }],
+  ['resources.0', { ...record(9), resources: [null] }],
+  ['resources.0.kind', { ...record(9), resources: [{ kind: 'flow', table: 0 }] }],
+  [
+    'resources.0.host.name',
+    { ...record(9), resources: [{ ...veth, host: { name: '../x', mac: '02:00:00:00:00:01' } }] },
+  ],
+  ['leases', { ...record(9), leases: undefined }],
+  ['leases.0.address', { ...record(9), leases: [{ address: '10.9.0.999', pool: 'p' }] }],
+  ['endpoint', { ...record(9), endpoint: null }],
+  ['pod', { ...record(9), pod: null }],
+  ['namespace', { ...record(9), namespace: null }],
+  ['id', { ...record(9), id: null }],
+  ['version 2', { ...record(9), version: 2 }],
+])('JSON that is no record because of %s is reported, and can be discarded', (where, content) => {
+  const records = openRecordDirectory(directory);
+  records.write(record(1));
+  const name = 'default,c9,eth0.ready';
+  fs.writeFileSync(path.join(directory, name), JSON.stringify(content));
+  const read = records.readAll();
+  expect(read.records).toEqual([record(1)]);
+  expect(read.broken).toMatchObject([{ name, id: record(9).id, phase: 'ready' }]);
+  if (where !== 'null') expect(read.broken[0]!.reason).toContain(where);
+  records.discard(read.broken[0]!);
+  expect(files()).toEqual(['default,c1,eth0.wiring']);
+});
+
+test.each([
+  ['a directory', (file: string) => fs.mkdirSync(path.join(file, 'full'), { recursive: true })],
+  ['a FIFO', (file: string) => execFileSync('mkfifo', [file])],
+  ['a symbolic link', (file: string) => fs.symlinkSync('/dev/zero', file)],
+])('%s in the place of a record neither hangs nor hurts, and can be discarded', (_, make) => {
+  const records = openRecordDirectory(directory);
+  records.write(record(1));
+  make(path.join(directory, 'default,c9,eth0.wiring'));
+  const { broken, records: read } = records.readAll();
+  expect(read).toEqual([record(1)]);
+  expect(broken).toMatchObject([{ name: 'default,c9,eth0.wiring', id: record(9).id }]);
+  records.discard(broken[0]!);
+  expect(records.readAll().broken.filter(({ id }) => id !== undefined)).toEqual([]);
 });
 
 test('a full disk stops a write, leaves no torn file, and stops no other phase', () => {

@@ -23,7 +23,6 @@ export interface ApiContext {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   /** What was wrong with the endpoint records at start. */
-  readonly recordProblems: readonly string[];
   /** Open connections of plugins. */
   readonly connections: () => number;
   /** Milliseconds for a request that looks at the kernel. */
@@ -82,7 +81,7 @@ function viewStatus(api: ApiContext): object {
     startedAt: new Date(api.startedAt).toISOString(),
     ready: isServing(context),
     problem: whyNotServing(context) ?? null,
-    recordProblems: api.recordProblems,
+    recordProblems: context.broken.problems(),
     networks: context.networks.map((network) => {
       const { mtu, ipv6, blocks } = context.node.view(network);
       return {

@@ -3,6 +3,7 @@ import { type CallOptions, type EndpointId, endpointKey } from '@podwire/engine'
 import { describeError, PodwireError } from '@podwire/errors';
 import { chooseNetwork } from '../networks.js';
 import { renderAnswer } from './answers.js';
+import { clearBroken } from './clear-broken.js';
 import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
 import { onlyAddresses, readDelegation } from './delegation.js';
 import { dismantle, forget, markRemoving } from './dismantle.js';
@@ -96,6 +97,7 @@ async function findPresent(
   asked: AddRequest,
   call: Call,
 ): Promise<AgentRecord | undefined> {
+  clearBroken(context, endpointKey(asked.id));
   const present = context.endpoints.get(endpointKey(asked.id));
   if (present === undefined) return undefined;
   if (present.phase !== 'ready' || context.namespaces.isGone(present.namespace)) {

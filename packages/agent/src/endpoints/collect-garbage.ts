@@ -1,6 +1,7 @@
 import type { GcRequest } from '@podwire/cni';
 import { type EndpointId, endpointKey } from '@podwire/engine';
 import { joinErrors } from '../errors.js';
+import { clearBroken } from './clear-broken.js';
 import type { Call, EndpointContext } from './context.js';
 import { dismantle } from './dismantle.js';
 import type { AgentRecord } from './registry.js';
@@ -27,20 +28,24 @@ export async function collectGarbage(
     call.trace.stage('remove');
     context.asking.noteRemoved(isStale);
     const stale = context.endpoints.all().filter(({ id }) => isStale(id));
-    await removeAll(context, stale, call);
+    const broken = context.broken.all().flatMap(({ id }) => (id !== undefined && isStale(id) ? [id] : []));
+    await removeAll(context, [...stale, ...broken.map((id) => ({ id }))], call);
   });
   call.trace.stage('answer');
   await call.answer('');
 }
 
-async function removeAll(context: EndpointContext, stale: readonly AgentRecord[], call: Call): Promise<void> {
+type Stale = AgentRecord | { readonly id: EndpointId };
+
+async function removeAll(context: EndpointContext, stale: readonly Stale[], call: Call): Promise<void> {
   const errors: unknown[] = [];
   for (const record of stale) {
     context.faults.reach('gc:next');
     const options = { signal: call.signal, trace: call.trace.resources() };
     const endpoint = endpointKey(record.id);
     try {
-      await dismantle(context, record, options);
+      if ('phase' in record) await dismantle(context, record, options);
+      clearBroken(context, endpoint);
       context.log.info({ endpoint }, 'GC removed an endpoint');
     } catch (err) {
       errors.push(err);

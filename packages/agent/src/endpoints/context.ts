@@ -11,6 +11,7 @@ import type { Namespaces } from '../node/namespaces.js';
 import type { Readiness } from '../readiness.js';
 import type { RequestTrace } from '../trace.js';
 import type { AskingAdds } from './asking.js';
+import type { BrokenRecords } from './broken-records.js';
 import type { HostPorts } from './host-ports.js';
 import type { AgentRecord, EndpointRegistry } from './registry.js';
 
@@ -20,11 +21,14 @@ export interface EndpointContext {
   readonly node: NodeState;
   readonly endpoints: EndpointRegistry;
   readonly ports: HostPorts;
+  readonly broken: BrokenRecords;
   readonly records: RecordStore;
   readonly engine: Engine;
   readonly locks: Locks;
   readonly asking: AskingAdds;
   readonly namespaces: Namespaces;
+  /** Addresses that the kernel routes to pods' links, without length. */
+  readonly readPodAddresses?: () => readonly string[];
   readonly readiness: Readiness;
   /** Absent on a node that is alone. */
   readonly cluster?: ClusterMember;

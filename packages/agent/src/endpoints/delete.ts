@@ -1,5 +1,6 @@
 import type { AttachmentRequest } from '@podwire/cni';
 import { endpointKey } from '@podwire/engine';
+import { clearBroken } from './clear-broken.js';
 import type { Call, EndpointContext } from './context.js';
 import { dismantle } from './dismantle.js';
 import { podName } from './registry.js';
@@ -19,13 +20,18 @@ export async function deleteEndpoint(
   call.trace.stage('lock');
   await context.locks.withEndpoint(key, call.signal, async () => {
     context.asking.noteRemoved((id) => endpointKey(id) === key);
-    const record = context.endpoints.get(key);
-    if (record === undefined) return;
-    const pod = podName(record);
-    if (pod !== undefined) call.trace.identify({ pod });
-    call.trace.stage('remove');
-    await dismantle(context, record, { signal: call.signal, trace: call.trace.resources() });
+    await removeEndpoint(context, key, call);
+    clearBroken(context, key);
   });
   call.trace.stage('answer');
   await call.answer('');
+}
+
+async function removeEndpoint(context: EndpointContext, key: string, call: Call): Promise<void> {
+  const record = context.endpoints.get(key);
+  if (record === undefined) return;
+  const pod = podName(record);
+  if (pod !== undefined) call.trace.identify({ pod });
+  call.trace.stage('remove');
+  await dismantle(context, record, { signal: call.signal, trace: call.trace.resources() });
 }

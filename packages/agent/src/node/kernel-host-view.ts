@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { isDoomed, LIVE_GROUP } from '@podwire/engine';
+import { isDoomed, LIVE_GROUP, ROUTE_PROTOCOL } from '@podwire/engine';
 import { hasCode } from '@podwire/linux';
 import { type Link, listLinks, listRoutes, type NetlinkConnection, type Route } from '@podwire/netlink';
 import type { DefaultRoute, HostLink, HostView } from './host-view.js';
@@ -18,6 +18,16 @@ export function readKernelHost(connection: NetlinkConnection): HostView {
     defaultRoutes: listRoutes(connection, { table: mainTable }).filter(isDefault).flatMap(toDefaultRoutes),
     ipv6: hasIpv6(),
   };
+}
+
+/** Single addresses that Podwire routes to a link of its own, without length: those of pods, whatever the records say. */
+export function readPodAddresses(connection: NetlinkConnection): string[] {
+  const own = new Set(
+    listLinks(connection).flatMap(({ group, index }) => (group === LIVE_GROUP ? [index] : [])),
+  );
+  return listRoutes(connection, { table: mainTable, protocol: ROUTE_PROTOCOL })
+    .filter(({ link, gateway }) => link !== undefined && own.has(link) && gateway === undefined)
+    .flatMap(({ destination }) => /^(.*)\/(?:32|128)$/.exec(destination)?.[1] ?? []);
 }
 
 function toHostLink({ index, name, mtu = 0, up, hardwareType, group }: Link): HostLink {

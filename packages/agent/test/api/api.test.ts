@@ -31,7 +31,6 @@ describe('the API', () => {
       pid: process.pid,
       ready: true,
       problem: null,
-      recordProblems: [],
       networks: [
         {
           name: 'default',

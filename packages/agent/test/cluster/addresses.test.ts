@@ -148,7 +148,6 @@ test('the API shows the cluster, its peers, and what is wrong', async () => {
       nodeName: 'n1',
       version: '1',
       startedAt: 0,
-      recordProblems: [],
       connections: () => 0,
       deadline: 1_000,
     };

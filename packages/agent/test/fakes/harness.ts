@@ -120,9 +120,9 @@ export function createHarness(options: HarnessOptions = {}): Harness {
     call: (command, call = {}) => callAgent(parts, command, call),
     restart: (change) => createHarness({ ...options, engine, records, namespaces: inodes, ...change }),
     async recover() {
-      const problems = loadRecords(parts.context);
+      loadRecords(parts.context);
       await parts.reconciler.run();
-      return problems;
+      return parts.context.broken.problems();
     },
   };
 }

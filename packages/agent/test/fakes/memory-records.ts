@@ -1,11 +1,11 @@
-import { type EndpointRecord, endpointKey, type RecordStore } from '@podwire/engine';
+import { type BrokenRecord, type EndpointRecord, endpointKey, type RecordStore } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 
 export interface MemoryRecords extends RecordStore {
   readonly records: Map<string, EndpointRecord>;
   /** Names the calls that fail, as a full disk or a directory without permission would have it. */
   failing: ReadonlySet<'write' | 'advance' | 'delete'>;
-  broken: { name: string; reason: string }[];
+  broken: BrokenRecord[];
 }
 
 /** Records as text in a map: what does not survive JSON does not survive here either. */
@@ -29,10 +29,13 @@ export function createMemoryRecords(): MemoryRecords {
       self.records.set(endpointKey(record.id), { ...stored, phase });
       return { ...record, phase };
     },
+    discard({ name }) {
+      fail('delete');
+      self.broken = self.broken.filter((other) => other.name !== name);
+    },
     delete({ id }) {
       fail('delete');
       self.records.delete(endpointKey(id));
-      self.broken = self.broken.filter(({ name }) => !name.startsWith(endpointKey(id)));
     },
   };
   return self;
