@@ -10,7 +10,7 @@ import { checkImported, importedBlocks, judgeStrangeLoans } from './holdings/imp
 import { forEach } from './each.js';
 import { blocksToTakeOver, takeOver } from './holdings/take-over.js';
 import { noteRefusal } from './refusals.js';
-import { returnBorrowed } from './loans/borrow.js';
+import { returnBorrowed, withdrawRequests } from './loans/borrow.js';
 import { answerRequests, settleDoubts } from './loans/lend.js';
 import { confirmHoldings } from './trust/confirm.js';
 import { pauseAfter } from './waiting.js';
@@ -112,6 +112,7 @@ export function createBackground(core: Core, parts: BackgroundParts): Background
     // Before loans: the address of a pod that has ended here may be wanted by the next of its name elsewhere.
     assignAll,
     (signal) => answerRequests(core, signal),
+    (signal) => withdrawRequests(core, signal),
     reclaim,
     claimAhead,
     confirmClaims,

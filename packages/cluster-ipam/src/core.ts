@@ -26,6 +26,8 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   pools(): ReadonlyMap<string, Pool>;
   /** Requests for addresses of our blocks, by key. */
   readonly requests: Set<string>;
+  /** Keys of our own requests for which an ADD waits. */
+  readonly asking: Set<string>;
   /** Owners that have refused or not answered lately: blocks, with the elapsed time until when they are not asked again. */
   readonly unwilling: Map<string, number>;
   readonly workloads: WorkloadIndex;

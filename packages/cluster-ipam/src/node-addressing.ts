@@ -13,6 +13,7 @@ import { adoptImportedEntry, adoptInUse } from './holdings/imported.js';
 import { describeStrays } from './holdings/strays.js';
 import { createMemory } from './holdings/memory.js';
 import { syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
+import { isLeftBehind } from './loans/borrow.js';
 import { provide } from './provide.js';
 import { createReporting } from './reports/reporting.js';
 import { Reports } from './reports/reports.js';
@@ -49,6 +50,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     lending: new Map(),
     doubtful: new Set(),
     requests: new Set(),
+    asking: new Set(),
     unwilling: new Map(),
     imported: new Map(),
     workloads: createWorkloadIndex({
@@ -128,6 +130,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     if (!isStarted || !isSynced) return;
     const isOther = syncBlocks(core, change.blocks);
     for (const key of change.loanRequests) takeRequest(key);
+    if ([...change.loanRequests].some((key) => isLeftBehind(core, key))) core.wake();
     if (isOther || change.pools.size > 0) changedQuietly();
     else if (core.requests.size > 0 || !copy.connected) core.wake();
   }

@@ -182,6 +182,37 @@ describe('an address of another node’s block', () => {
   });
 });
 
+describe('a request that its node could not take back', () => {
+  const requests = async (): Promise<string[]> =>
+    (await cluster.admin.list('/test/shared/loan-requests/')).items.map(({ key }) => key);
+
+  /** The owner does not answer, and the store is away when the node has waited long enough. */
+  async function askInVain(): Promise<void> {
+    owner.cut();
+    const adding = borrower.add('b', { requested: ['10.0.0.7'] }).catch(() => undefined);
+    while ((await requests()).length === 0) await cluster.clock.advance(10);
+    borrower.cut();
+    await cluster.clock.advance(20_000);
+    await adding;
+    expect(await requests()).toHaveLength(1);
+  }
+
+  it('goes when the store is back', async () => {
+    await askInVain();
+    await borrower.restore();
+    await cluster.clock.advance(20_000);
+    expect(await requests()).toEqual([]);
+  });
+
+  it('goes also when the agent was started again meanwhile', async () => {
+    await askInVain();
+    await borrower.stop();
+    borrower = await cluster.join('n2', {}, borrower.disk);
+    await cluster.clock.advance(1_000);
+    expect(await requests()).toEqual([]);
+  });
+});
+
 it('what is lent by a write that arrives after its time is handed out by nobody else', async () => {
   await owner.stop();
   let arrive = (): void => undefined;

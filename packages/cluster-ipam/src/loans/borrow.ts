@@ -49,6 +49,7 @@ export async function borrow(
     why ??= copy.loanRequests.get(key)?.value.refused;
     return why !== undefined;
   };
+  core.asking.add(key);
   try {
     const writes = [{ op: 'put', key, value: encodeObject(loanRequestKind, request) }] as const;
     await transact(core, { conditions: [{ key, expect: 'absent' }], writes }, signal);
@@ -64,7 +65,8 @@ export async function borrow(
     });
   } finally {
     // From here on nobody can grant it any more: who grants expects it to be there.
-    await withdraw(core, key);
+    core.asking.delete(key);
+    await tryToWithdraw(core, key);
   }
   if (has()) return { kind: 'lent' };
   return why === undefined ? { kind: 'silent' } : { kind: 'refused', why };
@@ -73,13 +75,30 @@ export async function borrow(
 const borrowedOf = ({ book }: Core, block: string): string[] =>
   book.borrowed().flatMap((held) => (held.lender === block ? [held.cidr] : []));
 
-/** Also when whoever waited has gone; an owner that finds it later than it may clears it away. */
-async function withdraw(core: Core, key: string): Promise<void> {
+/** Also when the ADD has gone. What stays in the store, or arrives there later, goes with {@link withdrawRequests}. */
+async function tryToWithdraw(core: Core, key: string): Promise<void> {
   try {
-    await transact(core, { conditions: [], writes: [{ op: 'delete', key }] }, core.stopped);
+    await withdraw(core, key, core.stopped);
   } catch (error) {
-    core.log.debug({ key, err: error }, 'a request for a loan could not be taken back');
+    core.log.debug({ key, err: error }, 'a request for a loan could not be taken back; it is tried again');
+    core.wake();
   }
+}
+
+async function withdraw(core: Core, key: string, signal: AbortSignal): Promise<void> {
+  const outcome = await transact(core, { conditions: [], writes: [{ op: 'delete', key }] }, signal);
+  if (outcome.committed) core.copy.noteGone(key, outcome.revision);
+}
+
+/** Our requests for which no ADD waits (any more): the store was away when they ended, or an earlier life has asked. */
+export function isLeftBehind({ copy, node, asking }: Core, key: string): boolean {
+  return copy.loanRequests.get(key)?.value.node === node && !asking.has(key);
+}
+
+/** @throws as the store does */
+export async function withdrawRequests(core: Core, signal: AbortSignal): Promise<void> {
+  const left = [...core.copy.loanRequests.keys()].filter((key) => isLeftBehind(core, key));
+  await forEach(core, left, signal, (key) => withdraw(core, key, signal));
 }
 
 /** Any address of other nodes' blocks in these pools. @throws as the store does */

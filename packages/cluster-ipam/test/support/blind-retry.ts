@@ -2,6 +2,8 @@
 import { isUncertain, type Store, type Transaction } from '@podwire/store';
 import { keys } from './cluster.js';
 
+export const never: AbortSignal = new AbortController().signal;
+
 /** Methods of a class are not copied by a spread. */
 export const bind = (store: Store): Store => ({
   kind: store.kind,
@@ -30,7 +32,7 @@ export function retryBlindly(
         return await store.transact(transaction, options);
       } catch (error) {
         if (!isUncertain(error) || !isClaim(transaction)) throw error;
-        await clock.sleep(30, options?.signal ?? new AbortController().signal);
+        await clock.sleep(30, options?.signal ?? never);
         return store.transact({ conditions: [], writes: transaction.writes }, options);
       }
     },

@@ -7,7 +7,7 @@ import type { FaultPoints } from '@podwire/rim';
 import { decodeObject, encodeObject, type Store, type Write } from '@podwire/store';
 import type { Fault, MemoryFaults, MemoryStore } from '@podwire/store/memory';
 import { unanswered, withTransact } from './between.js';
-import { bind, retryBlindly } from './blind-retry.js';
+import { bind, never, retryBlindly } from './blind-retry.js';
 import { LateWrites } from './late.js';
 import {
   type Disk,
@@ -447,10 +447,12 @@ export class World {
   }
 
   async #requireEmptyBooks(): Promise<void> {
-    const { items } = await this.cluster.admin.list(`${keys.root}/${folders.ledgers}`);
+    const { items: books } = await this.cluster.admin.list(`${keys.root}/${folders.ledgers}`);
+    const { items: requests } = await this.cluster.admin.list(`${keys.root}/${folders.loanRequests}`);
     // What an earlier boot has written about a block that is another's now, nobody but people can know to be over.
-    const left = items.map(({ key }) => key).filter((key) => !this.#rebooted.has(key.split('/').at(-1)!));
-    if (left.length > 0) throw new Error(`in books of nobody: ${left.join(', ')}`);
+    const ofNobody = books.filter(({ key }) => !this.#rebooted.has(key.split('/').at(-1)!));
+    const left = [...ofNobody, ...requests].map(({ key }) => key);
+    if (left.length > 0) throw new Error(`of nobody: ${left.join(', ')}`);
   }
 
   async #requireNothingLeft(): Promise<void> {
@@ -471,5 +473,3 @@ export class World {
     await this.cluster.clock.advance(20_000);
   }
 }
-
-const never = new AbortController().signal;
