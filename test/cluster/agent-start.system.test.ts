@@ -1,6 +1,7 @@
 /** How agents start: without the store, and after they were killed in the middle of something. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '@podwire/testkit';
 import {
@@ -29,6 +30,8 @@ describe('without the store', { timeout: 120_000 }, () => {
     await untilReported(one);
     await cluster.etcd.members[0]!.kill9();
     await one.agent.kill9();
+    // One that does not know its peers any more takes nothing away that may lead to them.
+    fs.rmSync(path.join(one.agent.stateDirectory, 'peers.jsonl'));
     await one.agent.start();
     const pods = [await one.add(), await one.add()];
     await one.del(pods[0]!);

@@ -39,7 +39,7 @@ export async function reconcile(
   const node = context.node.owned();
   const changes = await context.engine.reconcile(
     [node, ...(context.cluster?.peers.owned() ?? []), ...wantedEndpoints(context)],
-    { signal },
+    { signal, keepLeftovers: context.cluster?.peers.areKnown === false },
   );
   await followPeers(context, changes, signal);
   noteNode(context, node, changes);

@@ -46,6 +46,11 @@ export interface CallOptions {
   readonly trace?: Tracer;
 }
 
+export interface ReconcileOptions extends CallOptions {
+  /** What has no owner in the list stays: the caller does not know all owners yet. */
+  readonly keepLeftovers?: boolean;
+}
+
 export interface Engine {
   /**
    * All or nothing: when one resource fails or the signal fires, what was applied is removed in reverse and the
@@ -65,7 +70,7 @@ export interface Engine {
    * Makes the host look like `desired`: adopts what is there, repairs what drifted, prunes what carries Podwire's
    * mark (link names and group, table names, route protocol) and has no owner. Never flushes, touches nothing foreign.
    */
-  reconcile(desired: readonly Owned[], options: CallOptions): Promise<Change[]>;
+  reconcile(desired: readonly Owned[], options: ReconcileOptions): Promise<Change[]>;
   /** Deletes links whose removal was put off, now. Also runs by itself moments after a `remove`. */
   settle(): Promise<void>;
   close(): Promise<void>;

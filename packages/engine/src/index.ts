@@ -7,6 +7,7 @@ export type {
   Owned,
   ResourceSpan,
   Tracer,
+  ReconcileOptions,
 } from './engine.js';
 export { noFaults } from './engine.js';
 export { createEngine, type EngineOptions } from './create-engine.js';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EngineContext } from './context.js';
 import { clearDoomedName, findLink } from './doom.js';
-import type { CallOptions, Change, Owned } from './engine.js';
+import type { CallOptions, Change, Owned, ReconcileOptions } from './engine.js';
 import type { Failure } from './failure.js';
 import { hostEndOf, isLink } from './link-resource.js';
 import { mend, report } from './mend.js';
@@ -26,7 +26,7 @@ export async function reconcileHost(
   context: EngineContext,
   reaper: LinkReaper,
   desired: readonly Owned[],
-  options: CallOptions,
+  options: ReconcileOptions,
 ): Promise<Change[]> {
   let survey = surveyHost(context.kernel);
   const changes: Change[] = [];
@@ -48,7 +48,8 @@ export async function reconcileHost(
     }
     await setImmediate();
   }
-  changes.push(...(await prune(context, reaper, desired, survey)).map(removal));
+  if (options.keepLeftovers !== true)
+    changes.push(...(await prune(context, reaper, desired, survey)).map(removal));
   context.faults.reach('reconcile:end');
   return changes;
 }

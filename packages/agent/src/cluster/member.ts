@@ -85,6 +85,9 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     // Before the first word from the store, what the last life knew is all there is.
     viewOf: (name) => (isSynced ? viewPeer(copy, name) : peers.known.get(name)?.view),
     journal: openPeerJournal(files, nodeName, log),
+    isSynced: () => isSynced,
+    // What is left over of others has been spared so far.
+    onKnown: () => parts?.loop.nudge(),
     log,
   });
   const follower = createFollower({

@@ -25,13 +25,16 @@ const line = z.union([view, z.object({ gone: z.string() })]);
 export interface PeerJournal {
   /** What the last life has left behind. */
   readonly found: ReadonlyMap<string, PeerView>;
+  /** Whether that is all of it: the file is there, and nothing of it is damaged. */
+  readonly isComplete: boolean;
   /** Before a peer is applied, after one was removed (`undefined`). Never throws: a full disk is no reason to cut pods off. */
   note(changes: readonly (readonly [name: string, view: PeerView | undefined])[]): void;
 }
 
 /** @throws PodwireError RECORD_IO when it cannot be read */
 export function openPeerJournal(files: StateFiles, nodeName: string, log: Log): PeerJournal {
-  const found = readPeers(files.read(fileName) ?? '');
+  const text = files.read(fileName) ?? '';
+  const found = readPeers(text);
   // A node that has been given another's name has known its new self as a peer.
   found.delete(nodeName);
   /** Lines of those that are there. */
@@ -72,6 +75,7 @@ export function openPeerJournal(files: StateFiles, nodeName: string, log: Log): 
   }
   return {
     found,
+    isComplete: isComplete(text),
     note(changes) {
       if (changes.length === 0) return;
       const news = changes.map(([name, peer]) => take(name, peer)).filter((text) => text !== undefined);
@@ -95,6 +99,12 @@ function readPeers(text: string): Map<string, PeerView> {
     else peers.set(read.name, read as PeerView);
   }
   return peers;
+}
+
+/** A peer whose line was torn by a full disk was applied all the same. */
+function isComplete(text: string): boolean {
+  const lines = text.split('\n');
+  return lines.length > 1 && lines.pop() === '' && lines.every((one) => readLine(one) !== undefined);
 }
 
 /** The last line may have been torn; it was not applied then. */

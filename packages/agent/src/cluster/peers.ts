@@ -23,12 +23,18 @@ export interface PeersOptions {
   /** As the store has it; undefined when there is no such node (any more). */
   readonly viewOf: (name: string) => PeerView | undefined;
   readonly journal: PeerJournal;
+  /** Whether the store has told of all nodes. */
+  readonly isSynced: () => boolean;
+  /** {@link Peers.areKnown} has become so. */
+  readonly onKnown: () => void;
   readonly log: Log;
 }
 
 export interface Peers {
   /** By name: what is applied, or was meant to be. */
   readonly known: ReadonlyMap<string, Peer>;
+  /** Whether these are all: until then anything in the kernel may lead to a peer, and must stay. */
+  readonly areKnown: boolean;
   /** It is looked at again by the next {@link flush}. */
   markChanged(name: string): void;
   /**
@@ -47,7 +53,7 @@ export interface Peers {
 /** Peers that travel together: one call to the kernel for many costs a fraction of one each. */
 const together = 256;
 
-export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peers {
+export function createPeers({ sides, viewOf, journal, isSynced, onKnown, log }: PeersOptions): Peers {
   const known = new Map<string, Peer>();
   const changed = new Set<string>();
   /** What may be in the kernel of those with whom something went wrong half way; perhaps none of it is. */
@@ -55,6 +61,7 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
   const places = createPeerPlaces();
   let prepared: readonly NetworkSide[] = [];
   let preparedText = '';
+  let areKnown = journal.isComplete;
 
   /** What all plans have in common is read once, and every peer is looked at again when it has changed. */
   function prepare(): void {
@@ -185,8 +192,13 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
   return {
     known,
     markChanged: (name) => void changed.add(name),
+    get areKnown() {
+      return areKnown;
+    },
     async flush(engine, options) {
       prepare();
+      // What it tells while this runs is not in this list of changes.
+      const isAll = isSynced();
       const names = [...changed].sort();
       for (let at = 0; at < names.length; at += together) {
         const work = planTogether(names.slice(at, at + together).filter((name) => changed.has(name)));
@@ -200,6 +212,9 @@ export function createPeers({ sides, viewOf, journal, log }: PeersOptions): Peer
           throw error;
         }
       }
+      if (!isAll || areKnown) return;
+      areKnown = true;
+      onKnown();
     },
     owned: () =>
       [...known]

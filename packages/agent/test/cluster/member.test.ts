@@ -287,6 +287,47 @@ describe('peers', () => {
     await until(() => routesTo(after, block).length === 0);
   });
 
+  test('are spared by an agent that has lost what it knew of them, until the store has told', async () => {
+    const cluster = await createCluster('vxlan');
+    const one = await startNode(cluster, 'n1');
+    const [two, three] = [await startNode(cluster, 'n2'), await startNode(cluster, 'n3')];
+    for (const node of [one, two, three]) await node.call('ADD');
+    await until(() => isLedTo(one, two) && isLedTo(one, three));
+    const [kept, gone] = [blocksOf(two)[0]!, blocksOf(three)[0]!];
+    await one.stop();
+    const before = [...one.engine.present.keys()].sort();
+    one.files.texts.delete('peers.jsonl');
+    const after = one.again({ cut: true });
+    await after.start();
+    await after.reconciler.run();
+    expect([...after.engine.present.keys()].sort()).toEqual(before);
+    await cluster.store.delete(keys.node('n3'));
+    after.store.restore();
+    await until(() => after.member.peers.areKnown);
+    await until(() => routesTo(after, gone).length === 0);
+    expect(routesTo(after, kept)).toHaveLength(1);
+    expect(after.engine.violations).toEqual([]);
+  });
+
+  test('are never taken away when what was known of them is lost while the store is there', async () => {
+    const cluster = await createCluster('vxlan');
+    const [one, two] = [await startNode(cluster, 'n1'), await startNode(cluster, 'n2')];
+    for (const node of [one, two]) await node.call('ADD');
+    await until(() => isLedTo(one, two));
+    const [block] = blocksOf(two) as [string];
+    await one.stop();
+    one.files.texts.set('peers.jsonl', '');
+    const after = one.again();
+    let missing = 0;
+    after.engine.between = () => {
+      if (routesTo(after, block).length === 0) missing++;
+    };
+    await after.start();
+    await until(() => after.member.peers.areKnown);
+    await after.reconciler.run();
+    expect(missing).toBe(0);
+  });
+
   test('are planned anew when the node learns to speak IPv6', async () => {
     const cluster = await createCluster();
     const one = cluster.node('n1');

@@ -96,6 +96,8 @@ test('a block goes from one peer to another also when they travel apart', async 
       ipv4: `192.0.2.${name === 'n999' ? 3 : 2}/24`,
       blocks: owners.get(name) ?? [],
     }),
+    isSynced: () => true,
+    onKnown: () => undefined,
     journal: openPeerJournal(createMemoryFiles(), 'own', silentLog),
     log: silentLog,
   });

@@ -64,6 +64,22 @@ describe('the journal of peers', () => {
     expect([...openPeerJournal(files, 'own', silentLog).found.keys()]).toEqual(['a', 'd']);
   });
 
+  test('says whether that is all', () => {
+    const files = createMemoryFiles();
+    const isComplete = (): boolean => openPeerJournal(files, 'own', silentLog).isComplete;
+    expect(isComplete()).toBe(false);
+    openPeerJournal(files, 'own', silentLog).note([
+      ['a', peer('a', '10.0.0.0/26')],
+      ['b', peer('b')],
+    ]);
+    expect(isComplete()).toBe(true);
+    const text = files.read('peers.jsonl')!;
+    for (const damaged of ['', text.slice(0, -3), text.slice(3), `${text}\0\0`, text.replace('"a"', 'a')]) {
+      files.write('peers.jsonl', damaged);
+      expect(isComplete()).toBe(false);
+    }
+  });
+
   test('does not grow with changes', () => {
     const files = createMemoryFiles();
     const journal = openPeerJournal(files, 'own', silentLog);

@@ -1,4 +1,4 @@
-import type { CallOptions, Change, Drift, Engine, Owned, Resource } from '@podwire/engine';
+import type { CallOptions, Change, Drift, Engine, Owned, ReconcileOptions, Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 
 /** What a resource is, apart from its settings: two resources of one identity cannot both be there. */
@@ -106,7 +106,7 @@ export class FakeEngine implements Engine {
       .map((resource) => ({ resource, state: 'missing', detail: 'it is not there' }));
   }
 
-  async reconcile(desired: readonly Owned[]): Promise<Change[]> {
+  async reconcile(desired: readonly Owned[], { keepLeftovers }: ReconcileOptions): Promise<Change[]> {
     this.calls.push('reconcile');
     if (this.busy.size > 0) this.violations.push(`reconcile beside ${[...this.busy].join()}`);
     await this.between('reconcile');
@@ -122,7 +122,8 @@ export class FakeEngine implements Engine {
         changes.push({ owner: owned.owner, action: 'repaired', what: identity });
       }
     }
-    for (const identity of [...this.present.keys()].filter((each) => !wanted.has(each))) {
+    const leftovers = keepLeftovers === true ? [] : [...this.present.keys()];
+    for (const identity of leftovers.filter((each) => !wanted.has(each))) {
       this.present.delete(identity);
       changes.push({ action: 'removed', what: identity });
     }

@@ -86,6 +86,8 @@ export class PeerWorld {
     this.#peers = createPeers({
       sides: () => [side()],
       viewOf: (name) => this.#viewOf(Number(name.slice(1))),
+      isSynced: () => true,
+      onKnown: () => undefined,
       journal: openPeerJournal(this.#files, 'own', silentLog),
       log: silentLog,
     });
