@@ -4,6 +4,7 @@
  */
 import type { Clock } from '@podwire/rim';
 import type { SpanContext } from '@podwire/tracing';
+import type { CgroupPlace } from './cgroups/names.js';
 import type { ConfigMap } from './pod/config-map.js';
 import type { ContainerStatus, Pod, PodStatus } from './pod/pod.js';
 
@@ -92,8 +93,8 @@ export interface PodletNode {
   readonly milliCpu?: bigint;
   /** Sysctls beside Kubernetes' safe ones that pods may set; a `*` at the end stands for all that begin so. */
   readonly allowedUnsafeSysctls?: readonly string[];
-  /** Parent of the pods' control groups, as the runtime's driver writes it; the runtime's own choice when absent. */
-  readonly cgroupParent?: string;
+  /** Where control groups of pods are; the runtime's own choice when absent. */
+  readonly cgroups?: CgroupPlace;
 }
 
 /** Where things of pods lie. All of it below one directory, and each pod's part goes with the pod. */

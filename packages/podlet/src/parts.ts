@@ -64,7 +64,7 @@ export interface ContainerWish {
 export type BuildSandboxConfig = (
   pod: Pod,
   attempt: number,
-  node: Pick<PodletNode, 'name' | 'clusterDns' | 'clusterDomain' | 'cgroupParent'> & {
+  node: Pick<PodletNode, 'name' | 'clusterDns' | 'clusterDomain' | 'cgroups'> & {
     readonly resolvConfText: string;
   },
   directories: PodletDirectories,

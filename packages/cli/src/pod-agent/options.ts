@@ -44,6 +44,13 @@ export function addPodOptions(command: Command): Command {
         .default('none'),
     )
     .option('--kubeconfig <file>', 'also the pods that an API server has bound to this node')
+    .addOption(
+      new Option(
+        '--cgroup-driver <name>',
+        'how the runtime makes control groups; only for runtimes that do not tell',
+      ).choices(['cgroupfs', 'systemd']),
+    )
+    .option('--cgroup-root <path>', 'the control group that those of pods are below')
     .option('--logs <dir>', 'where containers’ logs go')
     .option('--cluster-dns <address>', 'the cluster’s DNS server; several times for several', collect, [])
     .option(

@@ -6,6 +6,7 @@ import { peerCredentials } from '@podwire/linux';
 import {
   buildContainerConfig,
   buildSandboxConfig,
+  type CgroupPlace,
   createCredentials,
   createEnsureImage,
   createFileSource,
@@ -18,6 +19,7 @@ import {
   createProber,
   createPullSecretFiles,
   createSourceSet,
+  findCgroupDriver,
   type Pod,
   type PodCheckpoints,
   type FindConfigMap,
@@ -30,8 +32,10 @@ import {
   startPodlet,
   startPodletServer,
   withCheckpoints,
+  withPodCgroups,
 } from '@podwire/podlet';
-import { type Log, systemClock as clock, untilAborted } from '@podwire/rim';
+import type { CriRuntime } from '@podwire/cri';
+import { deadlineSignal, type Log, systemClock as clock, untilAborted } from '@podwire/rim';
 import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
 import { bringEarlierState, hasPods } from './earlier-state.js';
@@ -85,7 +89,17 @@ async function openPodAgent(
   const sources = createSources(settings);
   const checkpoints = createPodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
   const restored = kubernetes === undefined ? [] : await loadCheckpoints(checkpoints, log);
-  const podlet = startParts(settings, { opened, kubernetes, sources, checkpoints, restored, log, onSpan });
+  const cgroups = await placeCgroups(settings, opened.runtime, log, stopped.signal);
+  const podlet = startParts(settings, {
+    opened,
+    cgroups,
+    kubernetes,
+    sources,
+    checkpoints,
+    restored,
+    log,
+    onSpan,
+  });
   ends.push(() => podlet.stop());
   listeners.push((span) => podlet.record(span));
   const server = await startPodletServer(
@@ -129,7 +143,27 @@ async function loadCheckpoints(checkpoints: PodCheckpoints, log: Log): Promise<r
   return pods;
 }
 
+const driverDeadline = 30_000;
+
+/** The embedded runtime limits nothing, so its pods need none. */
+async function placeCgroups(
+  { runtime: name, cgroupDriver, cgroupRoot: root }: PodAgentSettings,
+  runtime: CriRuntime,
+  log: Log,
+  signal: AbortSignal,
+): Promise<CgroupPlace | undefined> {
+  if (name === 'embedded') return undefined;
+  const driver = cgroupDriver ?? (await findCgroupDriver(runtime, deadlineSignal(driverDeadline, signal)));
+  if (driver !== undefined) return { driver, ...(root === undefined ? {} : { root }) };
+  log.warn(
+    {},
+    'the runtime does not tell its cgroup driver: pods are where it puts them; see --cgroup-driver',
+  );
+  return undefined;
+}
+
 interface Parts {
+  readonly cgroups: CgroupPlace | undefined;
   readonly opened: Awaited<ReturnType<typeof openRuntime>>;
   readonly kubernetes: KubernetesSide | undefined;
   readonly sources: Sources;
@@ -140,12 +174,13 @@ interface Parts {
 }
 
 function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
-  const { opened, kubernetes, sources, checkpoints, restored, log, onSpan } = parts;
+  const { opened, cgroups, kubernetes, sources, checkpoints, restored, log, onSpan } = parts;
   const { nodeName, nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain, places, logs } = settings;
   const { runtime } = opened;
   const node = readNode({
     ...{ name: nodeName, labels: nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain },
     ...leastOomScore(),
+    ...(cgroups === undefined ? {} : { cgroups }),
   });
   const { podletState: root, earlierPodletState: earlierRoot } = places;
   const directories = { root, logs, ...(hasPods(earlierRoot) ? { earlierRoot } : {}) };
@@ -161,6 +196,7 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
   // A pod of the API has the secrets of its namespace there, and only those.
   const findPullSecret: FindPullSecret = async (pod, name) =>
     isOfApi(pod) ? kubernetes?.findPullSecret(pod, name) : ofFiles?.(pod, name);
+  const preparation = createPodPreparation({ directories, node, findConfigMap });
   const collector = createImageCollector({ runtime, clock, keep: () => imagesOf(merger.pods(), settings) });
   return startPodlet(
     { restored },
@@ -168,7 +204,7 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
       runtime,
       sources: [sources.file, sources.http, ...(kubernetes === undefined ? [] : [kubernetes.source])],
       merger,
-      preparation: createPodPreparation({ directories, node, findConfigMap }),
+      preparation: cgroups === undefined ? preparation : withPodCgroups(preparation, cgroups),
       buildSandboxConfig,
       buildContainerConfig,
       ensureImage: createEnsureImage({

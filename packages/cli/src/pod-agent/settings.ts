@@ -41,6 +41,9 @@ export interface PodAgentSettings extends RuntimeSettings {
   readonly credentials: readonly string[];
   /** Directory of the pull secrets of pods that are not of an API server. */
   readonly pullSecrets?: string;
+  /** For a runtime that does not tell. */
+  readonly cgroupDriver?: 'cgroupfs' | 'systemd';
+  readonly cgroupRoot?: string;
 }
 
 /** As commander gives them. */
@@ -69,6 +72,8 @@ export interface PodAgentWords extends RuntimeWords {
   readonly clusterDomain: string;
   readonly credentials: readonly string[];
   readonly pullSecrets?: string;
+  readonly cgroupDriver?: 'cgroupfs' | 'systemd';
+  readonly cgroupRoot?: string;
 }
 
 /** Sockets of runtimes that people call by name. */
@@ -120,6 +125,8 @@ export function readPodAgentSettings(
     clusterDns: words.clusterDns,
     clusterDomain: words.clusterDomain,
     credentials: words.credentials.map((each) => path.resolve(each)),
+    ...(words.cgroupDriver === undefined ? {} : { cgroupDriver: words.cgroupDriver }),
+    ...(words.cgroupRoot === undefined ? {} : { cgroupRoot: words.cgroupRoot }),
     ...(words.pullSecrets === undefined ? {} : { pullSecrets: path.resolve(words.pullSecrets) }),
   };
 }

@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
+import type { CgroupPlace } from '../cgroups/names.js';
 import type { PodletNode } from '../contract.js';
 import { readIfThere, resolvConfFile } from './resolv-conf-file.js';
 
@@ -14,7 +15,7 @@ export interface NodeOptions {
   readonly resolvConf?: string;
   readonly hostsFile?: string;
   readonly oomScoreAdjustment?: number;
-  readonly cgroupParent?: string;
+  readonly cgroups?: CgroupPlace;
   /** Beside those that every node has. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly allowedUnsafeSysctls?: readonly string[];
@@ -24,7 +25,7 @@ export interface NodeOptions {
 
 /** Facts of this node. Files are read when somebody asks, since they change. */
 export function readNode(options: NodeOptions = {}): PodletNode {
-  const { system = os, hostsFile, oomScoreAdjustment, cgroupParent } = options;
+  const { system = os, hostsFile, oomScoreAdjustment, cgroups } = options;
   const name = options.name ?? nodeName(system.hostname());
   return {
     name,
@@ -41,7 +42,7 @@ export function readNode(options: NodeOptions = {}): PodletNode {
     clusterDomain: options.clusterDomain ?? 'cluster.local',
     memoryBytes: BigInt(system.totalmem()),
     ...(oomScoreAdjustment !== undefined && { oomScoreAdjustment }),
-    ...(cgroupParent !== undefined && { cgroupParent }),
+    ...(cgroups !== undefined && { cgroups }),
   };
 }
 

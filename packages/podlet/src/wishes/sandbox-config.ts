@@ -1,4 +1,5 @@
 import { type PodSandboxConfig, Protocol } from '@podwire/cri';
+import { formatCgroup, podCgroupParts } from '../cgroups/names.js';
 import type { BuildSandboxConfig } from '../parts.js';
 import type { Pod, PortProtocol } from '../pod/pod.js';
 import { dottedSysctl } from '../pod/sysctl-names.js';
@@ -24,7 +25,8 @@ export const buildSandboxConfig: BuildSandboxConfig = (pod, attempt, node, direc
   labels: sandboxLabels(pod),
   annotations: { ...pod.metadata.annotations },
   linux: {
-    cgroupParent: node.cgroupParent ?? '',
+    cgroupParent:
+      node.cgroups === undefined ? '' : formatCgroup(podCgroupParts(pod, node.cgroups), node.cgroups.driver),
     securityContext: sandboxSecurity(pod, directories),
     sysctls: sysctls(pod),
   },

@@ -88,7 +88,7 @@ describe('the node', () => {
       name: 'n',
       addresses: ['10.0.0.1'],
       oomScoreAdjustment: 0,
-      cgroupParent: '/p',
+      cgroups: { driver: 'systemd' },
       labels: { disk: 'ssd', 'kubernetes.io/arch': 'own' },
     });
     expect(node.labels).toMatchObject({
@@ -100,7 +100,7 @@ describe('the node', () => {
       name: 'n',
       addresses: ['10.0.0.1'],
       oomScoreAdjustment: 0,
-      cgroupParent: '/p',
+      cgroups: { driver: 'systemd' },
     });
     await expect(node.hosts()).rejects.toMatchObject({ code: 'ENOENT' });
     for (const content of ['one', 'two']) {

@@ -14,6 +14,8 @@ export interface ContainerdOptions {
   readonly binDir: string;
   /** Where the CNI configuration is. */
   readonly confDir: string;
+  /** Another program in the place of runc, which is told that systemd makes control groups. */
+  readonly systemdRunc?: string;
 }
 
 /** A containerd of its own inside a private host: own root, state, socket and images. */
@@ -105,7 +107,7 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function configuration(directory: string, { binDir, confDir }: ContainerdOptions): string {
+function configuration(directory: string, { binDir, confDir, systemdRunc }: ContainerdOptions): string {
   const text = (value: string): string => JSON.stringify(value); // a TOML basic string, for what paths contain
   return `version = 2
 root = ${text(path.join(directory, 'root'))}
@@ -122,8 +124,16 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = ${text(binDir)}
     conf_dir = ${text(confDir)}
-`;
+${systemdRunc === undefined ? '' : runcConfiguration(text(systemdRunc))}`;
 }
+
+const runcConfiguration = (program: string): string => `
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      SystemdCgroup = true
+      BinaryName = ${program}
+`;
 
 async function importImages(directory: string, socket: string): Promise<void> {
   for (const [name, image] of [

@@ -1,0 +1,3 @@
+export { findCgroupDriver } from './driver.js';
+export { type CgroupDriver, type CgroupPlace, formatCgroup, podCgroupParts } from './names.js';
+export { type PodCgroupOptions, withPodCgroups } from './pod-cgroups.js';
