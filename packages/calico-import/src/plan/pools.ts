@@ -127,7 +127,7 @@ function remarkLosses({ spec, deleting }: DumpedPool, about: Remarks): void {
   if (spec.disableBGPExport)
     about.warn(
       'spec.disableBGPExport',
-      'is not a setting of pools: leave the pool out in the BGP configuration',
+      'is not a setting of pools: BGP peers are told of its blocks too; filter them there',
     );
   if (spec.allowedUses.length > 0 && !spec.allowedUses.includes('Tunnel'))
     about.warn('spec.allowedUses', 'nodes take the addresses of their tunnels from it as well');
