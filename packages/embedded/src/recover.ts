@@ -1,4 +1,5 @@
 /** After a start: everything that a former process left is adopted or taken away. */
+import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { withDeadline } from '@podwire/rim';
 import type { Context } from './context.js';
@@ -16,20 +17,30 @@ import {
   deleteDirectory,
   readContainers,
   readSandboxes,
+  retireSandbox,
+  sandboxDirectory,
   type StoredSandbox,
 } from './state/directory.js';
 import type { ContainerEntry, SandboxEntry } from './state/inventory.js';
-import type { ContainerRecord } from './state/record.js';
+import { type ContainerRecord, unknownContainer, unknownSandbox } from './state/record.js';
 
 /** Sandboxes first: what containers are found for is known then. */
 export async function recover(context: Context): Promise<void> {
   const sandboxes = readSandboxes(context.directory);
   const containers = readContainers(context.directory);
   await Promise.all(sandboxes.whole.map((stored) => recoverSandbox(context, stored)));
+  for (const { id, why } of sandboxes.unusable) showUnknown(context, id, why);
   await Promise.all(containers.whole.map((record) => recoverContainer(context, record)));
+  for (const { id, why, sandboxId } of containers.unusable) {
+    context.log.error(
+      { container: id, why },
+      'the record of a container cannot be used; it can only be removed',
+    );
+    await recoverContainer(context, unknownContainer(id, sandboxId));
+  }
   const rubbish = [...sandboxes.rubbish, ...containers.rubbish];
   await Promise.all(rubbish.map((directory) => deleteDirectory(directory, context.log)));
-  const count = sandboxes.whole.length;
+  const count = sandboxes.whole.length + sandboxes.unusable.length;
   if (count > 0) collectGarbage(context);
   if (count > 0) context.log.info({ sandboxes: count, containers: containers.whole.length }, 'recovered');
 }
@@ -53,6 +64,15 @@ function collectGarbage(context: Context): void {
       'addresses of sandboxes that are gone may still be taken',
     ),
   );
+}
+
+/** Not ready, without a name: whoever looks after sandboxes stops and removes it. */
+function showUnknown(context: Context, id: string, why: string): void {
+  context.log.error({ sandbox: id, why }, 'the record of a sandbox cannot be used; it can only be removed');
+  retireSandbox(context.directory, id);
+  const shm = path.join(sandboxDirectory(context.directory, id), 'shm');
+  const record = unknownSandbox(id, { netns: path.join(context.netnsDirectory, `podwire-${id}`), shm });
+  context.inventory.sandboxes.set(id, { record, phase: 'stopping', holder: undefined, addresses: [] });
 }
 
 async function recoverSandbox(context: Context, { record, phase }: StoredSandbox): Promise<void> {
@@ -99,7 +119,8 @@ async function recoverContainer(context: Context, record: ContainerRecord): Prom
   };
   context.inventory.containers.set(record.id, entry);
   if (launched) await findShim(context, entry, directory);
-  if (!context.inventory.sandboxes.has(record.sandboxId)) await removeContainer(context, record.id);
+  const isOrphan = record.sandboxId !== '' && !context.inventory.sandboxes.has(record.sandboxId);
+  if (isOrphan) await removeContainer(context, record.id);
 }
 
 async function findShim(context: Context, entry: ContainerEntry, directory: string): Promise<void> {

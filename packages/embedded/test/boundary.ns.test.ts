@@ -117,3 +117,27 @@ test('directories deeper than a path is long break neither statistics nor remova
   const left = fs.readdirSync(path.join(place.state, 'containers'));
   assert.deepEqual([left.includes(deep), left.includes(other)], [false, true]);
 });
+
+test('records that are none keep nothing from running, and what they stood for is removed by its id', async () => {
+  const other = createPlace();
+  const { state: directory, netns: netnsDirectory } = other;
+  const open = () =>
+    createEmbeddedRuntime({ directory, netnsDirectory, holder, network: createFakePodNetwork() });
+  const first = await open();
+  const [damaged, whole] = [
+    await runSandbox(first, sandboxConfig(other)),
+    await runSandbox(first, sandboxConfig(other)),
+  ];
+  const inDamaged = await runContainer(first, damaged, containerConfig(sleep));
+  await first.close();
+  fs.writeFileSync(path.join(directory, 'sandboxes', damaged, 'record.ready'), 'null');
+  fs.writeFileSync(path.join(directory, 'containers', inDamaged, 'record'), '{}');
+  const again = await open();
+  const states = new Map((await again.listPodSandbox({})).items.map(({ id, state }) => [id, state]));
+  assert.deepEqual([states.get(whole), states.get(damaged)], [0, 1]);
+  await again.removeContainer({ containerId: inDamaged });
+  for (const podSandboxId of [damaged, whole]) await again.removePodSandbox({ podSandboxId });
+  assert.deepEqual(leftovers(other), []);
+  await again.close();
+  fs.rmSync(other.directory, { recursive: true });
+});

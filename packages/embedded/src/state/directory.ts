@@ -112,31 +112,56 @@ export interface StoredSandbox {
 export interface Found<T> {
   readonly whole: readonly T[];
   readonly rubbish: readonly string[];
+  /** Of another version, or damaged while somebody holds what belongs to it: nothing is guessed, and the others go on. */
+  readonly unusable: readonly Unusable[];
+}
+
+export interface Unusable {
+  readonly id: string;
+  readonly why: string;
+  /** Which sandbox a container belongs to, where that can be read. */
+  readonly sandboxId: string;
 }
 
 function readAll<T>(parent: string, read: (directory: string) => T | undefined): Found<T> {
-  const whole: T[] = [];
-  const rubbish: string[] = [];
+  const found = { whole: [] as T[], rubbish: [] as string[], unusable: [] as Unusable[] };
   for (const name of fs.readdirSync(parent)) {
     const directory = path.join(parent, name);
-    const one = readOne(directory, read);
-    if (one === undefined) rubbish.push(directory);
-    else whole.push(one);
+    try {
+      const one = read(directory);
+      if (one === undefined) found.rubbish.push(directory);
+      else found.whole.push(one);
+    } catch (error) {
+      if (isTorn(error, directory)) found.rubbish.push(directory);
+      else found.unusable.push({ id: name, why: describeError(error), sandboxId: sandboxOf(directory) });
+    }
   }
-  return { whole, rubbish };
+  return found;
 }
 
 /**
  * A power loss may leave a record empty or in part, since nobody waits for the disk. Then nobody holds the directory any
- * more, and what belonged to it is gone with that boot. @throws Error naming the directory
+ * more, and what belonged to it is gone with that boot.
  */
-function readOne<T>(directory: string, read: (directory: string) => T | undefined): T | undefined {
+const isTorn = (error: unknown, directory: string): boolean =>
+  error instanceof SyntaxError && !isAlive(directory);
+
+function sandboxOf(directory: string): string {
   try {
-    return read(directory);
-  } catch (cause) {
-    if (cause instanceof SyntaxError && !isAlive(directory)) return undefined;
-    throw new Error(`${directory}: ${describeError(cause)}`, { cause });
+    const stored = JSON.parse(readText(path.join(directory, 'record')) ?? '') as {
+      sandboxId?: unknown;
+    } | null;
+    return typeof stored?.sandboxId === 'string' ? stored.sandboxId : '';
+  } catch {
+    return '';
   }
+}
+
+/** However it stands there: from now on it is one that is only to be stopped and removed. */
+export function retireSandbox(root: string, id: string): void {
+  const directory = sandboxDirectory(root, id);
+  const phase = phases.find((each) => fs.existsSync(recordFile(directory, each)));
+  if (phase !== undefined) advanceSandbox(root, id, phase, 'stopping');
 }
 
 function readText(file: string): string | undefined {
@@ -148,7 +173,6 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** @throws Error when a record is damaged and somebody holds what belongs to it, which must not be guessed */
 export function readSandboxes(root: string): Found<StoredSandbox> {
   return readAll(path.join(root, 'sandboxes'), (directory) => {
     for (const phase of phases) {

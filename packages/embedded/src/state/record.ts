@@ -76,3 +76,14 @@ export function parseContainer(text: string): ContainerRecord {
   const decoded = ContainerConfig.decode(unpacked(config));
   return { id, sandboxId, root, imageRef, createdAt: BigInt(createdAt), config: decoded };
 }
+
+/** Stands for a sandbox whose record cannot be used, so that it is seen and can be removed. */
+export const unknownSandbox = (id: string, places: { netns: string; shm: string }): SandboxRecord => ({
+  ...{ id, ...places, runtimeHandler: '', bootId: '', createdAt: 0n },
+  config: PodSandboxConfig.fromPartial({ metadata: { name: id } }),
+});
+
+export const unknownContainer = (id: string, sandboxId: string): ContainerRecord => ({
+  ...{ id, sandboxId, root: '/', imageRef: '', createdAt: 0n },
+  config: ContainerConfig.fromPartial({ metadata: { name: id } }),
+});
