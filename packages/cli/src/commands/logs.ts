@@ -29,7 +29,7 @@ export function define(command: Command, io: Io): void {
     )
     .option('-f, --follow', 'go on with what it writes from now')
     .option('-p, --previous', 'the instance before the last restart')
-    .option('--tail <lines>', 'only the last lines', readLines)
+    .option('--tail <lines>', 'only the last lines; without it all that is kept', readLines)
     .option('--timestamps', 'when each line was written')
     .action((pod: string) => run(command, io, pod));
   addDirectory(command);

@@ -1,17 +1,19 @@
 import fs from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
 import { type FileChanges, watchFile } from './changes.js';
 import { type LogEntry, type LogStream, parseLogLine, timestampNanoseconds } from './format.js';
-import { findTail } from './tail.js';
+import { type Generation, openGeneration } from './generation.js';
+import { createLineCutter } from './lines.js';
+import { readRotatedLines } from './rotated.js';
+import { findTail, type LogTail } from './tail.js';
 
 export interface ReadLogOptions {
-  /** Goes on with what is written later, also into the file that follows when the log is rotated. */
+  /** Goes on with what is written later, also into the files that follow when the log is rotated. */
   readonly follow?: boolean;
   /** Ends the reading, without an error. */
   readonly signal?: AbortSignal;
   /** Ends following when all that is there is read: the container is over. */
   readonly finished?: AbortSignal;
-  /** Begins with the last so many lines of the file; all when absent. */
+  /** Begins with the last so many lines, also where they are in files that were rotated away; all when absent. */
   readonly tailLines?: number;
   /** Leaves out what is older. RFC 3339. */
   readonly since?: string;
@@ -20,9 +22,9 @@ export interface ReadLogOptions {
 }
 
 /**
- * Reads a container's log file, oldest entry first. Lines that are no log entries are left out; the runtime may be writing the last
+ * Reads a container's log, oldest entry first: what is kept of it in files that were rotated away, then the file. Lines that are no log entries are left out; the runtime may be writing the last
  * one.
- * @throws errors of the file system, ENOENT when there is no such file and nothing is to be followed
+ * @throws errors of the file system, ENOENT when there is no file of it and nothing is to be followed
  */
 export async function* readContainerLog(
   file: string,
@@ -39,48 +41,72 @@ export async function* readContainerLog(
 }
 
 async function* readLines(file: string, options: ReadLogOptions): AsyncGenerator<Buffer> {
-  const { follow = false, signal } = options;
-  if (!follow) {
-    yield* readOnce(file, options);
-    return;
+  if (options.follow === true) yield* followLines(file, options);
+  else yield* readOnce(file, options);
+}
+
+async function* readOnce(file: string, { tailLines, signal }: ReadLogOptions): AsyncGenerator<Buffer> {
+  const generation = await openGeneration(file);
+  if (generation.handle === undefined && generation.before.length === 0) await fs.access(file);
+  try {
+    const tail = await findTail(generation.handle, generation.before, tailLines);
+    yield* readRotated(tail, signal);
+    if (generation.handle === undefined) return;
+    const lines = createLineReader(generation.handle, tail.offset);
+    yield* lines.read(signal);
+    yield* lines.rest(signal);
+  } finally {
+    await generation.handle?.close();
   }
+}
+
+async function* followLines(file: string, options: ReadLogOptions): AsyncGenerator<Buffer> {
+  const { signal } = options;
   const stop = AbortSignal.any([signal, options.finished].filter((each) => each !== undefined));
   const changes = watchFile(file);
-  let handle: FileHandle | undefined;
+  let current: Generation | undefined;
   try {
-    handle = await openWhenThere(file, changes, stop);
-    let lines = handle && createLineReader(handle, await startOf(handle, options.tailLines));
-    while (handle !== undefined && lines !== undefined && signal?.aborted !== true) {
+    current = await openWhenThere(file, changes, stop);
+    let lines: LineReader | undefined;
+    if (current !== undefined) {
+      const tail = await findTail(current.handle, current.before, options.tailLines);
+      yield* readRotated(tail, signal);
+      lines = createLineReader(current.handle!, tail.offset);
+    }
+    while (current !== undefined && lines !== undefined && signal?.aborted !== true) {
       // Looked at before reading: what is written after that is not ours to wait for.
       const last = stop.aborted;
       yield* lines.read(signal);
-      const follower = await openFollower(file, handle, lines.offset());
-      if (follower === undefined) {
+      const next = await current.openNext(lines.offset());
+      if (next === undefined) {
         if (last) break;
         await changes.next(stop);
         continue;
       }
-      // The old file may have grown until it was renamed.
+      // The old file may have grown until it was renamed, and so may files between it and the new one.
+      const before = current;
+      current = next;
       yield* lines.read(signal);
-      await handle.close();
-      handle = follower;
-      lines = createLineReader(handle, 0);
+      await before.handle?.close();
+      yield* readRotated({ rotated: next.before, skip: 0 }, signal);
+      lines = createLineReader(next.handle!, 0);
     }
     if (lines !== undefined) yield* lines.rest(signal);
   } finally {
     changes.close();
-    await handle?.close();
+    await current?.handle?.close();
   }
 }
 
-async function* readOnce(file: string, { tailLines, signal }: ReadLogOptions): AsyncGenerator<Buffer> {
-  const handle = await fs.open(file);
-  try {
-    const lines = createLineReader(handle, await startOf(handle, tailLines));
-    yield* lines.read(signal);
-    yield* lines.rest(signal);
-  } finally {
-    await handle.close();
+async function* readRotated(
+  { rotated, skip }: Pick<LogTail, 'rotated' | 'skip'>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  for (const [index, log] of rotated.entries()) {
+    for await (const line of readRotatedLines(log, index === 0 ? skip : 0)) {
+      if (signal?.aborted === true) return;
+      yield line;
+    }
   }
 }
 
@@ -88,46 +114,16 @@ async function openWhenThere(
   file: string,
   changes: FileChanges,
   stop: AbortSignal,
-): Promise<FileHandle | undefined> {
+): Promise<Generation | undefined> {
   for (;;) {
-    try {
-      return await fs.open(file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
+    const generation = await openGeneration(file);
+    if (generation.handle !== undefined) return generation;
     if (stop.aborted) return undefined;
     await changes.next(stop);
   }
 }
 
-async function startOf(handle: FileHandle, tailLines: number | undefined): Promise<number> {
-  if (tailLines === undefined) return 0;
-  const { size } = await handle.stat();
-  return findTail(handle, size, tailLines);
-}
-
-/** @returns another file that has taken the name, or the same one when it was cut to less than what was read of it */
-async function openFollower(
-  file: string,
-  current: FileHandle,
-  offset: number,
-): Promise<FileHandle | undefined> {
-  let next: FileHandle;
-  try {
-    next = await fs.open(file);
-  } catch {
-    return undefined; // between rename and creation
-  }
-  const [was, is] = await Promise.all([current.stat({ bigint: true }), next.stat({ bigint: true })]);
-  if (was.ino !== is.ino || was.dev !== is.dev || is.size < BigInt(offset)) return next;
-  await next.close();
-  return undefined;
-}
-
 const blockLength = 65_536;
-/** No runtime writes longer lines; a file that has them is no log. */
-const maxLine = 4 * 1_048_576;
-const lineBreak = 0x0a;
 
 interface LineReader {
   /** The whole lines up to the end of the file as it is now. */
@@ -137,11 +133,12 @@ interface LineReader {
   offset(): number;
 }
 
-function createLineReader(handle: FileHandle, start: number): LineReader {
+function createLineReader(handle: fs.FileHandle, start: number): LineReader {
   let offset = start;
-  let rest: Buffer = Buffer.alloc(0);
+  const lines = createLineCutter();
   return {
     *rest(signal) {
+      const rest = lines.rest();
       if (rest.length > 0 && signal?.aborted !== true) yield rest;
     },
     offset: () => offset,
@@ -150,12 +147,7 @@ function createLineReader(handle: FileHandle, start: number): LineReader {
         const { buffer, bytesRead } = await handle.read(Buffer.alloc(blockLength), 0, blockLength, offset);
         if (bytesRead === 0) return;
         offset += bytesRead;
-        let block = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
-        for (let end = block.indexOf(lineBreak); end >= 0; end = block.indexOf(lineBreak)) {
-          yield block.subarray(0, end);
-          block = block.subarray(end + 1);
-        }
-        rest = block.length > maxLine ? Buffer.alloc(0) : block;
+        yield* lines.cut(buffer.subarray(0, bytesRead));
       }
     },
   };
