@@ -1,10 +1,13 @@
 /** The file of a log: appended to, reopened when it was moved away, and looked into for where it ends. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { listRotatedLogs } from '@podwire/cri/logs';
 import { hasCode } from '@podwire/linux';
 import { findPosition, type LogPosition } from './format.js';
 
 export interface LogFile {
+  /** Resolves when it is there and ready to be appended to. @throws what it could not be opened for */
+  readonly opened: Promise<void>;
   append(lines: Buffer): Promise<void>;
   /** Lets go of the file that was moved away and begins a new one in its place. */
   reopen(): Promise<void>;
@@ -18,27 +21,34 @@ export async function isLink(file: string): Promise<boolean> {
   return stats?.isSymbolicLink() ?? false;
 }
 
-/** Opens (and makes) the file, ready to append: half a line that a crash left is cut off. */
-export async function openLogFile(file: string): Promise<LogFile> {
-  await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
-  await cutTornLine(file);
-  let handle = await fs.open(file, 'a', mode);
-  // Writing and reopening take turns.
+/**
+ * Opens (and makes) the file, ready to append: half a line that a crash left is cut off. It can be reopened from the beginning on, so
+ * that a rotation while it is being opened is not missed.
+ */
+export function openLogFile(file: string): LogFile {
+  let handle: fs.FileHandle | undefined;
+  // Opening, writing and reopening take turns.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = turn.then(work);
     turn = next.catch(() => undefined);
     return next;
   };
+  const opened = inTurn(async () => {
+    await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
+    await cutTornLine(file);
+    handle = await fs.open(file, 'a', mode);
+  });
   return {
-    append: (lines) => inTurn(() => handle.appendFile(lines)),
+    opened,
+    append: (lines) => inTurn(async () => handle?.appendFile(lines)),
     reopen: () =>
       inTurn(async () => {
         const fresh = await fs.open(file, 'a', mode);
-        await handle.close();
+        await handle?.close();
         handle = fresh;
       }),
-    close: () => inTurn(() => handle.close()),
+    close: () => inTurn(async () => handle?.close()),
   };
 }
 
@@ -71,20 +81,11 @@ async function cutTornLine(file: string): Promise<void> {
 
 /** Where the log ends; when it was just rotated and is still empty, where the one that was moved away ends. */
 export async function readPosition(file: string): Promise<LogPosition | undefined> {
-  for (const candidate of [file, ...(await findRotated(file))]) {
+  const rotated = (await listRotatedLogs(file)).filter(({ compressed }) => !compressed).reverse();
+  for (const candidate of [file, ...rotated.map(({ path: each }) => each)]) {
     const found = await readTail(candidate);
     const position = found === undefined ? undefined : findPosition(found.tail.toString('latin1'));
     if (position !== undefined) return position;
   }
   return undefined;
-}
-
-/** `0.log.20261120-214500`, as the kubelet calls them: the name has the time. */
-async function findRotated(file: string): Promise<string[]> {
-  const names = await fs.readdir(path.dirname(file)).catch((): string[] => []);
-  const own = names.filter((name) => name.startsWith(`${path.basename(file)}.`) && !name.endsWith('.gz'));
-  return own
-    .sort()
-    .reverse()
-    .map((name) => path.join(path.dirname(file), name));
 }

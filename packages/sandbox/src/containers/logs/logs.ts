@@ -77,13 +77,16 @@ export function createContainerLogs(surroundings: LogSurroundings): ContainerLog
     async prepare(container) {
       const file = logPathOf(container);
       if (file === '') return;
-      await openLogFile(file)
-        .then((opened) => opened.close())
-        .catch((cause: unknown) => {
-          throw new CriError('INTERNAL', `the log ${file} cannot be written: ${describeError(cause)}`, {
-            cause,
-          });
+      const made = openLogFile(file);
+      try {
+        await made.opened;
+      } catch (cause) {
+        throw new CriError('INTERNAL', `the log ${file} cannot be written: ${describeError(cause)}`, {
+          cause,
         });
+      } finally {
+        await made.close();
+      }
     },
     async finish(id) {
       await settle(id);
@@ -153,9 +156,10 @@ async function copyLog(
   following: Following,
 ): Promise<void> {
   const { signal } = following.end;
-  const file = await openLogFile(path);
+  const file = openLogFile(path);
   following.file = file;
   try {
+    await file.opened;
     const position = await readPosition(path);
     const since = position === undefined ? undefined : toSince(position);
     const isNew = skipKnown(position);
