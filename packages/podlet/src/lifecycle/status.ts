@@ -9,6 +9,7 @@ import {
 } from './container-status.js';
 import { qualityOfService } from '../wishes/resources.js';
 import type { ObservedPod } from './observed.js';
+import { limitLastWords } from './last-words.js';
 import { computePhase, isTerminal } from './phase.js';
 
 export interface PodFacts extends StatusFacts {
@@ -30,6 +31,7 @@ export function computeStatus(pod: Pod, observed: ObservedPod, facts: PodFacts):
   const normal = containerStatuses(pod, observed, facts);
   const phase = settlePhase(facts, computePhase(pod, init, normal), normal);
   const addresses = podAddresses(pod, observed, facts);
+  const containers = init.length + normal.length;
   return {
     phase,
     conditions: computeConditions({
@@ -48,8 +50,8 @@ export function computeStatus(pod: Pod, observed: ObservedPod, facts: PodFacts):
     podIPs: addresses.map((ip) => ({ ip })),
     qosClass: qualityOfService(pod),
     startTime: formatTime(firstSeen(observed, facts)),
-    initContainerStatuses: init,
-    containerStatuses: normal,
+    initContainerStatuses: limitLastWords(init, containers),
+    containerStatuses: limitLastWords(normal, containers),
   };
 }
 

@@ -332,3 +332,41 @@ test('the class of its resources is shown, and that an init container has not be
   expect(reasons(observed([]))).toEqual(['PodInitializing', 'PodInitializing']);
   expect(reasons(observed([sandbox()], [instance('one')]))).toEqual([undefined, 'PodInitializing']);
 });
+
+describe('last words', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const pod = aPod({
+    spec: {
+      restartPolicy: 'Never',
+      initContainers: [aContainer('a')],
+      containers: names.slice(1).map((name) => aContainer(name)),
+    },
+  });
+
+  it('of all containers are 12 KiB at most, shared equally, and not cut within a character', () => {
+    const found = observed(
+      [sandbox()],
+      names.map((name) => exited(name, 1, { id: name, message: 'm'.repeat(5_000) })),
+    );
+    const lastWords = new Map([
+      ['a', 'x'.repeat(4096)],
+      ['b', 'ü'.repeat(2048)],
+      ['c', 'short'],
+    ]);
+    const status = statusOf(pod, found, { lastWords });
+    const said = [...status.initContainerStatuses, ...status.containerStatuses].map(
+      ({ state }) => state.terminated?.message ?? '',
+    );
+    expect(said.map((text) => Buffer.byteLength(text))).toEqual([2457, 2456, 5, 2457, 2457]);
+    expect(said[1]).toBe('ü'.repeat(1228));
+  });
+
+  it('of the instance before count too', () => {
+    const found = observed(
+      [sandbox()],
+      [instance('b', { attempt: 1 }), exited('b', 1, { message: 'm'.repeat(5_000) })],
+    );
+    const [status] = statusOf(pod, found).containerStatuses;
+    expect(status?.lastState.terminated?.message).toHaveLength(2457);
+  });
+});
