@@ -61,6 +61,7 @@ const below = {
   sandbox: ['rim', 'errors', 'linux', 'cri', 'pod-network', 'tracing'],
   podlet: ['rim', 'quantity', 'local-api', 'errors', 'addresses', 'linux', 'cri', 'tracing'],
   cli: [
+    'quantity',
     'store',
     'cluster',
     'cluster-ipam',

@@ -105,6 +105,8 @@ export interface PodletDirectories {
   readonly earlierRoot?: string;
   /** `<logs>/<namespace>_<name>_<uid>/<container>/<restart>.log`; `/var/log/pods`. */
   readonly logs: string;
+  /** Where links to logs are made for log collectors, `/var/log/containers`; none when absent. */
+  readonly logLinks?: string;
 }
 
 export type PodEventType = 'Normal' | 'Warning';

@@ -63,4 +63,10 @@ export {
 export { createProber } from './probes/index.js';
 export { createRunHook, type HookTarget, type RunHook } from './hooks/index.js';
 export { type NodeOptions, readNode } from './node/index.js';
-export { readLogTail } from './logs/index.js';
+export {
+  type ContainerLogs,
+  createContainerLogs,
+  type LogOwner,
+  readLogTail,
+  type RotationPolicy,
+} from './logs/index.js';

@@ -22,6 +22,7 @@ import {
   type StepDependencies,
 } from './loop/dependencies.js';
 import type { RunHook } from './hooks/index.js';
+import type { ContainerLogs } from './logs/index.js';
 import { viewPod } from './loop/pod-view.js';
 import { createRuntimeHealth, type RuntimeHealth } from './loop/runtime-health.js';
 import { createRuntimeView } from './loop/runtime-view.js';
@@ -64,6 +65,8 @@ export interface PodletDependencies {
   readonly random: () => number;
   readonly log: PodletLog;
   readonly readLogTail?: (logPath: string) => Promise<string>;
+  /** Rotation and links; when absent, logs are left to the runtime until their pod goes. */
+  readonly containerLogs?: ContainerLogs;
   readonly collectImages?: (signal: AbortSignal) => Promise<void>;
   readonly faults?: PodletFaults;
   /** Told of every change of what is wanted, before it is acted on: for checkpoints. Must not throw. */

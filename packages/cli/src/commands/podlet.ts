@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addExamples, optionsOf } from '../command.js';
 import type { Io } from '../io.js';
-import { addPodOptions, addRuntimeOptions, defaultPluginPath } from '../pod-agent/options.js';
+import { addLogRotation, addPodOptions, addRuntimeOptions, defaultPluginPath } from '../pod-agent/options.js';
 import type { PodAgentWords } from '../pod-agent/settings.js';
 import { addDirectory, locateDirectory } from '../pods/locate.js';
 
@@ -13,7 +13,7 @@ export function define(command: Command, io: Io): void {
     )
     .option('--runtime <name>', 'embedded, docker, containerd, crio, or the path of a CRI socket', 'embedded')
     .action(() => run(command, io));
-  addDirectory(addPodOptions(addRuntimeOptions(command)));
+  addDirectory(addLogRotation(addPodOptions(addRuntimeOptions(command))));
   addExamples(command, [
     ['podwire podlet --manifests /etc/podwire/pods', ''],
     ['podwire podlet --runtime containerd --kubeconfig /etc/kubernetes/kubelet.conf', ''],

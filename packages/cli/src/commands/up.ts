@@ -4,6 +4,8 @@ import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { addLogRotation } from '../pod-agent/options.js';
+import { type LogRotationWords, readLogRotation } from '../pod-agent/log-rotation.js';
 import { bringUp } from '../pods/bring-up.js';
 import { isOf, waitForPods } from '../pods/follow.js';
 import { judgePod } from '../pods/judge.js';
@@ -13,7 +15,7 @@ import type { Sources } from '../pods/take-down.js';
 import { startProgress } from '../render/progress.js';
 import { renderProblems } from './ps.js';
 
-interface UpOptions {
+interface UpOptions extends LogRotationWords {
   readonly runtime: string;
   readonly cniConfDir?: string;
   readonly cniBinDir?: string[];
@@ -33,7 +35,7 @@ export function define(command: Command, io: Io): void {
     .option('--timeout <seconds>', 'how long to wait for pods to be ready', readSeconds, 60)
     .option('-d, --detach', 'do not wait')
     .action((what: string[]) => run(command, io, what));
-  addDirectory(addOutput(command));
+  addDirectory(addOutput(addLogRotation(command)));
   addExamples(command, [
     ['podwire up examples/web.yaml', ''],
     ['podwire up /etc/podwire/pods https://example.org/pods.yaml', ''],
@@ -57,7 +59,7 @@ async function run(command: Command, io: Io, what: readonly string[]): Promise<v
       places,
       runtime: options.runtime,
       ...networkOf(options),
-      more: [],
+      more: logWordsOf(options),
       progress,
       signal,
     });
@@ -100,6 +102,12 @@ export function sortPlaces(what: readonly string[]): { files: string[]; urls: st
     files: what.filter((each) => !isUrl(each)).map((each) => path.resolve(each)),
     urls: what.filter(isUrl),
   };
+}
+
+/** @throws PodwireError CONFIG_INVALID here, not in the log of a pod agent that does not come up */
+export function logWordsOf(options: LogRotationWords): string[] {
+  const { maxBytes, maxFiles } = readLogRotation(options);
+  return ['--container-log-max-size', String(maxBytes), '--container-log-max-files', String(maxFiles)];
 }
 
 function networkOf({ cniConfDir, cniBinDir }: UpOptions) {

@@ -52,6 +52,10 @@ export function addPodOptions(command: Command): Command {
     )
     .option('--cgroup-root <path>', 'the control group that those of pods are below')
     .option('--logs <dir>', 'where containers’ logs go')
+    .option(
+      '--container-log-links <dir>',
+      'where links to them go, or none (default: /var/log/containers for logs in /var/log/pods)',
+    )
     .option('--cluster-dns <address>', 'the cluster’s DNS server; several times for several', collect, [])
     .option(
       '--credentials <file>',
@@ -64,6 +68,16 @@ export function addPodOptions(command: Command): Command {
       'imagePullSecrets of pods of files and URLs: DIR/NAMESPACE/NAME.json, as `docker login` writes them',
     )
     .option('--cluster-domain <name>', 'the cluster’s domain', 'cluster.local');
+}
+
+/** Of `podwire podlet`, and of `podwire up`, which hands them on. */
+export function addLogRotation(command: Command): Command {
+  return command
+    .option(
+      '--container-log-max-size <quantity>',
+      'rotate a container’s log from this size on (default: 10Mi); 0: never',
+    )
+    .option('--container-log-max-files <number>', 'files of one container’s log that are kept (default: 5)');
 }
 
 export const defaultPluginPath = ['/opt/cni/bin', '/usr/lib/cni'];

@@ -7,6 +7,7 @@ import {
   buildContainerConfig,
   buildSandboxConfig,
   type CgroupPlace,
+  createContainerLogs,
   createCredentials,
   createEnsureImage,
   createFileSource,
@@ -183,7 +184,11 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
     ...(cgroups === undefined ? {} : { cgroups }),
   });
   const { podletState: root, earlierPodletState: earlierRoot } = places;
-  const directories = { root, logs, ...(hasPods(earlierRoot) ? { earlierRoot } : {}) };
+  const directories = {
+    ...{ root, logs },
+    ...(hasPods(earlierRoot) ? { earlierRoot } : {}),
+    ...(settings.logLinks === undefined ? {} : { logLinks: settings.logLinks }),
+  };
   const merger = withCheckpoints(createMerger(clock), checkpoints, (problem) =>
     log.warn({ problem }, 'a checkpoint cannot be written'),
   );
@@ -218,6 +223,7 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
       random: Math.random,
       log,
       readLogTail,
+      containerLogs: createContainerLogs({ ...settings.logRotation, runtime, directories, clock, log }),
       collectImages: async (signal) => {
         const { removed, problems } = await collector.collect(signal);
         if (removed.length + problems.length > 0) log.info({ removed, problems }, 'images collected');

@@ -2,8 +2,10 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
+import type { RotationPolicy } from '@podwire/podlet';
 import { isLabel, isSysctlPattern } from '@podwire/podlet/manifest';
 import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
+import { type LogRotationWords, readLogRotation } from './log-rotation.js';
 
 export interface RuntimeSettings {
   readonly directory: string;
@@ -35,6 +37,9 @@ export interface PodAgentSettings extends RuntimeSettings {
   /** Pods of an API server too. */
   readonly kubeconfig?: string;
   readonly logs: string;
+  /** Where links to logs go; none when absent. */
+  readonly logLinks?: string;
+  readonly logRotation: RotationPolicy;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** Files as `docker login` writes them, for pulls. */
@@ -58,7 +63,7 @@ export interface RuntimeWords {
   readonly network?: string;
 }
 
-export interface PodAgentWords extends RuntimeWords {
+export interface PodAgentWords extends RuntimeWords, LogRotationWords {
   readonly nodeName?: string;
   readonly nodeLabel: readonly string[];
   readonly allowedUnsafeSysctls: readonly string[];
@@ -68,6 +73,7 @@ export interface PodAgentWords extends RuntimeWords {
   readonly nameSuffix: 'node' | 'none';
   readonly kubeconfig?: string;
   readonly logs?: string;
+  readonly containerLogLinks?: string;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   readonly credentials: readonly string[];
@@ -111,6 +117,10 @@ export function readPodAgentSettings(
   words: PodAgentWords,
   hostname: string,
 ): PodAgentSettings {
+  const logs = path.resolve(
+    words.logs ?? (directory === defaultDirectory ? kubeletLogs : path.join(directory, 'logs')),
+  );
+  const logLinks = readLogLinks(logs, words.containerLogLinks);
   return {
     ...readRuntimeSettings(directory, words),
     nodeName: words.nodeName ?? hostname.toLowerCase(),
@@ -121,7 +131,9 @@ export function readPodAgentSettings(
     headers: readHeaders(words.header),
     nameSuffix: words.nameSuffix,
     ...(words.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(words.kubeconfig) }),
-    logs: words.logs ?? (directory === defaultDirectory ? '/var/log/pods' : path.join(directory, 'logs')),
+    logs,
+    ...(logLinks === undefined ? {} : { logLinks }),
+    logRotation: readLogRotation(words),
     clusterDns: words.clusterDns,
     clusterDomain: words.clusterDomain,
     credentials: words.credentials.map((each) => path.resolve(each)),
@@ -129,6 +141,14 @@ export function readPodAgentSettings(
     ...(words.cgroupRoot === undefined ? {} : { cgroupRoot: words.cgroupRoot }),
     ...(words.pullSecrets === undefined ? {} : { pullSecrets: path.resolve(words.pullSecrets) }),
   };
+}
+
+const kubeletLogs = '/var/log/pods';
+
+/** Log collectors look for links where the kubelet has them, so they are made there for logs that are where the kubelet has these. */
+function readLogLinks(logs: string, given: string | undefined): string | undefined {
+  if (given === undefined) return logs === kubeletLogs ? '/var/log/containers' : undefined;
+  return given === 'none' ? undefined : path.resolve(given);
 }
 
 /** `KEY=VALUE`. @throws PodwireError CONFIG_INVALID */

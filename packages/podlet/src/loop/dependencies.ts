@@ -3,6 +3,7 @@ import type { Log as PodletLog } from '@podwire/rim';
 import type { Span, Tracer } from '@podwire/tracing';
 import type { Clock, PodEvent, PodletDirectories, PodletNode } from '../contract.js';
 import type { RunHook } from '../hooks/index.js';
+import type { ContainerLogs } from '../logs/index.js';
 import type {
   BuildContainerConfig,
   BuildSandboxConfig,
@@ -50,6 +51,7 @@ export interface StepDependencies {
   readonly runHook: RunHook;
   /** The end of a container's log file; for terminationMessagePolicy FallbackToLogsOnError. */
   readonly readLogTail?: (logPath: string) => Promise<string>;
+  readonly containerLogs?: ContainerLogs;
   readonly prober: Prober;
   readonly node: PodletNode;
   readonly directories: PodletDirectories;

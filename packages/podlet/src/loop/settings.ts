@@ -12,6 +12,8 @@ export interface LoopSettings {
   readonly syncMs: number;
   readonly housekeepingMs: number;
   readonly garbageMs: number;
+  /** Between two looks at the size of logs. */
+  readonly logRotationMs: number;
   /** A pod that is in order is looked at again after this long. */
   readonly resyncMs: number;
   readonly retryMs: number;
@@ -35,6 +37,7 @@ export const defaultSettings: LoopSettings = {
   syncMs: 1_000,
   housekeepingMs: 2_000,
   garbageMs: 60_000,
+  logRotationMs: 10_000,
   resyncMs: 60_000,
   retryMs: 10_000,
   networkRetryMs: 1_000,

@@ -7,6 +7,7 @@ import { readImageUser } from '../images/ensure-image.js';
 import type { ImageUser, PreparedPod } from '../parts.js';
 import { type Container, podName } from '../pod/pod.js';
 import { haveImage } from './have-image.js';
+import { logOwner } from './log-owners.js';
 import { markContainer } from './marks.js';
 import { stopOne } from './stop-container.js';
 import { callRuntime, type Step } from './step.js';
@@ -88,9 +89,17 @@ async function create(step: Step, place: Place, start: StartAction, imageRef: st
   await callRuntime(step, 'ContainerStatus', () => view.refreshContainer(id, place.sandboxId, step.signal));
   worker.waiting.delete(container.name);
   worker.interrupted.delete(container.name);
+  await noteLog(step, id);
   step.tell('Normal', 'Started', `Started container ${container.name}`);
   step.show();
   await runPostStart(step, place, start, id);
+}
+
+async function noteLog(step: Step, id: string): Promise<void> {
+  const { worker, view, containerLogs } = step;
+  const found = view.observed(worker.uid).containers.find((one) => one.id === id);
+  const owner = found === undefined ? undefined : logOwner(worker.pod.metadata, found);
+  if (owner !== undefined) await containerLogs?.started(owner);
 }
 
 async function createAndStart(

@@ -2,6 +2,7 @@ import { isAlive, type ObservedContainer } from '../lifecycle/observed.js';
 import { collectable } from '../lifecycle/garbage.js';
 import { roleOf } from '../lifecycle/container-plan.js';
 import { remainingGrace } from '../lifecycle/grace.js';
+import { logOwner } from './log-owners.js';
 import { ignoreGone, podGrace, stopOne } from './stop-container.js';
 import { callRuntime, type Step, telling } from './step.js';
 
@@ -52,15 +53,18 @@ async function stopSandbox(step: Step, podSandboxId: string): Promise<void> {
 /** Removes what the pod does not need any more. Stop comes before Remove, always. @throws AggregateError */
 export async function collectGarbage(step: Step, wanted: boolean): Promise<void> {
   const { containers, sandboxes } = collectable(step.view.observed(step.worker.uid), wanted);
-  await allOf(containers.map(({ id }) => removeContainer(step, id)));
+  await allOf(containers.map((container) => removeContainer(step, container)));
   await allOf(sandboxes.map(({ id }) => removeSandbox(step, id)));
 }
 
-async function removeContainer(step: Step, containerId: string): Promise<void> {
+async function removeContainer(step: Step, container: ObservedContainer): Promise<void> {
+  const { id: containerId } = container;
   await ignoreGone(() =>
     callRuntime(step, 'RemoveContainer', (options) => step.runtime.removeContainer({ containerId }, options)),
   );
   step.view.forget(containerId);
+  const owner = logOwner(step.worker.pod.metadata, container);
+  if (owner !== undefined) await step.containerLogs?.removed(owner);
 }
 
 export async function removeSandbox(step: Step, podSandboxId: string): Promise<void> {

@@ -11,6 +11,7 @@ import { describeError } from '@podwire/errors';
 import type { Pod } from '../pod/pod.js';
 import { pauseFor, repeat } from './cadence.js';
 import type { PodletLog, StepDependencies } from './dependencies.js';
+import { isRunning, logOwners } from './log-owners.js';
 import { discardDirectories, type Readiness, takeOverOrphans } from './housekeeping.js';
 import type { RuntimeHealth } from './runtime-health.js';
 import type { ArrivalTimes } from './new-worker.js';
@@ -72,7 +73,7 @@ function restore(loop: Loop, pods: readonly Pod[]): void {
 
 async function runLoop(loop: Loop, signal: AbortSignal): Promise<void> {
   const { clock, settings, pool, health } = loop;
-  const { view, runtime } = loop.dependencies;
+  const { view, runtime, containerLogs } = loop.dependencies;
   const every = (milliseconds: number, work: () => Promise<void> | void) =>
     repeat(clock, () => milliseconds, signal, work);
   const watching = watchRuntime(
@@ -95,6 +96,9 @@ async function runLoop(loop: Loop, signal: AbortSignal): Promise<void> {
     every(settings.syncMs, () => pool.tick()),
     every(settings.housekeepingMs, () => keepHouse(loop)),
     every(settings.garbageMs, () => collect(loop, signal)),
+    ...(containerLogs === undefined
+      ? []
+      : [every(settings.logRotationMs, () => containerLogs.rotate(logOwners(view, isRunning), signal))]),
   ]);
 }
 
@@ -119,6 +123,7 @@ async function collect(loop: Loop, signal: AbortSignal): Promise<void> {
   const { health, pool, dependencies, readiness, log } = loop;
   if (health.problem() !== undefined) return;
   pool.collectGarbage();
+  await dependencies.containerLogs?.repairLinks(logOwners(dependencies.view));
   await discardDirectories({
     preparation: dependencies.preparation,
     view: dependencies.view,
