@@ -61,6 +61,10 @@ export function createFollower(options: FollowerOptions): Follower {
   const held = new Map<string, readonly string[]>();
   const problems = new Map<string, string>();
   const providing = new Set<string>();
+  /** Needs of the node's end of tunnels for which the first attempt is over. */
+  const attempted = new Set<string>();
+  /** The end of tunnels is about to come. */
+  let isIncomplete = false;
   let names: ReadonlySet<string> = new Set();
   let published = '';
 
@@ -116,6 +120,7 @@ export function createFollower(options: FollowerOptions): Follower {
       tunnelView = viewTunnel(identity);
     }
     saveChange();
+    isIncomplete = needs.some((need) => !attempted.has(JSON.stringify(need)));
     for (const need of needs) void provide(need);
   }
 
@@ -147,18 +152,29 @@ export function createFollower(options: FollowerOptions): Follower {
     const key = JSON.stringify(need);
     if (providing.has(key)) return;
     providing.add(key);
+    const isProvided = await tryToProvide(need);
+    attempted.add(key);
+    if (!isProvided) {
+      changed();
+      await clock.sleep(pause, stopped).catch(() => undefined);
+    }
+    providing.delete(key);
+    changed();
+  }
+
+  async function tryToProvide(need: Need): Promise<boolean> {
     try {
       await withDeadline(stopped, provideWait, (signal) => addressing.provide(need, signal));
+      return true;
     } catch (err) {
       if (!stopped.aborted) log.warn({ err }, "there is no address for the node's end of tunnels yet");
-      await clock.sleep(pause, stopped).catch(() => undefined);
-    } finally {
-      providing.delete(key);
-      changed();
+      return false;
     }
   }
 
+  /** Peers would drop their way to a node without its end of tunnels, only to make it again a moment later. */
   function publish(): void {
+    if (isIncomplete) return;
     const node = describe();
     if (node === undefined) return;
     const text = JSON.stringify({ ...node, registeredAt: 0 });
