@@ -8,8 +8,8 @@ import type {
   Route,
   Rule,
 } from '@podwire/netlink';
-import type { Element } from '@podwire/nftables';
-import type { NftElement, NftTable, ResourceKind, Side } from './resource.js';
+import type { Element, ForwardPolicy } from '@podwire/nftables';
+import type { ForwardAccept, NftElement, NftTable, ResourceKind, Side } from './resource.js';
 
 /** What the kernel has in one namespace, as far as resources are compared with it. */
 export interface ObservedNamespace {
@@ -33,6 +33,7 @@ export interface ObservedNamespace {
 export interface ObservedFilter {
   digest(table: Pick<NftTable, 'family' | 'name'>): string | undefined;
   element(wanted: NftElement): Element | undefined;
+  forwardPolicy(wanted: Pick<ForwardAccept, 'family' | 'chain'>): ForwardPolicy | undefined;
 }
 
 /**

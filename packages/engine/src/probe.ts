@@ -57,6 +57,7 @@ export function probeFilter(nftables: Nftables): ObservedFilter {
   return {
     digest: ({ family, name }) => nftables.tableDigest(family, name),
     element: (wanted) => nftables.getElement(wanted),
+    forwardPolicy: ({ family, chain }) => nftables.forwardPolicy(family, chain),
   };
 }
 

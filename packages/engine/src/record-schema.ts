@@ -57,10 +57,17 @@ const fields = {
   rule: { in: side, from: prefix, table: count, priority: count },
   neighbour: { in: side, link, address, mac },
   'forwarding-entry': { in: side, link, mac, remote: address },
-  sysctl: { in: side, key: text, value: text, optional: z.boolean().optional() },
+  sysctl: {
+    in: side,
+    key: text,
+    value: text,
+    optional: z.boolean().optional(),
+    initial: z.boolean().optional(),
+  },
   'token-bucket': { in: side, link, rate: count, burst: count, limit: count },
   'ingress-redirect': { in: side, link, target: link },
   'nft-table': { family, name: text, body: z.string() },
+  'forward-accept': { family: z.enum(['ip', 'ip6']), chain: text, links: z.array(text) },
   'nft-element': {
     family,
     table: text,

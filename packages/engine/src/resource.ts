@@ -177,6 +177,19 @@ export interface NftTable {
   readonly body: string;
 }
 
+/**
+ * Where the policy of iptables' FORWARD drops, packets that come in or go out by one of the links are accepted in its place. Nothing
+ * where iptables is not used. `iptables-legacy` keeps its rules elsewhere and is not seen.
+ */
+export interface ForwardAccept {
+  readonly kind: 'forward-accept';
+  readonly family: 'ip' | 'ip6';
+  /** Name of the chain of ours that FORWARD jumps to. */
+  readonly chain: string;
+  /** Names, or beginnings of names with a `*`. */
+  readonly links: readonly string[];
+}
+
 /** One typed component of a set element's key or value. */
 export type NftValue =
   | { readonly type: 'ipv4_addr' | 'ipv6_addr'; readonly value: string }
@@ -225,6 +238,7 @@ export type Resource =
   | TokenBucket
   | IngressRedirect
   | NftTable
+  | ForwardAccept
   | NftElement
   | ConntrackReset;
 

@@ -1,6 +1,7 @@
 import { hasCode } from '@podwire/linux';
 import { NetlinkBatchError, type NetlinkRequest } from '@podwire/netlink';
-import { type ElementChange, NftablesError } from '@podwire/nftables';
+import { type ElementChange, type Nftables, NftablesError } from '@podwire/nftables';
+import { acceptForwarded, stopAccepting } from './providers/forward-accept.js';
 import { compareResource, encodeCreation, encodeRemoval, encodeReplacement } from './providers/index.js';
 import { clearDoomedName, deleteOwnTunnel, isOwnLink } from './doom.js';
 import type { Failure } from './failure.js';
@@ -47,7 +48,7 @@ export async function runStep(
       if (mode === 'create') return changeElements(step, session, 'add');
       return changeEachElement(step, session, mode);
     case 'ruleset':
-      return await eachAsync(step, async (table) => nftables.applyTable(table as NftTable, { signal }));
+      return await eachAsync(step, async (resource) => applyRuleset(resource, nftables, signal));
     case 'conntrack':
       return await resetConntrack(step, session, signal);
   }
@@ -65,12 +66,20 @@ export async function undoStep(step: Step, session: Session, signal: AbortSignal
     case 'elements':
       return changeElements(step, session, 'destroy');
     case 'ruleset':
-      return each(step, (table) =>
-        nftables.deleteTable((table as NftTable).family, (table as NftTable).name),
-      );
+      return await eachAsync(step, async (resource) => removeRuleset(resource, nftables, signal));
     case 'conntrack':
       return await resetConntrack(step, session, signal);
   }
+}
+
+async function applyRuleset(resource: Resource, nftables: Nftables, signal: AbortSignal): Promise<void> {
+  if (resource.kind === 'forward-accept') await acceptForwarded(nftables, resource, signal);
+  else await nftables.applyTable(resource as NftTable, { signal });
+}
+
+async function removeRuleset(resource: Resource, nftables: Nftables, signal: AbortSignal): Promise<void> {
+  if (resource.kind === 'forward-accept') return await stopAccepting(nftables, resource, signal);
+  nftables.deleteTable((resource as NftTable).family, (resource as NftTable).name);
 }
 
 /** Pods lose their addresses with their links; only of a link that stays anything else could go along. */
@@ -277,17 +286,6 @@ function together(step: Step, work: () => void): Failure[] {
   } catch (error) {
     return step.resources.map((resource) => ({ resource, error }));
   }
-}
-
-function each(step: Step, work: (resource: Resource) => void): Failure[] {
-  return step.resources.flatMap((resource) => {
-    try {
-      work(resource);
-      return [];
-    } catch (error) {
-      return [{ resource, error }];
-    }
-  });
 }
 
 async function eachAsync(step: Step, work: (resource: Resource) => Promise<unknown>): Promise<Failure[]> {

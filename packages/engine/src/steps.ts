@@ -31,6 +31,7 @@ const channels = {
   'ingress-redirect': 'route',
   sysctl: 'parameter',
   'nft-table': 'ruleset',
+  'forward-accept': 'ruleset',
   'nft-element': 'elements',
   'conntrack-reset': 'conntrack',
 } as const satisfies Record<Resource['kind'], Channel>;

@@ -85,6 +85,7 @@ function surveyFilter(nftables: Nftables): ObservedFilter {
   const sets = new Map<string, ReadonlyMap<string, Element>>();
   return {
     digest: ({ family, name }) => nftables.tableDigest(family, name),
+    forwardPolicy: ({ family, chain }) => nftables.forwardPolicy(family, chain),
     element(wanted) {
       const name = `${wanted.family} ${wanted.table} ${wanted.set}`;
       const known = sets.get(name) ?? readSet(nftables, wanted);

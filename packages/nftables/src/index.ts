@@ -19,6 +19,7 @@ export {
   type SetReference,
   type Verdict,
 } from './element.js';
+export { type ForwardPolicy, iptablesForward } from './forward-policy.js';
 export { DecodeError, NftablesError, type NftablesFailure } from './errors.js';
 export {
   createNftables,

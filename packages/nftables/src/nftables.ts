@@ -6,6 +6,7 @@ import { applyChanges, supportsDestroy } from './changes.js';
 import { decodeGeneration } from './decode.js';
 import type { Element, ElementChange, ElementReference, SetReference } from './element.js';
 import { translating } from './errors.js';
+import { type ForwardPolicy, readForwardPolicy } from './forward-policy.js';
 import { getElement, listElements, presentElements } from './lookup.js';
 import { loadRuleset, runNft } from './program.js';
 import { type Family, NFT_MSG_GETGEN } from './protocol.js';
@@ -57,6 +58,8 @@ export interface Nftables {
    * @throws NftablesError; the table is as it was then.
    */
   applyTable(table: TableDeclaration, options: Deadline): Promise<AppliedTable>;
+  /** What iptables' FORWARD does, and which of its rules lead to a chain; `undefined` where iptables-nft is not used. */
+  forwardPolicy(family: 'ip' | 'ip6', chain: string): ForwardPolicy | undefined;
   /** Deletes a table with everything in it; none is fine. */
   deleteTable(family: Family, name: string): void;
   /** Loads a script (nft(8)) in one transaction. @throws NftablesError with the failing line */
@@ -144,6 +147,10 @@ class KernelNftables implements Nftables {
 
   tableDigest(family: Family, name: string): string | undefined {
     return translating(`list table ${family} ${name}`, () => readDigest(this.#connection, family, name));
+  }
+
+  forwardPolicy(family: 'ip' | 'ip6', chain: string): ForwardPolicy | undefined {
+    return readForwardPolicy(this.#connection, family, chain);
   }
 
   /** One after the other: each must see what the last one has made. */

@@ -2,7 +2,7 @@
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
 import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from '@podwire/network-contract';
 import { podMtu } from '@podwire/network-routed';
-import { planNodeTraffic } from '@podwire/network-traffic';
+import { planForwardAccept, planNodeTraffic } from '@podwire/network-traffic';
 import type { Network } from '../networks.js';
 import { discoverMtu, type HostView } from './host-view.js';
 import type { RouterHistory } from './router-history.js';
@@ -88,6 +88,7 @@ export function createNodeState(options: NodeOptions): NodeState {
       // What stays within the cluster is not masqueraded, whether this node has the network or not.
       ...planNodeTraffic(networks.map(view), cluster?.otherPools),
       ...networks.flatMap((network) => network.model.planNode(view(network))),
+      ...planForwardAccept(),
     ]),
   });
 

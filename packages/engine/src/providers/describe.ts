@@ -39,6 +39,8 @@ function describe(resource: Resource): string {
       return `redirect of what arrives on ${resource.link} to ${resource.target}`;
     case 'nft-table':
       return `nftables table ${resource.family} ${resource.name}`;
+    case 'forward-accept':
+      return `accept of ${resource.links.join(' ')} in ${resource.family} filter FORWARD`;
     case 'nft-element':
       return `element ${elementKey(resource)} of set ${resource.set}${describeValue(resource)}`;
     case 'conntrack-reset':

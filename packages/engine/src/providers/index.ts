@@ -7,6 +7,7 @@ import type { View } from '../observe.js';
 import type { Resource } from '../resource.js';
 import type { Session } from '../session.js';
 import { address, forwardingEntry, neighbour } from './addresses.js';
+import { forwardAccept } from './forward-accept.js';
 import { ifb, linkLocalMode, linkReady, linkUp, veth } from './links.js';
 import { nftElement, nftTable } from './packet-filter.js';
 import { sysctl } from './parameters.js';
@@ -35,6 +36,7 @@ const providers = {
   'ingress-redirect': ingressRedirect,
   sysctl,
   'nft-table': nftTable,
+  'forward-accept': forwardAccept,
   'nft-element': nftElement,
   'conntrack-reset': { compare: () => undefined },
 };

@@ -35,6 +35,8 @@ async function applyOne(resource: Resource, places: Places): Promise<void> {
       return runAll(place, [forwardingCommand(resource)]);
     case 'conntrack-reset':
       return resetConntrack(place, resource);
+    case 'forward-accept':
+      throw new Error('there is no iptables here');
     default:
       return place.ip(...ipCommands(resource, places));
   }

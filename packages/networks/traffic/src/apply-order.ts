@@ -31,6 +31,7 @@ function stageOf(resource: Resource): Stage {
       // The host's end in the call that brings it up, the pod's when both are up.
       return resource.in === 'pod' ? 'readiness' : 'host links, addresses, routes and queues';
     case 'nft-table':
+    case 'forward-accept':
       return 'ruleset';
     case 'nft-element':
       return 'elements';

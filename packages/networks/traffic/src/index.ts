@@ -1,5 +1,6 @@
 export { inApplyOrder } from './apply-order.js';
 export { planBandwidth } from './bandwidth.js';
+export { planForwardAccept } from './forward-accept.js';
 export { claimsConflict, describeClaim, type HostPortClaim, hostPortClaims } from './host-port-claims.js';
 export { planHostPorts } from './host-ports.js';
 export { digestName, digestNumber, ifbName, ifbPrefix, maxLinkName, podLinkPrefix } from './link-names.js';

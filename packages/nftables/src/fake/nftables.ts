@@ -125,6 +125,11 @@ export class FakeNftables implements Nftables {
     return this.#call('generation', 'get the generation', () => this.#generation);
   }
 
+  /** Without iptables. */
+  forwardPolicy(): undefined {
+    return undefined;
+  }
+
   tableDigest(family: Family, name: string): string | undefined {
     return this.#call(
       'tableDigest',
