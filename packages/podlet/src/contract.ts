@@ -89,6 +89,8 @@ export interface PodletNode {
   readonly oomScoreAdjustment?: number;
   /** Labels that `nodeSelector` and affinity are held against. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Whether AppArmor can confine processes; not known when absent. */
+  readonly appArmor?: boolean;
   /** Processors, in thousandths, that pods may ask for together; not counted when absent. */
   readonly milliCpu?: bigint;
   /** Sysctls beside Kubernetes' safe ones that pods may set; a `*` at the end stands for all that begin so. */

@@ -182,6 +182,8 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
     ...{ name: nodeName, labels: nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain },
     ...leastOomScore(),
     ...(cgroups === undefined ? {} : { cgroups }),
+    // Its processes are confined by no profile.
+    ...(settings.runtime === 'embedded' ? { appArmor: false } : {}),
   });
   const { podletState: root, earlierPodletState: earlierRoot } = places;
   const directories = {

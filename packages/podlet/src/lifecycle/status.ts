@@ -21,6 +21,8 @@ export interface PodFacts extends StatusFacts {
   readonly sandboxProblem?: Waiting;
   /** The pod has failed whatever its containers do: not admitted, or hopeless. */
   readonly failure?: Waiting;
+  /** It must not begin. */
+  readonly blocked?: Waiting;
   /** It was taken down and nothing of it runs: it is not what its restart policy says any more. */
   readonly ended?: boolean;
 }
@@ -63,9 +65,10 @@ function settlePhase(facts: PodFacts, computed: PodPhase, normal: readonly Conta
   return normal.every(({ state }) => state.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed';
 }
 
-function explainPhase({ failure, previous }: PodFacts): Pick<PodStatus, 'reason' | 'message'> {
-  const reason = failure?.reason ?? previous?.reason;
-  const message = failure?.message ?? previous?.message;
+/** Why it has failed stays; what keeps it now goes when it does. */
+function explainPhase({ failure, blocked, previous }: PodFacts): Pick<PodStatus, 'reason' | 'message'> {
+  const before = previous !== undefined && isTerminal(previous.phase) ? previous : undefined;
+  const { reason, message } = failure ?? before ?? blocked ?? {};
   return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
 }
 

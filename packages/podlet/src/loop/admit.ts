@@ -1,4 +1,4 @@
-import { type AdmissionNode, judgeAdmission, type Refusal } from '../admission/index.js';
+import { type AdmissionNode, findBlock, judgeAdmission, type Refusal } from '../admission/index.js';
 import type { PodletNode } from '../contract.js';
 import { isTerminal } from '../lifecycle/phase.js';
 import type { Pool } from './pool-state.js';
@@ -11,7 +11,10 @@ import type { WorkerState } from './worker-state.js';
  * @returns why it is refused
  */
 export function admit(pool: Pool, worker: WorkerState): Refusal | undefined {
+  const { appArmor } = pool.dependencies.node;
   if (worker.admission === 'undecided') decideAll(pool);
+  // What was put right since is looked at again; what has begun goes on.
+  if (!hasBegun(pool, worker)) worker.blocked = findBlock(worker.pod, appArmor);
   return typeof worker.admission === 'string' ? undefined : worker.admission;
 }
 

@@ -37,6 +37,7 @@ export function createWorkerState(dependencies: StepDependencies, wish: NewWorke
     waiting: new Map(),
     interrupted: new Set(),
     admission: 'undecided',
+    blocked: undefined,
     sandboxProblem: undefined,
     failure: undefined,
     ended: false,

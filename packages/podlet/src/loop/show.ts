@@ -18,7 +18,7 @@ export function updateStatus(worker: WorkerState, dependencies: StepDependencies
 }
 
 function statusOf(worker: WorkerState, { view, prober, clock, node }: StepDependencies): PodStatus {
-  const { uid, waiting, sandboxProblem, failure, ended } = worker;
+  const { uid, waiting, sandboxProblem, failure, blocked, ended } = worker;
   return computeStatus(worker.pod, view.observed(uid), {
     verdict: (name, kind) => prober.verdict(uid, name, kind),
     waiting,
@@ -30,6 +30,7 @@ function statusOf(worker: WorkerState, { view, prober, clock, node }: StepDepend
     nodeAddresses: node.addresses,
     ...(sandboxProblem === undefined ? {} : { sandboxProblem }),
     ...(failure === undefined ? {} : { failure }),
+    ...(blocked === undefined ? {} : { blocked }),
   });
 }
 

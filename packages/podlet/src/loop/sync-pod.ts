@@ -1,3 +1,4 @@
+import type { Refusal } from '../admission/index.js';
 import { computeActions, type PodActions } from '../lifecycle/actions.js';
 import type { ContainerFacts, KillAction } from '../lifecycle/container-plan.js';
 import type { Waiting } from '../lifecycle/container-status.js';
@@ -26,6 +27,7 @@ export async function syncPod(step: Step): Promise<SyncResult> {
   const { worker, view, settings } = step;
   if (worker.stage === 'waiting') begin(step);
   refuseUnfit(step);
+  if (worker.blocked !== undefined && worker.failure === undefined) return stayBlocked(step, worker.blocked);
   const actions = computeActions(worker.pod, view.observed(worker.uid), factsOf(step));
   if (actions.hopeless !== undefined) noteFailure(step, { reason: 'Hopeless', message: actions.hopeless });
   const activity = remainingActivity(worker.pod, worker.status, step.clock.now());
@@ -47,6 +49,17 @@ export async function syncPod(step: Step): Promise<SyncResult> {
 function begin(step: Step): void {
   step.worker.stage = 'starting';
   step.show();
+}
+
+/** Nothing of it begins; it is looked at again with each change, and once in a while. */
+function stayBlocked(step: Step, { reason, message }: Refusal): SyncResult {
+  const { worker, settings } = step;
+  const { initContainers, containers } = worker.pod.spec;
+  if (worker.waiting.size === 0) step.tell('Warning', reason, message);
+  for (const { name } of [...initContainers, ...containers])
+    worker.waiting.set(name, { reason: 'Blocked', message });
+  step.show();
+  return { again: false, pause: jittered(settings.resyncMs, step.random) };
 }
 
 /** As the kubelet, which does not try again: it has failed, and the words say why. */

@@ -35,6 +35,8 @@ export interface WorkerState extends Inbox {
   readonly interrupted: Set<string>;
   /** Whether the node takes it, or why not. */
   admission: 'undecided' | 'taken' | Refusal;
+  /** Why it must not begin, though the node takes it. */
+  blocked: Refusal | undefined;
   sandboxProblem: Waiting | undefined;
   failure: Waiting | undefined;
   readonly restarts: BackOff;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import type { CgroupPlace } from '../cgroups/names.js';
@@ -19,6 +20,8 @@ export interface NodeOptions {
   /** Beside those that every node has. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly allowedUnsafeSysctls?: readonly string[];
+  /** Instead of what the kernel says: some runtimes apply no profile. */
+  readonly appArmor?: boolean;
   /** Where the operating system is asked, unless a test is. */
   readonly system?: Pick<typeof os, 'hostname' | 'networkInterfaces' | 'totalmem' | 'cpus' | 'arch'>;
 }
@@ -31,6 +34,7 @@ export function readNode(options: NodeOptions = {}): PodletNode {
     name,
     labels: { ...usualLabels(name, system.arch()), ...options.labels },
     ...milliCpuOf(system.cpus().length),
+    appArmor: options.appArmor ?? hasAppArmor(),
     allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [],
     // Read anew each time: a lease may come, or change, after the start.
     get addresses() {
@@ -44,6 +48,15 @@ export function readNode(options: NodeOptions = {}): PodletNode {
     ...(oomScoreAdjustment !== undefined && { oomScoreAdjustment }),
     ...(cgroups !== undefined && { cgroups }),
   };
+}
+
+/** The kernel has it, and it was switched on when it started. */
+function hasAppArmor(): boolean {
+  try {
+    return readFileSync('/sys/module/apparmor/parameters/enabled', 'utf8').startsWith('Y');
+  } catch {
+    return false;
+  }
 }
 
 /** Where /proc does not say how many there are, they are not counted. */

@@ -101,7 +101,7 @@ const valueFrom: Reader<NonNullable<EnvironmentVariable['valueFrom']>> = (field)
   const kinds = [...Object.keys(valueSources), ...Object.keys(refusedSources)];
   const present = field.keys().filter((key) => kinds.includes(key));
   if (present.length !== 1) field.complain(`must have one of ${Object.keys(valueSources).join(', ')}`);
-  return object(valueSources, { refused: refusedSources })(field);
+  return object(valueSources, { refused: refusedSources, toldLater: true })(field);
 };
 
 const variableShape = object({
@@ -123,7 +123,7 @@ const envFrom = object(
     prefix: emptyAsAbsent(name(environmentRule)),
     configMapRef: optional(object({ name: required(name(subdomainRule), ''), optional: flag })),
   },
-  { refused: { secretRef: noSecrets } },
+  { refused: { secretRef: noSecrets }, toldLater: true },
 );
 
 const envFromOne: typeof envFrom = (field) => {
@@ -152,8 +152,9 @@ const volumeMount = object(
 /** Those of devices and huge pages would have to come from somewhere. */
 function checkResourceName(field: Field, key: string): void {
   const own = ['cpu', 'memory', 'ephemeral-storage'];
-  if (!field.context.strict || own.includes(key)) return;
-  field.complain(`unknown resource; there are ${own.join(', ')}${suggest(key, own)}`);
+  if (own.includes(key)) return;
+  if (!field.context.strict) field.refuse('there is no such resource here');
+  else field.complain(`unknown resource; there are ${own.join(', ')}${suggest(key, own)}`);
 }
 
 const amounts = optional(mapOf(required(quantity, '0'), checkResourceName));
@@ -194,7 +195,25 @@ export const securityFields = {
   runAsNonRoot: flag,
   seccompProfile: optional(seccompProfile),
 };
-export const furtherSecurity = { kept: ['seLinuxOptions', 'appArmorProfile'], refused: windows };
+export const furtherSecurity = {
+  kept: ['seLinuxOptions', 'appArmorProfile'],
+  refused: windows,
+  toldLater: true,
+};
+
+/** Of these words only the first one can be honoured. */
+export function onlyWord<const Word extends string>(
+  usual: Word,
+  why: string,
+  ...others: readonly Word[]
+): Maybe<Word> {
+  const known = oneOf(usual, ...others);
+  return (field) => {
+    const read = known(field);
+    if (read !== undefined && read !== usual) field.refuse(why);
+    return read;
+  };
+}
 
 const securityContext = object(
   {
@@ -203,7 +222,7 @@ const securityContext = object(
     readOnlyRootFilesystem: flag,
     allowPrivilegeEscalation: flag,
     capabilities: optional(capabilities),
-    procMount: oneOf('Default'),
+    procMount: onlyWord('Default', 'what is hidden of /proc stays hidden', 'Unmasked'),
   },
   furtherSecurity,
 );

@@ -7,6 +7,8 @@ export interface ReadContext {
   /** Whether fields that nobody knows, and those that Podwire cannot honour, are complained about. */
   readonly strict: boolean;
   readonly report: Report;
+  /** Told what cannot be honoured where that is no reason not to take the text: it comes from an API server. */
+  readonly unsupported?: Report;
 }
 
 export class Field {
@@ -44,6 +46,13 @@ export class Field {
     if (!this.#muted) this.context.report(this.path, message);
   }
 
+  /** It would change what the pod does, and cannot be honoured. */
+  refuse(why: string): void {
+    const message = `is not supported: ${why}`;
+    if (this.context.strict) this.complain(message);
+    else if (!this.#muted && !isEmpty(this.value)) this.context.unsupported?.(this.path, message);
+  }
+
   /** An entry of a map; absent when there is none. */
   at(key: string): Field {
     const map = asMap(this.value);
@@ -68,6 +77,11 @@ export class Field {
     if (map === undefined) this.complain(`must be a map, is ${show(this.value)}`);
     return Object.keys(map ?? {}).filter((key) => (map?.[key] ?? undefined) !== undefined);
   }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === '';
 }
 
 function asMap(value: unknown): Readonly<Record<string, unknown>> | undefined {

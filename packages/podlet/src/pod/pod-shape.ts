@@ -1,6 +1,13 @@
 /** A pod's own fields; see the other shapes for its parts. */
 import type { DnsConfig, Pod, PodMetadata, PodSecurityContext, PodSpec, PodStatus } from './pod.js';
-import { address, furtherSecurity, readContainer, securityFields, userId } from './container-shape.js';
+import {
+  address,
+  furtherSecurity,
+  onlyWord,
+  readContainer,
+  securityFields,
+  userId,
+} from './container-shape.js';
 import type { Field } from './field.js';
 import {
   isQualifiedName,
@@ -80,11 +87,12 @@ const securityContext = object(
     ...securityFields,
     supplementalGroups: optional(listOf(required(userId, 0))),
     fsGroup: userId,
+    supplementalGroupsPolicy: onlyWord('Merge', 'the groups of the image are kept', 'Strict'),
     sysctls: optional(listOf(object({ name: required(name(sysctlRule), ''), value: withDefault(text, '') }))),
   },
   {
     ...furtherSecurity,
-    kept: [...furtherSecurity.kept, 'fsGroupChangePolicy', 'supplementalGroupsPolicy', 'seLinuxChangePolicy'],
+    kept: [...furtherSecurity.kept, 'fsGroupChangePolicy', 'seLinuxChangePolicy'],
   },
 ) satisfies Reader<PodSecurityContext>;
 
@@ -92,13 +100,20 @@ const securityContext = object(
 function onlyFlag(value: boolean, why: string): Maybe<boolean> {
   return (field) => {
     const read = flag(field);
-    if (read !== undefined && read !== value && field.context.strict)
-      field.complain(`is not supported: ${why}`);
+    if (read !== undefined && read !== value) field.refuse(why);
     return read;
   };
 }
 
 const os: Maybe<{ readonly name: 'linux' }> = optional(object({ name: required(oneOf('linux'), 'linux') }));
+
+/** A pod of the API keeps those that it was given while it ran; they are not started again, by no agent. */
+const ephemeralContainers: Maybe<never> = (field) => {
+  if (field.context.strict && !field.absent) {
+    field.refuse('they are put into a running pod, never into a manifest');
+  }
+  return undefined;
+};
 
 const specShape = object(
   {
@@ -133,6 +148,7 @@ const specShape = object(
     readinessGates: optional(listOf(object({ conditionType: required(text, '') }))),
     hostUsers: onlyFlag(true, 'pods share the users of the node'),
     os,
+    ephemeralContainers,
   },
   {
     kept: (
@@ -141,7 +157,6 @@ const specShape = object(
       'topologySpreadConstraints'
     ).split(' '),
     refused: {
-      ephemeralContainers: 'they are put into a running pod, never into a manifest',
       resourceClaims: 'there are no devices to claim',
       resources: 'write them to the containers',
       hostnameOverride: 'use hostname',

@@ -138,15 +138,17 @@ export interface FurtherFields {
   readonly kept?: readonly string[];
   /** Known to the API, would change what the pod does, and cannot be honoured: field → why, or what to do instead. */
   readonly refused?: Readonly<Record<string, string>>;
+  /** Of a pod of the API, what is refused is told when it is used, since it may be optional; or it means nothing on Linux. */
+  readonly toldLater?: boolean;
 }
 
 /** A map of known fields. Fields of the API that Podwire does not use stay in the result under their own name. */
 export function object<S extends Shape>(shape: S, further: FurtherFields = {}): Reader<Shaped<S>> {
-  const { kept = [], refused = {} } = further;
+  const { kept = [], refused = {}, toldLater = false } = further;
   const known = [...Object.keys(shape), ...kept, ...Object.keys(refused)];
   return (field) => {
     const others = field.keys().filter((key) => !Object.hasOwn(shape, key));
-    if (field.context.strict) {
+    if (field.context.strict || !toldLater) {
       for (const key of others) if (!kept.includes(key)) complainOf(field.at(key), key, known, refused);
     }
     const entries = Object.entries(shape).map(([key, reader]) => [key, reader(field.at(key))] as const);
@@ -163,6 +165,6 @@ function complainOf(
   known: readonly string[],
   refused: Readonly<Record<string, string>>,
 ): void {
-  if (Object.hasOwn(refused, key)) field.complain(`is not supported: ${refused[key]}`);
-  else field.complain(`unknown field${suggest(key, known)}`);
+  if (Object.hasOwn(refused, key)) field.refuse(refused[key]!);
+  else if (field.context.strict) field.complain(`unknown field${suggest(key, known)}`);
 }

@@ -94,7 +94,7 @@ const refused: Readonly<Record<string, string>> = Object.fromEntries(
     .map((kind) => [kind, advice]),
 );
 
-const volumeShape = object({ name: required(name(labelRule), ''), ...sources }, { refused });
+const volumeShape = object({ name: required(name(labelRule), ''), ...sources }, { refused, toldLater: true });
 
 /** One without any source is an emptyDir, as the API has it. */
 export function readVolume(field: Field): Volume {

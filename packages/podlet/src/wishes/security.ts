@@ -4,10 +4,12 @@ import {
   type LinuxSandboxSecurityContext,
   NamespaceMode,
   type NamespaceOption,
+  SecurityProfile_ProfileType,
 } from '@podwire/cri';
 import type { PodletDirectories } from '../contract.js';
 import type { ImageUser } from '../parts.js';
 import { type Container, type Pod, podName } from '../pod/pod.js';
+import { containerAnnotationProfiles, podAnnotationProfiles } from './profile-annotations.js';
 import { wishProfiles } from './security-profiles.js';
 
 type Directories = Pick<PodletDirectories, 'root'>;
@@ -55,6 +57,9 @@ export function sandboxSecurity(pod: Pod, directories: Directories): LinuxSandbo
     // A privileged container may only live in a privileged sandbox.
     privileged: allContainers(pod).some(({ securityContext }) => securityContext.privileged === true),
     ...wishProfiles([pod.spec.securityContext], directories),
+    // The pause program needs no more, whatever the pod's containers need (kubernetes #84623).
+    seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault, localhostRef: '' },
+    seccompProfilePath: 'runtime/default',
     ...(runAsUser !== undefined && { runAsUser: { value: BigInt(runAsUser) } }),
     // Runtimes refuse a group without a user.
     ...(runAsUser !== undefined && runAsGroup !== undefined && { runAsGroup: { value: BigInt(runAsGroup) } }),
@@ -97,7 +102,15 @@ export function containerSecurity(
     maskedPaths,
     readonlyPaths,
     apparmorProfile: '',
-    ...wishProfiles([own, pod.spec.securityContext], directories),
+    ...wishProfiles(
+      [
+        own,
+        containerAnnotationProfiles(pod, container.name),
+        pod.spec.securityContext,
+        podAnnotationProfiles(pod),
+      ],
+      directories,
+    ),
   };
 }
 

@@ -21,6 +21,17 @@ function phases(podlet: Podlet): Record<string, string> {
   );
 }
 
+const node: PodletNode = {
+  name: 'node1',
+  addresses: ['192.0.2.1'],
+  resolvConf: () => Promise.resolve(''),
+  hosts: () => Promise.resolve(''),
+  clusterDns: [],
+  clusterDomain: 'cluster.local',
+  labels: { disk: 'ssd' },
+  milliCpu: 2000n,
+};
+
 describe('two pods with one host port', () => {
   it('are one that runs and one that has failed, with the reason; the runtime never hears of it', async () => {
     const recorder = recordCalls();
@@ -97,17 +108,6 @@ describe('two pods with one host port', () => {
 });
 
 describe('a node', () => {
-  const node: PodletNode = {
-    name: 'node1',
-    addresses: ['192.0.2.1'],
-    resolvConf: () => Promise.resolve(''),
-    hosts: () => Promise.resolve(''),
-    clusterDns: [],
-    clusterDomain: 'cluster.local',
-    labels: { disk: 'ssd' },
-    milliCpu: 2000n,
-  };
-
   it('takes pods as long as it has room, in the order in which they came', async () => {
     const bench = createBench();
     const podlet = bench.start({ node });
@@ -138,6 +138,153 @@ describe('a node', () => {
       there: 'Failed NodeAffinity',
       odd: 'Failed SysctlForbidden',
     });
+    await podlet.stop();
+  });
+});
+
+describe('a pod that says what cannot be honoured', () => {
+  const apparmor = 'container.apparmor.security.beta.kubernetes.io/main';
+  const seccomp = 'seccomp.security.alpha.kubernetes.io/pod';
+  const withAnnotation = (key: string, value: string): Pod => {
+    const pod = aPod();
+    return { ...pod, metadata: { ...pod.metadata, annotations: { [key]: value } } };
+  };
+  const withMain = (more: object): Pod => aPod({ spec: { containers: [aContainer('main', more)] } });
+  const withSpec = (spec: object): Pod => aPod({ spec });
+  const odd = { name: 'v', mountPath: '/v', readOnly: false, subPathExpr: '$(NAME)' };
+  const cases: [string, 'file' | 'api', Pod, string, RegExp][] = [
+    [
+      'an AppArmor profile in an annotation',
+      'file',
+      withAnnotation(apparmor, 'localhost/x'),
+      'AppArmor',
+      /not enabled/,
+    ],
+    [
+      'AppArmor’s default in an annotation',
+      'api',
+      withAnnotation(apparmor, 'runtime/default'),
+      'AppArmor',
+      /not enabled/,
+    ],
+    [
+      'an AppArmor profile in a field',
+      'file',
+      withMain({ securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } }),
+      'AppArmor',
+      /not enabled/,
+    ],
+    ['no AppArmor profile', 'file', withAnnotation(apparmor, 'strict'), 'AppArmor', /"strict" is no profile/],
+    [
+      'AppArmor for no container',
+      'file',
+      withAnnotation(`${apparmor}x`, 'unconfined'),
+      'AppArmor',
+      /no container mainx/,
+    ],
+    ['no seccomp profile', 'file', withAnnotation(seccomp, 'localhost/../x'), 'Seccomp', /is no profile/],
+    [
+      'users of its own',
+      'api',
+      withSpec({ hostUsers: false }),
+      'Unsupported',
+      /spec\.hostUsers: is not supported/,
+    ],
+    [
+      'strict groups',
+      'api',
+      withSpec({ securityContext: { supplementalGroupsPolicy: 'Strict' } }),
+      'Unsupported',
+      /supplementalGroupsPolicy/,
+    ],
+    ['claims', 'api', withSpec({ resourceClaims: [{ name: 'gpu' }] }), 'Unsupported', /spec\.resourceClaims/],
+    [
+      'resources of the pod',
+      'api',
+      withSpec({ resources: { limits: { cpu: '1' } } }),
+      'Unsupported',
+      /spec\.resources/,
+    ],
+    [
+      'an unmasked /proc',
+      'api',
+      withMain({ securityContext: { procMount: 'Unmasked' } }),
+      'Unsupported',
+      /procMount/,
+    ],
+    [
+      'a device',
+      'api',
+      withMain({ volumeDevices: [{ name: 'd', devicePath: '/dev/x' }] }),
+      'Unsupported',
+      /volumeDevices/,
+    ],
+    [
+      'an extended resource',
+      'api',
+      withMain({ resources: { limits: { 'example.com/gpu': '1' } } }),
+      'Unsupported',
+      /example\.com\/gpu/,
+    ],
+    [
+      'claims of a container',
+      'api',
+      withMain({ resources: { claims: [{ name: 'gpu' }] } }),
+      'Unsupported',
+      /resources\.claims/,
+    ],
+    ['a path that is to be expanded', 'api', withMain({ volumeMounts: [odd] }), 'Unsupported', /subPathExpr/],
+  ];
+
+  it.each(cases)('%s, from %s, stays pending with the reason', async (_, source, pod, reason, message) => {
+    const recorder = recordCalls();
+    const bench = createBench({ wrap: recorder.wrap, sources: [source] });
+    const podlet = bench.start({ node: { ...node, appArmor: false } });
+    bench[source].say([pod]);
+    await bench.clock.advance(120 * second);
+    const { status, events } = podlet.view('uid-web')!;
+    expect(status).toMatchObject({
+      phase: 'Pending',
+      reason,
+      message: expect.stringMatching(message) as string,
+    });
+    expect(status.containerStatuses[0]?.state.waiting?.reason).toBe('Blocked');
+    expect(events.map((event) => `${event.reason} ${event.count}`)).toEqual([`${reason} 1`]);
+    expect(changing(recorder.calls)).toEqual([]);
+    bench[source].say([]);
+    await bench.clock.settle();
+    expect(podlet.pods()).toEqual([]);
+    await podlet.stop();
+  });
+
+  const harmless: [string, 'file' | 'api', Pod][] = [
+    ['unconfined by AppArmor', 'file', withAnnotation(apparmor, 'unconfined')],
+    ['default seccomp', 'file', withAnnotation(seccomp, 'runtime/default')],
+    ['users of the node', 'api', withSpec({ hostUsers: true, ephemeralContainers: [{ name: 'debug' }] })],
+    ['empty lists', 'api', withSpec({ resourceClaims: [], resources: {} })],
+    ['fields that are unknown here', 'api', withSpec({ futureField: { a: 1 } })],
+  ];
+  it.each(harmless)('%s, from %s, is none', async (_, source, pod) => {
+    const bench = createBench({ sources: [source] });
+    const podlet = bench.start({ node: { ...node, appArmor: false } });
+    bench[source].say([pod]);
+    await bench.clock.advance(3 * second);
+    expect(podlet.view('uid-web')?.status).toMatchObject({ phase: 'Running' });
+    await podlet.stop();
+  });
+
+  it('goes on when it runs, and begins when it says so no more', async () => {
+    const bench = createBench({ sources: ['api'] });
+    const podlet = bench.start({ node: { ...node, appArmor: false } });
+    bench.api.say([withAnnotation(apparmor, 'localhost/x')]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({ web: 'Pending AppArmor' });
+    bench.api.say([aPod()]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({ web: 'Running' });
+    bench.api.say([withAnnotation(apparmor, 'localhost/x')]);
+    await bench.clock.advance(3 * second);
+    expect(phases(podlet)).toEqual({ web: 'Running' });
     await podlet.stop();
   });
 });

@@ -221,11 +221,10 @@ describe('users', () => {
 
 describe('confinement', () => {
   const { RuntimeDefault, Unconfined, Localhost } = SecurityProfile_ProfileType;
-  const profiles = (own: object, pod: object = {}) => {
+  const profiles = (own: object, pod: object = {}, annotations: Record<string, string> = {}) => {
     const container = makeContainer({ securityContext: own });
-    const config = buildContainerConfig(
-      makeWish(container, { pod: makePod({ containers: [container], securityContext: pod }) }),
-    );
+    const spec = { containers: [container], securityContext: pod };
+    const config = buildContainerConfig(makeWish(container, { pod: makePod(spec, { annotations }) }));
     const { seccomp, seccompProfilePath, apparmor, selinuxOptions } = config.linux!.securityContext!;
     return { seccomp, seccompProfilePath, apparmor, selinuxOptions };
   };
@@ -248,6 +247,38 @@ describe('confinement', () => {
 
   test('nothing is asked for where nothing is said', () => {
     expect(profiles({})).toEqual({ seccompProfilePath: '' });
+  });
+
+  test('annotations count where a field says nothing, those of the container before what the pod says', () => {
+    const beta = 'security.beta.kubernetes.io/main';
+    const alpha = 'seccomp.security.alpha.kubernetes.io';
+    const apparmor = (value: string) => ({ [`container.apparmor.${beta}`]: value });
+    const ofContainer = (value: string) => ({ [`container.${alpha}/main`]: value });
+    const ofPod = (value: string) => ({ [`${alpha}/pod`]: value });
+    expect(profiles({}, {}, apparmor('localhost/web'))).toMatchObject({
+      apparmor: { profileType: Localhost, localhostRef: 'web' },
+    });
+    expect(
+      profiles({ appArmorProfile: { type: 'Unconfined' } }, {}, apparmor('localhost/web')),
+    ).toMatchObject({
+      apparmor: { profileType: Unconfined },
+    });
+    const paths = [
+      profiles({}, {}, ofPod('runtime/default')),
+      profiles({}, {}, ofPod('docker/default')),
+      profiles({}, {}, { ...ofPod('unconfined'), ...ofContainer('localhost/web.json') }),
+      profiles({}, { seccompProfile: { type: 'RuntimeDefault' } }, ofContainer('unconfined')),
+      profiles({}, { seccompProfile: { type: 'RuntimeDefault' } }, ofPod('unconfined')),
+      profiles({ seccompProfile: { type: 'RuntimeDefault' } }, {}, ofContainer('unconfined')),
+    ].map(({ seccompProfilePath }) => seccompProfilePath);
+    expect(paths).toEqual([
+      'runtime/default',
+      'runtime/default',
+      'localhost//var/lib/podwire/seccomp/web.json',
+      'unconfined',
+      'runtime/default',
+      'runtime/default',
+    ]);
   });
 
   test('AppArmor and SELinux', () => {

@@ -1,4 +1,4 @@
-import { NamespaceMode, Protocol } from '@podwire/cri';
+import { NamespaceMode, Protocol, SecurityProfile_ProfileType } from '@podwire/cri';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '../../src/pod/pod.js';
@@ -72,7 +72,8 @@ test('a pod in full', () => {
         supplementalGroups: [3000n, 4000n],
         readonlyRootfs: false,
         privileged: false,
-        seccompProfilePath: '',
+        seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault, localhostRef: '' },
+        seccompProfilePath: 'runtime/default',
       },
     },
   });
