@@ -22,6 +22,7 @@ const combinations: readonly (readonly [RuntimeName, NetworkName])[] = [
   ['embedded', 'podwire'],
   ['containerd', 'podwire'],
   ['docker', 'podwire'],
+  ['docker with its own network', 'podwire'],
   ['embedded', 'debian'],
 ];
 

@@ -9,7 +9,11 @@ import { createService, type Service } from './service.js';
 const repository = path.resolve(import.meta.dirname, '../../..');
 export const podwire = [process.execPath, path.join(repository, 'bin/podwire')];
 
-export type RuntimeName = 'embedded' | 'containerd' | 'docker';
+/**
+ * `docker with its own network`: dockerd as people start it, with its bridge and its rules. The machine forwards already when it starts,
+ * so that it leaves the policy of FORWARD as it is.
+ */
+export type RuntimeName = 'embedded' | 'containerd' | 'docker' | 'docker with its own network';
 export type NetworkName = 'podwire' | 'debian';
 
 /** A machine with the real pod agent. */
@@ -83,8 +87,8 @@ async function startEngine(host: PrivateHost, runtime: RuntimeName, places: Plac
     };
     return { words: ['--runtime', containerd.socket], remains };
   }
-  if (runtime === 'docker') {
-    const docker = await startDocker(host);
+  if (runtime !== 'embedded') {
+    const docker = await startDocker(host, { network: runtime === 'docker' ? 'none' : 'default' });
     const engine = ['--docker-socket', docker.socket, '--sandbox-image', pauseImage];
     const remains = async () => (await docker.containers()).map(({ name }) => name);
     return { words: ['--runtime', 'docker', ...engine, ...network], remains };
