@@ -60,6 +60,8 @@ export async function runPodAgent(
   try {
     await openPodAgent(settings, log, stopped, ends);
     await untilAborted(stopped.signal);
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error; // a call that was given up for the end
   } finally {
     for (const end of ends.toReversed()) await end();
   }
