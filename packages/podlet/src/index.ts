@@ -25,6 +25,7 @@ export type { LocalPlace } from './pod/local-defaults.js';
 export { type ManifestContent, readApiPod, readManifests } from './pod/manifests.js';
 export { formatProblem } from './pod/problem.js';
 export { createFileSource, type FileSourceOptions } from './sources/file-source.js';
+export { createLastGood, type LastGood } from './sources/last-good.js';
 export { createHttpSource, type HttpSourceOptions } from './sources/http-source.js';
 export {
   createPodPreparation,

@@ -11,6 +11,8 @@ import {
   createCredentials,
   createEnsureImage,
   createFileSource,
+  createLastGood,
+  type LastGood,
   createRunHook,
   createHttpSource,
   createImageCollector,
@@ -131,7 +133,7 @@ function createSources(settings: PodAgentSettings): Sources {
   ];
   return {
     file: createSourceSet('file', united(settings.files, saved.files), (path) =>
-      createFileSource({ path, node, nameSuffix, clock }),
+      createFileSource({ path, node, nameSuffix, clock, lastGood: lastGoodOf(settings) }),
     ),
     http: createSourceSet('http', united(settings.urls, saved.urls), (url) =>
       createHttpSource({ url, headers, node, nameSuffix, clock }),
@@ -279,6 +281,15 @@ function describeApi(
   };
 }
 
+/** Below the pod agent's directory, which only root may read. */
+function lastGoodOf({ places }: PodAgentSettings): LastGood {
+  return createLastGood(path.join(places.podletState, 'manifests'));
+}
+
+function forgetGood(lastGood: LastGood, target: string): void {
+  for (const file of lastGood.load(target).keys()) lastGood.remove(file);
+}
+
 /** What is added and removed is written down, so that it is known after a restart. */
 function keepingSources(settings: PodAgentSettings, sources: Sources): Sources {
   const save = (changed: boolean): boolean => {
@@ -291,5 +302,11 @@ function keepingSources(settings: PodAgentSettings, sources: Sources): Sources {
     add: (origin) => save(set.add(origin)),
     remove: (origin) => save(set.remove(origin)),
   });
-  return { file: keeping(sources.file), http: keeping(sources.http) };
+  const file = keeping(sources.file);
+  const removeFile = (origin: string): boolean => {
+    const removed = file.remove(origin);
+    if (removed) forgetGood(lastGoodOf(settings), origin);
+    return removed;
+  };
+  return { file: { ...file, remove: removeFile }, http: keeping(sources.http) };
 }

@@ -4,6 +4,7 @@
  */
 import nodeFs from 'node:fs';
 import path from 'node:path';
+import { describeError } from '@podwire/errors';
 import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
 import { type Bell, createBell, keepRinging, waitUntilQuiet } from './bell.js';
 import { type FileListing, type ListingFiles, listManifests } from './file-listing.js';
@@ -18,6 +19,9 @@ import {
   type ReadFiles,
   stampGrain,
 } from './file-state.js';
+import type { LocalPlace } from '../pod/local-defaults.js';
+import { readManifests } from '../pod/manifests.js';
+import type { LastGood } from './last-good.js';
 import { isSameSnapshot, uniteContents } from './unite-contents.js';
 import { createDirectoryWatcher, type DirectoryWatcher, type WatchFiles } from './watcher.js';
 
@@ -34,6 +38,8 @@ export interface FileSourceOptions {
   /** Milliseconds between two looks when nothing is heard; 20000. */
   readonly pollEvery?: number;
   readonly fs?: SourceFiles;
+  /** Keeps what was good for a start with a file that is broken; only this run knows it when absent. */
+  readonly lastGood?: LastGood;
 }
 
 const defaultPoll = 20_000;
@@ -52,6 +58,8 @@ export function createFileSource(options: FileSourceOptions): PodSource {
           if (signal.aborted) return;
           const { snapshot, lookAgainIn } = folder.look(bell.take());
           if (snapshot !== undefined) emit(snapshot);
+          // Afterwards: no pod waits for the disk.
+          folder.keep();
           if (lookAgainIn !== undefined) ringLater(bell, lookAgainIn, clock, signal);
           await bell.rung(signal);
           await waitUntilQuiet(bell, clock, signal);
@@ -79,24 +87,32 @@ interface Look {
 interface Folder {
   /** @param heardAt when somebody said that something has changed, milliseconds since the epoch */
   look(heardAt: number | undefined): Look;
+  /** Writes down what is good now, and forgets files that are gone. */
+  keep(): void;
 }
 
 function createFolder(options: FileSourceOptions, fs: SourceFiles, watcher: DirectoryWatcher): Folder {
-  const { node, nameSuffix = 'none', clock } = options;
+  const { node, nameSuffix = 'none', clock, lastGood } = options;
   const target = path.resolve(options.path);
   let states: ReadonlyMap<string, FileState> = new Map();
   let latest: Snapshot | undefined;
+  let isKnown = false;
+  let trouble: readonly SourceProblem[] = [];
+  const kept = new Map(lastGood?.load(target));
   return {
     look(heardAt) {
       const listing = listAndWatch(target, fs, watcher);
       const before = states;
       if (listing.state !== 'unreadable') {
+        const place = { node, nameSuffix };
         const look = (file: string): FileState =>
-          lookAtFile(file, before.get(file), { node, nameSuffix }, clock, fs);
+          withKept(lookAtFile(file, before.get(file), place, clock, fs), kept.get(file), place);
+        isKnown = true;
         states = advance(before, listing, look, clock.elapsed());
       }
       const now = clock.elapsed();
-      const snapshot = describe(target, listing, [...states.values()], now, watcher);
+      const described = describe(target, listing, [...states.values()], now, watcher);
+      const snapshot = { ...described, problems: [...described.problems, ...trouble] };
       const again = isAnyPending(states, now)
         ? { lookAgainIn: Math.min(patienceWithBad, patienceWithGone) }
         : {};
@@ -105,7 +121,44 @@ function createFolder(options: FileSourceOptions, fs: SourceFiles, watcher: Dire
       latest = snapshot;
       return { snapshot: { ...snapshot, ...(causedAt === undefined ? {} : { causedAt }) }, ...again };
     },
+    keep() {
+      if (lastGood === undefined || !isKnown) return;
+      try {
+        keepGood(lastGood, kept, states);
+        trouble = [];
+      } catch (error) {
+        trouble = [problemOf(target, `cannot be kept for the next start: ${describeError(error)}`)];
+      }
+    },
   };
+}
+
+/** A file that is broken at the start has what was good of it before. */
+function withKept(
+  state: FileState,
+  text: string | undefined,
+  place: Omit<LocalPlace, 'origin' | 'source'>,
+): FileState {
+  if (state.content !== undefined || text === undefined) return state;
+  const content = readManifests(text, { ...place, source: 'file', origin: state.file });
+  return content.problems.length > 0 ? state : { ...state, content };
+}
+
+function keepGood(
+  lastGood: LastGood,
+  kept: Map<string, string>,
+  states: ReadonlyMap<string, FileState>,
+): void {
+  for (const { file, text, problems } of states.values()) {
+    if (problems.length > 0 || text === undefined || kept.get(file) === text) continue;
+    lastGood.save(file, text);
+    kept.set(file, text);
+  }
+  for (const file of kept.keys()) {
+    if (states.has(file)) continue;
+    lastGood.remove(file);
+    kept.delete(file);
+  }
 }
 
 /** What happens between listing and watching would be missed, so a new watch means another listing. */
