@@ -60,9 +60,6 @@ export function settle(
   };
 }
 
-/** Nanoseconds since 1970, as CRI wants them. */
-export const nowNanoseconds = (clock: Clock): bigint => BigInt(Math.round(clock.now() * 1e3)) * 1000n;
-
 export const newId = (random: (bytes: number) => Uint8Array): string =>
   Buffer.from(random(32)).toString('hex');
 

@@ -5,7 +5,8 @@
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { measureTree, type TreeUse } from '@podwire/linux';
-import { type Context, nowNanoseconds } from './context.js';
+import { nowNanoseconds } from './nanoseconds.js';
+import type { Clock, Log } from './options.js';
 import { containerDirectory } from './state/directory.js';
 
 export interface LayerUse extends TreeUse {
@@ -33,7 +34,7 @@ interface Known {
 }
 
 export function createLayers(
-  { directory, clock, log }: Pick<Context, 'directory' | 'clock' | 'log'>,
+  { directory, clock, log }: { readonly directory: string; readonly clock: Clock; readonly log: Log },
   closing: AbortSignal,
 ): Layers {
   const all = new Map<string, Known>();

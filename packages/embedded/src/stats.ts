@@ -7,7 +7,8 @@ import {
   type MemoryUsage,
   PodSandboxStats,
 } from '@podwire/cri';
-import { type Context, nowNanoseconds } from './context.js';
+import type { Context } from './context.js';
+import { nowNanoseconds } from './nanoseconds.js';
 import type { LayerUse } from './layers.js';
 import { hasLabels } from './sandbox/status.js';
 import { type ContainerEntry, containersOf, type SandboxEntry } from './state/inventory.js';

@@ -55,12 +55,7 @@ export {
   type FindPullSecret,
   type ImageCollector,
 } from './images/index.js';
-export {
-  type CgroupDriver,
-  type CgroupPlace,
-  findCgroupDriver,
-  withPodCgroups,
-} from './cgroups/index.js';
+export { type CgroupDriver, type CgroupPlace, findCgroupDriver, withPodCgroups } from './cgroups/index.js';
 export { createProber } from './probes/index.js';
 export { createRunHook, type HookTarget, type RunHook } from './hooks/index.js';
 export { type NodeOptions, readNode } from './node/index.js';
