@@ -33,6 +33,8 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   const release = holdRequests(context);
   const sockets = await openSockets(config, dependencies, parts);
   context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
+  const stopped = new AbortController();
+  const watching = dependencies.watchAddresses?.(() => reconciler.nudge(), stopped.signal);
   const begin = (): void => {
     reconciler.start();
     release();
@@ -45,6 +47,8 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
     reconciler,
     async stop() {
       context.log.info('stopping');
+      stopped.abort();
+      await watching;
       await sockets.cni.stop(config.deadlines.stop);
       context.asking.stop();
       await reconciler.stop();

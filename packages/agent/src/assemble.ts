@@ -36,6 +36,8 @@ export interface AgentDependencies {
   readonly routerHistory?: RouterHistory;
   /** Addresses that the kernel routes to pods' links, without length; none when absent. */
   readonly readPodAddresses?: () => readonly string[];
+  /** Calls `changed` when the node gets or loses an address, until the signal aborts. Without it the next reconcile finds that. */
+  readonly watchAddresses?: (changed: () => void, signal: AbortSignal) => Promise<void>;
   readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
   /** Milliseconds since the epoch. */
   readonly clock: Clock;
@@ -94,7 +96,13 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
   return {
     ...rest,
     networks,
-    node: createNodeState({ name: config.nodeName, networks, readHost, ...facts }),
+    node: createNodeState({
+      name: config.nodeName,
+      networks,
+      readHost,
+      warn: (problem) => dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
+      ...facts,
+    }),
     endpoints: createEndpointRegistry(),
     ports: createHostPorts(),
     broken: createBrokenRecords(),

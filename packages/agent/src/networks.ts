@@ -3,6 +3,7 @@ import { containsAddress, containsPrefix, formatPrefix, parsePrefix } from '@pod
 import type { BlockSource, Clock, Ipam, IpamOptions, PoolSpec } from '@podwire/ipam';
 import type { NetworkModel, NetworkView, PoolView } from '@podwire/network-contract';
 import type { AgentConfig, NetworkConfig } from './config/index.js';
+import { type AddressUse, withTaken } from './node/address-uses.js';
 
 /** A configured network with its model and its addresses. */
 export interface Network {
@@ -27,6 +28,10 @@ export interface Network {
    * @throws PodwireError CONFIG_INVALID, and nothing has changed
    */
   setPools(pools: readonly PoolSpec[], views: readonly PoolView[]): void;
+  /** What of the pools others have: never handed out from now on. Costs nothing when it is what it was. */
+  setUses(uses: readonly AddressUse[]): void;
+  /** What of the pools that is. */
+  readonly taken: readonly PoolSpec[];
 }
 
 export interface NetworkFactories {
@@ -54,12 +59,20 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
     disabled: pool.disabled,
     allocation: pool.allocation,
   }));
+  let uses: readonly AddressUse[] = [];
+  let specs = pools;
   let view = viewNetwork(config);
   let families = enabledFamilies(pools);
   const ipam = createIpam({ pools, coolDown, clock, ...source });
+  /** @throws PodwireError CONFIG_INVALID, and nothing has changed */
+  const apply = (next: readonly PoolSpec[], by: readonly AddressUse[]): void => {
+    const complete = next.map((pool) => withTaken(pool, by, ipam.blocks()));
+    ipam.setPools(complete);
+    [pools, uses, specs] = [next, by, complete];
+  };
   const copyIpam = (blocks: readonly string[]): Ipam => {
     const owned = blockSource === undefined ? {} : { blockSource: fixedSource(blocks) };
-    const copy = createIpam({ pools, coolDown, clock, ...owned });
+    const copy = createIpam({ pools: specs, coolDown, clock, ...owned });
     for (const lease of ipam.leases()) copy.adopt(lease);
     return copy;
   };
@@ -78,10 +91,13 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
     ipam,
     copyIpam,
     setPools(next, views) {
-      ipam.setPools(next);
-      pools = next;
+      apply(next, uses);
       families = enabledFamilies(next);
       view = { ...view, pools: views };
+    },
+    setUses: (next) => apply(pools, next),
+    get taken() {
+      return specs.filter(({ taken = [] }) => taken.length > 0);
     },
   };
 }

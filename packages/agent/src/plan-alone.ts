@@ -31,7 +31,7 @@ export function planWithoutAgent(
   const clock = (): number => 0;
   const networks = createNetworks(config, { models: new Map([[routed.name, routed]]), createIpam, clock });
   const uplink = { index: 2, name: 'uplink', mtu, up: true, loopback: false, own: false };
-  const readHost = () => ({ links: [uplink], defaultRoutes: [], ipv6 });
+  const readHost = () => ({ links: [uplink], defaultRoutes: [], addresses: [], nextHops: [], ipv6 });
   const node = createNodeState({ name: config.nodeName, networks, readHost });
   return planAdds(
     { networks, node, endpoints: createEndpointRegistry(), random: countedBytes(), clock },

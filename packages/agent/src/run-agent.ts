@@ -15,7 +15,7 @@ import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
 import { openRouteConnection } from '@podwire/netlink';
 import { createRoutedModel } from '@podwire/network-routed';
 import { systemClock } from '@podwire/rim';
-import type { Store } from '@podwire/store';
+import type { Store, StoreSpec } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
 import type { BgpDaemon } from './cluster/bgp-contract.js';
@@ -23,10 +23,12 @@ import { readKernelAddresses } from './cluster/kernel-addresses.js';
 import { describeLinkState } from './cluster/kernel-link.js';
 import type { ClusterWorld } from './cluster/contract.js';
 import { openStateFiles } from './cluster/state-files.js';
+import { followStoreAddresses } from './cluster/store-addresses.js';
 import type { BgpConfig } from './config/bgp.js';
 import type { AgentConfig } from './config/index.js';
 import { createLog, type Log } from './log.js';
-import { readKernelHost, readPodAddresses } from './node/kernel-host-view.js';
+import { describeHostAddresses, readKernelHost, readPodAddresses } from './node/kernel-host-view.js';
+import { watchState } from './node/state-watch.js';
 import { createNamespaces } from './node/namespaces.js';
 import { openRouterHistory } from './node/router-history.js';
 import { readKernelRouter } from './node/router-view.js';
@@ -115,6 +117,15 @@ function openDependencies(
       readBootId(),
     ),
     readPodAddresses: () => readPodAddresses(hostConnection),
+    watchAddresses: (changed, signal) =>
+      watchState({
+        subject: () => 'addresses of the node',
+        read: () => describeHostAddresses(hostConnection),
+        changed,
+        clock: systemClock,
+        log,
+        signal,
+      }),
     peerCredentials,
     clock: Date.now,
     elapsed: () => performance.now(),
@@ -158,6 +169,7 @@ async function openWorld(
         files: openStateFiles(stateDir),
         clock: systemClock,
         ...(machine === undefined ? {} : { machine }),
+        storeAddresses: followStoreAddresses(endpointsOf(cluster.store), { clock: systemClock, log }),
         readAddresses: () => readKernelAddresses(connection),
         readLinkState: (link) => describeLinkState(connection, link),
         openCopy: openClusterCopy,
@@ -176,6 +188,8 @@ async function openWorld(
     throw error;
   }
 }
+
+const endpointsOf = (spec: StoreSpec): readonly string[] => ('endpoints' in spec ? spec.endpoints : []);
 
 async function openBgp(config: BgpConfig, stateDir: string, log: Log): Promise<BgpDaemon> {
   const { openBirdDaemon } = await import('./cluster/bird-daemon.js');

@@ -1,4 +1,5 @@
 /** The node's side of a cluster's addresses: which blocks it owns, ahead of need, and what it tells about them. */
+import type { Prefix } from '@podwire/addresses';
 import type { ClusterCopy, Keys, LedgerEntry } from '@podwire/cluster';
 import type { BlockSource, Ipam, PoolSpec } from '@podwire/ipam';
 import type { Clock, FaultPoints, Log } from '@podwire/rim';
@@ -71,6 +72,8 @@ export interface NodeAddressingOptions {
   /** Milliseconds between reports of what is in use; several changes travel together. */
   readonly reportEvery: number;
   readonly timing?: Partial<Timing>;
+  /** What of the pools this node must not hand out, since others have it: no block that lies in one of these is claimed. */
+  readonly taken?: () => readonly Prefix[];
   /** Of the copy, when somebody else keeps it up to date: many nodes of one process may share one. Its `take` is called all the same. */
   readonly index?: BlockIndex;
 }

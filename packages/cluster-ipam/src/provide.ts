@@ -3,7 +3,7 @@ import { formatAddress, parseAddress, parseInterfaceAddress, type Address } from
 import type { Pool } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { claimBlock } from './claims/claim.js';
-import { familyOf, hasRoom, isUsable, poolsOf } from './claims/pools.js';
+import { familyOf, hasRoom, isTaken, isUsable, poolsOf } from './claims/pools.js';
 import { freeAddresses, wholeStock } from './claims/stock.js';
 import type { Need } from './contract.js';
 import { type Core, poolAround } from './core.js';
@@ -114,6 +114,7 @@ function hasFree(core: Core, network: string, pools: readonly Pool[]): boolean {
 
 function exhausted(core: Core, need: Need, family: 4 | 6, pools: readonly Pool[]): PodwireError {
   const parts = pools.map((pool) => {
+    if (isTaken(core, pool)) return `pool ${pool.name} (${pool.cidr}) is taken whole: see this node's status`;
     const full = core.index.free(pool.name) === 0 ? 'has no free block' : 'has free blocks';
     const limit = hasRoom(core, pool) ? '' : `, and this node has as many as it may (${limitOf(pool)})`;
     const lending = pool.borrowing ? ', and no other node that was asked lends an address' : '';

@@ -4,7 +4,7 @@ import type { PodwireError } from '@podwire/errors';
 import type { Slot } from './block.js';
 import type { Loan } from './contract.js';
 import type { Place } from './holding.js';
-import { isReserved } from './pool.js';
+import { isReserved, whyTaken } from './pool.js';
 import type { PoolSpace } from './pool-space.js';
 import {
   addressCooling,
@@ -68,7 +68,8 @@ function chooseNamed(address: Address, wanted: Wanted, known: Known, time: Stopw
   // Whose it is comes first: that is the better answer for an adopted lease in a reserved or disabled place.
   refuseHeld(address, space, known);
   if (disabled) throw addressNotInPool(address, wanted, `its pool ${name} is disabled`);
-  const reserved = (): PodwireError => addressNotInPool(address, wanted, `it is reserved in pool ${name}`);
+  const why = whyTaken(space.pool, address) ?? `it is reserved in pool ${name}`;
+  const reserved = (): PodwireError => addressNotInPool(address, wanted, why);
   if (isReserved(space.pool, address)) throw reserved();
   const slot = space.slotOf(address);
   if (slot === undefined) throw blockNotOwned(formatAddress(address), name);

@@ -21,6 +21,16 @@ export interface PoolSpec {
    * the last one (IPv4) for broadcasts; none of them is handed out. `blocks` by default: every address is routed, none is special.
    */
   readonly allocation?: 'blocks' | 'node-cidr';
+  /** What the node, its neighbours and the store have of the pool: never handed out, and never claimed where it is a whole block. */
+  readonly taken?: readonly Taken[];
+}
+
+/** A stretch of a pool that is not free to be handed out, and why. */
+export interface Taken {
+  /** ADDRESS/LENGTH */
+  readonly cidr: string;
+  /** `10.0.0.5 is an address of eth0`: for people. */
+  readonly why: string;
 }
 
 /** A stretch of addresses of one family as numbers, both ends included. */
@@ -38,6 +48,8 @@ export interface Pool {
   readonly blockSize: number;
   /** Never handed out: sorted, disjoint, inside the pool. */
   readonly reserved: readonly AddressRange[];
+  /** Why parts of `reserved` are, where the pool's own settings do not say so. */
+  readonly taken: readonly (AddressRange & { readonly why: string })[];
   readonly disabled: boolean;
   readonly assignment: 'automatic' | 'manual';
   readonly allocation: 'blocks' | 'node-cidr';

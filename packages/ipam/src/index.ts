@@ -13,6 +13,7 @@ export type {
   Pool,
   PoolReport,
   PoolSpec,
+  Taken,
 } from './contract.js';
 export { createIpam } from './ipam.js';
 export { defaultBlockSize, gatewayOf, readPool } from './pool.js';

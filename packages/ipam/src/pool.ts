@@ -21,15 +21,19 @@ export function defaultBlockSize(family: Family): number {
 export function readPool(spec: PoolSpec): Pool {
   const prefix = parsePrefix(spec.cidr);
   const bounds = rangeOf(prefix);
-  const reserved = [...(spec.reserved ?? []).map((text) => rangeOf(parseReserved(text)))]
-    .map((range) => clipRange(range, bounds))
-    .filter((range) => range !== undefined);
+  const clip = (text: string): AddressRange[] => {
+    const range = clipRange(rangeOf(parseReserved(text)), bounds);
+    return range === undefined ? [] : [range];
+  };
+  const reserved = (spec.reserved ?? []).flatMap(clip);
+  const taken = (spec.taken ?? []).flatMap(({ cidr, why }) => clip(cidr).map((range) => ({ ...range, why })));
   return {
     name: spec.name,
     cidr: formatPrefix(prefix),
     prefix,
     blockSize: spec.blockSize,
-    reserved: mergeRanges([...reserved, ...conventionallyUnused(prefix)]),
+    reserved: mergeRanges([...reserved, ...taken, ...conventionallyUnused(prefix)]),
+    taken,
     disabled: spec.disabled ?? false,
     assignment: spec.assignment ?? 'automatic',
     allocation: spec.allocation ?? 'blocks',
@@ -78,4 +82,9 @@ export function reservedByPool(pool: Pool, block: Prefix): AddressRange[] {
 /** Of an address of a block that may not be owned: then only what the pool's ranges say. */
 export function isReserved(pool: Pool, address: Address): boolean {
   return rangesWithin(pool.reserved, { first: address.value, last: address.value }).length > 0;
+}
+
+/** Who has an address that the pool's own settings do not reserve, in words. */
+export function whyTaken({ taken }: Pool, { value }: Address): string | undefined {
+  return taken.find(({ first, last }) => first <= value && value <= last)?.why;
 }

@@ -107,7 +107,17 @@ function describeSpace(space: PoolSpace, time: Stopwatch): string {
   if (space.lent > 0) numbers.push(`${space.lent} lent`);
   if (space.free > 0n) numbers.push(`${space.free} in blocks that this node cannot have`);
   if (space.firstRested !== undefined) numbers.push(`the first ${describeWait(space.firstRested, time)}`);
-  return `pool ${describePool(space.pool)} has ${numbers.join(', ')}`;
+  return `pool ${describePool(space.pool)} has ${numbers.join(', ')}${describeTaken(space)}`;
+}
+
+/** So many are enough to see what the pool meets. */
+const mostReasons = 3;
+
+function describeTaken({ pool: { taken } }: PoolSpace): string {
+  const reasons = [...new Set(taken.map(({ why }) => why))];
+  if (reasons.length === 0) return '';
+  const more = reasons.length > mostReasons ? ` and ${reasons.length - mostReasons} more` : '';
+  return ` (${reasons.slice(0, mostReasons).join(', ')}${more})`;
 }
 
 function countSpaces(spaces: readonly PoolSpace[], time: Stopwatch): Record<string, number | string[]> {

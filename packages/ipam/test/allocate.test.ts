@@ -70,6 +70,36 @@ describe('allocate', () => {
     expect(ipam.report()[0]!.reserved).toBe(9n);
   });
 
+  it('skips what others have of the pool, and says to those who ask for it who that is', () => {
+    const taken = [
+      { cidr: '10.0.0.1/32', why: '10.0.0.1 is an address of eth0' },
+      { cidr: '10.0.0.4/30', why: 'eth1 is in 10.0.0.4/30' },
+      { cidr: '192.0.2.0/24', why: 'it lies in another pool' },
+    ];
+    const { take, ipam } = setUp([{ ...v4, taken }]);
+    expect([take('a'), take('b'), take('c')].flat()).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.8']);
+    expect(() => take('d', { requested: ['10.0.0.1'] })).toThrow(
+      '10.0.0.1 cannot be given: 10.0.0.1 is an address of eth0',
+    );
+    expect(ipam.report()[0]).toMatchObject({ used: 3, reserved: 7n });
+  });
+
+  it('keeps a pod whose address something else has got, and gives it to no other', () => {
+    const { take, ipam } = setUp([v4], { coolDown: 0 });
+    expect(take('a')).toEqual(['10.0.0.1']);
+    ipam.setPools([{ ...v4, taken: [{ cidr: '10.0.0.1/32', why: '10.0.0.1 is an address of eth0' }] }]);
+    expect(take('a')).toEqual(['10.0.0.1']);
+    ipam.release('a');
+    expect([take('b'), take('c')].flat()).toEqual(['10.0.0.2', '10.0.0.3']);
+    ipam.setPools([v4]);
+    expect(() => take('d', { requested: ['10.0.0.1'] })).not.toThrow();
+  });
+
+  it('says of a pool of which nothing is left who has it', () => {
+    const { take } = setUp([{ ...v4, taken: [{ cidr: v4.cidr, why: 'eth0 is in 10.0.0.0/28' }] }]);
+    expect(() => take('a')).toThrow(/16 reserved.*\(eth0 is in 10\.0\.0\.0\/28\)/);
+  });
+
   it('handles pools that no memory could hold', () => {
     const { take, ipam } = setUp([
       { name: 'a', cidr: '10.0.0.0/8', blockSize: 26 },

@@ -82,6 +82,8 @@ function viewStatus(api: ApiContext): object {
     ready: isServing(context),
     problem: whyNotServing(context) ?? null,
     recordProblems: context.broken.problems(),
+    /** What else is wrong and does not keep pods from being served, in words that begin with a code. */
+    problems: context.node.problems(),
     networks: context.networks.map((network) => {
       const { mtu, ipv6, blocks } = context.node.view(network);
       return {

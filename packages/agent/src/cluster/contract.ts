@@ -29,6 +29,8 @@ export interface ClusterWorld {
   readonly clock: Clock;
   /** Which machine this is; see `node-name.ts`. */
   readonly machine?: string;
+  /** Of the store's servers, as far as they are known; absent where the store is on this machine. */
+  readonly storeAddresses?: () => readonly string[];
   readonly readAddresses: () => readonly LinkAddress[];
   /** A text that changes when the link was down or is reached otherwise; undefined while it cannot be used. */
   readonly readLinkState: (link: string) => string | undefined;

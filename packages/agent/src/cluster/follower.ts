@@ -11,6 +11,7 @@ import type { ClusterPools } from './cluster-pools.js';
 import type { FollowingParts, MemberOptions } from './contract.js';
 import { type Identity, saveIdentity, type TunnelAddresses, viewTunnel } from './identity.js';
 import { machineLabel } from './node-name.js';
+import type { OthersAddresses } from './others-addresses.js';
 import type { Registration } from './registration.js';
 import { adoptTunnel, chooseTunnel, tunnelOwners } from './tunnel.js';
 import { chooseUnderlay } from './underlay.js';
@@ -19,6 +20,7 @@ export interface FollowerOptions extends MemberOptions {
   readonly identity: Identity;
   readonly addressing: NodeAddressing;
   readonly pools: ClusterPools;
+  readonly others: Pick<OthersAddresses, 'uses'>;
   readonly registration: Registration;
   /** Aborts when the agent stops. */
   readonly stopped: AbortSignal;
@@ -78,6 +80,9 @@ export function createFollower(options: FollowerOptions): Follower {
     blocksOf: ({ view }) => held.get(view.name) ?? nothing,
     get otherPools() {
       return pools.elsewhere(names);
+    },
+    get uses() {
+      return options.others.uses;
     },
   };
 

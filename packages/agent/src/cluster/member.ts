@@ -2,12 +2,15 @@
  * This node as a member of a cluster, put together. Everything here happens in the background; an ADD asks nothing but {@link
  * ClusterMember.requireTrust}, and waits only for {@link ClusterMember.provide}, when the node has run out.
  */
+import { parsePrefix, type Prefix } from '@podwire/addresses';
 import { type CopyChange, keysBelow } from '@podwire/cluster';
 import type { PodName } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
+import type { PoolSpec } from '@podwire/ipam';
 import { withDeadline } from '@podwire/rim';
 import { type AgentRecord, fullName, podName } from '../endpoints/registry.js';
+import { watchState } from '../node/state-watch.js';
 import { followBgp } from './bgp.js';
 import type { BgpFollower } from './bgp-contract.js';
 import { createBlockOwners } from './block-owners.js';
@@ -17,12 +20,12 @@ import { createFollower } from './follower.js';
 import { openHoldings } from './holdings-file.js';
 import { openIdentity } from './identity.js';
 import { createJoining } from './joining.js';
+import { createOthersAddresses } from './others-addresses.js';
 import { openPeerJournal } from './peer-journal.js';
 import { viewPeer } from './peer-plan.js';
 import { createPeers, type Peers } from './peers.js';
 import { createRegistration, type Registration } from './registration.js';
 import { createSettleLoop } from './settle-loop.js';
-import { watchUnderlay } from './underlay-watch.js';
 
 /** Beside the keys of endpoints, which have commas. */
 const lockKey = 'cluster';
@@ -58,6 +61,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     copy,
     holdings,
     random,
+    taken: () => (parts?.networks ?? []).flatMap(({ taken }) => taken.flatMap(prefixesOf)),
     trustFor: config.vanishAfter * trustShare,
     reportEvery: config.reportInterval,
   });
@@ -70,6 +74,12 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     : undefined;
   const pools = createClusterPools({ copy, remembered: holdings.read()?.pools ?? [] });
   const owners = createBlockOwners(copy);
+  const others = createOthersAddresses({
+    copy,
+    nodeName,
+    holdings: () => addressing.holdings().map(({ cidr }) => cidr),
+    storeAddresses: () => world.storeAddresses?.() ?? [],
+  });
   const stopped = new AbortController();
   const listeners = new Set<() => void>();
   let parts: FollowingParts | undefined;
@@ -95,6 +105,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     identity,
     addressing,
     pools,
+    others,
     registration,
     stopped: stopped.signal,
     changed: () => settling.soon(),
@@ -146,9 +157,15 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     noteConnection();
     if (!isSynced) return;
     if (changedPools.size > 0 || (blocks.size > 0 && pools.lost.length > 0)) pools.refresh();
+    noteOthers(changedPools.size > 0 ? undefined : nodes);
     markPeers(nodes);
     markPeers(owners.affected(blocks));
     settling.soon();
+  }
+
+  /** @param nodes that have changed; all when it is not known */
+  function noteOthers(nodes?: Iterable<string>): void {
+    if (others.refresh(nodes)) parts?.node.noteUses();
   }
 
   function markPeers(names: Iterable<string>): void {
@@ -159,6 +176,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     noteConnection();
     isSynced = true;
     pools.refresh();
+    noteOthers();
     owners.affected(copy.blocks.keys());
     markPeers(peers.known.keys());
     markPeers(copy.nodes.keys());
@@ -255,8 +273,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       addressing.onChange(() => settling.soon());
       registration.start();
       controlling = control();
-      watching = watchUnderlay({
-        link: () => follower.facts.underlay?.link,
+      watching = watchState({
+        subject: () => follower.facts.underlay?.link,
         read: world.readLinkState,
         changed: () => to.loop.nudge(),
         clock,
@@ -270,6 +288,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       if (joining.obstacle !== undefined) throw joining.obstacle;
       if (parts === undefined) return;
       follower.discoverUnderlay();
+      noteOthers();
       follower.follow(parts);
     },
     followSoon: () => settling.soon(),
@@ -302,6 +321,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   };
   return member;
 }
+
+const prefixesOf = ({ taken = [] }: PoolSpec): Prefix[] => taken.map(({ cidr }) => parsePrefix(cidr));
 
 /** Why the store does not take this node; one that does not answer is shown as not connected. */
 function describeRefusal({ standing }: Registration): string[] {

@@ -9,6 +9,23 @@ export interface HostLink {
   readonly loopback: boolean;
   /** One that Podwire made for a pod. */
   readonly own: boolean;
+  /** `veth`, `bridge`, …; absent for hardware and the loopback. */
+  readonly kind?: string;
+}
+
+export interface HostAddress {
+  /** Index of the link. */
+  readonly link: number;
+  /** ADDRESS/LENGTH */
+  readonly address: string;
+  /** The other end of a point-to-point link, ADDRESS/LENGTH. */
+  readonly peer?: string;
+}
+
+export interface HostNextHop {
+  /** Index of the link. */
+  readonly link: number;
+  readonly address: string;
 }
 
 export interface DefaultRoute {
@@ -21,6 +38,9 @@ export interface DefaultRoute {
 export interface HostView {
   readonly links: readonly HostLink[];
   readonly defaultRoutes: readonly DefaultRoute[];
+  readonly addresses: readonly HostAddress[];
+  /** Of the routes that are not Podwire's. */
+  readonly nextHops: readonly HostNextHop[];
   /** The kernel has IPv6 and it is not switched off for all interfaces. */
   readonly ipv6: boolean;
 }

@@ -1,8 +1,15 @@
 import fs from 'node:fs';
 import { isDoomed, LIVE_GROUP, ROUTE_PROTOCOL } from '@podwire/engine';
 import { hasCode } from '@podwire/linux';
-import { type Link, listLinks, listRoutes, type NetlinkConnection, type Route } from '@podwire/netlink';
-import type { DefaultRoute, HostLink, HostView } from './host-view.js';
+import {
+  type Link,
+  listAddresses,
+  listLinks,
+  listRoutes,
+  type NetlinkConnection,
+  type Route,
+} from '@podwire/netlink';
+import type { DefaultRoute, HostAddress, HostLink, HostNextHop, HostView } from './host-view.js';
 
 /** ARPHRD_LOOPBACK (linux/if_arp.h). */
 const loopbackType = 772;
@@ -13,11 +20,22 @@ const ordinaryMetric = { 4: 0, 6: 1024 } as const;
 
 /** Reads the network namespace that the connection is bound to, which must be that of the process. */
 export function readKernelHost(connection: NetlinkConnection): HostView {
+  const routes = listRoutes(connection).filter(({ type }) => type === 'unicast');
   return {
     links: listLinks(connection).map(toHostLink),
-    defaultRoutes: listRoutes(connection, { table: mainTable }).filter(isDefault).flatMap(toDefaultRoutes),
+    defaultRoutes: routes.filter(isDefault).flatMap(toDefaultRoutes),
+    addresses: readHostAddresses(connection),
+    // Other tables have them too: machines with several uplinks have a router for each.
+    nextHops: routes.filter(({ protocol }) => protocol !== ROUTE_PROTOCOL).flatMap(toNextHops),
     ipv6: hasIpv6(),
   };
+}
+
+/** A text that changes when the node gets or loses an address that a pool may hold. */
+export function describeHostAddresses(connection: NetlinkConnection): string {
+  const addresses = readHostAddresses(connection).map(({ address, peer }) => `${address} ${peer ?? ''}`);
+  // What is on many links (the gateway of containers, say) is one address.
+  return [...new Set(addresses)].sort().join('\n');
 }
 
 /** Single addresses that Podwire routes to a link of its own, without length: those of pods, whatever the records say. */
@@ -30,13 +48,26 @@ export function readPodAddresses(connection: NetlinkConnection): string[] {
     .flatMap(({ destination }) => /^(.*)\/(?:32|128)$/.exec(destination)?.[1] ?? []);
 }
 
-function toHostLink({ index, name, mtu = 0, up, hardwareType, group }: Link): HostLink {
-  const own = group === LIVE_GROUP || isDoomed({ group });
-  return { index, name, mtu, up, loopback: hardwareType === loopbackType, own };
+function readHostAddresses(connection: NetlinkConnection): HostAddress[] {
+  return listAddresses(connection)
+    .filter(({ scope }) => scope !== 'link')
+    .map(({ link, address, peer }) => ({ link, address, ...(peer === undefined ? {} : { peer }) }));
 }
 
-function isDefault({ destination, type }: Route): boolean {
-  return type === 'unicast' && (destination === '0.0.0.0/0' || destination === '::/0');
+function toHostLink({ index, name, mtu = 0, up, hardwareType, group, kind }: Link): HostLink {
+  const own = group === LIVE_GROUP || isDoomed({ group });
+  const loopback = hardwareType === loopbackType;
+  return { index, name, mtu, up, loopback, own, ...(kind === undefined ? {} : { kind }) };
+}
+
+function isDefault({ destination, table }: Route): boolean {
+  return table === mainTable && (destination === '0.0.0.0/0' || destination === '::/0');
+}
+
+function toNextHops({ nextHops, ...route }: Route): HostNextHop[] {
+  return (nextHops ?? [route]).flatMap(({ link, gateway }) =>
+    link === undefined || gateway === undefined ? [] : [{ link, address: gateway }],
+  );
 }
 
 function toDefaultRoutes({ family, metric, link, nextHops }: Route): DefaultRoute[] {

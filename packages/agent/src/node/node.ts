@@ -4,6 +4,7 @@ import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from 
 import { podMtu } from '@podwire/network-routed';
 import { planForwardAccept, planNodeTraffic } from '@podwire/network-traffic';
 import type { Network } from '../networks.js';
+import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
 import { discoverMtu, type HostView } from './host-view.js';
 import type { RouterHistory } from './router-history.js';
 
@@ -14,6 +15,10 @@ export interface NodeState {
    * @throws PodwireError RECORD_IO
    */
   rediscover(): void;
+  /** What others in the cluster have of the pools has changed. */
+  noteUses(): void;
+  /** What of the pools others have, and pods whose address they have, in words that begin with a code. */
+  problems(): string[];
   view(network: Network): NodeView;
   /** Everything the node must have now, for the whole of its networks and blocks. */
   owned(): Owned;
@@ -39,6 +44,8 @@ export interface ClusterFacts {
   blocksOf(network: Network): readonly string[];
   /** Pools of networks that this node does not have. */
   readonly otherPools: readonly PoolView[];
+  /** What other nodes and the store have of the pools. */
+  readonly uses: readonly AddressUse[];
 }
 
 export interface NodeOptions {
@@ -47,16 +54,19 @@ export interface NodeOptions {
   readonly readHost: () => HostView;
   /** Absent where only plans are made. */
   readonly routerHistory?: RouterHistory;
+  /** Hears once of each pool that meets what others have. */
+  readonly warn?: (problem: string) => void;
   /** Absent on a node that is alone. */
   readonly cluster?: ClusterFacts;
 }
 
 export function createNodeState(options: NodeOptions): NodeState {
-  const { name, networks, readHost, routerHistory, cluster } = options;
+  const { name, networks, readHost, routerHistory, warn = () => undefined, cluster } = options;
   let host = readHost();
   let router: RouterBefore | undefined;
   /** Looked for once: a node has as many links as pods, and an ADD asks several times. */
   let hostMtu = discoverMtu(host);
+  let hostUses = usesOfHost(host);
   /** By their texts, since they are compared by value. */
   let applied = new Map<string, Resource>();
   /** Of which nobody knows whether they are there: their removal has failed, perhaps half way. */
@@ -64,6 +74,17 @@ export function createNodeState(options: NodeOptions): NodeState {
   /** Of each network, as they were when the list was made that is applied. */
   let appliedBlocks: readonly (readonly string[])[] = [];
   let working: Promise<unknown> | undefined;
+
+  const usesNow = (): readonly AddressUse[] => [...hostUses, ...(cluster?.uses ?? [])];
+  let warned = new Set<string>();
+  const describePools = (): string[] => networks.flatMap(({ taken }) => taken.flatMap(describeTaken));
+  const noteUses = (): void => {
+    for (const network of networks) network.setUses(usesNow());
+    const problems = describePools();
+    for (const problem of problems) if (!warned.has(problem)) warn(problem);
+    warned = new Set(problems);
+  };
+  noteUses();
 
   const readBlocks = (): (readonly string[])[] => networks.map(({ ipam }) => ipam.blocks());
   /** IPAM gives the same array until a block comes or goes. */
@@ -138,7 +159,14 @@ export function createNodeState(options: NodeOptions): NodeState {
       host = readHost();
       hostMtu = discoverMtu(host);
       router = routerHistory?.look(familiesOf(networks, host));
+      hostUses = usesOfHost(host);
+      noteUses();
     },
+    noteUses,
+    problems: () => [
+      ...describePools(),
+      ...networks.flatMap(({ ipam }) => describeDoubled(ipam.leases(), usesNow())),
+    ],
     view,
     owned,
     markApplied({ resources }) {

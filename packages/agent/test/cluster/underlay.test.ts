@@ -19,6 +19,8 @@ const host: HostView = {
     link(4, 'cali1', { own: true }),
   ],
   defaultRoutes: [{ family: 4, link: 2, metric: 0 }],
+  addresses: [],
+  nextHops: [],
   ipv6: true,
 };
 const address = (index: number, text: string, more: Partial<LinkAddress> = {}): LinkAddress => ({

@@ -46,6 +46,8 @@ export interface NodeOptions extends HarnessOptions {
   readonly files?: MemoryFiles;
   /** ADDRESS/LENGTH of eth0. */
   readonly addresses?: readonly string[];
+  /** Of the store's servers. */
+  readonly storeAddresses?: readonly string[];
   /** Lines of the `cluster` part of the configuration. */
   readonly cluster?: string;
   /** Whether the store can be reached when the agent starts. */
@@ -103,6 +105,7 @@ function createNode(
         readAddresses: () =>
           addresses.map((address): LinkAddress => ({ link: 2, address, global: true, passing: false })),
         readLinkState: () => '',
+        storeAddresses: () => options.storeAddresses ?? [],
         openCopy: openClusterCopy,
         createAddressing: (given) => (addressing = createAddressing(given)),
         createController,

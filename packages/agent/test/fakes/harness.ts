@@ -72,6 +72,8 @@ export const ordinaryHost: HostView = {
     { index: 2, name: 'eth0', mtu: 1450, up: true, loopback: false, own: false },
   ],
   defaultRoutes: [{ family: 4, link: 2, metric: 0 }],
+  addresses: [],
+  nextHops: [],
   ipv6: true,
 };
 

@@ -246,6 +246,7 @@ export class PeerWorld {
     const facts = {
       underlay,
       otherPools: [],
+      uses: [],
       blocksOf: () => this.#prefixesOf(0),
       tunnel: this.#tunnelOf(0),
     };

@@ -14,6 +14,8 @@ const lo = link(1, 65_536, { name: 'lo', loopback: true });
 const host = (change: Partial<HostView>): HostView => ({
   links: [lo],
   defaultRoutes: [],
+  addresses: [],
+  nextHops: [],
   ipv6: true,
   ...change,
 });

@@ -21,6 +21,8 @@ export interface StatusView {
   readonly ready: boolean;
   readonly problem: string | null;
   readonly recordProblems: readonly string[];
+  /** Absent: an agent of an earlier version. */
+  readonly problems?: readonly string[];
   readonly networks: readonly NetworkStatus[];
   readonly endpoints: { readonly ready: number; readonly wiring: number; readonly removing: number };
   readonly connections: number;

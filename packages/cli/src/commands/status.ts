@@ -79,7 +79,7 @@ async function writeStatus(io: Io, status: StatusView): Promise<void> {
 const shownFailures = 10;
 
 function problemLines(
-  { problem, recordProblems, cluster, lastReconcile }: StatusView,
+  { problem, recordProblems, problems = [], cluster, lastReconcile }: StatusView,
   paint: Colors,
 ): string[] {
   // The node's own failures make up `problem` already.
@@ -88,6 +88,7 @@ function problemLines(
   const all = [
     ...(problem === null ? [] : [problem]),
     ...recordProblems,
+    ...problems,
     ...(cluster?.problems ?? []),
     ...failures.slice(0, shownFailures),
     ...(more > 0 ? [`${more} more failures of the last reconcile (podwire status -o json)`] : []),

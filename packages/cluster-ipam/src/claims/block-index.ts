@@ -3,14 +3,16 @@ import {
   type Address,
   addressBits,
   containsPrefix,
+  type Family,
   formatPrefix,
+  lastAddress,
   overlaps,
   parsePrefix,
   type Prefix,
   prefixOf,
 } from '@podwire/addresses';
 import type { ClusterCopy, CopyChange, Pool } from '@podwire/cluster';
-import { readPool } from '@podwire/ipam';
+import { type AddressRange, readPool } from '@podwire/ipam';
 import { FreeBlocks } from './free-blocks.js';
 
 interface PoolEntry {
@@ -24,8 +26,13 @@ interface PoolEntry {
 
 export interface BlockIndex {
   take(change: Pick<CopyChange, 'pools' | 'blocks'>): void;
-  /** The block to claim: nobody's, and not in `except`. */
-  choose(pool: string, start: number, except: Pick<ReadonlySet<string>, 'has'>): string | undefined;
+  /** The block to claim: without an owner, not in `except`, and not within one of `taken`. */
+  choose(
+    pool: string,
+    start: number,
+    except: Pick<ReadonlySet<string>, 'has'>,
+    taken?: readonly Prefix[],
+  ): string | undefined;
   /** Whether any block, of whatever size, has addresses of this one. */
   isTouched(pool: string, block: Prefix): boolean;
   /** How many blocks can be claimed. */
@@ -91,13 +98,16 @@ export function createBlockIndex(copy: Pick<ClusterCopy, 'pools' | 'blocks'>): B
       for (const name of change.pools) takePool(name);
       for (const cidr of change.blocks) takeBlock(cidr);
     },
-    choose(name, start, except) {
+    choose(name, start, except, taken = []) {
       const entry = entries.get(name);
       if (entry === undefined) return undefined;
-      const skip = (block: Prefix): number => entry.skip(block) || (except.has(formatPrefix(block)) ? 1 : 0);
+      const ranges = taken.map(rangeOf);
+      const skip = (block: Prefix): number =>
+        entry.skip(block) || skipWithin(ranges, block) || (except.has(formatPrefix(block)) ? 1 : 0);
       const block = entry.free.next(start, skip);
       if (block !== undefined) return formatPrefix(block);
-      return [...entry.ownerless].find((cidr) => !except.has(cidr));
+      const isTaken = (cidr: string): boolean => skipWithin(ranges, parsePrefix(cidr)) > 0;
+      return [...entry.ownerless].find((cidr) => !except.has(cidr) && !isTaken(cidr));
     },
     isTouched: (name, block) => entries.get(name)?.free.isFree(block) === false,
     free: (name) => (entries.get(name)?.free.free ?? 0) + (entries.get(name)?.ownerless.size ?? 0),
@@ -115,14 +125,9 @@ export function createBlockIndex(copy: Pick<ClusterCopy, 'pools' | 'blocks'>): B
 
 function createEntry(pool: Pool): PoolEntry {
   const { prefix, blockSize, reserved } = readPool(pool);
-  const bits = BigInt((prefix.family === 4 ? 32 : 128) - blockSize);
-  /** A block that is reserved from end to end, with all that follow in the same range. */
-  const skip = (block: Prefix): number => {
-    const first = block.address.value;
-    const last = first + (1n << bits) - 1n;
-    const range = reserved.find((each) => each.first <= first && each.last >= last);
-    return range === undefined ? 0 : Number((range.last + 1n - first) >> bits);
-  };
+  const { family } = prefix;
+  const ranges = reserved.map((range) => ({ ...range, family }));
+  const skip = (block: Prefix): number => skipWithin(ranges, block);
   return { pool, free: new FreeBlocks(prefix, blockSize), skip, ownerless: new Set(), blocks: new Set() };
 }
 
@@ -130,3 +135,23 @@ const sameShape = (a: Pool, b: Pool): boolean =>
   a.cidr === b.cidr &&
   a.blockSize === b.blockSize &&
   JSON.stringify(a.reserved) === JSON.stringify(b.reserved);
+
+interface FamilyRange extends AddressRange {
+  readonly family: Family;
+}
+
+const rangeOf = (prefix: Prefix): FamilyRange => ({
+  family: prefix.family,
+  first: prefix.address.value,
+  last: lastAddress(prefix).value,
+});
+
+/** How many blocks from this one on lie in the same range, when it does from end to end; else 0. */
+function skipWithin(ranges: readonly FamilyRange[], block: Prefix): number {
+  const first = block.address.value;
+  const last = lastAddress(block).value;
+  const range = ranges.find(
+    (each) => each.family === block.family && each.first <= first && each.last >= last,
+  );
+  return range === undefined ? 0 : Number((range.last + 1n - first) / (last + 1n - first));
+}

@@ -67,7 +67,7 @@ async function requirePresence(core: Core, signal: AbortSignal): Promise<void> {
 }
 
 const chooseBlock = (core: Core, pool: string): string | undefined =>
-  core.index.choose(pool, startOf(core.node), core.claiming);
+  core.index.choose(pool, startOf(core.node), core.claiming, core.taken?.());
 
 /** Claims of other blocks of the pool that are on their way. */
 function claimsIn({ claiming }: Core, { cidr }: Pool): Promise<boolean>[] {

@@ -1,5 +1,5 @@
 /** Which pools this node may use, and for what. Pure. */
-import { parsePrefix } from '@podwire/addresses';
+import { containsPrefix, parsePrefix } from '@podwire/addresses';
 import type { Pool } from '@podwire/cluster';
 import { describeError } from '@podwire/errors';
 import type { PoolSpec } from '@podwire/ipam';
@@ -54,6 +54,13 @@ function blocksIn({ book }: Core, pool: Pool): number {
 
 /** Whether the node may have one block more of it. @param coming how many are about to be its own */
 export function hasRoom(core: Core, pool: Pool, coming = 0): boolean {
+  if (isTaken(core, pool)) return false;
   const most = pool.allocation === 'node-cidr' ? 1 : (pool.maxBlocksPerNode ?? Infinity);
   return blocksIn(core, pool) + coming < most;
+}
+
+/** Others have the whole of it: a link's network, say. */
+export function isTaken({ taken }: Core, { cidr }: Pool): boolean {
+  const pool = parsePrefix(cidr);
+  return taken?.().some((part) => containsPrefix(part, pool)) === true;
 }

@@ -1,14 +1,15 @@
 /**
- * The underlay's link, looked at every second. A link that is taken down loses its IPv4 routes without a word (fib_disable_ip sends no
- * RTM_DELROUTE), and those that lead to the pods of other nodes with them. Two questions to the kernel for one link cost less than hearing of every pod's.
+ * Something of the kernel's that is looked at every second: the underlay's link, the node's addresses. A link that is taken down loses its
+ * IPv4 routes without a word (fib_disable_ip sends no RTM_DELROUTE), and those that lead to the pods of other nodes with them. A few
+ * questions to the kernel cost less than hearing of every pod's link.
  */
 import type { Clock, Log } from '@podwire/rim';
 
-export interface UnderlayWatch {
-  /** The link's name; undefined while it is not known. */
-  readonly link: () => string | undefined;
+export interface StateWatch {
+  /** Its name; undefined while it is not known. */
+  readonly subject: () => string | undefined;
   /** Its state as a text; undefined while it cannot be used. */
-  readonly read: (link: string) => string | undefined;
+  readonly read: (subject: string) => string | undefined;
   /** It is usable, and not the way it was. */
   readonly changed: () => void;
   readonly clock: Clock;
@@ -20,7 +21,7 @@ export interface UnderlayWatch {
 const interval = 1_000;
 
 /** Resolves when the signal aborts. */
-export async function watchUnderlay(watch: UnderlayWatch): Promise<void> {
+export async function watchState(watch: StateWatch): Promise<void> {
   const { clock, signal } = watch;
   const isEnded = (): Promise<boolean> =>
     clock.sleep(interval, signal).then(
@@ -31,12 +32,12 @@ export async function watchUnderlay(watch: UnderlayWatch): Promise<void> {
   let isNew = true;
   let before: string | undefined;
   while (!(await isEnded())) {
-    const link = watch.link();
-    if (link === undefined) continue;
-    const now = readQuietly(watch, link);
+    const subject = watch.subject();
+    if (subject === undefined) continue;
+    const now = readQuietly(watch, subject);
     if (isNew) known = now;
     else if (now === undefined) known = undefined;
-    // Twice the same: whoever sets up a link does it in steps.
+    // Twice the same: a link is set up in steps.
     else if (now === before && now !== known) {
       known = now;
       watch.changed();
@@ -47,11 +48,11 @@ export async function watchUnderlay(watch: UnderlayWatch): Promise<void> {
 }
 
 /** What cannot be read is no reason to end: the reconcile finds it in time. */
-function readQuietly({ read, log }: UnderlayWatch, link: string): string | undefined {
+function readQuietly({ read, log }: StateWatch, subject: string): string | undefined {
   try {
-    return read(link);
+    return read(subject);
   } catch (err) {
-    log.debug({ err, link }, 'the link to other nodes could not be looked at');
+    log.debug({ err, subject }, 'the state could not be looked at');
     return undefined;
   }
 }

@@ -1,14 +1,14 @@
 import { silentLog } from '@podwire/rim';
 import { expect, test } from 'vitest';
-import { watchUnderlay } from '../../src/cluster/underlay-watch.js';
+import { watchState } from '../../src/node/state-watch.js';
 
 /** What each second's look sees, and at which looks a change was called out. An error is thrown. */
 async function watch(looks: readonly (string | undefined | Error)[], named = 0): Promise<number[]> {
   const ended = new AbortController();
   const called: number[] = [];
   let second = -1;
-  await watchUnderlay({
-    link: () => (second < named ? undefined : 'eth0'),
+  await watchState({
+    subject: () => (second < named ? undefined : 'eth0'),
     read: () => {
       const seen = looks[second];
       if (seen instanceof Error) throw seen;
