@@ -1,5 +1,5 @@
 /** Which store, as configurations and command lines say it, and how it is opened. */
-import { PodwireError } from '@podwire/errors';
+import { PodwireError, redactUrl } from '@podwire/errors';
 import type { Clock, Log } from '@podwire/rim';
 import type { Store } from './contract.js';
 
@@ -103,6 +103,6 @@ function parseEndpoint(text: string, host: string, protocol: string, defaultPort
 }
 
 const invalid = (text: string, what: string): PodwireError =>
-  new PodwireError('CONFIG_INVALID', `store ${JSON.stringify(text)}: ${what}`, {
+  new PodwireError('CONFIG_INVALID', `store ${JSON.stringify(redactUrl(text))}: ${what}`, {
     details: { field: 'store' },
   });

@@ -81,3 +81,10 @@ function catchMessage(work: () => unknown): string {
   }
   return expect.fail('it was taken');
 }
+
+test.each(['ETCD://user:secret@host', 'https://user:secret@host:2379'])(
+  'a message about %s has no password',
+  (url) => {
+    expect(() => parseStoreUrl(url)).toThrow(/^(?!.*secret)/s);
+  },
+);

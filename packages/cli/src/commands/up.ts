@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { redactUrl } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
@@ -91,7 +92,9 @@ function withoutOthers(
   { files, urls }: Sources,
 ): PodsView['problems'] {
   const isOwn = isOf(own);
-  const isOthers = isOf([...files, ...urls].filter((place) => !own.includes(place)));
+  const isOthers = isOf(
+    [...files, ...urls].filter((place) => !own.includes(place) && !own.map(redactUrl).includes(place)),
+  );
   return problems.filter((problem) => isOwn(problem) || !isOthers(problem));
 }
 

@@ -38,6 +38,12 @@ export function addPodOptions(command: Command): Command {
     )
     .option('--url <url>', 'manifests of a web server; several times for several', collect, [])
     .option('--header <line>', '"Name: value" for those requests; several times for several', collect, [])
+    .option(
+      '--header-file <file>',
+      'such lines in a file: what stands on the command line is shown by `ps` to everybody',
+      collect,
+      [],
+    )
     .addOption(
       new Option('--name-suffix <what>', 'node: put -NODE behind the names of pods, as kubelet does; none')
         .choices(['node', 'none'])

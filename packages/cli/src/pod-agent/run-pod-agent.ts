@@ -46,7 +46,7 @@ import { openExporter } from './export-spans.js';
 import { isOfApi, type KubernetesSide, openKubernetes } from './kubernetes.js';
 import { openRuntime } from './open-runtime.js';
 import type { PodAgentSettings } from './settings.js';
-import { loadSources, saveSources } from './source-file.js';
+import { loadSources, type SavedSources, saveSources } from './source-file.js';
 
 /** Runs until `stopped`; pods go on. @throws PodwireError, CriError: what could not be started */
 export async function runPodAgent(
@@ -91,7 +91,13 @@ async function openPodAgent(
   const kubernetes =
     settings.kubeconfig === undefined ? undefined : await openKubernetes(settings, clock, log, runtimeName);
   if (kubernetes !== undefined) ends.push(() => kubernetes.close());
-  const sources = createSources(settings);
+  const saved = loadSources(settings.places);
+  if (saved.problem !== undefined)
+    log.warn(
+      { problem: saved.problem },
+      'places that were added before are not known any more; give them again',
+    );
+  const sources = createSources(settings, saved);
   const checkpoints = createPodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
   const restored = kubernetes === undefined ? [] : await loadCheckpoints(checkpoints, log);
   const cgroups = await placeCgroups(settings, opened.runtime, log, stopped.signal);
@@ -125,9 +131,8 @@ interface Sources {
 }
 
 /** Those of the command line, and those that `podwire up` added before a restart. */
-function createSources(settings: PodAgentSettings): Sources {
+function createSources(settings: PodAgentSettings, saved: SavedSources): Sources {
   const { nodeName: node, nameSuffix, headers } = settings;
-  const saved = loadSources(settings.places);
   const united = (given: readonly string[], kept: readonly string[]): string[] => [
     ...new Set([...given, ...kept]),
   ];

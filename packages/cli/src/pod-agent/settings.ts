@@ -1,7 +1,8 @@
 /** What `podwire podlet` and `podwire sandbox` are told on their command lines, with defaults that fit together. */
+import fs from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import path from 'node:path';
-import { PodwireError } from '@podwire/errors';
+import { describeError, PodwireError } from '@podwire/errors';
 import type { RotationPolicy } from '@podwire/podlet';
 import { isLabel, isSysctlPattern } from '@podwire/podlet/manifest';
 import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
@@ -70,6 +71,7 @@ export interface PodAgentWords extends RuntimeWords, LogRotationWords {
   readonly manifests: readonly string[];
   readonly url: readonly string[];
   readonly header: readonly string[];
+  readonly headerFile?: readonly string[];
   readonly nameSuffix: 'node' | 'none';
   readonly kubeconfig?: string;
   readonly logs?: string;
@@ -128,7 +130,10 @@ export function readPodAgentSettings(
     allowedUnsafeSysctls: readSysctls(words.allowedUnsafeSysctls),
     files: words.manifests.map((each) => path.resolve(each)),
     urls: words.url,
-    headers: readHeaders(words.header),
+    headers: readHeaders([
+      ...words.header.map((line, index) => ({ line, where: `--header, number ${index + 1}` })),
+      ...(words.headerFile ?? []).flatMap(readHeaderFile),
+    ]),
     nameSuffix: words.nameSuffix,
     ...(words.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(words.kubeconfig) }),
     logs,
@@ -177,17 +182,39 @@ function readSysctls(words: readonly string[]): readonly string[] {
   );
 }
 
+interface HeaderLine {
+  readonly line: string;
+  /** For messages, which must not have the line itself: it may be a secret. */
+  readonly where: string;
+}
+
+/** One header a line; empty lines do not count. @throws PodwireError CONFIG_INVALID */
+function readHeaderFile(file: string): HeaderLine[] {
+  return readText(file)
+    .split('\n')
+    .map((line, index) => ({ line: line.trim(), where: `${file}:${index + 1}` }))
+    .filter(({ line }) => line !== '');
+}
+
+function readText(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new PodwireError('CONFIG_INVALID', `--header-file: ${describeError(cause)}`, { cause });
+  }
+}
+
 /** `Name: value`; the same name again adds a value. @throws PodwireError CONFIG_INVALID without the line, which may be a secret */
-function readHeaders(lines: readonly string[]): Record<string, string[]> {
+function readHeaders(lines: readonly HeaderLine[]): Record<string, string[]> {
   const headers = new Map<string, string[]>();
-  for (const [index, line] of lines.entries()) {
+  for (const { line, where } of lines) {
     const at = line.indexOf(':');
     const [name, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
     try {
       validateHeaderName(name);
       validateHeaderValue(name, value);
     } catch {
-      throw new PodwireError('CONFIG_INVALID', `--header, number ${index + 1}: must be "Name: value"`);
+      throw new PodwireError('CONFIG_INVALID', `${where}: must be "Name: value"`);
     }
     headers.set(name, [...(headers.get(name) ?? []), value]);
   }

@@ -1,5 +1,5 @@
 /** Watching pods come up or go, and saying so line by line. */
-import { PodwireError } from '@podwire/errors';
+import { PodwireError, redactUrl } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodChange, PodView, SourceProblem } from '@podwire/podlet';
 import { withDeadline } from '@podwire/rim';
@@ -103,12 +103,15 @@ function isSettled(pods: readonly PodView[]): boolean {
   return pods.every((pod) => judgePod(pod).state !== 'waiting');
 }
 
-/** Pods whose manifest stands in one of the places. */
+/** Pods whose manifest stands in one of the places; pods know URLs without user and password. */
 export function isOf(places: readonly string[]): (pod: Pick<PodView, 'origin'>) => boolean {
+  const shown = places.map((place) => (isUrl(place) ? redactUrl(place) : place));
   return ({ origin }) =>
     origin !== undefined &&
-    places.some((place) => origin === place || origin.startsWith(`${place.replace(/\/$/, '')}/`));
+    shown.some((place) => origin === place || origin.startsWith(`${place.replace(/\/$/, '')}/`));
 }
+
+const isUrl = (place: string): boolean => /^https?:\/\//.test(place);
 
 const marks: Readonly<Record<Verdict['state'], string>> = {
   waiting: '…',

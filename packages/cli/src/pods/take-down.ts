@@ -61,10 +61,10 @@ async function refuseUnlessBare({ places, signal }: TakeDown, error: unknown): P
   const { agent, podlet } = readStarted(places);
   const isGone = error instanceof PodwireError && error.code === 'PODLET_UNREACHABLE' && podlet === undefined;
   if (!isGone || agent === undefined) throw error;
-  const { files, urls } = loadSources(places);
+  const { files, urls, problem } = loadSources(places);
   const node = openAgentApi({ socket: places.agentApi, signal });
   const { endpoints } = await node.get<{ endpoints: readonly EndpointView[] }>('/v1/endpoints');
-  if (files.length + urls.length + endpoints.length === 0) return;
+  if (problem === undefined && files.length + urls.length + endpoints.length === 0) return;
   const advice = 'pods may still run, so the node agent is not ended';
   throw new PodwireError('PODLET_UNREACHABLE', `${error.message}; ${advice}`, { details: error.details });
 }

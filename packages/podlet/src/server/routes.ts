@@ -1,8 +1,9 @@
 /** What the pod agent offers to `podwire`: its pods, their changes, streams into them, and its sources. */
-import { PodwireError } from '@podwire/errors';
+import { PodwireError, redactUrl } from '@podwire/errors';
 import type { ApiAnswer, ApiRoutes } from '@podwire/local-api';
 import { untilAborted, withDeadline } from '@podwire/rim';
 import type { PodView } from '../contract.js';
+import type { SourceSet } from '../sources/source-set.js';
 import type { PodletApi } from './api.js';
 import {
   attachBody,
@@ -75,8 +76,9 @@ function viewStatus(api: PodletApi): object {
   };
 }
 
+/** URLs without user and password. */
 function viewSources({ sources }: PodletApi): { files: readonly string[]; urls: readonly string[] } {
-  return { files: sources.file?.origins() ?? [], urls: sources.http?.origins() ?? [] };
+  return { files: sources.file?.origins() ?? [], urls: (sources.http?.origins() ?? []).map(redactUrl) };
 }
 
 /** Milliseconds that the answer waits for what new places have to say: longer than a web server is given. */
@@ -99,11 +101,18 @@ function changeSources(api: PodletApi, { files, urls }: SourcesBody, change: 'ad
   if ((files.length > 0 && file === undefined) || (urls.length > 0 && http === undefined)) {
     throw new PodwireError('REQUEST_INVALID', 'this pod agent takes its pods from the Kubernetes API only');
   }
+  const named = change === 'remove' ? urls.map((each) => findUrl(http, each)) : urls;
   const changed = [
     ...files.filter((each) => file?.[change](each)),
-    ...urls.filter((each) => http?.[change](each)),
+    ...named.filter((each) => http?.[change](each)).map(redactUrl),
   ];
   return { json: { changed, ...viewSources(api) } };
+}
+
+/** Who takes a URL away may know it as it is shown. */
+function findUrl(http: SourceSet | undefined, url: string): string {
+  const all = http?.origins() ?? [];
+  return all.find((each) => each === url) ?? all.find((each) => redactUrl(each) === redactUrl(url)) ?? url;
 }
 
 /** `NAMESPACE/NAME`. @throws PodwireError POD_UNKNOWN */

@@ -1,6 +1,6 @@
 /** One request for a manifest. Nothing that a server does makes it throw. */
 import { unescape } from 'node:querystring';
-import { describeError } from '@podwire/errors';
+import { describeError, redactUrl } from '@podwire/errors';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../contract.js';
 import { mostBytes } from '../pod/documents.js';
@@ -34,14 +34,14 @@ export function splitUrl(
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new TypeError(`no http or https URL: ${url.protocol}`);
   const { username, password } = url;
-  [url.username, url.password] = ['', ''];
   const list = Object.entries(headers).flatMap(([key, values]) =>
     [values].flat().flatMap((value) => [key, value]),
   );
   // Not decodeURIComponent, which throws at a percent sign that stands for itself.
   const token = Buffer.from(`${unescape(username)}:${unescape(password)}`).toString('base64');
   const authorization = username === '' ? [] : ['authorization', `Basic ${token}`];
-  return { url: url.href, shown: url.href, headers: [...list, ...authorization] };
+  const shown = redactUrl(url.href);
+  return { url: shown, shown, headers: [...list, ...authorization] };
 }
 
 /** @throws only the signal's reason */

@@ -39,7 +39,7 @@ function view(name: string, more: Partial<PodView> = {}): PodView {
   };
 }
 
-async function serve(pods: PodView[] = [view('web')]) {
+async function serve(pods: PodView[] = [view('web')], kinds: readonly string[] = []) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podlet-server-'));
   const socket = path.join(directory, 'podlet.sock');
   const listeners = new Set<(change: PodChange) => void>();
@@ -50,21 +50,26 @@ async function serve(pods: PodView[] = [view('web')]) {
   };
   const problems: SourceProblem[] = [];
   const opened: string[] = [];
-  const file = createSourceSet('file', [], (origin) => {
-    opened.push(origin);
-    const say = (emit: (snapshot: Snapshot) => void): void =>
-      void setTimeout(() => emit({ pods: [], problems: [] }), 5);
-    return { name: 'file', run: (emit) => Promise.resolve(say(emit)) };
-  });
+  const createSet = (name: 'file' | 'http') =>
+    createSourceSet(name, [], (origin) => {
+      opened.push(origin);
+      const say = (emit: (snapshot: Snapshot) => void): void =>
+        void setTimeout(() => emit({ pods: [], problems: [] }), 5);
+      return { name, run: (emit) => Promise.resolve(say(emit)) };
+    });
+  const file = createSet('file');
+  const http = kinds.includes('http') ? { http: createSet('http') } : {};
   const stop = new AbortController();
-  const reading = file.run(() => undefined, stop.signal);
+  const reading = Promise.all(
+    [file, ...Object.values(http)].map((set) => set.run(() => undefined, stop.signal)),
+  );
   const api: PodletApi = {
     node: 'n1',
     version: '0',
     startedAt: 0,
     runtimeName: 'fake 1',
     runtime: { exec: answer('exec'), attach: answer('attach'), portForward: answer('portforward') },
-    sources: { file },
+    sources: { file, ...http },
     pods: () => pods,
     problems: () => problems,
     subscribe: (listener) => {
@@ -116,6 +121,20 @@ test('sources are added and removed, and only once', async () => {
     status: 400,
   });
   await expect(client.post('/v1/sources', { fils: ['/a'] })).rejects.toThrow(/fils/);
+});
+
+test('URLs are shown without user and password, and removed by what is shown', async () => {
+  const { client, opened } = await serve([], ['http']);
+  const url = 'https://user:secret@example.org/pods';
+  const shown = 'https://example.org/pods';
+  expect(await client.post('/v1/sources', { urls: [url] })).toMatchObject({
+    changed: [shown],
+    urls: [shown],
+  });
+  expect(opened).toEqual([url]);
+  for (const path of ['/v1/sources', '/v1/status'])
+    expect(JSON.stringify(await client.get(path))).not.toContain('secret');
+  expect(await client.delete('/v1/sources', { urls: [shown] })).toMatchObject({ changed: [shown], urls: [] });
 });
 
 test('exec is asked of the runtime for the right container, without stderr on a terminal', async () => {

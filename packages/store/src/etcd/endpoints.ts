@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import type { ChannelCredentials, Client } from '@grpc/grpc-js';
 import * as grpc from '@grpc/grpc-js';
-import { PodwireError } from '@podwire/errors';
+import { PodwireError, redactUrl } from '@podwire/errors';
 import type { TlsFiles } from '../open.js';
 import { EtcdFailure } from './failure.js';
 import type { EtcdSpec, EtcdTimeouts } from './options.js';
@@ -172,7 +172,7 @@ const invalid = (message: string): PodwireError => new PodwireError('CONFIG_INVA
 function parseEndpoint(text: string): { protocol: string; host: string; port: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.hostname === '')
-    throw invalid(`"${text}" is no endpoint of etcd: http://HOST:PORT or https://HOST:PORT`);
+    throw invalid(`"${redactUrl(text)}" is no endpoint of etcd: http://HOST:PORT or https://HOST:PORT`);
   if (url.username !== '' || url.password !== '')
     throw invalid('an endpoint of etcd has no user and no password in it: they have fields of their own');
   return { protocol: url.protocol, host: url.hostname, port: url.port === '' ? '2379' : url.port };
