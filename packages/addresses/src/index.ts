@@ -27,3 +27,4 @@ export {
   prefixSize,
   splitPrefix,
 } from './prefix.js';
+export { specialKinds } from './special.js';

@@ -1,5 +1,5 @@
 /** Which blocks and lent addresses each node has, kept up to date block by block. */
-import { compareAddresses, parseAddress, parsePrefix } from '@podwire/addresses';
+import { compareAddresses, containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import type { Block } from './kinds.js';
 
 export interface BlockIndex {
@@ -15,13 +15,20 @@ export function createBlockIndex(): BlockIndex {
   return {
     change(before, after) {
       if (before?.node !== undefined) blocks.remove(before.node, before.cidr);
-      for (const { node, address } of before?.loans ?? []) loans.remove(node, address);
+      for (const { node, address } of loansWithin(before)) loans.remove(node, address);
       if (after?.node !== undefined) blocks.add(after.node, after.cidr);
-      for (const { node, address } of after?.loans ?? []) loans.add(node, address);
+      for (const { node, address } of loansWithin(after)) loans.add(node, address);
     },
     blocksOf: (node) => blocks.of(node),
     loansOf: (node) => loans.of(node),
   };
+}
+
+/** A block can lend nothing but its own addresses, whatever its object says. */
+function loansWithin(block: Block | undefined): Block['loans'] {
+  if (block === undefined || block.loans.length === 0) return [];
+  const prefix = parsePrefix(block.cidr);
+  return block.loans.filter(({ address }) => containsAddress(prefix, parseAddress(address)));
 }
 
 interface Groups {

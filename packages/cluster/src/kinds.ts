@@ -1,5 +1,5 @@
 /** What is in the store, kind by kind. Changing one: raise its version and add a migration. */
-import { parseAddress, parseInterfaceAddress, parsePrefix } from '@podwire/addresses';
+import { parseAddress, parseInterfaceAddress, parsePrefix, specialKinds } from '@podwire/addresses';
 import type { ObjectKind } from '@podwire/store';
 import { z } from 'zod';
 
@@ -21,6 +21,13 @@ export const objectName = z
     'no name: letters, digits, dots, dashes and underscores',
   );
 const prefix = z.string().max(64).refine(reads(parsePrefix), 'no ADDRESS/LENGTH');
+/** Of pods: a node that obeyed a block of loopback or of everything would take the network from its machine. */
+const podPrefix = prefix.superRefine((text, context) => {
+  if (!reads(parsePrefix)(text)) return;
+  const kinds = specialKinds(parsePrefix(text));
+  if (kinds.length === 0) return;
+  context.addIssue({ code: 'custom', message: `${text} has ${kinds.join(', ')} addresses` });
+});
 const address = z.string().max(64).refine(reads(parseAddress), 'no address');
 const interfaceAddress = z.string().max(64).refine(reads(parseInterfaceAddress), 'no ADDRESS/LENGTH');
 const milliseconds = z.number().min(0);
@@ -30,7 +37,7 @@ const pool = z.strictObject({
   name: objectName,
   /** The network of the agents' configuration whose pods get these addresses. */
   network: objectName,
-  cidr: prefix,
+  cidr: podPrefix,
   /** Prefix length of the blocks that nodes claim whole. */
   blockSize: z.int().min(20).max(128),
   /**
@@ -68,7 +75,7 @@ const pool = z.strictObject({
  * cidr holds it, so pools can be split while blocks are in use.
  */
 const block = z.strictObject({
-  cidr: prefix,
+  cidr: podPrefix,
   /** Whose it is; absent: nobody's any more, but some of its addresses are lent (`loans`) and still in use. */
   node: objectName.optional(),
   /** The owner's instance when it claimed it; see {@link nodeKind}. */

@@ -57,6 +57,26 @@ beforeEach(() => {
 afterEach(() => copy.close());
 
 describe('a copy of the cluster', () => {
+  test('takes no pool and no block of everything, of loopback or multicast', async () => {
+    const forge = (key: string, text: string, cidr: string, by: string): Promise<number> =>
+      store.put(key, text.replace(JSON.stringify(cidr), JSON.stringify(by)));
+    const good = { pool: pool('web', '10.1.0.0/16'), block: block('10.1.0.0/26', 'a') };
+    await forge(keys.pool('web'), encodeObject(poolKind, good.pool), '10.1.0.0/16', '0.0.0.0/0');
+    for (const cidr of ['0.0.0.0/1', '127.0.0.0/26', '224.0.0.0/26'])
+      await forge(keys.block(cidr), encodeObject(blockKind, good.block), '10.1.0.0/26', cidr);
+    await open();
+    expect([copy.pools.size, copy.blocks.size, copy.blocksOf('a').length]).toEqual([0, 0, 0]);
+    expect(copy.unreadable.size).toBe(4);
+    expect([...copy.unreadable.values()].join()).toMatch(/loopback/);
+  });
+
+  test('lets a block lend nothing but its own addresses', async () => {
+    const loans = ['10.1.0.5', '10.1.0.64', '192.0.2.5'].map((address) => ({ address, node: 'b' }));
+    await putBlock(block('10.1.0.0/26', 'a', loans));
+    await open();
+    expect(copy.loansOf('b')).toEqual(['10.1.0.5']);
+  });
+
   test('begins with what is there, and follows', async () => {
     await putPool(pool('web', '10.1.0.0/16'));
     await putBlock(block('10.1.0.64/26', 'a'));

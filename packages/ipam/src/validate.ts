@@ -5,6 +5,7 @@ import {
   overlaps,
   parsePrefix,
   type Prefix,
+  specialKinds,
 } from '@podwire/addresses';
 import { describeError } from '@podwire/errors';
 import type { PoolSpec } from './contract.js';
@@ -18,18 +19,6 @@ export interface PoolProblem {
 
 /** As Calico has it: larger blocks waste addresses, smaller ones cost a route each. */
 const blockSizes: Readonly<Record<Family, readonly [number, number]>> = { 4: [20, 32], 6: [116, 128] };
-
-/** Addresses that cannot be a pod's. The class E range 240.0.0.0/4 works on Linux and is in use for pods. */
-const unusable: readonly { readonly prefix: Prefix; readonly kind: string }[] = [
-  { prefix: parsePrefix('0.0.0.0/8'), kind: 'this host (RFC 1122)' },
-  { prefix: parsePrefix('127.0.0.0/8'), kind: 'loopback' },
-  { prefix: parsePrefix('169.254.0.0/16'), kind: 'link-local' },
-  { prefix: parsePrefix('224.0.0.0/4'), kind: 'multicast' },
-  { prefix: parsePrefix('255.255.255.255/32'), kind: 'limited broadcast' },
-  { prefix: parsePrefix('::/8'), kind: 'unspecified, loopback and IPv4 embedded (RFC 4291)' },
-  { prefix: parsePrefix('fe80::/10'), kind: 'link-local' },
-  { prefix: parsePrefix('ff00::/8'), kind: 'multicast' },
-];
 
 /**
  * Everything that is wrong with the pools of one network; nothing when they can be used. `pathOf` names a pool's place
@@ -56,7 +45,7 @@ function validatePool(pool: PoolSpec, path: string): PoolProblem[] {
   if (pool.name.trim() === '') problems.push({ path: `${path}.name`, message: 'is empty' });
   const prefix = attempt(() => parsePrefix(pool.cidr), `${path}.cidr`, problems);
   if (prefix === undefined) return problems;
-  const kinds = unusable.filter((range) => overlaps(range.prefix, prefix)).map((range) => range.kind);
+  const kinds = specialKinds(prefix);
   if (kinds.length > 0) {
     problems.push({ path: `${path}.cidr`, message: `${pool.cidr} has ${kinds.join(', ')} addresses` });
   }

@@ -85,6 +85,18 @@ export function parseStoreUrl(text: string): StoreSpec {
   return { kind, endpoints };
 }
 
+/** The name or address in an endpoint's URL, an IPv6 one without its brackets. */
+export const hostOfEndpoint = (endpoint: string): string => new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
+
+/** Endpoints that are spoken to without encryption over a network: whoever is on the way reads the password and writes what nodes obey. */
+export function plainEndpoints(spec: StoreSpec): string[] {
+  const endpoints = 'endpoints' in spec ? spec.endpoints : [];
+  return endpoints.filter((each) => new URL(each).protocol === 'http:' && !isLoopback(hostOfEndpoint(each)));
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+
 function parseEmbedded(text: string, directory: string): StoreSpec {
   if (!directory.startsWith('/') || /^\/+$/.test(directory) || directory.includes('\0'))
     throw invalid(text, `directory ${JSON.stringify(directory)} is no absolute path of a directory`);

@@ -1,6 +1,6 @@
 import { PodwireError } from '@podwire/errors';
 import { expect, test } from 'vitest';
-import { parseStoreUrl, storeSpecSchema } from '../src/index.js';
+import { parseStoreUrl, plainEndpoints, storeSpecSchema } from '../src/index.js';
 
 test.each([
   ['embedded:/var/lib/podwire/store', { kind: 'embedded', directory: '/var/lib/podwire/store' }],
@@ -88,3 +88,15 @@ test.each(['ETCD://user:secret@host', 'https://user:secret@host:2379'])(
     expect(() => parseStoreUrl(url)).toThrow(/^(?!.*secret)/s);
   },
 );
+
+test('endpoints without encryption beyond this machine are known', () => {
+  const endpoints = [
+    'http://127.0.0.1:1',
+    'http://localhost:1',
+    'http://[::1]:1',
+    'https://192.0.2.1:1',
+    'http://192.0.2.5:1',
+  ];
+  expect(plainEndpoints({ kind: 'etcd', endpoints })).toEqual(['http://192.0.2.5:1']);
+  expect(plainEndpoints({ kind: 'embedded', directory: '/d' })).toEqual([]);
+});

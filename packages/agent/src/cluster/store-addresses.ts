@@ -2,6 +2,7 @@
 import dns from 'node:dns/promises';
 import { formatAddress, tryParseAddress } from '@podwire/addresses';
 import { type Clock, type Log, orAborted, withDeadline } from '@podwire/rim';
+import { hostOfEndpoint } from '@podwire/store';
 
 type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
 
@@ -25,7 +26,7 @@ export function followStoreAddresses(
   endpoints: readonly string[],
   { clock, log, lookup = lookUp }: FollowOptions,
 ): () => readonly string[] {
-  const hosts = [...new Set(endpoints.map(hostOf))];
+  const hosts = [...new Set(endpoints.map(hostOfEndpoint))];
   const literal = hosts.filter((host) => tryParseAddress(host) !== undefined);
   const names = hosts.filter((host) => tryParseAddress(host) === undefined);
   const known = new Map<string, readonly string[]>();
@@ -50,9 +51,6 @@ export function followStoreAddresses(
     return [...literal, ...[...known.values()].flat()];
   };
 }
-
-/** Without the brackets of an IPv6 address. */
-const hostOf = (endpoint: string): string => new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
 
 function canonical(text: string): string[] {
   const address = tryParseAddress(text);

@@ -24,14 +24,18 @@ export async function withStoreAt<T>(
   work: ClusterWork<T>,
   create = false,
 ): Promise<T> {
-  const [{ openStore }, { keysBelow }] = await Promise.all([
+  const [{ hostOfEndpoint, openStore }, { keysBelow }, { tryParseAddress }] = await Promise.all([
     import('@podwire/store'),
     import('@podwire/cluster'),
+    import('@podwire/addresses'),
   ]);
   const clock = io.cluster?.clock ?? systemClock;
   const store = await (io.cluster?.openStore ?? openStore)(spec, { log: silentLog, clock, create });
   try {
-    const access = { store, keys: keysBelow(root), clock };
+    const hosts = 'endpoints' in spec ? spec.endpoints.map(hostOfEndpoint) : [];
+    // Names are the nodes' business: they look them up all the time.
+    const storeAddresses = hosts.filter((host) => tryParseAddress(host) !== undefined);
+    const access = { store, keys: keysBelow(root), clock, storeAddresses };
     return await withInterrupt((signal) => work(access, signal));
   } finally {
     await store.close();

@@ -8,6 +8,8 @@ export interface ClusterAccess {
   readonly store: Store;
   readonly keys: Keys;
   readonly clock: Clock;
+  /** Of the store's servers, as far as they are known: no pool may have them. */
+  readonly storeAddresses?: readonly string[];
   /** Conditions of everything that is written: the fence of a leader. */
   readonly guard?: readonly Condition[];
 }

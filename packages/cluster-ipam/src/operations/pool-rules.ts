@@ -4,6 +4,7 @@ import { completePool, type Pool, poolKind } from '@podwire/cluster';
 import { PodwireError } from '@podwire/errors';
 import { defaultBlockSize, type PoolSpec, validatePools } from '@podwire/ipam';
 import { parseSelector } from '../selector.js';
+import { type KnownAddress, metBy } from './known-addresses.js';
 
 /** What somebody says of a new pool; the rest has defaults. */
 export type PoolInput = Pick<Pool, 'name' | 'network' | 'cidr'> & Partial<Omit<Pool, 'deleting'>>;
@@ -29,12 +30,27 @@ const mutable: ReadonlySet<string> = new Set<keyof PoolPatch>([
 
 /**
  * A pool as it will be stored.
+ * @param known addresses that are no pod's, and that the pool must reserve if it has them
  * @throws PodwireError POOL_INVALID naming field and rule, also when it overlaps one of `others`
  */
-export function buildPool(input: PoolInput, others: readonly Pool[]): Pool {
+export function buildPool(
+  input: PoolInput,
+  others: readonly Pool[],
+  known: readonly KnownAddress[] = [],
+): Pool {
   const pool = checkShape(completePool({ blockSize: defaultBlockSizeOf(input), ...input, deleting: false }));
   checkAmong(pool, others);
+  checkKnown(pool, known);
   return pool;
+}
+
+/** A pool that is there already stays changeable: what it meets is reported, and nodes hand nothing out of it. */
+function checkKnown(pool: Pool, known: readonly KnownAddress[]): void {
+  const [first, ...more] = metBy(pool, known);
+  if (first === undefined) return;
+  const rest = more.length === 0 ? '' : ` (and ${more.length} more such addresses)`;
+  const message = `${pool.cidr} has ${first.address}, the address of ${first.whose}${rest}; choose another prefix, or reserve what is not for pods`;
+  throw invalid(pool.name, 'cidr', message);
 }
 
 /**

@@ -4,6 +4,7 @@ import { PodwireError } from '@podwire/errors';
 import { withDeadline } from '@podwire/rim';
 import { encodeObject, type Condition, type Transaction, type Write } from '@podwire/store';
 import { type ClusterAccess, commit, deleteUnchanged, retryOnConflict } from './access.js';
+import { knownAddresses } from './known-addresses.js';
 import { buildPool, invalid, patchPool, type PoolInput, type PoolPatch } from './pool-rules.js';
 import { blocksWithin, type ClusterSnapshot, ledgersWithin, readCluster } from './snapshot.js';
 import { isNodesOwn, listSome, prefixFrom } from './text.js';
@@ -30,9 +31,10 @@ export async function createPools(
   return retryOnConflict('new pools', async () => {
     const change = await beginPoolChange(access, signal);
     const pools: Pool[] = [];
+    const known = knownAddresses(change.snapshot, access);
     for (const input of inputs) {
       if (change.pools.has(input.name)) throw invalid(input.name, 'name', 'there is a pool of this name');
-      pools.push(buildPool(input, [...poolValues(change.pools), ...pools]));
+      pools.push(buildPool(input, [...poolValues(change.pools), ...pools], known));
     }
     const writes = pools.map((pool) => putPool(access, pool));
     const conditions = pools.map(({ name }): Condition => ({

@@ -30,6 +30,12 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /belongs to node gone/,
     mends: true,
   },
+  'a pool with the address of a node in it': {
+    kind: 'doubled',
+    plant: ({ pool }) => pool({ name: 'near', cidr: '192.0.2.0/24' }),
+    says: /pool near \(192.0.2.0\/24\) has 192.0.2.1, the address of node n1/,
+    mends: false,
+  },
   'an imported block of a node that never was': {
     kind: 'leaked',
     plant: async ({ importedBlock, ledger }) => {

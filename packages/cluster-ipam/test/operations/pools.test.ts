@@ -56,6 +56,29 @@ describe('a new pool', () => {
     expect((await readCluster(access, signal)).pools.size).toBe(1);
   });
 
+  test('has no address of a node or of the store, unless it reserves it', async () => {
+    const { access, signal, node } = createTestCluster();
+    await node('n1');
+    const within = { ...access, storeAddresses: ['198.51.100.7'] };
+    for (const [cidr, message] of [
+      ['192.0.2.0/24', /^pool main: cidr: 192.0.2.0\/24 has 192.0.2.1, the address of node n1; choose/],
+      ['198.51.100.0/24', /198.51.100.7, the address of the store/],
+    ] as const) {
+      const failure = await failureOf(createPool(within, input({ cidr }), signal));
+      expect(failure.code).toBe('POOL_INVALID');
+      expect(failure.message).toMatch(message);
+    }
+    const pool = input({ cidr: '192.0.2.0/24', reserved: ['192.0.2.0/28'] });
+    expect(await createPool(within, pool, signal)).toMatchObject({ cidr: '192.0.2.0/24' });
+  });
+
+  test('that a node has joined into can still be changed', async () => {
+    const { access, signal, node } = createTestCluster();
+    await createPool(access, input({ cidr: '192.0.2.0/24' }), signal);
+    await node('n1');
+    expect(await updatePool(access, 'main', { disabled: true }, signal)).toMatchObject({ disabled: true });
+  });
+
   test('several, or none', async () => {
     const { access, signal } = createTestCluster();
     const both = [input({ name: 'a' }), input({ name: 'b', cidr: '10.244.8.0/24' })];

@@ -2,6 +2,7 @@
 import { overlaps } from '@podwire/addresses';
 import { type Absence, type LoanRequest, type Stored, type Workload, workloadKind } from '@podwire/cluster';
 import { type Condition, encodeObject, type Expectation } from '@podwire/store';
+import { knownAddresses, metBy } from '../known-addresses.js';
 import { poolAround } from '../snapshot.js';
 import { compareCidrs, listSome, prefixFrom } from '../text.js';
 import { nameOfWorkload, withoutAssignments } from '../workload-rules.js';
@@ -12,6 +13,7 @@ export function findElsewhere(evidence: Evidence): Finding[] {
   const inUse = new Set(snapshot.ledgers.flatMap(({ value }) => value.entries.map(({ address }) => address)));
   return [
     ...findPools(evidence),
+    ...findMet(evidence),
     ...snapshot.workloads.flatMap((workload) => findInWorkload(evidence, workload, inUse)),
     ...[...snapshot.absences.values()].flatMap((absence) => findAbsence(evidence, absence)),
     ...snapshot.loanRequests.flatMap((request) => findRequest(evidence, request)),
@@ -49,6 +51,23 @@ function findPools({ snapshot }: Evidence): Finding[] {
       },
     ];
   });
+}
+
+/** A node may join, or be given another address, after the pool was made. */
+function findMet({ snapshot }: Evidence): Finding[] {
+  const known = knownAddresses(snapshot);
+  return [...snapshot.pools.values()].flatMap(({ value: pool }) =>
+    metBy(pool, known).map(({ address, whose }): Finding => ({
+      id: `doubled:pool:${pool.name}:${address}:${whose}`,
+      kind: 'doubled',
+      subject: `pool ${pool.name}`,
+      message: `pool ${pool.name} (${pool.cidr}) has ${address}, the address of ${whose}`,
+      addresses: [address],
+      remedy: leave(
+        `no pod gets it; \`podwire pool update ${pool.name} --reserved …\` says so for good, or take another pool`,
+      ),
+    })),
+  );
 }
 
 function findInWorkload(evidence: Evidence, stored: Stored<Workload>, inUse: ReadonlySet<string>): Finding[] {
