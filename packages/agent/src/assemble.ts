@@ -100,7 +100,8 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
       name: config.nodeName,
       networks,
       readHost,
-      warn: (problem) => dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
+      warn: (problem) =>
+        dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
       ...facts,
     }),
     endpoints: createEndpointRegistry(),
