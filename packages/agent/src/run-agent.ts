@@ -96,6 +96,7 @@ function openDependencies(
 ): { dependencies: AgentDependencies; close: () => void } {
   const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), recordFiles);
   const hostConnection = openRouteConnection();
+  const addresses = describeHostAddresses(hostConnection);
   const engine = createEngine({
     kernel: openKernel(undefined, { programTimeout: config.deadlines.request }),
     faults,
@@ -121,6 +122,8 @@ function openDependencies(
       watchState({
         subject: () => 'addresses of the node',
         read: () => describeHostAddresses(hostConnection),
+        // Before the first reconcile reads the host: what comes between that and the first look is a change.
+        initial: addresses,
         changed,
         clock: systemClock,
         log,

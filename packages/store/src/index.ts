@@ -7,5 +7,13 @@ export { type Candidate, electLeader } from './election.js';
 export { Feed } from './feed.js';
 export { type KeeperOptions, keepLease, type KeptLease } from './lease-keeper.js';
 export { acquireLock, type HolderOptions, type Lock, tryLock } from './lock.js';
-export { hostOfEndpoint, type OpenOptions, openStore, parseStoreUrl, plainEndpoints, type StoreSpec, type TlsFiles } from './open.js';
+export {
+  hostOfEndpoint,
+  type OpenOptions,
+  openStore,
+  parseStoreUrl,
+  plainEndpoints,
+  type StoreSpec,
+  type TlsFiles,
+} from './open.js';
 export { storeSpecSchema } from './spec-schema.js';

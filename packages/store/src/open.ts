@@ -86,7 +86,8 @@ export function parseStoreUrl(text: string): StoreSpec {
 }
 
 /** The name or address in an endpoint's URL, an IPv6 one without its brackets. */
-export const hostOfEndpoint = (endpoint: string): string => new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
+export const hostOfEndpoint = (endpoint: string): string =>
+  new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
 
 /** Endpoints that are spoken to without encryption over a network: whoever is on the way reads the password and writes what nodes obey. */
 export function plainEndpoints(spec: StoreSpec): string[] {

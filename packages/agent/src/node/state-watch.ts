@@ -10,6 +10,8 @@ export interface StateWatch {
   readonly subject: () => string | undefined;
   /** Its state as a text; undefined while it cannot be used. */
   readonly read: (subject: string) => string | undefined;
+  /** As it was when what is called out was last looked at; absent: what the first look sees. */
+  readonly initial?: string;
   /** It is usable, and not the way it was. */
   readonly changed: () => void;
   readonly clock: Clock;
@@ -28,8 +30,8 @@ export async function watchState(watch: StateWatch): Promise<void> {
       () => false,
       () => true,
     );
-  let known: string | undefined;
-  let isNew = true;
+  let known = watch.initial;
+  let isNew = known === undefined;
   let before: string | undefined;
   while (!(await isEnded())) {
     const subject = watch.subject();

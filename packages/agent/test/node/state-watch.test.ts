@@ -3,11 +3,15 @@ import { expect, test } from 'vitest';
 import { watchState } from '../../src/node/state-watch.js';
 
 /** What each second's look sees, and at which looks a change was called out. An error is thrown. */
-async function watch(looks: readonly (string | undefined | Error)[], named = 0): Promise<number[]> {
+async function watch(
+  looks: readonly (string | undefined | Error)[],
+  { named = 0, ...given }: { named?: number; initial?: string } = {},
+): Promise<number[]> {
   const ended = new AbortController();
   const called: number[] = [];
   let second = -1;
   await watchState({
+    ...given,
     subject: () => (second < named ? undefined : 'eth0'),
     read: () => {
       const seen = looks[second];
@@ -45,5 +49,10 @@ test.each<[string, (string | undefined | Error)[], number[]]>([
 });
 
 test('the first look at a link that is known later is no change', async () => {
-  expect(await watch(['a', 'b', 'b', 'b'], 2)).toEqual([]);
+  expect(await watch(['a', 'b', 'b', 'b'], { named: 2 })).toEqual([]);
+});
+
+test('what has changed before the first look is called out where it is known how it was', async () => {
+  expect(await watch(['b', 'b', 'b'], { initial: 'a' })).toEqual([1]);
+  expect(await watch(['a', 'a', 'a'], { initial: 'a' })).toEqual([]);
 });
