@@ -139,6 +139,9 @@ function openDependencies(
   return { dependencies, close: () => hostConnection.close() };
 }
 
+const plainWarning =
+  'the store is spoken to without encryption: others on the network can read and change what nodes obey';
+
 interface OpenWorld {
   readonly cluster: ClusterWorld;
   closeStore(): Promise<void>;
@@ -157,7 +160,9 @@ async function openWorld(
   const { createNodeAddressing } = await import('@podwire/cluster-ipam');
   const { createController } = await import('@podwire/controller');
   const { openClusterCopy } = await import('@podwire/cluster');
-  const { openStore } = await import('@podwire/store');
+  const { openStore, plainEndpoints } = await import('@podwire/store');
+  const plain = plainEndpoints(cluster.store);
+  if (plain.length > 0) log.warn({ endpoints: plain }, plainWarning);
   const { readMachine } = await import('./cluster/node-name.js');
   const machine = readMachine();
   const bgp = cluster.bgp === undefined ? {} : { bgp: await openBgp(cluster.bgp, stateDir, log) };
