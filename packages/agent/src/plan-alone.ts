@@ -7,6 +7,7 @@ import type { AgentConfig } from './config/index.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
 import { createNetworks } from './networks.js';
 import { createNodeState } from './node/node.js';
+import type { RouterHistory } from './node/router-history.js';
 
 /** What a node would know of itself. */
 export interface SupposedNode {
@@ -32,12 +33,18 @@ export function planWithoutAgent(
   const networks = createNetworks(config, { models: new Map([[routed.name, routed]]), createIpam, clock });
   const uplink = { index: 2, name: 'uplink', mtu, up: true, loopback: false, own: false };
   const readHost = () => ({ links: [uplink], defaultRoutes: [], addresses: [], nextHops: [], ipv6 });
-  const node = createNodeState({ name: config.nodeName, networks, readHost });
+  const node = createNodeState({ name: config.nodeName, networks, readHost, routerHistory: freshNode });
+  node.rediscover();
   return planAdds(
     { networks, node, endpoints: createEndpointRegistry(), random: countedBytes(), clock },
     bodies,
   );
 }
+
+/** As a kernel starts: it forwards nothing, and takes routes from routers. */
+const freshNode: RouterHistory = {
+  look: () => ({ forwarded: { 4: false, 6: false }, bridges: { 4: [], 6: [] }, advertised: ['default'] }),
+};
 
 /** Bytes that look random and are the same every time. */
 function countedBytes(): (bytes: number) => Uint8Array {
