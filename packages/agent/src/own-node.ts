@@ -5,6 +5,9 @@ import path from 'node:path';
 import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode, lockFile, peerCredentials } from '@podwire/linux';
 
+/** In the state directory. */
+export const lockFileName = 'agent.lock';
+
 /**
  * Opens (and makes, mode 0700) the state directory and locks it for this process.
  * @returns how to unlock it; a process that dies unlocks it too
@@ -16,7 +19,7 @@ export function lockStateDirectory(directory: string): () => void {
     // It may be there from before with a wider mode; what is in it is nobody else's business.
     fs.chmodSync(directory, 0o700);
     const fd = fs.openSync(
-      path.join(directory, 'agent.lock'),
+      path.join(directory, lockFileName),
       fs.constants.O_RDWR | fs.constants.O_CREAT,
       0o600,
     );

@@ -63,7 +63,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'uninstall',
-    summary: 'take them away again, every trace',
+    summary: 'take them away again, and put the node back as it was',
     group: node,
     load: () => import('./commands/plugin-uninstall.js'),
   },

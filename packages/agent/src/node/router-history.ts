@@ -13,7 +13,8 @@ export interface RouterHistory {
   look(families: readonly Family[]): RouterBefore;
 }
 
-const name = 'router.json';
+/** In the state directory. */
+export const routerFile = 'router.json';
 
 const before = z.object({
   bridges: z.array(z.string()),
@@ -32,7 +33,7 @@ export type RememberedRouter = z.output<typeof shape>['families'];
 
 /** What is remembered of this boot; nothing of an earlier one, whose parameters are gone. */
 export function recallRouter(files: StateFiles, boot: string): RememberedRouter {
-  const read = shape.safeParse(readJson(files, name));
+  const read = shape.safeParse(readJson(files, routerFile));
   return read.success && read.data.boot === boot ? read.data.families : {};
 }
 
@@ -45,7 +46,7 @@ export function openRouterHistory(read: () => RouterView, files: StateFiles, boo
       if (fresh.length > 0) {
         const added = Object.fromEntries(fresh.map((family) => [family, describe(view, family)]));
         const all = { ...remembered, ...added };
-        files.write(name, `${JSON.stringify({ version: 1, boot, families: all })}\n`);
+        files.write(routerFile, `${JSON.stringify({ version: 1, boot, families: all })}\n`);
         remembered = all;
       }
       return judge(remembered, view);

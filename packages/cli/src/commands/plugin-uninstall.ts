@@ -1,27 +1,60 @@
+import type { NodeChange } from '@podwire/agent';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { withInterrupt } from '../interrupt.js';
+import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+import type { UninstallResult } from './install.js';
 import { addFolders, describeChanges, type FolderChoices, foldersOf } from './plugin-folders.js';
+
+interface Choices extends FolderChoices {
+  readonly config?: string;
+}
 
 /** `podwire uninstall` */
 export function define(command: Command, io: Io): void {
   command.description(
-    'Removes what "podwire install" made: the network configuration first, then the plugin, then folders that it had to make. Pods that run keep their network; detach them first, or leave the plugin until they are gone.',
+    'Removes what "podwire install" made: the network configuration first, then the plugin, then folders that it had to make. Then puts back what the agent changed on the node, where no agent runs and no pod is left; otherwise it says what is to be done, and pods that run keep their network.',
   );
   addFolders(command)
+    .option('--config <file>', "the agent's, which says where it keeps its state (default: all defaults)")
     .option('--force', 'remove files at these places also when Podwire did not write them')
     .action(() => run(command, io));
   addOutput(command);
   addExamples(command, [
     ['podwire uninstall', ''],
-    ['podwire uninstall --cni-bin-dir /usr/lib/cni -o json', '{"changes":[{"path":…,"action":"removed"}]}'],
-  ]).addHelpText('after', '\nExit code 4: a file was kept, because Podwire did not write it.');
+    ['podwire uninstall --config /etc/podwire/agent.yaml', ''],
+    [
+      'podwire uninstall --cni-bin-dir /usr/lib/cni -o json',
+      '{"changes":[{"path":…,"action":"removed"}],"node":[{"action":"restored","what":…}]}',
+    ],
+  ]).addHelpText(
+    'after',
+    '\nExit code 4: a file was kept, because Podwire did not write it. Exit code 1: something of the node could not be put back.',
+  );
 }
 
 async function run(command: Command, io: Io): Promise<void> {
+  const choices = optionsOf(command) as unknown as Choices;
+  const { loadConfig, restoreNode } = await import('@podwire/agent');
   const { uninstallPlugin } = await import('./install.js');
-  const result = await uninstallPlugin(foldersOf(optionsOf(command) as unknown as FolderChoices));
-  if (result.changes.some(({ action }) => action === 'kept')) io.exitCode = exitCodes.notAsItShould;
-  if (outputOf(command) === 'json') return writeJson(io, result);
-  return writeLines(io, describeChanges(result.changes, colorsFor(io, io.stdout)));
+  const config = loadConfig(choices.config);
+  const { changes } = await uninstallPlugin(foldersOf(choices));
+  const node = await withInterrupt((signal) => restoreNode(config, signal));
+  io.exitCode = exitCodeFor(changes, node);
+  if (outputOf(command) === 'json') return writeJson(io, { changes, node });
+  const paint = colorsFor(io, io.stdout);
+  return writeLines(io, [...describeChanges(changes, paint), ...describeNode(node, paint)]);
+}
+
+function exitCodeFor(changes: UninstallResult['changes'], node: readonly NodeChange[]): number {
+  if (node.some(({ action }) => action === 'failed')) return exitCodes.failed;
+  return changes.some(({ action }) => action === 'kept') ? exitCodes.notAsItShould : exitCodes.ok;
+}
+
+function describeNode(node: readonly NodeChange[], paint: Colors): string[] {
+  return node.map(({ action, what }) => {
+    const verb = action.padEnd(9);
+    const painted = { failed: paint.red(verb), kept: paint.yellow(verb), restored: verb, removed: verb };
+    return `${painted[action]}  ${printable(what)}`;
+  });
 }

@@ -1,0 +1,51 @@
+/** How a node becomes the router again that it was before the agent: see docs/decisions/0024-a-router-for-pods-only.md. */
+import type { Family } from '@podwire/addresses';
+import type { Sysctl } from '@podwire/engine';
+import { forwardedThen, type RememberedRouter } from './router-history.js';
+import { acceptRaKey, forwardingKeys, type RouterView } from './router-view.js';
+
+export interface RestorePlan {
+  /** To be set in this order, and none behind one that was refused. */
+  readonly parameters: readonly Sysctl[];
+  /** What stays although it was otherwise before, and why, in words. */
+  readonly kept: readonly string[];
+}
+
+type Before = NonNullable<RememberedRouter[Family]>;
+
+/** Only what still has the value that the agent gave it goes back: what another program has set since stays. */
+export function planRestore(before: Before, family: Family, view: RouterView): RestorePlan {
+  const wasHost = !forwardedThen(before, family);
+  const bridges = view.bridges.filter((name) => !before.bridges.includes(name));
+  if (wasHost && bridges.length > 0) {
+    // Container engines that found forwarding on have not switched it on themselves.
+    return { parameters: [], kept: [`IPv${family} forwarding: ${bridges.join(', ')} came since`] };
+  }
+  // A host that still forwards takes no routes from advertisements unless accept_ra is 2: forwarding first.
+  const listening = family === 6 && wasHost ? planListening(before, view) : [];
+  return { parameters: [...planForwarding(before, family, view), ...listening], kept: [] };
+}
+
+/** All keys of the family or none: setting `ip_forward` sets the default of new links too. */
+function planForwarding({ parameters }: Before, family: Family, view: RouterView): Sysctl[] {
+  const known = forwardingKeys[family].filter((key) => parameters[key] !== undefined);
+  const isChanged = known.some((key) => view.parameters[key] === '1' && parameters[key] !== '1');
+  return isChanged ? known.map((key) => setting(key, parameters[key]!)) : [];
+}
+
+/** Links that came since have the default that the agent has set. */
+function planListening({ parameters }: Before, view: RouterView): Sysctl[] {
+  return Object.entries(view.parameters)
+    .filter(([key, value]) => key.endsWith('/accept_ra') && value === '2')
+    .filter(([key]) => (parameters[key] ?? parameters[acceptRaKey('default')]) === '1')
+    .map(([key]) => setting(key, '1'));
+}
+
+/** Optional, since links may go at any time. */
+const setting = (key: string, value: string): Sysctl => ({
+  kind: 'sysctl',
+  in: 'host',
+  key,
+  value,
+  optional: true,
+});
