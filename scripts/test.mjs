@@ -30,7 +30,7 @@ process.on('exit', () => fs.rmSync(temporary, { recursive: true, force: true }))
 const phases = {
   lint: ['Lint', runLint],
   unit: ['Unit and property tests', runUnit],
-  ns: ['Namespace tests', (context) => runNodeFiles('ns', context, { width: 3, seconds: 300 })],
+  ns: ['Namespace tests', (context) => runNodeFiles('ns', context, { width: 3, seconds: 600 })],
   system: ['Real servers', (context) => runNodeFiles('system', context, { width: 2, seconds: 600 })],
   kubernetes: ['The real Kubernetes', runKubernetes],
 };

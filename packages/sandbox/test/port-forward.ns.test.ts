@@ -8,19 +8,22 @@ import { text } from 'node:stream/consumers';
 import { bindAddress, bringLinkUp, type Family, openStreamSocket, warmThreadPool } from '@podwire/linux';
 import { createTestNamespace, type TestNamespace } from '@podwire/testkit';
 import type { SandboxContext } from '../src/context.js';
+import { createOwners } from '../src/owners.js';
 import { forwardPort } from '../src/streaming/port-forward.js';
 
 const id = `pwt-${process.pid}-forward`;
 const loopback = { 4: Buffer.from([127, 0, 0, 1]), 6: Buffer.from(`${'00'.repeat(15)}01`, 'hex') } as const;
+const owners = createOwners('/run/service');
 const sandbox = {
   Id: id,
   State: { Running: true, Pid: process.pid },
   HostConfig: { NetworkMode: 'none' },
-  Config: { Labels: { 'io.kubernetes.docker.type': 'podsandbox' } },
+  Config: { Labels: { 'io.kubernetes.docker.type': 'podsandbox', ...owners.label } },
 };
 const context = {
   docker: { inspectContainer: () => Promise.resolve(sandbox) },
   settings: { netnsDirectory: '/run/netns' },
+  owners,
 } as unknown as SandboxContext;
 
 let namespace: TestNamespace;

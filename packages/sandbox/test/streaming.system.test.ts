@@ -31,7 +31,7 @@ before(async () => {
   );
   service = await createSandboxService({
     docker: machine.docker.socket,
-    root: path.join(machine.host.directory, 'second'),
+    root: machine.root, // else the pods were none of its business
     network: fakeNetwork(),
     sandboxImage: pauseImage,
     netnsDirectory: machine.netnsDirectory,
