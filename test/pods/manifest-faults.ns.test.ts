@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { webPod } from './manifests.js';
+import type { PodView } from '@podwire/podlet';
 import { createPodMachine, type PodMachine } from './pod-machine.js';
 
 let machine: PodMachine;
@@ -34,43 +35,44 @@ test('a broken manifest among good ones is told of, and only it is missing', asy
   await machine.untilGone();
 });
 
-test('two files of the same content are one pod; it stays until the last of them is gone', async () => {
+test('a copy of a manifest leaves its pod alone, which stays until the last of the two is gone', async () => {
   machine.write('one.json', webPod('twin'));
-  const { uid } = await machine.untilServing('twin');
+  const first = await machine.untilServing('twin');
   machine.write('two.json', webPod('twin'));
-  // The last file's is used. It is another pod to the pod agent, since its file is; never both at once.
-  await machine.until(
-    'the twin is told of',
-    (pods, { problems }) => pods.length === 1 && pods[0]?.uid !== uid && problems.length === 1,
-  );
-  const other = await machine.untilServing('twin');
-  assert.deepEqual(await machine.addresses(), [other.status.podIP]);
+  await machine.until('the twin is told of', (_pods, { problems }) => problems.length === 1);
+  assertSame(await machine.untilServing('twin'), first);
 
   machine.drop('one.json');
   await machine.until('the problem is over', (_pods, { problems }) => problems.length === 0);
-  const { status, ...kept } = await machine.untilServing('twin');
-  assert.equal(kept.uid, other.uid);
+  assertSame(await machine.untilServing('twin'), first);
+  assert.deepEqual(await machine.addresses(), [first.status.podIP]);
+  machine.drop('two.json');
+  await machine.untilGone();
+});
+
+test('of two files with the same namespace and name the first one’s pod runs, and the other is told of', async () => {
+  machine.write('one.json', webPod('same'));
+  const first = await machine.untilServing('same');
+  machine.write('two.json', webPod('same', {}, { labels: { other: 'yes' } }));
+  const isTold = (text: string): boolean => /same/.test(text);
+  await machine.until('the other one is told of', (_pods, { problems }) =>
+    problems.some(({ message }) => isTold(message)),
+  );
+  assertSame(await machine.untilServing('same'), first);
+
+  // The other one takes the name over, and has no address until the first one has given its back.
+  machine.drop('one.json');
+  await machine.until('the other one is there', (pods) => pods.length === 1 && pods[0]?.uid !== first.uid);
+  const { status } = await machine.untilServing('same');
   assert.deepEqual(await machine.addresses(), [status.podIP]);
   machine.drop('two.json');
   await machine.untilGone();
 });
 
-test('of two files with the same namespace and name one runs, and the other is told of', async () => {
-  machine.write('one.json', webPod('same'));
-  const { uid } = await machine.untilServing('same');
-  machine.write('two.json', webPod('same', {}, { labels: { other: 'yes' } }));
-  const isTold = (text: string): boolean => /same/.test(text);
-  // The last one takes the name over, and has no address until the first one has given its back.
-  await machine.until(
-    'the other one is told of',
-    (pods, { problems }) =>
-      pods.length === 1 && pods[0]?.uid !== uid && problems.some(({ message }) => isTold(message)),
-  );
-  const { status } = await machine.untilServing('same');
-  assert.deepEqual(await machine.addresses(), [status.podIP]);
-  for (const file of ['one.json', 'two.json']) machine.drop(file);
-  await machine.untilGone();
-});
+/** The same pod in the same sandbox: nothing was begun anew. */
+function assertSame(now: PodView, before: PodView): void {
+  assert.deepEqual([now.uid, now.sandboxId], [before.uid, before.sandboxId]);
+}
 
 test('an edited static pod is another pod: the old one goes with its address, then the new one comes', async () => {
   machine.write('edited.json', webPod('edited'));
