@@ -238,6 +238,8 @@ export class PeerWorld {
       mtu: undefined,
       model: createRoutedModel(),
       ipam: { blocks: () => none },
+      setUses: () => undefined,
+      taken: [],
     } as unknown as Network;
   }
 
