@@ -29,15 +29,15 @@ export interface BackgroundParts {
   readonly isSynced: () => boolean;
   /** What waits to be written into workloads. */
   readonly assignments: Assignment[];
-  /** Blocks whose books may say what was so before. */
-  readonly takeDoubts: () => readonly string[];
+  /** Reports again the blocks whose books may say what was so before. */
+  readonly repeatUncertainReports: () => void;
 }
 
 /** Milliseconds until somebody whom the store does not know asks again. */
 const unknownPause = 1_000;
 
 export function createBackground(core: Core, parts: BackgroundParts): Background {
-  const { isSynced, assignments, takeDoubts } = parts;
+  const { isSynced, assignments, repeatUncertainReports } = parts;
   const { clock, timing, trust, log, stopped } = core;
   let nextConfirm = 0;
   let nextTidy = 0;
@@ -59,7 +59,7 @@ export function createBackground(core: Core, parts: BackgroundParts): Background
   async function tidy(signal: AbortSignal): Promise<void> {
     if (clock.elapsed() < nextTidy) return;
     nextTidy = clock.elapsed() + timing.tidyEvery;
-    for (const block of takeDoubts()) core.reportBooks(block);
+    repeatUncertainReports();
     await forEach(
       core,
       [

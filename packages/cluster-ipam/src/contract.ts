@@ -25,6 +25,8 @@ export interface HoldingsFile {
    * can know of it, and is handed out again only when the store says that it is not lent.
    */
   readonly lending?: readonly Lending[];
+  /** Blocks with a report that may still be on its way to the store: they are reported again. Absent in older files. */
+  readonly uncertainReports?: readonly string[];
   /** Peers and their blocks are not needed: their routes are in the kernel and stay. */
   /** Milliseconds since the epoch: when the store last confirmed that all this is so. */
   readonly confirmedAt: number;

@@ -37,6 +37,8 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   readonly lending: Map<string, { readonly node: string; readonly block: string }>;
   /** Those of them of which nobody knows whether they were written. */
   readonly doubtful: Set<string>;
+  /** Blocks with a report that may still be on its way to the store, and the elapsed time when it was sent. */
+  readonly uncertainReports: Map<string, number>;
   /** Addresses in use that an import has brought along, by address. */
   readonly imported: Map<string, LedgerEntry>;
   /** Blocks that are being claimed now, and how that ends. */

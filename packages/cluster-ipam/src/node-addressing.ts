@@ -52,6 +52,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     requests: new Set(),
     asking: new Set(),
     unwilling: new Map(),
+    uncertainReports: new Map(),
     imported: new Map(),
     workloads: createWorkloadIndex({
       copy,
@@ -77,7 +78,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   const background = createBackground(core, {
     isSynced: () => isSynced,
     assignments,
-    takeDoubts: () => reports.takeDoubts(),
+    repeatUncertainReports: () => reports.repeatUncertain(),
   });
   const reporting = createReporting(core, reports);
 
@@ -159,8 +160,11 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
   /** The book becomes what the store says. */
   function joinCopy(): void {
     syncAll(core);
-    // What ended while there was no agent was told to nobody.
-    for (const { lender, cidr } of book.all()) core.reportBooks(lender ?? cidr);
+    // No report says yet what ended while there was no agent, and one of an earlier life may still be on its way.
+    for (const { lender, cidr } of book.all()) {
+      core.reportBooks(lender ?? cidr);
+      core.uncertainReports.set(lender ?? cidr, clock.elapsed());
+    }
     for (const key of copy.loanRequests.keys()) takeRequest(key);
     changedQuietly();
   }

@@ -30,6 +30,7 @@ const schema = z.object({
   trustFor: z.number().optional(),
   imported: imported.optional(),
   lending: z.array(z.object({ address: z.string(), node: z.string(), block: z.string() })).optional(),
+  uncertainReports: z.array(z.string()).optional(),
 });
 
 /**
@@ -39,12 +40,13 @@ const schema = z.object({
 export function parseHoldings(text: string): HoldingsFile | undefined {
   const found = schema.safeParse(parse(text));
   if (!found.success) return undefined;
-  const { imported: others, trustFor, lending, ...file } = found.data;
+  const { imported: others, trustFor, lending, uncertainReports, ...file } = found.data;
   return {
     ...file,
     ...(others === undefined ? {} : { imported: others }),
     ...(trustFor === undefined ? {} : { trustFor }),
     ...(lending === undefined ? {} : { lending }),
+    ...(uncertainReports === undefined ? {} : { uncertainReports }),
   };
 }
 

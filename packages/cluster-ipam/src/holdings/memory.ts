@@ -44,6 +44,7 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
         core.lending.set(address, { node: borrower, block });
         core.doubtful.add(address);
       }
+      for (const block of saved.uncertainReports ?? []) core.uncertainReports.set(block, clock.elapsed());
       // An older file does not say what is lent: until the store does, nothing may be handed out.
       if (saved.version > 1) trust.resume(saved.confirmedAt, saved.trustFor);
       return true;
@@ -55,7 +56,8 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
       const lending = listLent(core);
       const pools = [...core.pools().values()];
       const imported = [...core.imported.values()];
-      const text = JSON.stringify([holdings, pools, imported, lending]);
+      const uncertainReports = [...core.uncertainReports.keys()];
+      const text = JSON.stringify([holdings, pools, imported, lending, uncertainReports]);
       const { confirmedAt } = trust;
       if (text === savedText && confirmedAt - savedAt < trustFor * staleFile) return;
       core.faults.reach('holdings:changed');
@@ -67,6 +69,7 @@ export function createMemory(core: Core, options: NodeAddressingOptions): Memory
         pools,
         imported,
         lending,
+        uncertainReports,
         confirmedAt,
         trustFor: trust.limit,
       });

@@ -12,8 +12,6 @@ export class Reports {
   readonly #core: Core;
   /** Blocks whose books have changed, and by how many changes. */
   readonly #dirty = new Map<string, number>();
-  /** Blocks of whose books an older state may still be on its way, and when it was sent. */
-  readonly #doubts = new Map<string, number>();
 
   constructor(core: Core) {
     this.#core = core;
@@ -25,14 +23,16 @@ export class Reports {
   }
 
   /**
-   * Blocks whose books may have been overtaken by what was said before: an answer that never came may belong to a write that is done later.
-   * Each is returned once, when nothing can be on its way any more.
+   * Reports again what an older report may have overwritten: the write behind an answer that never came can be done later.
+   * Each block once, when nothing can be on its way any more.
    */
-  takeDoubts(): string[] {
-    const { clock, timing } = this.#core;
-    const settled = [...this.#doubts].filter(([, since]) => clock.elapsed() - since >= timing.reportAgain);
-    for (const [block] of settled) this.#doubts.delete(block);
-    return settled.map(([block]) => block);
+  repeatUncertain(): void {
+    const { clock, timing, uncertainReports } = this.#core;
+    for (const [block, sentAt] of uncertainReports) {
+      if (clock.elapsed() - sentAt < timing.reportAgain) continue;
+      uncertainReports.delete(block);
+      this.#core.reportBooks(block);
+    }
   }
 
   get unreported(): number {
@@ -53,7 +53,7 @@ export class Reports {
     const writes = this.#plan(batch.map(([block]) => block));
     const conditions = [presenceCondition(core), ...seenConditions(core, seen)];
     const written = await writeAll(core, { conditions, writes }, signal).catch((error: unknown) => {
-      if (isUncertain(error) || signal.aborted) this.#doubt(batch);
+      if (isUncertain(error) || signal.aborted) this.#noteUncertain(batch);
       throw error;
     });
     core.faults.reach('report:written');
@@ -69,8 +69,11 @@ export class Reports {
     return [...this.#dirty].filter(([block]) => !unread.has(block));
   }
 
-  #doubt(batch: readonly (readonly [block: string, changes: number])[]): void {
-    for (const [block] of batch) this.#doubts.set(block, this.#core.clock.elapsed());
+  /** Also in the file: a life after this one may not have the block any more, and would not report it. */
+  #noteUncertain(batch: readonly (readonly [block: string, changes: number])[]): void {
+    const { clock, uncertainReports } = this.#core;
+    for (const [block] of batch) uncertainReports.set(block, clock.elapsed());
+    this.#core.changed();
   }
 
   /** What has changed again meanwhile stays. */

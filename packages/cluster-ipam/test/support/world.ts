@@ -86,7 +86,8 @@ export class World {
   /** `NODE OWNER` of pods that run on nodes that were given up: their addresses are others'. */
   readonly #forfeited = new Set<string>();
   readonly #late = new LateWrites(this.cluster.clock, this.cluster.admin);
-  readonly #rebooted = new Set<string>();
+  /** Nodes that have lost their file, by a reboot or otherwise: they do not know which of their reports are uncertain. */
+  readonly #forgetful = new Set<string>();
   /** Pods of the workload, by owner. */
   readonly #podNames = new Map<string, string>();
   #failure: Error | undefined;
@@ -143,6 +144,7 @@ export class World {
     file: 'kept' | 'lost' | 'old' | 'kept, and the store away',
   ): Promise<void> {
     if (machine.node !== undefined) return;
+    if (file === 'lost' || file === 'old') this.#forgetful.add(machine.name);
     if (file === 'lost') machine.disk.file = undefined;
     if (file === 'old' && machine.old !== undefined) machine.disk.file = machine.old;
     const { clock } = this.cluster;
@@ -214,7 +216,7 @@ export class World {
   /** Power off. Its pods and its memory are gone. */
   async crash(machine: Machine): Promise<void> {
     await this.stopAgent(machine);
-    this.#rebooted.add(machine.name);
+    this.#forgetful.add(machine.name);
     for (const owner of machine.disk.records.keys()) this.#forfeited.delete(`${machine.name} ${owner}`);
     machine.disk = newDisk();
     machine.old = undefined;
@@ -449,8 +451,8 @@ export class World {
   async #requireEmptyBooks(): Promise<void> {
     const { items: books } = await this.cluster.admin.list(`${keys.root}/${folders.ledgers}`);
     const { items: requests } = await this.cluster.admin.list(`${keys.root}/${folders.loanRequests}`);
-    // What an earlier boot has written about a block that is another's now, nobody but people can know to be over.
-    const ofNobody = books.filter(({ key }) => !this.#rebooted.has(key.split('/').at(-1)!));
+    // A report of before that arrives late, about a block that the node has no more: only people know that it is over.
+    const ofNobody = books.filter(({ key }) => !this.#forgetful.has(key.split('/').at(-1)!));
     const left = [...ofNobody, ...requests].map(({ key }) => key);
     if (left.length > 0) throw new Error(`of nobody: ${left.join(', ')}`);
   }
