@@ -136,16 +136,15 @@ test('where a finalizer keeps the object, the last status is in it, and it goes 
   await machine.untilGone('finalized');
 });
 
-test('a host port that another pod has is a clear status, and free again it is taken', async () => {
+test('a pod whose host port another pod has is refused, as by the kubelet; free again, the next one gets it', async () => {
   await machine.createPod(webPod({ name: 'holds-port', hostPort: 8099 }));
   await machine.untilReady('holds-port');
   await machine.createPod(webPod({ name: 'wants-port', hostPort: 8099 }));
-  const waiting = await machine.until('wants-port', 'says why', (pod) =>
-    /8099/.test(conditionOf(pod, 'PodReadyToStartContainers')?.message ?? ''),
-  );
-  assert.equal(conditionOf(waiting, 'PodReadyToStartContainers')?.status, 'False');
-  assert.equal(waiting.status.phase, 'Pending');
-  await deleteAll(machine, ['holds-port']);
+  const refused = await machine.until('wants-port', 'is refused', (pod) => pod.status.phase === 'Failed');
+  assert.equal(refused.status.reason, 'NodePorts');
+  assert.match(refused.status.message ?? '', /TCP port 8099 is taken by pod default\/holds-port/);
+  await deleteAll(machine, ['holds-port', 'wants-port']);
+  await machine.createPod(webPod({ name: 'wants-port', hostPort: 8099 }));
   await machine.untilReady('wants-port');
   await deleteAll(machine, ['wants-port']);
 });
