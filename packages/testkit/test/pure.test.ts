@@ -37,6 +37,15 @@ describe('differences', () => {
     expect(diffSnapshots(before, {}, { ignore })).toEqual(['- routes/other 1']);
     expect(() => assertSameSnapshot(before, {}, { ignore })).toThrow('- routes/other 1');
   });
+
+  test('lists processes that have come, and none that have ended', () => {
+    const before = { processes: { runc: 1, dockerd: 1 } };
+    expect(diffSnapshots(before, { processes: { dockerd: 1 } })).toEqual([]);
+    expect(diffSnapshots(before, { processes: { dockerd: 2, sleep: 1 } })).toEqual([
+      '~ processes/dockerd: 1 → 2',
+      '+ processes/sleep 1',
+    ]);
+  });
 });
 
 test('entries with equal keys are numbered and none is lost', () => {

@@ -8,7 +8,7 @@ export interface DiffOptions {
 
 /**
  * What differs between two snapshots, one line each: `- links/cali1 {…}` is gone, `+ …` is new, `~ links/eth0 mtu: 1500 →
- * 1450` has changed. A section that only one of them has counts whole.
+ * 1450` has changed. A section that only one of them has counts whole. Of `processes` only those are listed that have come.
  */
 export function diffSnapshots(before: Snapshot, after: Snapshot, options: DiffOptions = {}): string[] {
   const sections = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
@@ -32,8 +32,12 @@ function diffSection(
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return keys
     .filter((key) => !isIgnored(section, key, options.ignore ?? []))
+    .filter((key) => section !== 'processes' || hasMore(before[key], after[key]))
     .flatMap((key) => diffEntry(`${section}/${key}`, before[key], after[key]));
 }
+
+/** A program that a server ran for a moment when the first snapshot was taken (`runc --version`) is no difference. */
+const hasMore = (before: unknown, after: unknown): boolean => Number(after ?? 0) > Number(before ?? 0);
 
 function isIgnored(section: string, key: string, ignore: readonly (string | RegExp)[]): boolean {
   return ignore.some((one) => (typeof one === 'string' ? one === section : one.test(`${section}/${key}`)));
