@@ -51,7 +51,7 @@ export async function buildPlugin(root, begin) {
 
 /** Writes bin/podwire-hold, without which pods run on a container engine only. */
 export async function buildHold(root) {
-  const native = await import(path.join(root, 'packages/embedded/native/build.mjs'));
+  const native = await import(path.join(root, 'packages/cri-native/native/build.mjs'));
   const outcome = await native.buildHold(path.join(root, 'bin/podwire-hold'));
   return outcome === 'absent' ? 'skipped (there is no C compiler)' : outcome;
 }

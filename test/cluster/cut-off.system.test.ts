@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
-import { absenceKind, blockKind } from '@podwire/cluster';
+import { absenceKind, blockKind } from '@podwire/cluster-state';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { eventually } from '@podwire/testkit';
 import { startChurn } from './scene/churn.js';

@@ -1,7 +1,7 @@
 /** etcd is killed, frozen, compacted: three nodes go on with pods and traffic, and everything is told afterwards. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { blockKind } from '@podwire/cluster';
+import { blockKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import { eventually } from '@podwire/testkit';
 import { whileChurning } from './scene/churn.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
-import { poolKind } from '@podwire/cluster';
+import { poolKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import { eventually } from '@podwire/testkit';
 import {

@@ -1,7 +1,7 @@
 /** Waiting for pods to be as a test wants them, by what the pod agent tells. */
 import { openLocalApi } from '@podwire/local-api';
 import type { PodChange, PodView, SourceProblem } from '@podwire/podlet';
-import { deadlineSignal } from '@podwire/rim';
+import { deadlineSignal } from '@podwire/platform';
 
 export interface Board {
   readonly pods: readonly PodView[];

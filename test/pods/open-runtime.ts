@@ -1,9 +1,9 @@
 /** A runtime of ours with every place of it below a test's directory, and fault points. */
 import path from 'node:path';
 import { connectCri, type CriRuntime } from '@podwire/cri';
-import { createEmbeddedRuntime } from '@podwire/embedded';
+import { createEmbeddedRuntime } from '@podwire/cri-native';
 import { createPodNetwork } from '@podwire/pod-network';
-import { createSandboxService } from '@podwire/sandbox';
+import { createSandboxService } from '@podwire/cri-docker';
 import type { FaultPoints } from '@podwire/testkit/fault-orders';
 import type { RuntimeConfig } from './entry-config.js';
 

@@ -14,7 +14,7 @@ import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
 import { openRouteConnection } from '@podwire/netlink';
 import { createRoutedModel } from '@podwire/network-routed';
-import { systemClock } from '@podwire/rim';
+import { systemClock } from '@podwire/platform';
 import type { Store, StoreSpec } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
@@ -159,7 +159,7 @@ async function openWorld(
   // Only here: a node that is alone has no use for it in its memory.
   const { createNodeAddressing } = await import('@podwire/cluster-ipam');
   const { createController } = await import('@podwire/controller');
-  const { openClusterCopy } = await import('@podwire/cluster');
+  const { openClusterCopy } = await import('@podwire/cluster-state');
   const { openStore, plainEndpoints } = await import('@podwire/store');
   const plain = plainEndpoints(cluster.store);
   if (plain.length > 0) log.warn({ endpoints: plain }, plainWarning);

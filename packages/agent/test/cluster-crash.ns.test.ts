@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
-import { type Block, blockKind, poolKind } from '@podwire/cluster';
-import { silentLog, systemClock } from '@podwire/rim';
+import { type Block, blockKind, poolKind } from '@podwire/cluster-state';
+import { silentLog, systemClock } from '@podwire/platform';
 import { decodeObject, encodeObject, openStore, type Store } from '@podwire/store';
 import {
   type Agent,

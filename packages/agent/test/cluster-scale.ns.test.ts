@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { blockKind, completePool, keysBelow, nodeKind, poolKind } from '@podwire/cluster';
-import { silentLog, systemClock } from '@podwire/rim';
+import { blockKind, completePool, keysBelow, nodeKind, poolKind } from '@podwire/cluster-state';
+import { silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
 import { type Agent, createPrivateHost, eventually, type PrivateHost, startAgent } from '@podwire/testkit';
 import { agentEntry, keys, startTimeout } from './fakes/cluster-scene.js';

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
-import { blockKind, type PoolPart } from '@podwire/cluster';
+import { blockKind, type PoolPart } from '@podwire/cluster-state';
 import { ask, assertSameSnapshot, eventually, serveEcho, startAgent, takeSnapshot } from '@podwire/testkit';
 import {
   agentEntry,

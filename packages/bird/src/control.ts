@@ -1,7 +1,7 @@
 /** The daemon's control socket: a line of command, answered by lines that begin with four digits (BIRD 2's client protocol). */
 import net from 'node:net';
 import { describeError, PodwireError } from '@podwire/errors';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 
 export interface BirdReply {
   /** The last line's number: below 1000 done, 1000–2999 data, 8000 and 9000 errors. */

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { PodwireError } from '@podwire/errors';
-import { type Clock, type Log, withDeadline } from '@podwire/rim';
+import { type Clock, type Log, withDeadline } from '@podwire/platform';
 import { askBird } from './control.js';
 
 export interface BirdDaemonOptions {

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describeError, PodwireError } from '@podwire/errors';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import type { BgpSession, BgpView } from './contract.js';
 import { askBird } from './control.js';
 import { renderBirdConfig } from './render.js';

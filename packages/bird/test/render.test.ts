@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { type BgpView, createBgpSpeaker, renderBirdConfig } from '../src/index.js';
 import { readReply } from '../src/control.js';
 import { readSessions } from '../src/sessions.js';

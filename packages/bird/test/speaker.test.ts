@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { expect, onTestFinished, test } from 'vitest';
 import type { BgpView } from '../src/contract.js';
 import { createBgpSpeaker } from '../src/speaker.js';

@@ -1,6 +1,6 @@
 /** Writes a plan. */
 import { PodwireError } from '@podwire/errors';
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type { Condition, Expectation, Revision, Store, Write } from '@podwire/store';
 import type { Creation } from './plan/compare.js';
 import { errorsOf, type ImportPlan } from './plan/plan.js';

@@ -5,9 +5,9 @@ import {
   readCalicoDump,
   readImportState,
 } from '@podwire/calico-import';
-import { type Block, blockKind, ledgerKind, poolKind } from '@podwire/cluster';
+import { type Block, blockKind, ledgerKind, poolKind } from '@podwire/cluster-state';
 import { createPool } from '@podwire/cluster-ipam/operations';
-import { systemClock } from '@podwire/rim';
+import { systemClock } from '@podwire/platform';
 import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer, createMemoryStore } from '@podwire/store/memory';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,8 @@
 /** What an import has written waits for its nodes, however long they take. */
 import { applyImport, planImport, readCalicoDump, readImportState } from '@podwire/calico-import';
-import { type Block, blockKind, nodeKind } from '@podwire/cluster';
+import { type Block, blockKind, nodeKind } from '@podwire/cluster-state';
 import { createCollector, fixCluster, readCluster, releaseNode } from '@podwire/cluster-ipam/operations';
-import { type Clock, systemClock } from '@podwire/rim';
+import { type Clock, systemClock } from '@podwire/platform';
 import { encodeObject, type Store } from '@podwire/store';
 import { createMemoryStore } from '@podwire/store/memory';
 import { beforeEach, describe, expect, it } from 'vitest';

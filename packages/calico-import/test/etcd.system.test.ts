@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { applyImport, planImport, readCalicoDump, readImportState } from '@podwire/calico-import';
-import { keysBelow } from '@podwire/cluster';
+import { keysBelow } from '@podwire/cluster-state';
 import { checkCluster, readCluster } from '@podwire/cluster-ipam/operations';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import { openStore, type Store } from '@podwire/store';
 import { type Etcd, startEtcd } from '@podwire/testkit/etcd';
 import { etcdAffinity, etcdBlock, etcdHandle, etcdPool, type Pairs } from './support/calico.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type { openStore } from '@podwire/store';
 import { createColors } from 'picocolors';
 

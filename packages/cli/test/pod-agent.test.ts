@@ -4,7 +4,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { serveCri } from '@podwire/cri';
 import { createFakeRuntime } from '@podwire/cri/fake';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { afterEach, expect, test } from 'vitest';
 import { defaultPluginPath } from '../src/pod-agent/options.js';
 import { runPodAgent } from '../src/pod-agent/run-pod-agent.js';

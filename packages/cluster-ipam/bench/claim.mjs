@@ -7,10 +7,10 @@ import {
   openClusterCopy,
   poolKind,
   presenceKind,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import { createNodeAddressing } from '@podwire/cluster-ipam';
 import { createIpam } from '@podwire/ipam';
-import { noFaults, silentLog, systemClock } from '@podwire/rim';
+import { noFaults, silentLog, systemClock } from '@podwire/platform';
 import { encodeObject } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
 import { randomBytes } from 'node:crypto';

@@ -1,8 +1,8 @@
 /** The node's side of a cluster's addresses: which blocks it owns, ahead of need, and what it tells about them. */
 import type { Prefix } from '@podwire/addresses';
-import type { ClusterCopy, Keys, LedgerEntry } from '@podwire/cluster';
+import type { ClusterCopy, Keys, LedgerEntry } from '@podwire/cluster-state';
 import type { BlockSource, Ipam, PoolSpec } from '@podwire/ipam';
-import type { Clock, FaultPoints, Log } from '@podwire/rim';
+import type { Clock, FaultPoints, Log } from '@podwire/platform';
 import type { BlockIndex } from './claims/block-index.js';
 import type { Store } from '@podwire/store';
 

@@ -1,6 +1,6 @@
 /** What the rooms of node addressing share: the options, what the node has, and ways to say that something has changed. */
 import { type Address, containsAddress, parsePrefix, type Prefix } from '@podwire/addresses';
-import { type Block, blockKind, type LedgerEntry, type Pool, poolKind } from '@podwire/cluster';
+import { type Block, blockKind, type LedgerEntry, type Pool, poolKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
 import { type Condition, decodeObject, type Item, type ObjectKind, type Revision } from '@podwire/store';

@@ -1,4 +1,4 @@
-import type { Block } from '@podwire/cluster';
+import type { Block } from '@podwire/cluster-state';
 
 /** The block without an owner; what is lent of it stays lent. */
 export function disown({ cidr, claimedAt }: Block, loans: Block['loans']): Block {

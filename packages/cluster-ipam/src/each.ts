@@ -1,6 +1,6 @@
 /** Work on several things of which one may fail for ever. */
 import { describeError } from '@podwire/errors';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 
 /**
  * One after the other, and each gets its turn whatever has become of those before.

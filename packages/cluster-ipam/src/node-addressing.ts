@@ -1,7 +1,7 @@
-import { type CopyChange, type LedgerEntry, type Pool } from '@podwire/cluster';
+import { type CopyChange, type LedgerEntry, type Pool } from '@podwire/cluster-state';
 import { formatAddress, parseAddress } from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
-import { orAborted } from '@podwire/rim';
+import { orAborted } from '@podwire/platform';
 import { createBackground } from './background.js';
 import { createBlockIndex } from './claims/block-index.js';
 import { createSource } from './claims/source.js';

@@ -1,6 +1,6 @@
 /** The slow way: what a node does for somebody whom its own blocks cannot serve. */
 import { formatAddress, parseAddress, parseInterfaceAddress, type Address } from '@podwire/addresses';
-import type { Pool } from '@podwire/cluster';
+import type { Pool } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { claimBlock } from './claims/claim.js';
 import { familyOf, hasRoom, isTaken, isUsable, poolsOf } from './claims/pools.js';

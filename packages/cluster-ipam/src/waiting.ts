@@ -1,5 +1,5 @@
 /** Waiting by the clock that was passed in. */
-import { type Clock, orAborted } from '@podwire/rim';
+import { type Clock, orAborted } from '@podwire/platform';
 import type { Timing } from './contract.js';
 
 /** Runs work with a signal that aborts after so many milliseconds (with `tooLate`), or with `signal` and its reason. */

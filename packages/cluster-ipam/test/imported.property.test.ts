@@ -1,5 +1,5 @@
 /** Whatever an import has brought, and in whatever order its nodes come: nobody gets an address that is in use. */
-import { type Block, blockKind, type Ledger, ledgerKind } from '@podwire/cluster';
+import { type Block, blockKind, type Ledger, ledgerKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import fc from 'fast-check';
 import { it } from 'vitest';

@@ -1,5 +1,5 @@
 /** What an import has brought along (`podwire import calico`): in use until somebody says otherwise. */
-import { type Block, blockKind, type Ledger, ledgerKind } from '@podwire/cluster';
+import { type Block, blockKind, type Ledger, ledgerKind } from '@podwire/cluster-state';
 import { type CallOptions, decodeObject, encodeObject, type Store } from '@podwire/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { keys, newDisk, TestCluster } from './support/cluster.js';

@@ -1,5 +1,5 @@
 /** What others do, and what arrives late, between two steps of a node. */
-import { type Block, blockKind, ledgerKind, presenceKind } from '@podwire/cluster';
+import { type Block, blockKind, ledgerKind, presenceKind } from '@podwire/cluster-state';
 import { decodeObject, encodeObject, type Transaction, type Write } from '@podwire/store';
 import { afterEach, expect, it } from 'vitest';
 import { unanswered, withTransact, written } from './support/between.js';

@@ -1,6 +1,6 @@
 /** A report that reaches the store when the node has given the block back and its agent was started again. */
 import { expect, it } from 'vitest';
-import { folders } from '@podwire/cluster';
+import { folders } from '@podwire/cluster-state';
 import { keys } from './support/cluster.js';
 import { names, World } from './support/world.js';
 

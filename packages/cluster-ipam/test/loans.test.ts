@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { blockKind } from '@podwire/cluster';
+import { blockKind } from '@podwire/cluster-state';
 import {
   type CallOptions,
   decodeObject,

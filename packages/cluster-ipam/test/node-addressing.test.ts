@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Block, blockKind, ledgerKind } from '@podwire/cluster';
+import { type Block, blockKind, ledgerKind } from '@podwire/cluster-state';
 import type { HoldingsFile } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, encodeObject } from '@podwire/store';

@@ -1,4 +1,4 @@
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 import { describe, expect, test } from 'vitest';
 import { momentOf, Trust } from '../src/trust/trust.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Workload, workloadKind } from '@podwire/cluster';
+import { type Workload, workloadKind } from '@podwire/cluster-state';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { keys, network, TestCluster, type TestNode } from './support/cluster.js';
 

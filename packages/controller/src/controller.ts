@@ -1,6 +1,6 @@
 /** A candidate for the leadership of the cluster, and the leader when it is elected. */
-import type { Keys } from '@podwire/cluster';
-import type { Clock, Log } from '@podwire/rim';
+import type { Keys } from '@podwire/cluster-state';
+import type { Clock, Log } from '@podwire/platform';
 import { electLeader, type Lock, type Store } from '@podwire/store';
 import { type ControllerMetrics, createCounters } from './metrics.js';
 import { createTerm, type Term } from './term.js';

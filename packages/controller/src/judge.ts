@@ -1,5 +1,5 @@
 /** What is to be done about one node. Pure. */
-import type { Absence, Node, Presence, Stored } from '@podwire/cluster';
+import type { Absence, Node, Presence, Stored } from '@podwire/cluster-state';
 
 /** What the store says of a node. */
 export interface Sight {

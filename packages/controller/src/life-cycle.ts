@@ -1,8 +1,8 @@
 /** The life of nodes: present, unreachable, vanished. Every write depends on what was seen, and on the leadership. */
-import { type Absence, absenceKind, type Stored } from '@podwire/cluster';
+import { type Absence, absenceKind, type Stored } from '@podwire/cluster-state';
 import { type ClusterAccess, releaseNode } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import { type Condition, encodeObject, type Transaction } from '@podwire/store';
 import { judgeNode, type Sight } from './judge.js';
 import type { Counters } from './metrics.js';

@@ -1,6 +1,6 @@
 /** A controller as a process of its own. */
-import { keysBelow } from '@podwire/cluster';
-import type { Clock, Log } from '@podwire/rim';
+import { keysBelow } from '@podwire/cluster-state';
+import type { Clock, Log } from '@podwire/platform';
 import { openStore, type StoreSpec } from '@podwire/store';
 import { type Controller, type ControllerOptions, createController } from './controller.js';
 

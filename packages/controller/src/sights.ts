@@ -9,8 +9,8 @@ import {
   type Presence,
   presenceKind,
   type Stored,
-} from '@podwire/cluster';
-import type { Log } from '@podwire/rim';
+} from '@podwire/cluster-state';
+import type { Log } from '@podwire/platform';
 import { decodeObject, type Item, type ObjectKind, type Store, type WatchBatch } from '@podwire/store';
 import type { Sight } from './judge.js';
 

@@ -1,7 +1,7 @@
 /** What a leader does from the beginning of its term to the end. */
 import { type ClusterAccess, type Collector, createCollector } from '@podwire/cluster-ipam/operations';
 import { describeError } from '@podwire/errors';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import { createLifeCycle, type LifeCycle } from './life-cycle.js';
 import type { Counters } from './metrics.js';
 import { followNodes, type Sights } from './sights.js';

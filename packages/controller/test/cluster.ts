@@ -1,8 +1,8 @@
 /** A store, nodes that come and go, and controllers. */
-import { blockKind, keysBelow, type Node, nodeKind, poolKind, presenceKind } from '@podwire/cluster';
+import { blockKind, keysBelow, type Node, nodeKind, poolKind, presenceKind } from '@podwire/cluster-state';
 import { buildPool, readCluster, showNodes } from '@podwire/cluster-ipam/operations';
-import { silentLog } from '@podwire/rim';
-import { createTestClock, type TestClock } from '@podwire/rim/testing';
+import { silentLog } from '@podwire/platform';
+import { createTestClock, type TestClock } from '@podwire/platform/testing';
 import { encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer, type MemoryStore } from '@podwire/store/memory';
 import { type Controller, createController } from '../src/index.js';

@@ -1,4 +1,4 @@
-import { absenceKind } from '@podwire/cluster';
+import { absenceKind } from '@podwire/cluster-state';
 import { decodeObject } from '@podwire/store';
 import { afterEach, describe, expect, test } from 'vitest';
 import { renderMetrics } from '../src/index.js';

@@ -1,4 +1,4 @@
-import type { Absence, Node, Presence, Stored } from '@podwire/cluster';
+import type { Absence, Node, Presence, Stored } from '@podwire/cluster-state';
 import { describe, expect, test } from 'vitest';
 import { judgeNode, type Sight, type Times } from '../src/index.js';
 

@@ -1,4 +1,4 @@
-export { type Clock, systemClock } from '@podwire/rim';
+export { type Clock, systemClock } from '@podwire/platform';
 export type {
   AttachedPod,
   FileVerdict,

@@ -1,5 +1,5 @@
 import type { Exec } from '@podwire/cni';
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 import type { Tracer } from '@podwire/tracing';
 import type { StartWatching } from './config/watch.js';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { CniError, createGate, createRuntime, errorCodes, type Runtime } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { noTracer } from '@podwire/tracing';
 import type { PodNetwork } from './contract.js';
 import { explainWatched } from './explain.js';

@@ -1,6 +1,6 @@
 import { createProcessExec } from '@podwire/cni';
 import { bringLinkUp, inNamespace, openNamespace } from '@podwire/linux';
-import { systemClock } from '@podwire/rim';
+import { systemClock } from '@podwire/platform';
 import { watchFolder } from './config/watch.js';
 import type { PodNetworkSystem } from './options.js';
 import { defaultBootIdFile } from './state/boot.js';

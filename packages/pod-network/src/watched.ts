@@ -1,6 +1,6 @@
 import { defaultConfigDirectory, type NetworkConfig, type Runtime } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { createNetworkChooser, type NetworkChooser } from './config/network-choice.js';
 import type { NetworkStatus } from './contract.js';
 import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';

@@ -4,7 +4,7 @@ import type { Exec } from '@podwire/cni';
 import { explainDirectory } from '@podwire/pod-network';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { StartWatching } from '../src/config/watch.js';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 import { conflist, createHarness, type Harness, type HarnessOptions, makePod } from './support/harness.js';
 
 let open: Harness[] = [];

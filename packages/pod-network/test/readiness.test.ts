@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 import { conflist, createHarness, type Harness, makePod } from './support/harness.js';
 
 let open: Harness[] = [];

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { FakePlugin } from '@podwire/cni/fake';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 import {
   bridge,
   conflist,

@@ -2,7 +2,7 @@
  * What the parts of the pod agent are to each other. Arrows: sources → merge → sync loop → worker → lifecycle → CRI.
  * Sources and the merge know nothing of runtimes; lifecycle decisions are pure functions; only workers act.
  */
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type { SpanContext } from '@podwire/tracing';
 import type { CgroupPlace } from './cgroups/names.js';
 import type { ConfigMap } from './pod/config-map.js';

@@ -1,6 +1,6 @@
 /** One simulated node: the real addressing and the real IPAM, a planner, and no kernel. */
 import { setMaxListeners } from 'node:events';
-import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster';
+import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster-state';
 import {
   type BlockIndex,
   createNodeAddressing,
@@ -12,7 +12,7 @@ import { PodwireError } from '@podwire/errors';
 import { createIpam, type Ipam, type Lease } from '@podwire/ipam';
 import type { Endpoint, NodeView, TunnelView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
-import { type Clock, noFaults, silentLog } from '@podwire/rim';
+import { type Clock, noFaults, silentLog } from '@podwire/platform';
 import { encodeObject, type Store } from '@podwire/store';
 import type { Chance } from './chance.js';
 import type { SharedCopy } from './shared-copy.js';

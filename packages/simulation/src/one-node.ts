@@ -1,9 +1,9 @@
 /** What a cluster of many nodes costs each of them. */
-import { type Block, blockKind, keysBelow, openClusterCopy } from '@podwire/cluster';
+import { type Block, blockKind, keysBelow, openClusterCopy } from '@podwire/cluster-state';
 import { createBlockIndex } from '@podwire/cluster-ipam';
 import type { NodeView, PeerView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { encodeObject } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
 

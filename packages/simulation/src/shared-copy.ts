@@ -3,7 +3,7 @@
  * process would measure nothing but this process. A node here hears only of what is its own business; what following all blocks costs one
  * node is measured apart (`measureFollowing`).
  */
-import type { ClusterCopy, CopyChange } from '@podwire/cluster';
+import type { ClusterCopy, CopyChange } from '@podwire/cluster-state';
 
 type Listener = (change: CopyChange) => void;
 

@@ -8,9 +8,9 @@ import {
   openClusterCopy,
   type Pool,
   poolKind,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import { type BlockIndex, createBlockIndex } from '@podwire/cluster-ipam';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer, type Fault, type MemoryServer, randomFaults } from '@podwire/store/memory';
 import { type Chance, createChance } from './chance.js';

@@ -1,6 +1,6 @@
 /** Time that passes only when nothing is left to do at the present moment: hours of a cluster in seconds. */
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 
 export interface VirtualClock extends Clock {
   /** Lets everything happen, in order of time, until `done` says so. @throws Error when nothing is left to wait for */

@@ -1,4 +1,4 @@
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type { WatchOptions } from './contract.js';
 
 /** Milliseconds between attempts to get a watch back: thousands of nodes lose theirs at the same moment. */

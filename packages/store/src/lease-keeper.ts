@@ -1,6 +1,6 @@
 /** Keeps a lease, and knows when it can no longer be relied on. */
 import { PodwireError } from '@podwire/errors';
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 import type { Lease } from './contract.js';
 import { leaseLost } from './failures.js';
 

@@ -1,6 +1,6 @@
 /** Locks over any store: an item that is created once and goes with its holder's lease. */
 import { PodwireError } from '@podwire/errors';
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 import type { Item, Lease, Revision, Store, WatchBatch } from './contract.js';
 import { isUncertain, unavailable } from './failures.js';
 import { type KeptLease, keepLease } from './lease-keeper.js';

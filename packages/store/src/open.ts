@@ -1,6 +1,6 @@
 /** Which store, as configurations and command lines say it, and how it is opened. */
 import { PodwireError, redactUrl } from '@podwire/errors';
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 import type { Store } from './contract.js';
 
 export interface TlsFiles {

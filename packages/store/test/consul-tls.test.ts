@@ -1,13 +1,13 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import type { TlsFiles } from '@podwire/store';
 import { openConsulStore } from '@podwire/store/consul';
 import { type Consul, type ConsulServer, createConsul, serveConsul } from '@podwire/testkit/consul';
 import { type Certificate, createAuthority } from '@podwire/testkit/etcd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-consul-tls-'));
 let ca: string;

@@ -1,10 +1,10 @@
 /** Against our own server of Consul's HTTP API: Consul itself is not installed here. */
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import { describeStore, type StoreTarget } from '@podwire/store/compliance';
 import { openConsulStore } from '@podwire/store/consul';
 import { createConsul, serveConsul } from '@podwire/testkit/consul';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 
 async function openTarget(): Promise<StoreTarget> {
   const clock = createTestClock();

@@ -1,10 +1,10 @@
 /** Candidates that are stopped, cut off, slow and deaf: never two leaders, and always one in the end. */
 import fc from 'fast-check';
-import { silentLog, type Clock } from '@podwire/rim';
+import { silentLog, type Clock } from '@podwire/platform';
 import { afterEach, expect, test } from 'vitest';
 import { electLeader, type Lock, type Store } from '../src/index.js';
 import { createMemoryServer, type MemoryFaults, type MemoryStore } from '../src/memory/index.js';
-import { createTestClock, type TestClock } from '@podwire/rim/testing';
+import { createTestClock, type TestClock } from '@podwire/platform/testing';
 
 const ttl = 3_000;
 const key = '/test/leader';

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { describeStore, type StoreTarget } from '../src/compliance/index.js';
 import { openEmbeddedStore } from '../src/embedded/index.js';

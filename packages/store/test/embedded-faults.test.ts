@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import type * as Lmdb from 'lmdb';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { WatchBatch } from '../src/contract.js';

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import { open as openLmdb } from 'lmdb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type EmbeddedOptions, type EmbeddedStore, openEmbeddedStore } from '../src/embedded/index.js';

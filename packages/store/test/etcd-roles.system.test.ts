@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import { type Etcd, startEtcd } from '@podwire/testkit/etcd';
 import { openStore, type Store, type Write } from '@podwire/store';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ErrorCode } from '@podwire/errors';
 import { PodwireError } from '@podwire/errors';
-import { type Log, silentLog, systemClock } from '@podwire/rim';
+import { type Log, silentLog, systemClock } from '@podwire/platform';
 import type { Item, Store, WatchBatch } from '@podwire/store';
 import { type EtcdSpec, type EtcdTimeouts, openEtcdStore } from '@podwire/store/etcd';
 

@@ -1,6 +1,6 @@
 /** The suite on real etcd 3.4: one member, three, and one that asks for certificates and passwords. */
 import { after, before, describe, test } from 'node:test';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import { describeStore, type StoreTarget } from '@podwire/store/compliance';
 import { type EtcdSpec, type EtcdTimeouts, openEtcdStore } from '@podwire/store/etcd';

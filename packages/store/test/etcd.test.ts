@@ -4,7 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Store, WatchBatch } from '../src/contract.js';
 import { type EtcdSpec, openEtcdStore } from '../src/etcd/index.js';

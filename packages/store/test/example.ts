@@ -1,5 +1,5 @@
 import { electLeader, type Lock, openStore, parseStoreUrl, type Store } from '@podwire/store';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 
 /** Takes a seat, if one is free. @returns which */
 export async function takeSeat(

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { describeStore, type StoreTarget } from '../src/compliance/index.js';
 import { createMemoryServer } from '../src/memory/index.js';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 
 const runner = { describe, test, before: beforeAll, after: afterAll };
 

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { isUncertain } from '../src/index.js';
 import { createMemoryServer, type Fault, type MemoryCall, randomFaults } from '../src/memory/index.js';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {

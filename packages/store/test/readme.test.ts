@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import { expect, test } from 'vitest';
 import { openStore } from '../src/index.js';
 import { clearSeats, followSeats, takeSeat } from './example.js';

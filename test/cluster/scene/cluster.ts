@@ -1,7 +1,7 @@
 /** Machines with real agents, a real etcd, and what the tests of faults want to know of them. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { completePool, type Pool, poolKind, type PoolPart } from '@podwire/cluster';
+import { completePool, type Pool, poolKind, type PoolPart } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import {
   type ClusterHost,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { containsAddress, formatAddress, parseAddress, parsePrefix } from '@podwire/addresses';
-import type { Block } from '@podwire/cluster';
+import type { Block } from '@podwire/cluster-state';
 import { eventually } from '@podwire/testkit';
 import { assertConverged, type Cluster, createCluster, startTraffic } from './cluster.js';
 import { type ClusterNode, type Pod, untilReaches } from './node.js';

@@ -1,5 +1,5 @@
 /** What is in the store, past all code under test but the schemas: etcdctl tells. */
-import { keysBelow } from '@podwire/cluster';
+import { keysBelow } from '@podwire/cluster-state';
 import { type ClusterSnapshot, decodeCluster } from '@podwire/cluster-ipam/operations';
 import type { TestNamespace } from '@podwire/testkit';
 import type { Etcd } from '@podwire/testkit/etcd';

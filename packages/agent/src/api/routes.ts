@@ -2,7 +2,7 @@
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
 import { isServing, viewCluster, viewPeers, whyNotServing } from '../cluster/status.js';
 import { type EndpointContext, ownedBy } from '../endpoints/context.js';

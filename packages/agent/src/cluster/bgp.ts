@@ -2,7 +2,7 @@
 import { formatAddress, parseInterfaceAddress } from '@podwire/addresses';
 import type { BgpNeighbour, BgpView } from '@podwire/bird';
 import { PodwireError } from '@podwire/errors';
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type { BgpConfig } from '../config/bgp.js';
 import type { Log } from '../log.js';
 import type { BgpDaemon, BgpFollower } from './bgp-contract.js';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { type BirdDaemon, createBgpSpeaker, startBird, writeBirdConfig } from '@podwire/bird';
 import { describeError, PodwireError } from '@podwire/errors';
-import { systemClock } from '@podwire/rim';
+import { systemClock } from '@podwire/platform';
 import type { BgpConfig } from '../config/bgp.js';
 import type { Log } from '../log.js';
 import type { BgpDaemon } from './bgp-contract.js';

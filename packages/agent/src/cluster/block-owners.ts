@@ -1,4 +1,4 @@
-import type { ClusterCopy } from '@podwire/cluster';
+import type { ClusterCopy } from '@podwire/cluster-state';
 
 /** Who has to do with which block, so that news about a block are news about the nodes that had it and have it now. */
 export interface BlockOwners {

@@ -1,6 +1,6 @@
 /** The pools of the cluster as this node sees them, also while the store is away, and after somebody deletes one in use. */
 import { containsPrefix, overlaps, parsePrefix } from '@podwire/addresses';
-import { type ClusterCopy, type Pool, poolKind } from '@podwire/cluster';
+import { type ClusterCopy, type Pool, poolKind } from '@podwire/cluster-state';
 import type { PoolView } from '@podwire/network-contract';
 
 export interface ClusterPools {

@@ -1,10 +1,10 @@
 /** What the rooms of a cluster's member share. */
-import type { ClusterCopy, ClusterCopyOptions } from '@podwire/cluster';
+import type { ClusterCopy, ClusterCopyOptions } from '@podwire/cluster-state';
 import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import type { Controller, ControllerOptions } from '@podwire/controller';
 import type { Engine } from '@podwire/engine';
 import type { BlockSource } from '@podwire/ipam';
-import type { Clock, FaultPoints } from '@podwire/rim';
+import type { Clock, FaultPoints } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import type { ClusterConfig } from '../config/index.js';
 import type { AgentRecord, EndpointRegistry } from '../endpoints/registry.js';

@@ -1,10 +1,10 @@
 /** What the cluster says of this node, into its networks and its own facts: pools, blocks, its address in tunnels. */
 import { containsPrefix, type Family, parsePrefix } from '@podwire/addresses';
-import type { Node } from '@podwire/cluster';
+import type { Node } from '@podwire/cluster-state';
 import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
 import { describeError } from '@podwire/errors';
 import type { UnderlayView } from '@podwire/network-contract';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';

@@ -1,5 +1,5 @@
 /** Who this node is: made up once with its state directory, so it lives as long as the network of its pods. */
-import { objectName } from '@podwire/cluster';
+import { objectName } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { z } from 'zod';
 import type { TunnelView } from '@podwire/network-contract';

@@ -1,9 +1,9 @@
 /** Until it is known what this node may hand out: from the store, or from what an earlier life has left. */
-import type { ClusterCopy } from '@podwire/cluster';
+import type { ClusterCopy } from '@podwire/cluster-state';
 import type { HoldingsStore, NodeAddressing } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type Clock, orAborted, withDeadline } from '@podwire/rim';
+import { type Clock, orAborted, withDeadline } from '@podwire/platform';
 import { asPodwireError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { FollowingParts } from './contract.js';

@@ -3,12 +3,12 @@
  * ClusterMember.requireTrust}, and waits only for {@link ClusterMember.provide}, when the node has run out.
  */
 import { parsePrefix, type Prefix } from '@podwire/addresses';
-import { type CopyChange, keysBelow } from '@podwire/cluster';
+import { type CopyChange, keysBelow } from '@podwire/cluster-state';
 import type { PodName } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { PoolSpec } from '@podwire/ipam';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import { type AgentRecord, fullName, podName } from '../endpoints/registry.js';
 import { watchState } from '../node/state-watch.js';
 import { followBgp } from './bgp.js';

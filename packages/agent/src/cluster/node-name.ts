@@ -1,7 +1,7 @@
 /** Whose a node name is: one machine's, and one agent's on it. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { type Node, nodeKind, presenceKind } from '@podwire/cluster';
+import { type Node, nodeKind, presenceKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, type Item } from '@podwire/store';
 

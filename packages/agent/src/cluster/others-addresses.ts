@@ -6,7 +6,7 @@ import {
   parsePrefix,
   type Prefix,
 } from '@podwire/addresses';
-import type { ClusterCopy, Node } from '@podwire/cluster';
+import type { ClusterCopy, Node } from '@podwire/cluster-state';
 import { type AddressUse, useOf } from '../node/address-uses.js';
 
 export interface OthersAddresses {

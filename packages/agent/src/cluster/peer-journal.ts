@@ -2,7 +2,7 @@
  * Which peers may have routes in the kernel: an agent that starts while the store is away must not take them for leftovers. A
  * line for each change, since with thousands of peers the whole would be written again and again.
  */
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import type { PeerView } from '@podwire/network-contract';
 import { z } from 'zod';
 import type { StateFiles } from './state-files.js';

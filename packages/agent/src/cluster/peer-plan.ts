@@ -1,5 +1,5 @@
 /** From the copy of the cluster to what the kernel must have for a peer. Pure. */
-import type { ClusterCopy } from '@podwire/cluster';
+import type { ClusterCopy } from '@podwire/cluster-state';
 import type { Resource } from '@podwire/engine';
 import type { NetworkModel, NodeView, PeerView } from '@podwire/network-contract';
 import { withoutDoubles } from '../node/node.js';

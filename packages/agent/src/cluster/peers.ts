@@ -5,7 +5,7 @@
 import { describeError } from '@podwire/errors';
 import type { CallOptions, Engine, Owned, OwnerId, Resource } from '@podwire/engine';
 import type { PeerView } from '@podwire/network-contract';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import type { PeerJournal } from './peer-journal.js';
 import { createPeerPlaces } from './peer-places.js';
 import { type NetworkSide, planPeer, without } from './peer-plan.js';

@@ -2,9 +2,9 @@
  * The node in the store: its presence, which goes with a lease, and its object, which stays. All of it in the background; what
  * others wait for is only the outcome.
  */
-import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster';
+import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { type Clock, type FaultPoints, type Log, withDeadline } from '@podwire/rim';
+import { type Clock, type FaultPoints, type Log, withDeadline } from '@podwire/platform';
 import {
   decodeObject,
   encodeObject,

@@ -1,5 +1,5 @@
 /** Work that is called for often and does everything that is due at once: soon after the first call, never beside itself. */
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 
 export interface SettleLoop {
   /** Something has changed. */

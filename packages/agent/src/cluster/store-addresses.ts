@@ -1,7 +1,7 @@
 /** Where the store's servers are: no pod gets their addresses, and no block's route leads there. */
 import dns from 'node:dns/promises';
 import { formatAddress, tryParseAddress } from '@podwire/addresses';
-import { type Clock, type Log, orAborted, withDeadline } from '@podwire/rim';
+import { type Clock, type Log, orAborted, withDeadline } from '@podwire/platform';
 import { hostOfEndpoint } from '@podwire/store';
 
 type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;

@@ -3,7 +3,7 @@
  * IPv4 routes without a word (fib_disable_ip sends no RTM_DELROUTE), and those that lead to the pods of other nodes with them. A few
  * questions to the kernel cost less than hearing of every pod's link.
  */
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 
 export interface StateWatch {
   /** Its name; undefined while it is not known. */

@@ -1,5 +1,5 @@
 /** Where pods' addresses come from in a cluster, with real node addressing on a store in memory. */
-import { type Workload, workloadKind } from '@podwire/cluster';
+import { type Workload, workloadKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import { expect, test } from 'vitest';
 import { planAdds } from '../../src/api/plan.js';

@@ -1,4 +1,4 @@
-import { type Node, nodeKind } from '@podwire/cluster';
+import { type Node, nodeKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject } from '@podwire/store';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { blockKind, nodeKind, presenceKind } from '@podwire/cluster';
+import { blockKind, nodeKind, presenceKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /** What other nodes and the store have of the pools: no pod of this node gets it. */
-import { type Node, nodeKind } from '@podwire/cluster';
+import { type Node, nodeKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import { expect, test } from 'vitest';
 import { createTestCluster, keys, type TestCluster, until } from '../fakes/cluster.js';

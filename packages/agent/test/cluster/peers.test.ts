@@ -3,7 +3,7 @@ import { createFakeSystem } from '@podwire/engine/fake';
 import { listRoutes } from '@podwire/netlink';
 import type { NodeView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';

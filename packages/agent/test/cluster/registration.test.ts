@@ -1,5 +1,5 @@
-import { type Absence, absenceKind, type Node, nodeKind, presenceKind } from '@podwire/cluster';
-import { noFaults, silentLog, systemClock } from '@podwire/rim';
+import { type Absence, absenceKind, type Node, nodeKind, presenceKind } from '@podwire/cluster-state';
+import { noFaults, silentLog, systemClock } from '@podwire/platform';
 import { decodeObject, encodeObject } from '@podwire/store';
 import {
   createMemoryServer,

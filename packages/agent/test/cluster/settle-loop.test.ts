@@ -1,4 +1,4 @@
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import { expect, test } from 'vitest';
 import { createSettleLoop, type SettleLoop } from '../../src/cluster/settle-loop.js';
 import { until } from '../fakes/cluster.js';

@@ -1,6 +1,6 @@
 /** ADDs that wait for the cluster hold up nobody, and nothing of them comes to life behind a DEL. */
 import type { NodeAddressing, PodAddresses } from '@podwire/cluster-ipam';
-import { type Workload, workloadKind } from '@podwire/cluster';
+import { type Workload, workloadKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { encodeObject } from '@podwire/store';
 import { describe, expect, test } from 'vitest';

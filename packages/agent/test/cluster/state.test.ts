@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { describe, expect, test } from 'vitest';
 import { openHoldings } from '../../src/cluster/holdings-file.js';
 import { openIdentity, saveIdentity, viewTunnel } from '../../src/cluster/identity.js';

@@ -1,4 +1,4 @@
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { expect, test, vi } from 'vitest';
 import { followStoreAddresses } from '../../src/cluster/store-addresses.js';
 

@@ -9,7 +9,7 @@ import {
   nodeKind,
   poolKind,
   type PoolPart,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import { decodeObject, encodeObject, type ObjectKind } from '@podwire/store';
 import {
   type Agent,

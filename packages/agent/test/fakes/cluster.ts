@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { keysBelow, openClusterCopy, poolKind, type PoolPart } from '@podwire/cluster';
+import { keysBelow, openClusterCopy, poolKind, type PoolPart } from '@podwire/cluster-state';
 import { createNodeAddressing, type NodeAddressing, type NodeAddressingOptions } from '@podwire/cluster-ipam';
 import { createController } from '@podwire/controller';
-import { systemClock } from '@podwire/rim';
+import { systemClock } from '@podwire/platform';
 import { encodeObject } from '@podwire/store';
 import { createMemoryServer, type MemoryServer, type MemoryStore } from '@podwire/store/memory';
 import { onTestFinished, vi } from 'vitest';

@@ -1,5 +1,5 @@
 import { containsAddress, containsPrefix, formatPrefix, parsePrefix, splitPrefix } from '@podwire/addresses';
-import { type Block, blockKind, type LedgerEntry, type Pool } from '@podwire/cluster';
+import { type Block, blockKind, type LedgerEntry, type Pool } from '@podwire/cluster-state';
 import type { Holding, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import type { PoolSpec } from '@podwire/ipam';

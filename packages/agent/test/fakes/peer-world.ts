@@ -16,7 +16,7 @@ import {
 } from '@podwire/netlink';
 import type { PeerView, PoolView, UnderlayView } from '@podwire/network-contract';
 import { createRoutedModel, tunnelMac } from '@podwire/network-routed';
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
 import { planPeer } from '../../src/cluster/peer-plan.js';
 import { createPeers, type Peers } from '../../src/cluster/peers.js';

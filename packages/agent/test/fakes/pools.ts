@@ -1,4 +1,4 @@
-import { completePool, type Pool, type PoolPart } from '@podwire/cluster';
+import { completePool, type Pool, type PoolPart } from '@podwire/cluster-state';
 
 /** Without what hides mistakes: no tunnels and no borrowing where a test does not ask for them. */
 export const fillPool = (part: PoolPart): Pool =>

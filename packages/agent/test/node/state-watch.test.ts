@@ -1,4 +1,4 @@
-import { silentLog } from '@podwire/rim';
+import { silentLog } from '@podwire/platform';
 import { expect, test } from 'vitest';
 import { watchState } from '../../src/node/state-watch.js';
 

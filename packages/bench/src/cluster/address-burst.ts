@@ -3,9 +3,9 @@
  * one compare-and-set for each address. All nodes in this process, each with a connection of its own to the same etcd; runs take turns.
  */
 import { setMaxListeners } from 'node:events';
-import { type Keys, keysBelow, poolKind } from '@podwire/cluster';
+import { type Keys, keysBelow, poolKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { orAborted, silentLog, systemClock, withDeadline } from '@podwire/rim';
+import { orAborted, silentLog, systemClock, withDeadline } from '@podwire/platform';
 import { encodeObject, openStore, type Store } from '@podwire/store';
 import { startEtcd } from '@podwire/testkit/etcd';
 import { pairedRatio, quantile } from '../statistics.js';

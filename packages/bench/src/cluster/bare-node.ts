@@ -7,10 +7,10 @@ import {
   type Pool,
   type PoolPart,
   presenceKind,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import { createNodeAddressing, type HoldingsFile, type NodeAddressing } from '@podwire/cluster-ipam';
 import { createIpam, type Ipam } from '@podwire/ipam';
-import { noFaults, orAborted, silentLog, systemClock } from '@podwire/rim';
+import { noFaults, orAborted, silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, type Store } from '@podwire/store';
 
 export const network = 'default';

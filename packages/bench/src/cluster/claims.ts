@@ -1,6 +1,6 @@
 /** What a claim costs in a pool that has thousands of blocks already, at a real etcd: round trips, and how long it takes. */
-import { blockKind, type Keys, keysBelow, poolKind } from '@podwire/cluster';
-import { silentLog, systemClock } from '@podwire/rim';
+import { blockKind, type Keys, keysBelow, poolKind } from '@podwire/cluster-state';
+import { silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
 import { startEtcd } from '@podwire/testkit/etcd';
 import { summarize, type Summary } from '../statistics.js';

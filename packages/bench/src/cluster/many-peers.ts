@@ -1,6 +1,6 @@
 /** A real agent, on a real kernel and a real etcd, in a cluster of thousands that are objects in the store and nothing else. */
-import { type Block, blockKind, type Keys, keysBelow, type Node, nodeKind } from '@podwire/cluster';
-import { silentLog, systemClock } from '@podwire/rim';
+import { type Block, blockKind, type Keys, keysBelow, type Node, nodeKind } from '@podwire/cluster-state';
+import { silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
 import { type ClusterHost, startAgent } from '@podwire/testkit';
 import { residentBytes } from '../process-cost.js';

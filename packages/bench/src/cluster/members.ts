@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { keysBelow, poolKind, type PoolPart } from '@podwire/cluster';
+import { keysBelow, poolKind, type PoolPart } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import {
   type Agent,

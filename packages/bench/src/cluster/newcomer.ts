@@ -2,10 +2,10 @@
  * How soon others know the way to a node that has just come: followers with a connection to etcd, a copy and a planner each, as an agent
  * has them, and no kernel. The newcomer registers and claims as an agent does.
  */
-import { keysBelow, nodeKind, openClusterCopy, poolKind, presenceKind } from '@podwire/cluster';
+import { keysBelow, nodeKind, openClusterCopy, poolKind, presenceKind } from '@podwire/cluster-state';
 import type { NodeView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
-import { orAborted, silentLog, systemClock, withDeadline } from '@podwire/rim';
+import { orAborted, silentLog, systemClock, withDeadline } from '@podwire/platform';
 import { encodeObject, openStore, type Store } from '@podwire/store';
 import { startEtcd } from '@podwire/testkit/etcd';
 import { quantile } from '../statistics.js';

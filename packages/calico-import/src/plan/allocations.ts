@@ -1,6 +1,6 @@
 /** What Calico's blocks say of each of their addresses. */
 import { type Address, addressAt, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
-import type { LedgerEntry } from '@podwire/cluster';
+import type { LedgerEntry } from '@podwire/cluster-state';
 import type { DumpedBlock } from '../read/dump.js';
 import type { Attribute } from '../read/shapes.js';
 import type { Remarks } from '../remarks.js';

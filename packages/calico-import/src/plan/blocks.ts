@@ -12,7 +12,7 @@ import {
   prefixOf,
   splitPrefix,
 } from '@podwire/addresses';
-import type { Block, Ledger, LedgerEntry, Pool } from '@podwire/cluster';
+import type { Block, Ledger, LedgerEntry, Pool } from '@podwire/cluster-state';
 import type { Dump, DumpedBlock, DumpedEndpoint } from '../read/dump.js';
 import { listSome, type Remark, type Remarks, remarksAbout } from '../remarks.js';
 import { claimTimeOf, type Owner, ownerOf, type Use, usesOf } from './allocations.js';

@@ -1,7 +1,7 @@
 /** The plan beside what is there: what is to be made, what was made before, what is in the way. */
 import { isDeepStrictEqual } from 'node:util';
 import { overlaps, parsePrefix } from '@podwire/addresses';
-import { type Block, blockKind, type Ledger, ledgerKind, type Pool, poolKind } from '@podwire/cluster';
+import { type Block, blockKind, type Ledger, ledgerKind, type Pool, poolKind } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { encodeObject, type ObjectKind } from '@podwire/store';
 import { type Remark, remarksAbout } from '../remarks.js';

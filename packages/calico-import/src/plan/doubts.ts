@@ -1,6 +1,6 @@
 /** What Calico itself has wrong: reported, and taken over all the same where something could be handed out twice. */
 import { formatAddress, parseAddress } from '@podwire/addresses';
-import type { Block } from '@podwire/cluster';
+import type { Block } from '@podwire/cluster-state';
 import type { Dump } from '../read/dump.js';
 import { listSome, type Remark, remarksAbout } from '../remarks.js';
 import type { Use } from './allocations.js';

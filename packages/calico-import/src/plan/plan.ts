@@ -1,5 +1,5 @@
 /** From a dump to what will be written. Pure. */
-import type { Block, Ledger, Pool } from '@podwire/cluster';
+import type { Block, Ledger, Pool } from '@podwire/cluster-state';
 import { buildPool } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
 import type { Revision } from '@podwire/store';

@@ -1,6 +1,6 @@
 /** Calico's pools as ours. */
 import { containsPrefix, parsePrefix } from '@podwire/addresses';
-import type { Pool } from '@podwire/cluster';
+import type { Pool } from '@podwire/cluster-state';
 import type { Dump, DumpedPool } from '../read/dump.js';
 import { canonical } from '../read/collect.js';
 import { type Remark, type Remarks, remarksAbout } from '../remarks.js';

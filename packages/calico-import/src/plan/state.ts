@@ -1,5 +1,5 @@
 /** What the cluster has already. */
-import { blockKind, folders, type Keys, ledgerKind, poolKind } from '@podwire/cluster';
+import { blockKind, folders, type Keys, ledgerKind, poolKind } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
 import { decodeObject, type Item, type ObjectKind, type Revision, type Store } from '@podwire/store';
 

@@ -5,7 +5,7 @@ import {
   planImport,
   readCalicoDump,
 } from '@podwire/calico-import';
-import { keysBelow } from '@podwire/cluster';
+import { keysBelow } from '@podwire/cluster-state';
 import type { Json } from './calico.js';
 
 export const keys = keysBelow('/podwire');

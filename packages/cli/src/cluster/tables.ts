@@ -6,7 +6,7 @@ import type {
   NodeShown,
   PoolShown,
 } from '@podwire/cluster-ipam/operations';
-import type { Workload } from '@podwire/cluster';
+import type { Workload } from '@podwire/cluster-state';
 import { type Colors, printable } from '../io.js';
 import { groupDigits } from '../render/digits.js';
 import type { TableOptions } from '../render/table.js';

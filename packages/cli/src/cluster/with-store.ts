@@ -1,6 +1,6 @@
 /** Work on a cluster's store: opened, interruptible, closed. */
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import type { Command } from 'commander';
 import { withInterrupt } from '../interrupt.js';
 import type { Io } from '../io.js';
@@ -26,7 +26,7 @@ export async function withStoreAt<T>(
 ): Promise<T> {
   const [{ hostOfEndpoint, openStore }, { keysBelow }, { tryParseAddress }] = await Promise.all([
     import('@podwire/store'),
-    import('@podwire/cluster'),
+    import('@podwire/cluster-state'),
     import('@podwire/addresses'),
   ]);
   const clock = io.cluster?.clock ?? systemClock;

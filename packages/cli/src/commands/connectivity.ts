@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Ledger } from '@podwire/cluster';
+import type { Ledger } from '@podwire/cluster-state';
 import type { ConnectivityReport, ProbeOptions } from '@podwire/testbed';
 import { type ClusterPlace, addStore } from '../cluster/options.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';

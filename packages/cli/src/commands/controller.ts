@@ -44,7 +44,7 @@ async function run(command: Command, io: Io): Promise<void> {
   const [{ runController, renderMetrics }, { createLog }, { systemClock }, os] = await Promise.all([
     import('@podwire/controller'),
     import('@podwire/agent/log'),
-    import('@podwire/rim'),
+    import('@podwire/platform'),
     import('node:os'),
   ]);
   const name = options.name ?? `${os.hostname()}/${process.pid}`;

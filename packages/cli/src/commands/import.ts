@@ -63,7 +63,7 @@ async function importCalico(command: Command, io: Io, files: readonly string[]):
 async function planAlone(texts: readonly DumpFile[], network: string): Promise<ImportPlan> {
   const [{ emptyState, planImport, readCalicoDump, requireValid }, { keysBelow }] = await Promise.all([
     import('@podwire/calico-import'),
-    import('@podwire/cluster'),
+    import('@podwire/cluster-state'),
   ]);
   const plan = planImport(readCalicoDump(texts), emptyState(keysBelow('/podwire')), { network });
   requireValid(plan);

@@ -2,7 +2,7 @@ import net from 'node:net';
 import { describeError, PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
-import { untilAborted } from '@podwire/rim';
+import { untilAborted } from '@podwire/platform';
 import type { Command } from 'commander';
 import { addExamples, optionsOf } from '../command.js';
 import { untilInterrupted } from '../interrupt.js';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createNamespace, deleteNamespace, inNamespace, openNamespace } from '@podwire/linux';
 import { PodwireError } from '@podwire/errors';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 
 const directory = '/run/netns';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
-import { orAborted, withDeadline } from '@podwire/rim';
+import { orAborted, withDeadline } from '@podwire/platform';
 import type { OpenLedger } from './ledger.js';
 import type { DemoNamespace } from './namespaces.js';
 import type { PeerAnswer, PeerMessage, PeerOrder, PeerProtocol, PeerSettings } from './peer-messages.js';

@@ -1,6 +1,6 @@
 /** Traces to an OpenTelemetry collector, where the environment names one. */
 import { createOtlpExporter, type OtlpExporter, readOtlpSettings } from '@podwire/tracing';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 
 export async function openExporter(
   env: Readonly<Record<string, string | undefined>>,

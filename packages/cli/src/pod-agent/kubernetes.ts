@@ -1,7 +1,7 @@
 /** The side towards an API server: pods come from it, status and events go to it. Loaded only when it is asked for. */
 import type { Clock, FindPullSecret, Pod, PodSource, StatusSink } from '@podwire/podlet';
 import type { createConfigMapFinder } from '@podwire/podlet/kubernetes';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import type { PodAgentSettings } from './settings.js';
 
 export interface KubernetesSide {

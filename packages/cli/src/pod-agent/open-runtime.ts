@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { CriRuntime } from '@podwire/cri';
 import type { PodNetwork } from '@podwire/pod-network';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import type { Tracer } from '@podwire/tracing';
 import { checkoutFile } from '../checkout.js';
 import type { RuntimeSettings } from './settings.js';
@@ -52,7 +52,7 @@ async function openDocker(
   log: Log,
 ): Promise<Opened> {
   const [{ createSandboxService }, { adoptAttachments }] = await Promise.all([
-    import('@podwire/sandbox'),
+    import('@podwire/cri-docker'),
     import('@podwire/pod-network'),
   ]);
   const service = await createSandboxService({
@@ -75,7 +75,7 @@ async function openEmbedded(
   tracer: Tracer,
   log: Log,
 ): Promise<Opened> {
-  const { createEmbeddedRuntime } = await import('@podwire/embedded');
+  const { createEmbeddedRuntime } = await import('@podwire/cri-native');
   const runtime = await createEmbeddedRuntime({
     directory: path.join(directory, 'embedded'),
     network,

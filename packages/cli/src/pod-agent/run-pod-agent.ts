@@ -38,7 +38,7 @@ import {
   withPodCgroups,
 } from '@podwire/podlet';
 import type { CriRuntime } from '@podwire/cri';
-import { deadlineSignal, type Log, systemClock as clock, untilAborted } from '@podwire/rim';
+import { deadlineSignal, type Log, systemClock as clock, untilAborted } from '@podwire/platform';
 import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
 import { bringEarlierState, hasPods } from './earlier-state.js';

@@ -2,7 +2,7 @@
 import { PodwireError, redactUrl } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodChange, PodView, SourceProblem } from '@podwire/podlet';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import { colorsFor, type Io, printable } from '../io.js';
 import type { Progress } from '../render/progress.js';
 import { formatMilliseconds } from '../render/times.js';

@@ -2,7 +2,7 @@
 import { PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import { openAgentApi } from '../api/locate.js';
 import type { EndpointView } from '../api/shapes.js';
 import type { Io } from '../io.js';

@@ -9,7 +9,7 @@ import {
   type ProbeOptions,
   type Station,
 } from '@podwire/testbed';
-import type { Ledger } from '@podwire/cluster';
+import type { Ledger } from '@podwire/cluster-state';
 import type { EndpointView, PeersView, StatusView } from '../api/shapes.js';
 
 /** Of a large cluster: other nodes that are asked, and pods of each of them. */

@@ -8,7 +8,7 @@ import {
   ledgerKind,
   nodeKind,
   presenceKind,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import { encodeObject, type StoreSpec } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
 import { type Run, run } from '../support.js';

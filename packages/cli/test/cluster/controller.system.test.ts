@@ -8,8 +8,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { blockKind, keysBelow, nodeKind } from '@podwire/cluster';
-import { silentLog, systemClock } from '@podwire/rim';
+import { blockKind, keysBelow, nodeKind } from '@podwire/cluster-state';
+import { silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, openStore } from '@podwire/store';
 
 const program = path.resolve(import.meta.dirname, '../../../../../bin/podwire');

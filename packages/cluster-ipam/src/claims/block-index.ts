@@ -11,7 +11,7 @@ import {
   type Prefix,
   prefixOf,
 } from '@podwire/addresses';
-import type { ClusterCopy, CopyChange, Pool } from '@podwire/cluster';
+import type { ClusterCopy, CopyChange, Pool } from '@podwire/cluster-state';
 import { type AddressRange, readPool } from '@podwire/ipam';
 import { FreeBlocks } from './free-blocks.js';
 

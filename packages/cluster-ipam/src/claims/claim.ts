@@ -1,8 +1,8 @@
 /** Making a block this node's: one transaction, whose creation of the block is the arbiter. */
 import { type Address, containsPrefix, formatPrefix, parsePrefix, prefixOf } from '@podwire/addresses';
-import { type Block, blockKind, type Pool, type Stored } from '@podwire/cluster';
+import { type Block, blockKind, type Pool, type Stored } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { orAborted } from '@podwire/rim';
+import { orAborted } from '@podwire/platform';
 import { type Condition, encodeObject, isUncertain, type Revision } from '@podwire/store';
 import { readItem, transact } from '../calls.js';
 import { type Core, isOurs, learn, learnObject, notRegistered, presenceCondition } from '../core.js';

@@ -1,5 +1,5 @@
 /** Giving blocks back to the cluster: announced first, so that nobody sends anything there when the next owner begins. */
-import { type Block, blockKind, type Stored } from '@podwire/cluster';
+import { type Block, blockKind, type Stored } from '@podwire/cluster-state';
 import { encodeObject, type Write } from '@podwire/store';
 import { writeAll } from '../calls.js';
 import { type Core, isOurs, presenceCondition } from '../core.js';

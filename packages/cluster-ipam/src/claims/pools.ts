@@ -1,6 +1,6 @@
 /** Which pools this node may use, and for what. Pure. */
 import { containsPrefix, parsePrefix } from '@podwire/addresses';
-import type { Pool } from '@podwire/cluster';
+import type { Pool } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
 import type { PoolSpec } from '@podwire/ipam';
 import type { Core } from '../core.js';

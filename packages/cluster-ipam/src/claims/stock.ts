@@ -1,6 +1,6 @@
 /** When a block is claimed ahead of need, and when one is too many. */
 import { containsPrefix, parsePrefix, type Prefix } from '@podwire/addresses';
-import type { Pool } from '@podwire/cluster';
+import type { Pool } from '@podwire/cluster-state';
 import type { Core } from '../core.js';
 import type { Held } from '../holdings/book.js';
 import { familyOf, hasRoom, isUsable, poolsOf } from './pools.js';

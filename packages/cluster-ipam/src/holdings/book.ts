@@ -10,7 +10,7 @@ import {
   type Prefix,
   prefixOf,
 } from '@podwire/addresses';
-import type { LedgerEntry } from '@podwire/cluster';
+import type { LedgerEntry } from '@podwire/cluster-state';
 import type { Holding } from '../contract.js';
 
 export interface Held {

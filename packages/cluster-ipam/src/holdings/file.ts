@@ -1,5 +1,5 @@
 /** Where the node's holdings are kept: one small file, replaced as a whole. */
-import { ledgerKind, type LedgerEntry } from '@podwire/cluster';
+import { ledgerKind, type LedgerEntry } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { z } from 'zod';
 import type { HoldingsFile, HoldingsStore } from '../contract.js';

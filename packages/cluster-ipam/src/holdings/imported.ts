@@ -1,6 +1,6 @@
 /** Addresses that an import has brought along: somebody uses them, but no endpoint record of this node says so. */
 import { parseAddress } from '@podwire/addresses';
-import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster';
+import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
 import { decodeObject, encodeObject, type Item, type Revision } from '@podwire/store';
 import { readItem, writeAll } from '../calls.js';

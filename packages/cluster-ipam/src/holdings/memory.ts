@@ -1,6 +1,6 @@
 /** What of the node's holdings outlives the agent, in its file. */
 import { formatPrefix } from '@podwire/addresses';
-import type { Pool } from '@podwire/cluster';
+import type { Pool } from '@podwire/cluster-state';
 import type { Holding, Lending, NodeAddressingOptions } from '../contract.js';
 import type { Core } from '../core.js';
 import { isLoan, lenderOf, readPoolObject } from './remembered.js';

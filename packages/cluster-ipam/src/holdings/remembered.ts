@@ -1,6 +1,6 @@
 /** What a holdings file says besides cidrs. Pure. */
 import { containsPrefix, formatPrefix, parsePrefix } from '@podwire/addresses';
-import { type Pool, poolKind } from '@podwire/cluster';
+import { type Pool, poolKind } from '@podwire/cluster-state';
 
 /** None when it cannot be read. */
 export function readPoolObject(value: unknown): Pool[] {

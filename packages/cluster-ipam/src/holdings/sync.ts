@@ -1,6 +1,6 @@
 /** What the copy of the cluster says about this node's blocks, taken into the book. In memory alone. */
 import { containsAddress, parseAddress } from '@podwire/addresses';
-import type { Block } from '@podwire/cluster';
+import type { Block } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
 import { type Core, ipamAround, isOurs } from '../core.js';

@@ -1,5 +1,5 @@
 /** Blocks of this node's name that an earlier life of it, or an import, has left. */
-import { type Block, blockKind, type LedgerEntry, ledgerKind, type Stored } from '@podwire/cluster';
+import { type Block, blockKind, type LedgerEntry, ledgerKind, type Stored } from '@podwire/cluster-state';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { readItem, writeAll } from '../calls.js';
 import { type Core, isOurs, presenceCondition } from '../core.js';

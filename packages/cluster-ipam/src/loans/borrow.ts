@@ -1,6 +1,6 @@
 /** The borrower's side of loans: a node that has nothing asks one that may have something. */
-import { type Block, blockKind, type LoanRequest, loanRequestKind, type Pool } from '@podwire/cluster';
-import { waitUntil } from '@podwire/rim';
+import { type Block, blockKind, type LoanRequest, loanRequestKind, type Pool } from '@podwire/cluster-state';
+import { waitUntil } from '@podwire/platform';
 import { encodeObject, type Write } from '@podwire/store';
 import { transact, writeAll } from '../calls.js';
 import { markGoing } from '../claims/give-back.js';

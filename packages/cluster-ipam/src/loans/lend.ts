@@ -1,5 +1,11 @@
 /** The owner's side of loans: only it knows what of its blocks is free. */
-import { type Block, blockKind, type LoanRequest, loanRequestKind, type Stored } from '@podwire/cluster';
+import {
+  type Block,
+  blockKind,
+  type LoanRequest,
+  loanRequestKind,
+  type Stored,
+} from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { encodeObject, isUncertain, type Transaction } from '@podwire/store';
 import { readItem, writeAll } from '../calls.js';

@@ -1,7 +1,7 @@
 /** How operations reach the cluster: every write depends on what was read, and is tried again when others were faster. */
-import type { Keys } from '@podwire/cluster';
+import type { Keys } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type { Condition, Revision, Store, Transaction } from '@podwire/store';
 
 export interface ClusterAccess {

@@ -7,7 +7,7 @@ import {
   parseAddress,
   parseInterfaceAddress,
 } from '@podwire/addresses';
-import type { Pool } from '@podwire/cluster';
+import type { Pool } from '@podwire/cluster-state';
 import type { ClusterAccess } from './access.js';
 import type { ClusterSnapshot } from './snapshot.js';
 import { prefixFrom } from './text.js';

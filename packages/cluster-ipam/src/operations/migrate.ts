@@ -1,6 +1,6 @@
 /** Moves a running cluster from one pool to another. Its state is in the store alone: it can be interrupted and done again. */
 import { containsPrefix } from '@podwire/addresses';
-import { type Pool, type Stored, type Workload, workloadKind } from '@podwire/cluster';
+import { type Pool, type Stored, type Workload, workloadKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
 import { type ClusterAccess, retryOnConflict, roomOf } from './access.js';

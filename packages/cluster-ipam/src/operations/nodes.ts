@@ -1,5 +1,5 @@
 /** The cluster's nodes as people ask for them. Pure. */
-import type { Node } from '@podwire/cluster';
+import type { Node } from '@podwire/cluster-state';
 import type { ClusterSnapshot } from './snapshot.js';
 import { compareCidrs } from './text.js';
 

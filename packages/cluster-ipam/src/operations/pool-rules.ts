@@ -1,6 +1,6 @@
 /** What pools can be. Pure. */
 import { parsePrefix } from '@podwire/addresses';
-import { completePool, type Pool, poolKind } from '@podwire/cluster';
+import { completePool, type Pool, poolKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { defaultBlockSize, type PoolSpec, validatePools } from '@podwire/ipam';
 import { parseSelector } from '../selector.js';

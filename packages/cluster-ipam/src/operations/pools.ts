@@ -1,7 +1,7 @@
 /** Making, changing and deleting pools. */
-import { type Pool, poolKind, type Stored } from '@podwire/cluster';
+import { type Pool, poolKind, type Stored } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import { encodeObject, type Condition, type Transaction, type Write } from '@podwire/store';
 import { type ClusterAccess, commit, deleteUnchanged, retryOnConflict } from './access.js';
 import { knownAddresses } from './known-addresses.js';

@@ -6,7 +6,7 @@ import {
   type Stored,
   type Workload,
   workloadKind,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Transaction, type Write } from '@podwire/store';
 import { disown } from '../disown.js';

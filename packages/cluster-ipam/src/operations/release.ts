@@ -8,7 +8,7 @@ import {
   type Stored,
   type Workload,
   workloadKind,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
 import { type ClusterAccess, commit, retryOnConflict } from './access.js';

@@ -1,6 +1,6 @@
 /** The cluster's addresses as people ask for them. Pure. */
 import { containsPrefix, prefixSize } from '@podwire/addresses';
-import type { Block, LedgerEntry, Pool } from '@podwire/cluster';
+import type { Block, LedgerEntry, Pool } from '@podwire/cluster-state';
 import { type AddressRange, readPool } from '@podwire/ipam';
 import { blocksWithin, type ClusterSnapshot, ledgersWithin, poolAround } from './snapshot.js';
 import { canonicalAddress, compareCidrs, prefixFrom } from './text.js';

@@ -19,7 +19,7 @@ import {
   type Stored,
   type Workload,
   workloadKind,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import { containsPrefix, type Prefix } from '@podwire/addresses';
 import { describeError } from '@podwire/errors';
 import { decodeObject, type Item, type Listing, type ObjectKind, type Revision } from '@podwire/store';

@@ -1,6 +1,6 @@
 /** Cuts a pool into equal parts, while its blocks are in use. */
-import type { Pool, Stored, Workload } from '@podwire/cluster';
-import { workloadKind } from '@podwire/cluster';
+import type { Pool, Stored, Workload } from '@podwire/cluster-state';
+import { workloadKind } from '@podwire/cluster-state';
 import { containsPrefix, formatPrefix, overlaps, parsePrefix, splitPrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Write } from '@podwire/store';

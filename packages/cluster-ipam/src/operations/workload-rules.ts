@@ -1,6 +1,6 @@
 /** What workloads can be, and what they have to do with pools. Pure. */
 import { containsPrefix } from '@podwire/addresses';
-import { type Pool, type Workload, workloadKind } from '@podwire/cluster';
+import { type Pool, type Workload, workloadKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { type ClusterSnapshot, poolAround } from './snapshot.js';
 import { canonicalAddress, prefixFrom } from './text.js';

@@ -1,5 +1,5 @@
 /** Static addresses, pools and stickiness for the pods of a workload. */
-import { type Stored, type Workload, workloadKind } from '@podwire/cluster';
+import { type Stored, type Workload, workloadKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
 import { type ClusterAccess, retryOnConflict } from './access.js';

@@ -1,6 +1,6 @@
 /** What the node tells the store about addresses in use: a copy for people and for the controller, never waited for. */
 import { parseAddress } from '@podwire/addresses';
-import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster';
+import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, isUncertain, type Revision, type Write } from '@podwire/store';
 import { type Core, presenceCondition } from '../core.js';

@@ -1,5 +1,5 @@
 /** Asking the store whether it still knows this node, and its blocks as this node knows them. */
-import { presenceKind } from '@podwire/cluster';
+import { presenceKind } from '@podwire/cluster-state';
 import { type Condition, decodeObject } from '@podwire/store';
 import { readItem, transact } from '../calls.js';
 import { type Core, learn, presenceCondition } from '../core.js';

@@ -1,6 +1,6 @@
 /** Whether the node may hand out: the store must have known it, and its blocks, not too long ago. */
 import { PodwireError } from '@podwire/errors';
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 
 /** A moment by both clocks. Suspended machines stop the one, people and NTP move the other. */
 export interface Moment {

@@ -1,5 +1,5 @@
 /** Which pod of a workload has which of its addresses: written into the workload by compare-and-set, so no two get the same. */
-import { type Workload, workloadKind, type Stored } from '@podwire/cluster';
+import { type Workload, workloadKind, type Stored } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { transact } from '../calls.js';

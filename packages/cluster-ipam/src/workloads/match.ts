@@ -1,6 +1,6 @@
 /** Which workload a pod belongs to, and which addresses workloads keep. Follows the copy workload by workload. */
 import { formatAddress, parseAddress } from '@podwire/addresses';
-import type { ClusterCopy, Keys, Stored, Workload } from '@podwire/cluster';
+import type { ClusterCopy, Keys, Stored, Workload } from '@podwire/cluster-state';
 import type { PodName } from '../contract.js';
 
 export interface WorkloadIndex {

@@ -14,8 +14,8 @@ import {
   presenceKind,
   type Workload,
   workloadKind,
-} from '@podwire/cluster';
-import type { Clock } from '@podwire/rim';
+} from '@podwire/cluster-state';
+import type { Clock } from '@podwire/platform';
 import { encodeObject, type Store, type StoreLimits } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
 import { buildPool, type ClusterAccess, type PoolInput } from '../../src/operations/index.js';

@@ -9,7 +9,7 @@ import {
   type Pool,
   poolKind,
   presenceKind,
-} from '@podwire/cluster';
+} from '@podwire/cluster-state';
 import {
   createNodeAddressing,
   type HoldingsFile,
@@ -19,8 +19,8 @@ import {
 } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import { createIpam, type Ipam, type Lease } from '@podwire/ipam';
-import { type FaultPoints, noFaults, silentLog } from '@podwire/rim';
-import { createTestClock, type TestClock } from '@podwire/rim/testing';
+import { type FaultPoints, noFaults, silentLog } from '@podwire/platform';
+import { createTestClock, type TestClock } from '@podwire/platform/testing';
 import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import {
   createMemoryServer,

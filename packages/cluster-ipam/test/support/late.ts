@@ -1,6 +1,6 @@
 /** Writes that are on their way. Nobody waits for them any more, or not for long. */
-import { folders } from '@podwire/cluster';
-import type { Clock } from '@podwire/rim';
+import { folders } from '@podwire/cluster-state';
+import type { Clock } from '@podwire/platform';
 import type { Store, Transaction } from '@podwire/store';
 import { keys } from './cluster.js';
 

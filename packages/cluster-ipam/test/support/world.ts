@@ -1,9 +1,16 @@
 /** A cluster that things happen to, and what must hold whatever they are. */
 import { containsPrefix, hostPrefix, overlaps, parseAddress, parsePrefix } from '@podwire/addresses';
-import { absenceKind, folders, type Pool, poolKind, type Workload, workloadKind } from '@podwire/cluster';
+import {
+  absenceKind,
+  folders,
+  type Pool,
+  poolKind,
+  type Workload,
+  workloadKind,
+} from '@podwire/cluster-state';
 import { releaseNode } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
-import type { FaultPoints } from '@podwire/rim';
+import type { FaultPoints } from '@podwire/platform';
 import { decodeObject, encodeObject, type Store, type Write } from '@podwire/store';
 import type { Fault, MemoryFaults, MemoryStore } from '@podwire/store/memory';
 import { unanswered, withTransact } from './between.js';

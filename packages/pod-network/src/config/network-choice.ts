@@ -1,7 +1,7 @@
 /** Which network is used now: looks, watches, polls, and never forgets the last good one. */
 import type { NetworkConfig } from '@podwire/cni';
-import type { Clock } from '@podwire/rim';
-import type { Log } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
+import type { Log } from '@podwire/platform';
 import { type FileFinding, type Finding, lookAtDirectory } from './look.js';
 import { takeSignature } from './signature.js';
 import { type StartWatching, watchDirectory } from './watch.js';

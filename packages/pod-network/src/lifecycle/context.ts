@@ -1,7 +1,7 @@
 import type { Gate, NetworkConfig, Runtime } from '@podwire/cni';
 import type { SpanContext, Tracer } from '@podwire/tracing';
 import { formatTraceparent } from '@podwire/tracing';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import type { LoopbackMode, PodNetworkSystem } from '../options.js';
 import type { SandboxRecords } from '../state/records.js';
 

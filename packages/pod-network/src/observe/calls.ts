@@ -1,7 +1,7 @@
 /** What is told of plugin calls: spans, lines in the log, counters. */
 import { CniError, type Exec, type PluginFinish, type RuntimeObserver } from '@podwire/cni';
 import { type Attributes, formatTraceparent, parseTraceparent, type Tracer } from '@podwire/tracing';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 
 /** Calls of one plugin with one command and one outcome. */
 export interface CallCounter {

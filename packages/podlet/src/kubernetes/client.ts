@@ -1,6 +1,6 @@
 /** The few verbs of the Kubernetes API that a pod agent needs, as JSON over one connection pool. */
 import { splitLines } from '@podwire/local-api';
-import { deadlineSignal } from '@podwire/rim';
+import { deadlineSignal } from '@podwire/platform';
 import { errors, Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.js';
 

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import type { CriRuntime } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 import type { PodletDirectories } from '../contract.js';
 import { forEachLimited } from '../loop/semaphore.js';
 import { linkName, type LogOwner, makeLink, removeDeadLinks, removeLink } from './links.js';

@@ -1,5 +1,5 @@
 import type { CriRuntime } from '@podwire/cri';
-import type { Log as PodletLog } from '@podwire/rim';
+import type { Log as PodletLog } from '@podwire/platform';
 import type { Span, Tracer } from '@podwire/tracing';
 import type { Clock, PodEvent, PodletDirectories, PodletNode } from '../contract.js';
 import type { RunHook } from '../hooks/index.js';

@@ -1,7 +1,7 @@
 /** What the pod agent offers to `podwire`: its pods, their changes, streams into them, and its sources. */
 import { PodwireError, redactUrl } from '@podwire/errors';
 import type { ApiAnswer, ApiRoutes } from '@podwire/local-api';
-import { untilAborted, withDeadline } from '@podwire/rim';
+import { untilAborted, withDeadline } from '@podwire/platform';
 import type { PodView } from '../contract.js';
 import type { SourceSet } from '../sources/source-set.js';
 import type { PodletApi } from './api.js';

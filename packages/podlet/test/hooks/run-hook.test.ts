@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createRunHook } from '../../src/hooks/index.js';
 import type { ContainerPort, ProbeAction } from '../../src/pod/pod.js';
 import { closedPort, loopbackServers } from '../probes/servers.js';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 import { makePod } from '../wishes/make-pod.js';
 
 const servers = loopbackServers();

@@ -8,7 +8,7 @@ import type { EnsureImage, PodPreparation, ProbeKind, Prober, ProbeTarget } from
 import type { Pod } from '../../src/pod/pod.js';
 import { type Podlet, type PodletDependencies, startPodlet } from '../../src/podlet.js';
 import { buildContainerConfig, buildSandboxConfig } from '../../src/wishes/index.js';
-import { createTestClock, type TestClock } from '@podwire/rim/testing';
+import { createTestClock, type TestClock } from '@podwire/platform/testing';
 
 export const silent: PodletLog = {
   debug: () => undefined,

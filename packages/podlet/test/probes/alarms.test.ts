@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAlarms } from '../../src/probes/alarms.js';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 
 test('each is called at its time, in order, but for those that were taken back', async () => {
   const plan = fc.array(fc.record({ time: fc.nat(1000), cancelled: fc.boolean() }), { maxLength: 60 });

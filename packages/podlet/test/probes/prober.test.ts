@@ -4,7 +4,7 @@ import type { ProbeKind, ProbeTarget } from '../../src/parts.js';
 import type { Probe } from '../../src/pod/pod.js';
 import { createProber, type ProberLimits } from '../../src/probes/index.js';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
-import { createTestClock } from '@podwire/rim/testing';
+import { createTestClock } from '@podwire/platform/testing';
 
 const pod = makePod();
 const uid = pod.metadata.uid;

@@ -2,7 +2,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type Log, withDeadline } from '@podwire/rim';
+import { type Log, withDeadline } from '@podwire/platform';
 import { unavailable } from '../failures.js';
 import { type Credentials, loadCredentials } from './credentials.js';
 import type { ConsulSpec } from './options.js';

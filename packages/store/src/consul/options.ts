@@ -1,4 +1,4 @@
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 import type { StoreSpec } from '../open.js';
 
 export type ConsulSpec = Extract<StoreSpec, { kind: 'consul' }>;

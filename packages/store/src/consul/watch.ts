@@ -2,7 +2,7 @@
  * Watches. Consul has no history: it says that there is news below a prefix, and what is there now. So a watch keeps what it
  * last saw and compares. What came and went between two looks is not seen, as the contract allows.
  */
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import { createAttempts } from '../attempts.js';
 import type { Change, Item, Listing, WatchBatch, WatchOptions } from '../contract.js';
 import { Feed } from '../feed.js';

@@ -1,6 +1,6 @@
 /** Learns of changes, also of other processes, and tells the watches of this one. */
 import fs from 'node:fs';
-import type { Clock, Log } from '@podwire/rim';
+import type { Clock, Log } from '@podwire/platform';
 import type { Revision, WatchBatch } from '../contract.js';
 import { toBatches, type Watcher, Watchers } from '../watchers.js';
 import { type Database, readState } from './database.js';

@@ -1,6 +1,6 @@
 /** User and password for a token. */
 import { Metadata } from '@grpc/grpc-js';
-import type { Log } from '@podwire/rim';
+import type { Log } from '@podwire/platform';
 import { ask } from './ask.js';
 import { type Endpoint, readSecret } from './endpoints.js';
 import { EtcdFailure, toFailure } from './failure.js';

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import type { PodwireError } from '@podwire/errors';
-import { type Clock, type Log, orAborted } from '@podwire/rim';
+import { type Clock, type Log, orAborted } from '@podwire/platform';
 import { unavailable } from '../failures.js';
 import { ask } from './ask.js';
 import { type Endpoint, Endpoints } from './endpoints.js';

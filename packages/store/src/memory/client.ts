@@ -1,5 +1,5 @@
 /** A client of the memory server: the interface, with faults on the way. */
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type {
   CallOptions,
   Item,

@@ -1,5 +1,5 @@
 /** The store that clients share: plain functions on data in memory, each of them whole before the next. */
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type {
   Change,
   Item,

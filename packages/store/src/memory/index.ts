@@ -1,5 +1,5 @@
 /** A store in memory, for tests and simulations: several clients on one server, with faults where they are wanted. */
-import { type Clock, systemClock } from '@podwire/rim';
+import { type Clock, systemClock } from '@podwire/platform';
 import type { Revision, StoreLimits } from '../contract.js';
 import { MemoryClient, type MemoryStore } from './client.js';
 import { MemoryCore } from './core.js';

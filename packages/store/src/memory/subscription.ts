@@ -1,5 +1,5 @@
 /** One watch of one client. */
-import type { Clock } from '@podwire/rim';
+import type { Clock } from '@podwire/platform';
 import type { Revision, WatchBatch, WatchOptions } from '../contract.js';
 import { unavailable } from '../failures.js';
 import { Feed } from '../feed.js';

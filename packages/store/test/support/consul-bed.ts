@@ -1,4 +1,4 @@
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import { type ConsulSpec, openConsulStore } from '@podwire/store/consul';
 import {
@@ -8,7 +8,7 @@ import {
   type ConsulServer,
   serveConsul,
 } from '@podwire/testkit/consul';
-import { createTestClock, type TestClock } from '@podwire/rim/testing';
+import { createTestClock, type TestClock } from '@podwire/platform/testing';
 
 /** A Consul with one server, or more, and stores at it; all of it ends with `close`. */
 export interface ConsulBed {

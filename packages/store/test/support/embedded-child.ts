@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describeError, PodwireError } from '@podwire/errors';
-import { silentLog, systemClock } from '@podwire/rim';
+import { silentLog, systemClock } from '@podwire/platform';
 import type { Store } from '../../src/index.js';
 import { openEmbeddedStore } from '../../src/embedded/index.js';
 

@@ -9,7 +9,7 @@ import {
   openNamespace,
   type NamespaceHandle,
 } from '@podwire/linux';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import type { OpenRecord } from '../record.js';
 
 export interface TestbedNamespace {

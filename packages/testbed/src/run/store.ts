@@ -1,7 +1,7 @@
 /** The store that the nodes share. */
 import http from 'node:http';
 import { PodwireError } from '@podwire/errors';
-import { silentLog, systemClock, withDeadline } from '@podwire/rim';
+import { silentLog, systemClock, withDeadline } from '@podwire/platform';
 import { openStore, type Store, type StoreSpec } from '@podwire/store';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import { connectFrom, type Door, openDoor } from '../net/sockets.js';

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { startDaemon } from '../../pods/processes.js';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import { PodwireError } from '@podwire/errors';
 import type { EngineCall } from './engine.js';
 

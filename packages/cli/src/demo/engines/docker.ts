@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
-import { withDeadline } from '@podwire/rim';
+import { withDeadline } from '@podwire/platform';
 import { requireEngine } from '../prerequisites.js';
 import { engineDirectory, startEngineProgram } from './daemon.js';
 import type { Engine, EngineCall } from './engine.js';

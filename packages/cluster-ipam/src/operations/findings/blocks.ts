@@ -1,6 +1,6 @@
 /** What is wrong with blocks and what is lent of them. */
 import { containsPrefix, overlaps } from '@podwire/addresses';
-import { type Block, blockKind, type Stored } from '@podwire/cluster';
+import { type Block, blockKind, type Stored } from '@podwire/cluster-state';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
 import { disown } from '../../disown.js';
 import { poolAround } from '../snapshot.js';

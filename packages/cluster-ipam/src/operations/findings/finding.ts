@@ -1,5 +1,5 @@
 /** What can be wrong in a store, and what mends it: both are data. */
-import type { Keys, Ledger, Stored } from '@podwire/cluster';
+import type { Keys, Ledger, Stored } from '@podwire/cluster-state';
 import type { Condition, Transaction } from '@podwire/store';
 import type { ClusterSnapshot } from '../snapshot.js';
 

@@ -1,6 +1,6 @@
 /** What is wrong with addresses in use, as nodes have reported them. */
 import { containsPrefix } from '@podwire/addresses';
-import type { Block, Ledger, LedgerEntry, Stored } from '@podwire/cluster';
+import type { Block, Ledger, LedgerEntry, Stored } from '@podwire/cluster-state';
 import { listSome, prefixFrom } from '../text.js';
 import { remedyForLeaked } from './blocks.js';
 import {

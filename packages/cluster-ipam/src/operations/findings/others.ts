@@ -1,6 +1,12 @@
 /** What is wrong with pools, workloads, absences and requests; and what cannot be read. */
 import { overlaps } from '@podwire/addresses';
-import { type Absence, type LoanRequest, type Stored, type Workload, workloadKind } from '@podwire/cluster';
+import {
+  type Absence,
+  type LoanRequest,
+  type Stored,
+  type Workload,
+  workloadKind,
+} from '@podwire/cluster-state';
 import { type Condition, encodeObject, type Expectation } from '@podwire/store';
 import { knownAddresses, metBy } from '../known-addresses.js';
 import { poolAround } from '../snapshot.js';

@@ -1,0 +1,202 @@
+import { silentLog } from '@podwire/platform';
+import { encodeObject, type Store } from '@podwire/store';
+import { createMemoryServer, type MemoryStore } from '@podwire/store/memory';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Block,
+  blockKind,
+  type ClusterCopy,
+  completePool,
+  type CopyChange,
+  keysBelow,
+  openClusterCopy,
+  type Pool,
+  poolKind,
+} from '../src/index.js';
+import { createShelf } from '../src/shelf.js';
+
+const keys = keysBelow('/podwire');
+const patience = (): AbortSignal => AbortSignal.timeout(30_000);
+
+const block = (cidr: string, node: string, loans: Block['loans'] = []): Block => ({
+  cidr,
+  node,
+  instance: 'i',
+  state: 'confirmed',
+  claimedAt: 0,
+  loans,
+});
+
+const pool = (name: string, cidr: string): Pool => completePool({ name, cidr });
+
+let server: ReturnType<typeof createMemoryServer>;
+let store: Store;
+let follower: MemoryStore;
+let copy: ClusterCopy;
+let changes: CopyChange[];
+
+const putBlock = (value: Block) => store.put(keys.block(value.cidr), encodeObject(blockKind, value));
+const putPool = (value: Pool) => store.put(keys.pool(value.name), encodeObject(poolKind, value));
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate);
+}
+
+async function open(): Promise<void> {
+  follower = server.connect();
+  copy = openClusterCopy({ store: follower, keys, log: silentLog });
+  changes = [];
+  copy.onChange((change) => changes.push(change));
+  await copy.synced;
+}
+
+beforeEach(() => {
+  server = createMemoryServer();
+  store = server.connect();
+});
+afterEach(() => copy.close());
+
+describe('a copy of the cluster', () => {
+  test('takes no pool and no block of everything, of loopback or multicast', async () => {
+    const forge = (key: string, text: string, cidr: string, by: string): Promise<number> =>
+      store.put(key, text.replace(JSON.stringify(cidr), JSON.stringify(by)));
+    const good = { pool: pool('web', '10.1.0.0/16'), block: block('10.1.0.0/26', 'a') };
+    await forge(keys.pool('web'), encodeObject(poolKind, good.pool), '10.1.0.0/16', '0.0.0.0/0');
+    for (const cidr of ['0.0.0.0/1', '127.0.0.0/26', '224.0.0.0/26'])
+      await forge(keys.block(cidr), encodeObject(blockKind, good.block), '10.1.0.0/26', cidr);
+    await open();
+    expect([copy.pools.size, copy.blocks.size, copy.blocksOf('a').length]).toEqual([0, 0, 0]);
+    expect(copy.unreadable.size).toBe(4);
+    expect([...copy.unreadable.values()].join()).toMatch(/loopback/);
+  });
+
+  test('lets a block lend nothing but its own addresses', async () => {
+    const loans = ['10.1.0.5', '10.1.0.64', '192.0.2.5'].map((address) => ({ address, node: 'b' }));
+    await putBlock(block('10.1.0.0/26', 'a', loans));
+    await open();
+    expect(copy.loansOf('b')).toEqual(['10.1.0.5']);
+  });
+
+  test('begins with what is there, and follows', async () => {
+    await putPool(pool('web', '10.1.0.0/16'));
+    await putBlock(block('10.1.0.64/26', 'a'));
+    await open();
+    expect([...copy.pools.keys()]).toEqual(['web']);
+    expect(copy.blocksOf('a')).toEqual(['10.1.0.64/26']);
+    expect(copy.connected).toBe(true);
+
+    await copy.reached(await putBlock(block('10.1.0.0/26', 'a')), patience());
+    expect(copy.blocksOf('a')).toEqual(['10.1.0.0/26', '10.1.0.64/26']);
+    expect([...changes.at(-1)!.blocks]).toEqual(['10.1.0.0/26']);
+  });
+
+  test('a block that changes hands is with one owner only', async () => {
+    await putBlock(block('10.1.0.0/26', 'a', [{ address: '10.1.0.9', node: 'c' }]));
+    await open();
+    expect(copy.loansOf('c')).toEqual(['10.1.0.9']);
+    await copy.reached(await putBlock(block('10.1.0.0/26', 'b')), patience());
+    expect([copy.blocksOf('a'), copy.blocksOf('b'), copy.loansOf('c')]).toEqual([[], ['10.1.0.0/26'], []]);
+  });
+
+  test('one’s own write counts at once, and older news about it are ignored', async () => {
+    await open();
+    follower.cut();
+    await putBlock(block('10.1.0.0/26', 'a'));
+    const value = block('10.1.0.0/26', 'b');
+    const revision = await putBlock(value);
+    copy.note(keys.block(value.cidr), value, revision);
+    expect(copy.blocksOf('b')).toEqual(['10.1.0.0/26']);
+    const seen: (readonly string[])[] = [];
+    copy.onChange(() => seen.push(copy.blocksOf('b')));
+    follower.restore();
+    await copy.reached(revision, patience());
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.every((blocks) => blocks.length === 1)).toBe(true);
+  });
+
+  test('what one has deleted oneself does not come back with older news', async () => {
+    await open();
+    follower.cut();
+    const key = keys.block('10.1.0.0/26');
+    const written = await putBlock(block('10.1.0.0/26', 'a'));
+    await store.delete(key);
+    copy.noteGone(key, written + 1);
+    const seen: number[] = [];
+    copy.onChange(() => seen.push(copy.blocks.size));
+    follower.restore();
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
+    expect(new Set(seen)).toEqual(new Set([0]));
+  });
+
+  test('a late word of one’s own write does not bring back what was deleted since', async () => {
+    await open();
+    const value = block('10.1.0.0/26', 'a');
+    const written = await putBlock(value);
+    await store.delete(keys.block(value.cidr));
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
+    copy.note(keys.block(value.cidr), value, written);
+    expect(copy.blocks.size).toBe(0);
+  });
+
+  test('a deletion is remembered until everything up to it was told, and no longer', () => {
+    const shelf = createShelf({ kind: poolKind, nameOf: ({ name }) => name });
+    shelf.drop('/web', 5);
+    shelf.settle(4);
+    expect(shelf.put('/web', pool('web', '10.1.0.0/16'), 3)).toBeUndefined();
+    shelf.settle(5);
+    expect(shelf.put('/web', pool('web', '10.1.0.0/16'), 3)).toBe('web');
+  });
+
+  test('an object that cannot be read is named, and what was known of it stays', async () => {
+    await putPool(pool('web', '10.1.0.0/16'));
+    await open();
+    await copy.reached(
+      await store.put(keys.pool('web'), '{"kind":"pool","version":1,"value":{"name":"web","cidr":"x"}}'),
+      patience(),
+    );
+    expect(copy.unreadable.get(keys.pool('web'))).toMatch(/value\./);
+    expect(copy.pools.get('web')?.value.cidr).toBe('10.1.0.0/16');
+    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
+    expect(copy.unreadable.size).toBe(0);
+  });
+
+  test('an object under another’s key is not believed', async () => {
+    await open();
+    const text = encodeObject(blockKind, block('10.1.0.0/26', 'a'));
+    await copy.reached(await store.put(keys.block('10.9.9.0/26'), text), patience());
+    expect(copy.blocks.size).toBe(0);
+    expect([...copy.unreadable.values()][0]).toMatch(/belongs to/);
+  });
+
+  test('the most particular pool around an address', async () => {
+    await putPool(pool('wide', '10.1.0.0/16'));
+    await putPool(pool('child', '10.1.128.0/17'));
+    await open();
+    expect(copy.poolAround('10.1.200.1')?.value.name).toBe('child');
+    expect(copy.poolAround('10.1.3.0/26')?.value.name).toBe('wide');
+    expect(copy.poolAround('10.2.0.1')).toBeUndefined();
+  });
+
+  test('a snapshot after compaction takes away what went meanwhile', async () => {
+    await putBlock(block('10.1.0.0/26', 'a'));
+    await putBlock(block('10.1.0.64/26', 'a'));
+    await open();
+    follower.cut();
+    await until(() => !copy.connected);
+    await store.delete(keys.block('10.1.0.0/26'));
+    const last = await putBlock(block('10.1.0.128/26', 'b'));
+    server.compact();
+    follower.restore();
+    await copy.reached(last, patience());
+    expect(copy.connected).toBe(true);
+    expect([...copy.blocks.keys()].sort()).toEqual(['10.1.0.128/26', '10.1.0.64/26']);
+  });
+
+  test('waiting ends with its signal', async () => {
+    await open();
+    const stop = new AbortController();
+    const waiting = copy.reached(1_000_000, stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+});

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { noTracer, type OpenSpan, type Tracer } from '@podwire/tracing';
+import type { PodNetwork } from '@podwire/pod-network';
+import { longestTimer, noFaults, silentLog, systemClock } from '@podwire/platform';
+import type { EventHub } from './events.js';
+import { readBootId } from './state/boot.js';
+import type { Clock, EmbeddedOptions, FaultPoints, Log } from './options.js';
+import type { Inventory } from './state/inventory.js';
+import type { Layers } from './layers.js';
+import type { SharedWork } from './shared-work.js';
+
+/** What every operation is given. */
+export interface Context {
+  readonly directory: string;
+  readonly network: PodNetwork;
+  readonly holder: string;
+  readonly netnsDirectory: string;
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly log: Log;
+  readonly tracer: Tracer;
+  readonly faults: FaultPoints;
+  readonly inventory: Inventory;
+  readonly events: EventHub;
+  readonly layers: Layers;
+  /** Creations under way, by the metadata of what is created: the same call again joins. */
+  readonly creations: SharedWork<string>;
+  /** Stops and removals under way, by id. */
+  readonly endings: SharedWork<void>;
+  /** Aborted: no more calls are taken. Sandboxes that are being made are taken back; all else goes on to its end. */
+  readonly closing: AbortSignal;
+  /** This process has let go of everything: that a connection ends does not mean that its other end does. */
+  readonly hasLetGo: () => boolean;
+}
+
+/** What one call of an operation carries. */
+export interface Work {
+  readonly signal: AbortSignal;
+  readonly span: OpenSpan;
+}
+
+export { noFaults, silentLog, systemClock };
+
+/** The options with their defaults. */
+export function settle(
+  options: EmbeddedOptions,
+): Omit<Context, 'inventory' | 'events' | 'layers' | 'creations' | 'endings' | 'closing' | 'hasLetGo'> {
+  return {
+    directory: options.directory,
+    network: options.network,
+    holder: options.holder,
+    netnsDirectory: options.netnsDirectory ?? '/run/netns',
+    bootId: readBootId(options.bootIdFile ?? '/proc/sys/kernel/random/boot_id'),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? randomBytes,
+    log: options.log ?? silentLog,
+    tracer: options.tracer ?? noTracer,
+    faults: options.faults ?? noFaults,
+  };
+}
+
+export const newId = (random: (bytes: number) => Uint8Array): string =>
+  Buffer.from(random(32)).toString('hex');
+
+/** Seconds as a call has them, as milliseconds that a timer can wait: at most 24 days. */
+export const toMilliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, longestTimer);
