@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /**
- * The test runner behind `npm test`: lint, unit and property tests, namespace tests, tests with real servers, and
- * whether the machine is as it was.
+ * The test runner behind `npm test`: lint, unit and property tests, namespace tests, tests with real servers, and a
+ * comparison of the machine's network before and after.
  *
  *   node scripts/test.mjs [--only lint|unit|ns|system|kubernetes] [--grep PATTERN] [FILE…]
  *
- * FILE is any part of a test file's path. The last line is `N passed, N failed`; the exit code is 0 only when
- * something passed and nothing failed.
+ * FILE is any part of a test file's path. `lint` and `unit` need neither root nor a build. The last line is
+ * `N passed, N failed`; the exit code is 0 only when at least one test passed and none failed.
  */
 import fs from 'node:fs';
 import os from 'node:os';
@@ -35,7 +35,10 @@ const phases = {
   kubernetes: ['The real Kubernetes', runKubernetes],
 };
 
-/** Its programs are built where they are missing, which takes five minutes and is done once for a machine. */
+/** Phases that run without root and cannot change the machine. */
+const harmless = new Set(['lint', 'unit']);
+
+/** Builds the Kubernetes programs first where they are missing: five minutes, once for each machine. */
 async function runKubernetes(context) {
   if (findTests(root, '.kubernetes.test.ts', context.files).length === 0) return [];
   const begin = (text) => console.log(`… ${text}`);
@@ -43,7 +46,7 @@ async function runKubernetes(context) {
   try {
     console.log(`✓ kube-apiserver and kubelet ${await buildKubernetes(begin)}`);
   } catch (error) {
-    // What has been tested before counts all the same.
+    // The phases before this one still count.
     const seconds = (performance.now() - since) / 1000;
     const counts = { passed: 0, failed: 1, skipped: 0, seconds };
     const result = {
@@ -71,9 +74,12 @@ function readOptions() {
   return { names: values.only === undefined ? all : [values.only], grep: values.grep, files: positionals };
 }
 
-/** Namespaces need root, and a test that misses its package must fail with what to install. */
+/** Network namespaces need root. A missing Debian package is reported with the command that installs it. */
 async function checkPrerequisites() {
-  if (process.getuid() !== 0) throw new SetupError('the tests make network namespaces and need root');
+  if (process.getuid() !== 0)
+    throw new SetupError(
+      'these tests create network namespaces and need root; without root: npm run test:unit',
+    );
   const missing = await missingPackages(packagesFor.test);
   if (missing?.length > 0)
     throw new SetupError(`packages are missing; run: apt-get install ${missing.join(' ')}`);
@@ -85,7 +91,7 @@ async function runPhases({ names, grep, files }) {
   const mark = `PODWIRE_TEST_RUN=${process.pid}-${Date.now()}`;
   const [name, value] = mark.split('=');
   const context = { root, grep, files, temporary, env: { [name]: value, TMPDIR: scratch } };
-  const touchesMachine = names.some((each) => each !== 'lint');
+  const touchesMachine = names.some((each) => !harmless.has(each));
   if (touchesMachine) await checkPrerequisites();
   const before = touchesMachine ? takeMachineState() : undefined;
   const results = [];
@@ -94,7 +100,7 @@ async function runPhases({ names, grep, files }) {
     showPhase(title);
     results.push(...(await run(context)));
   }
-  // The look at the machine does not make a run of tests by itself.
+  // Comparing the machine alone is not a test run.
   if (before === undefined || results.length === 0) return results;
   showPhase('The machine afterwards');
   return [...results, ...(await checkAftermath(before, { mark, temporary: scratch }))];

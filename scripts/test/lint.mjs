@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { forEachBounded, runNode } from './children.mjs';
 import { showResult } from './show.mjs';
+import { findCommandFaults } from './contributing.mjs';
 import { findRepositoryFaults } from './repository.mjs';
 
 const checks = [
@@ -24,10 +25,10 @@ async function runCheck(root, [name, program, ...parameters]) {
   return toResult(name, code === 0, output, seconds);
 }
 
-function checkRepository(root) {
+function checkFaults(name, findFaults, root) {
   const since = performance.now();
-  const faults = findRepositoryFaults(root);
-  return toResult('repository', faults.length === 0, faults.join('\n'), (performance.now() - since) / 1000);
+  const faults = findFaults(root);
+  return toResult(name, faults.length === 0, faults.join('\n'), (performance.now() - since) / 1000);
 }
 
 const toResult = (name, good, output, seconds) => {
@@ -39,5 +40,9 @@ const toResult = (name, good, output, seconds) => {
 
 export async function runLint({ root }) {
   const results = await forEachBounded(checks, 2, (check) => runCheck(root, check));
-  return [...results, checkRepository(root)];
+  return [
+    ...results,
+    checkFaults('repository', findRepositoryFaults, root),
+    checkFaults('commands of CONTRIBUTING.md', findCommandFaults, root),
+  ];
 }

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findCommandFaults, readCommands } from './contributing.mjs';
 import { compareNetwork, findProcesses, leftNamespaces } from './machine.mjs';
 import { runNodeFiles } from './node-files.mjs';
 import { findRepositoryFaults } from './repository.mjs';
@@ -219,5 +220,38 @@ describe('findRepositoryFaults', () => {
     lay();
     damage();
     expect(findRepositoryFaults(root).join('\n')).toMatch(message);
+  });
+});
+
+describe('findCommandFaults', () => {
+  const lay = (block) => {
+    write('package.json', JSON.stringify({ scripts: { lint: 'x' } }));
+    write('CONTRIBUTING.md', `# C\n\n\`\`\`sh\n${block}\n\`\`\`\n`);
+  };
+
+  it('reads the program, its parameters and the mark of each command', () => {
+    const text = "```sh\nsudo A=1 x\nnode x.mjs 'two words'   # [root] why\n```\n";
+    expect(readCommands(text).map(({ words, mark }) => [words, mark])).toEqual([
+      [['A=1', 'x'], undefined],
+      [['node', 'x.mjs', 'two words'], 'root'],
+    ]);
+  });
+
+  it('executes what has no mark', () => {
+    write('good.mjs', '');
+    write('bad.mjs', 'process.exitCode = 3;');
+    lay('node good.mjs');
+    expect(findCommandFaults(root)).toEqual([]);
+    lay('node bad.mjs');
+    expect(findCommandFaults(root).join()).toMatch(/exit code 3/);
+  });
+
+  it('only looks whether marked commands exist', () => {
+    lay('sudo npm run lint   # [root] all');
+    expect(findCommandFaults(root)).toEqual([]);
+    lay('npm run gone   # [minutes] all');
+    expect(findCommandFaults(root).join()).toMatch(/does not exist/);
+    lay('npm run lint   # [new] all');
+    expect(findCommandFaults(root).join()).toMatch(/unknown mark/);
   });
 });

@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+/**
+ * Packs every public package as npm would publish it, and checks what is in it.
+ *
+ *   node scripts/release.mjs [--dry-run] [--to DIRECTORY]
+ *
+ * With --dry-run the archives go into a temporary directory. Without it they stay in DIRECTORY (`release`), for
+ * `npm publish FILE`: publishing is left to a person.
+ */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { findPackageFaults } from './release/contents.mjs';
+import { runOrFail } from './setup/run.mjs';
+import { SetupError } from './setup/show.mjs';
+
+const root = path.resolve(import.meta.dirname, '..');
+const readManifest = (folder) => JSON.parse(fs.readFileSync(path.join(root, folder, 'package.json'), 'utf8'));
+
+/** npm takes a licence only out of the package's own folder; the repository has one for all. */
+async function withLicense(folders, work) {
+  const missing = folders
+    .map((folder) => path.join(root, folder, 'LICENSE'))
+    .filter((file) => !fs.existsSync(file));
+  try {
+    for (const file of missing) fs.copyFileSync(path.join(root, 'LICENSE'), file);
+    return await work();
+  } finally {
+    for (const file of missing) fs.rmSync(file, { force: true });
+  }
+}
+
+/** One call for all packages; npm answers with the files of each. */
+async function pack(folders, directory) {
+  const workspaces = folders.flatMap((folder) => ['--workspace', folder]);
+  const parameters = ['pack', '--json', '--ignore-scripts', '--pack-destination', directory, ...workspaces];
+  return JSON.parse(await runOrFail('npm', parameters, { cwd: root }));
+}
+
+async function release(directory) {
+  const { version, workspaces } = readManifest('.');
+  const changelog = fs.readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8');
+  const folders = workspaces.filter((folder) => !readManifest(folder).private);
+  const packed = await withLicense(folders, () => pack(folders, directory));
+  const faults = folders.flatMap((folder) => {
+    const manifest = readManifest(folder);
+    const files = packed.find(({ name }) => name === manifest.name)?.files.map((file) => file.path) ?? [];
+    return findPackageFaults(manifest, files, version);
+  });
+  if (!/^## \[Unreleased\]$/m.test(changelog)) faults.push('CHANGELOG.md has no section [Unreleased]');
+  if (faults.length > 0) throw new SetupError(faults.join('\n'));
+  const bytes = packed.reduce((sum, { size }) => sum + size, 0);
+  console.log(
+    `✓ ${packed.length} packages of version ${version}, ${Math.round(bytes / 1024)} KiB: ${directory}`,
+  );
+}
+
+function readOptions() {
+  const options = {
+    'dry-run': { type: 'boolean', default: false },
+    to: { type: 'string', default: 'release' },
+  };
+  const { values } = parseArgs({ options });
+  return { isDryRun: values['dry-run'], directory: path.resolve(values.to) };
+}
+
+try {
+  const { isDryRun, directory } = readOptions();
+  const target = isDryRun ? fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-release-')) : directory;
+  try {
+    fs.mkdirSync(target, { recursive: true });
+    await release(target);
+  } finally {
+    if (isDryRun) fs.rmSync(target, { recursive: true });
+  }
+} catch (error) {
+  const isClear = error instanceof SetupError || error.code?.startsWith('ERR_PARSE_ARGS');
+  console.error(isClear ? error.message : error);
+  process.exitCode = 1;
+}
