@@ -9,6 +9,7 @@ import { findRepositoryFaults } from './repository.mjs';
 const checks = [
   ['eslint', 'node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.'],
   ['prettier', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
+  ['spelling', 'node_modules/cspell/bin.mjs', 'lint', '--no-progress', '--no-summary'],
   [
     'dependency arrows',
     'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',

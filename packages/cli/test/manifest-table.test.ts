@@ -1,14 +1,26 @@
-/** The table of fields in docs/without-kubernetes.md says what the reader of manifests does. */
+/** The list of fields in docs/without-kubernetes.md says what the reader of manifests does. */
 import fs from 'node:fs';
 import { readManifests } from '@podwire/podlet/manifest';
 import { describe, expect, test } from 'vitest';
 import { checkoutFile } from '../src/checkout.js';
 
 const page = fs.readFileSync(checkoutFile('docs/without-kubernetes.md'), 'utf8');
-const rows = page
-  .split('\n')
-  .filter((line) => /^\| `(metadata|spec)/.test(line))
-  .map((line) => line.split('|').map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1]!)));
+
+const namesIn = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+
+/** The items `- \`spec.x\`` of the page, each with its supported, ignored and refused fields. */
+const objects = [...page.matchAll(/^- `((?:metadata|spec)[^`]*)`\n((?: {2}.*\n)+)/gm)].map(
+  ([, place, items]) => {
+    const fieldsOf = (kind: string): string[] =>
+      namesIn(new RegExp(`^  - ${kind}:([^]*?)(?=^  - |$(?![^]))`, 'm').exec(items!)?.[1] ?? '');
+    return {
+      place: place!,
+      supported: fieldsOf('Supported'),
+      ignored: fieldsOf('Accepted and ignored'),
+      refused: fieldsOf('Refused'),
+    };
+  },
+);
 
 /** What the reader says of a field, whatever its value. */
 function complaintsAbout(place: string, field: string): string[] {
@@ -37,21 +49,22 @@ function complaintsAbout(place: string, field: string): string[] {
 const isRefused = (messages: readonly string[]): boolean =>
   messages.some((message) => /^(unknown field|is not supported)/.test(message));
 
-test('there is a table', () => {
-  expect(rows.map((cells) => cells[1]![0])).toContain('spec.volumes[0]');
+test('the page lists fields, and the reader refuses a misspelt one', () => {
+  expect(objects.map(({ place }) => place)).toContain('spec.volumes[0]');
+  expect(objects.every(({ supported }) => supported.length > 0)).toBe(true);
+  expect(objects.find(({ place }) => place === 'spec.volumes[0]')!.refused).toContain('image');
   expect(isRefused(complaintsAbout('spec', 'hostNetwrk'))).toBe(true);
 });
 
-describe.each(rows.map((cells) => [cells[1]![0]!, cells] as const))('%s', (place, cells) => {
-  const [, , supported = [], ignored = [], refused = []] = cells;
-  test('supported', () => {
+describe.each(objects)('$place', ({ place, supported, ignored, refused }) => {
+  test('the reader knows the supported fields', () => {
     // A wrong value is complained about; the field itself is known.
     expect(supported.filter((field) => isRefused(complaintsAbout(place, field)))).toEqual([]);
   });
-  test('accepted and ignored', () => {
+  test('the reader accepts the ignored fields without a word', () => {
     expect(ignored.flatMap((field) => complaintsAbout(place, field))).toEqual([]);
   });
-  test('refused, with a reason', () => {
+  test('the reader refuses the refused fields with a reason', () => {
     expect(refused.filter((field) => !isRefused(complaintsAbout(place, field)))).toEqual([]);
   });
 });
