@@ -54,7 +54,7 @@ test('wall clocks jump a day', { timeout: 120_000 }, async (t) => {
       await whileChurning(cluster.nodes, (more) => more(5));
     }
     await watch.stop();
-    const absences = watch.changes().filter(({ key }) => key.startsWith(keys.absence('')));
+    const absences = watch.changes().filter(({ key }) => key.startsWith(keys.unreachable('')));
     assert.deepEqual(
       absences.filter(({ value }) => value !== undefined),
       [],
@@ -64,7 +64,7 @@ test('wall clocks jump a day', { timeout: 120_000 }, async (t) => {
 
   await t.test('the leader’s jumps while a node is absent: it is not released early', async () => {
     const observed = async (): Promise<number> => {
-      const absence = (await readStore(cluster.etcd)).absences.get('n3');
+      const absence = (await readStore(cluster.etcd)).unreachable.get('n3');
       return absence?.value.observed ?? -1;
     };
     await three.agent.kill9();
@@ -79,7 +79,10 @@ test('wall clocks jump a day', { timeout: 120_000 }, async (t) => {
     assert.ok([...blocks.values()].some(({ value }) => value.node === 'n3'));
     setWall(one, 0);
     await three.agent.start();
-    await eventually('its absence is over', async () => !(await readStore(cluster.etcd)).absences.has('n3'));
+    await eventually(
+      'its absence is over',
+      async () => !(await readStore(cluster.etcd)).unreachable.has('n3'),
+    );
     await assertConverged(cluster, cluster.nodes);
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
-import { absenceKind, blockKind } from '@podwire/cluster-state';
+import { unreachableKind, blockKind } from '@podwire/cluster-state';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { eventually } from '@podwire/testkit';
 import { startChurn } from './scene/churn.js';
@@ -20,9 +20,9 @@ const lies = (address: string, cidrs: readonly string[]): boolean =>
 
 /** Milliseconds since the epoch from when on the node may be thought to have vanished. */
 function vanishesAt(changes: readonly Change[], node: string, vanishAfter: number): number {
-  const found = changes.find(({ key, value }) => key === keys.absence(node) && value !== undefined);
+  const found = changes.find(({ key, value }) => key === keys.unreachable(node) && value !== undefined);
   assert.ok(found, 'its absence was noted');
-  return decodeObject(absenceKind, found.key, found.value!).since + vanishAfter;
+  return decodeObject(unreachableKind, found.key, found.value!).since + vanishAfter;
 }
 
 /** Blocks of the node that became nobody's or another's, in order. */
@@ -70,7 +70,7 @@ describe('the cable of a node is pulled', { timeout: 180_000 }, () => {
     const churn = startChurn(three, 2);
     await churn.more(2);
     await three.host.cut();
-    await eventually('n3 is absent', async () => (await readStore(cluster.etcd)).absences.has('n3'));
+    await eventually('n3 is absent', async () => (await readStore(cluster.etcd)).unreachable.has('n3'));
     await churn.more(30);
     await three.host.restore();
     await untilReported(three);
@@ -82,7 +82,10 @@ describe('the cable of a node is pulled', { timeout: 180_000 }, () => {
       blocks.every((cidr) => now.includes(cidr)),
       now.join(' '),
     );
-    await eventually('its absence is over', async () => !(await readStore(cluster.etcd)).absences.has('n3'));
+    await eventually(
+      'its absence is over',
+      async () => !(await readStore(cluster.etcd)).unreachable.has('n3'),
+    );
     await assertConverged(cluster, cluster.nodes);
     for (const each of three.pods) await three.del(each);
   });

@@ -144,7 +144,7 @@ function addState(registry: Registry, sources: MetricsSources): void {
   });
 }
 
-function addCluster(registry: Registry, { addressing, copy, peers, registration }: ClusterMember): void {
+function addCluster(registry: Registry, { addressing, cache, peers, registration }: ClusterMember): void {
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
       name,
@@ -155,7 +155,7 @@ function addCluster(registry: Registry, { addressing, copy, peers, registration 
       },
     });
   };
-  gauge('podwire_store_connected', '1 when the store answers.', () => Number(copy.connected));
+  gauge('podwire_store_connected', '1 when the store answers.', () => Number(cache.connected));
   gauge('podwire_node_registered', '1 when the node is present in the cluster.', () =>
     Number(registration.standing.kind === 'registered'),
   );
@@ -180,7 +180,7 @@ function addCluster(registry: Registry, { addressing, copy, peers, registration 
     registers: [registry],
     collect() {
       this.reset();
-      for (const { state } of addressing.holdings()) this.inc({ state });
+      for (const { state } of addressing.affinities()) this.inc({ state });
     },
   });
 }

@@ -159,7 +159,7 @@ async function openWorld(
   // Only here: a node that is alone has no use for it in its memory.
   const { createNodeAddressing } = await import('@podwire/cluster-ipam');
   const { createController } = await import('@podwire/controller');
-  const { openClusterCopy } = await import('@podwire/cluster-state');
+  const { openClusterCache } = await import('@podwire/cluster-state');
   const { openStore, plainEndpoints } = await import('@podwire/store');
   const plain = plainEndpoints(cluster.store);
   if (plain.length > 0) log.warn({ endpoints: plain }, plainWarning);
@@ -180,7 +180,7 @@ async function openWorld(
         storeAddresses: followStoreAddresses(endpointsOf(cluster.store), { clock: systemClock, log }),
         readAddresses: () => readKernelAddresses(connection),
         readLinkState: (link) => describeLinkState(connection, link),
-        openCopy: openClusterCopy,
+        openCache: openClusterCache,
         createAddressing: createAddressing ?? createNodeAddressing,
         createController,
         ...bgp,

@@ -15,7 +15,7 @@ export interface ApplyOptions {
 }
 
 /**
- * Writes what is not there yet: ledgers, blocks, then pools. Each object only where nothing is, so that cut off at any point the
+ * Writes what is not there yet: allocationRecords, blocks, then pools. Each object only where nothing is, so that cut off at any point the
  * same import goes on where it was.
  * @returns how many objects were written
  * @throws PodwireError IMPORT_INVALID, before anything is written; STORE_CONFLICT when others wrote meanwhile; STORE_UNAVAILABLE

@@ -5,7 +5,7 @@ import {
   readCalicoDump,
   readImportState,
 } from '@podwire/calico-import';
-import { type Block, blockKind, ledgerKind, poolKind } from '@podwire/cluster-state';
+import { type Block, blockKind, allocationRecordKind, poolKind } from '@podwire/cluster-state';
 import { createPool } from '@podwire/cluster-ipam/operations';
 import { systemClock } from '@podwire/platform';
 import { decodeObject, encodeObject, type Store } from '@podwire/store';
@@ -44,8 +44,10 @@ describe('an import', () => {
     const get = async (key: string) => (await store.get(key))?.value ?? '';
     expect(decodeObject(poolKind, 'p', await get(keys.pool('p')))).toEqual(plan.pools[0]);
     expect(decodeObject(blockKind, 'b', await get(keys.block('10.0.0.0/26')))).toEqual(plan.blocks[0]);
-    for (const ledger of plan.ledgers)
-      expect(decodeObject(ledgerKind, 'l', await get(keys.ledger(ledger.cidr, ledger.node)))).toEqual(ledger);
+    for (const ledger of plan.allocationRecords)
+      expect(
+        decodeObject(allocationRecordKind, 'l', await get(keys.allocationRecord(ledger.cidr, ledger.node))),
+      ).toEqual(ledger);
     // Pools that others make depend on it.
     expect(await get(keys.poolsGeneration)).not.toBe('');
   });
@@ -105,7 +107,7 @@ describe('an import', () => {
       loans: [],
     };
     await store.put(keys.block(block.cidr), encodeObject(blockKind, block));
-    await store.put(keys.ledger('10.0.0.0/26', 'n1'), 'nonsense');
+    await store.put(keys.allocationRecord('10.0.0.0/26', 'n1'), 'nonsense');
     const before = await contents(store);
     const plan = await planFor(store);
     const errors = remarksOf(plan, 'error');
@@ -137,7 +139,7 @@ describe('an import', () => {
     if (block === undefined) throw new Error('no block');
     const adopted: Block = { ...block, instance: 'boot-1', loans: [] };
     await store.put(keys.block(block.cidr), encodeObject(blockKind, adopted));
-    await store.delete(keys.ledger(block.cidr, 'n2'));
+    await store.delete(keys.allocationRecord(block.cidr, 'n2'));
     const again = await planFor(store);
     expect(remarksOf(again, 'error')).toEqual([]);
     expect(again.creations).toEqual([]);

@@ -26,7 +26,7 @@ describe('blocks', () => {
       { cidr: '10.0.0.0/26', node: 'n1', state: 'confirmed', claimedAt, loans: [] },
     ]);
     const since = Date.parse('2024-05-06T07:08:09.123Z');
-    expect(made.ledgers).toEqual([
+    expect(made.allocationRecords).toEqual([
       {
         cidr: '10.0.0.0/26',
         node: 'n1',
@@ -51,7 +51,7 @@ describe('blocks', () => {
       crdBlock('fd00::40/122', 'host:n1', [{ ordinal: 63, ...web }]),
       crdBlock('10.9.0.7/32', 'host:n1', [{ ordinal: 0, ...web }]),
     ]);
-    expect(made.ledgers.flatMap(({ entries }) => entries.map(({ address }) => address))).toEqual([
+    expect(made.allocationRecords.flatMap(({ entries }) => entries.map(({ address }) => address))).toEqual([
       'fd00::7f',
       '10.9.0.7',
     ]);
@@ -71,7 +71,9 @@ describe('blocks', () => {
       { address: '10.0.0.3', node: 'n3' },
       { address: '10.0.0.20', node: 'n2' },
     ]);
-    expect(made.ledgers.map(({ node, entries }) => [node, entries.map(({ address }) => address)])).toEqual([
+    expect(
+      made.allocationRecords.map(({ node, entries }) => [node, entries.map(({ address }) => address)]),
+    ).toEqual([
       ['n1', ['10.0.0.5']],
       ['n2', ['10.0.0.20']],
       ['n3', ['10.0.0.3']],
@@ -88,7 +90,7 @@ describe('blocks', () => {
     expect(made.blocks).toEqual([
       { cidr: '10.0.0.0/26', state: 'confirmed', claimedAt, loans: [{ address: '10.0.0.5', node: 'n1' }] },
     ]);
-    expect(made.ledgers).toHaveLength(1);
+    expect(made.allocationRecords).toHaveLength(1);
   });
 
   it('leave out tunnels, what Windows reserves, and what cools down', () => {
@@ -102,7 +104,7 @@ describe('blocks', () => {
         { ordinal: 4, ...web, releasedAt: '2024-05-06T07:08:09Z' },
       ]),
     ]);
-    expect(made.ledgers).toEqual([]);
+    expect(made.allocationRecords).toEqual([]);
     expect(remarksOf(made, 'note').slice(0, 4)).toEqual([
       'block 10.0.0.0/26: 10.0.0.0: address of a tunnel (vxlanTunnelAddress): left out, nodes get new ones',
       'block 10.0.0.0/26: 10.0.0.1: address of a tunnel (ipipTunnelAddress): left out, nodes get new ones',
@@ -173,7 +175,7 @@ describe('blocks', () => {
       ['10.0.0.32/28', 'n1', 1],
       ['10.0.0.48/28', 'n1', 0],
     ]);
-    expect(made.ledgers.map(({ cidr, node }) => `${cidr} ${node}`)).toEqual([
+    expect(made.allocationRecords.map(({ cidr, node }) => `${cidr} ${node}`)).toEqual([
       '10.0.0.0/28 n1',
       '10.0.0.32/28 n2',
     ]);
@@ -195,7 +197,7 @@ describe('blocks', () => {
         ),
       ]);
     const made = huge('');
-    expect(made.ledgers[0]?.entries).toHaveLength(4_096);
+    expect(made.allocationRecords[0]?.entries).toHaveLength(4_096);
     expect(remarksOf(made, 'error')).toEqual([]);
     expect(remarksOf(huge('x'.repeat(100)), 'error')).toEqual([
       'ledger of n1 for 10.0.0.0/20: a new ledger: is too long',
@@ -233,7 +235,7 @@ describe('addresses of nobody that is known', () => {
       pool4,
       crdBlock('10.0.0.0/26', 'host:n1', [{ ordinal: 1, handle: 'manual' }, { ordinal: 2 }]),
     ]);
-    expect(made.ledgers[0]?.entries.map(({ address, owner }) => `${address} ${owner}`)).toEqual([
+    expect(made.allocationRecords[0]?.entries.map(({ address, owner }) => `${address} ${owner}`)).toEqual([
       '10.0.0.1 manual',
       '10.0.0.2 calico/10.0.0.2',
     ]);
@@ -290,7 +292,7 @@ describe('what Calico itself has wrong', () => {
       ]),
       endpoint('web-1', 'n1', '10.0.0.1'),
     ]);
-    expect(made.ledgers[0]?.entries).toHaveLength(2);
+    expect(made.allocationRecords[0]?.entries).toHaveLength(2);
     expect(remarksOf(made, 'warning')).toEqual([
       'addresses: 1 are allocated and no pod has them (leaked); taken over as in use, free them with `podwire ipam release`: 10.0.0.2 (default/gone)',
     ]);
@@ -306,7 +308,7 @@ describe('what Calico itself has wrong', () => {
       endpoint('outside', 'n2', '192.0.2.1'),
     ]);
     expect(made.blocks[0]?.loans).toEqual([{ address: '10.0.0.2', node: 'n2' }]);
-    expect(made.ledgers.map(({ node, entries }) => `${node} ${entries[0]?.address}`)).toEqual([
+    expect(made.allocationRecords.map(({ node, entries }) => `${node} ${entries[0]?.address}`)).toEqual([
       'n1 10.0.0.1',
       'n2 10.0.0.2',
     ]);

@@ -85,8 +85,8 @@ describe('what was imported', () => {
     await adopt('10.0.0.0/26', 'n1');
     await releaseNode(access(), 'n2', {}, signal);
     await releaseNode(access(), 'n3', {}, signal);
-    const { blocks, ledgers } = await readCluster(access(), signal);
+    const { blocks, allocationRecords } = await readCluster(access(), signal);
     expect([...blocks.values()].map(({ value }) => [value.cidr, value.loans])).toEqual([['10.0.0.0/26', []]]);
-    expect(ledgers.map(({ value }) => value.node)).toEqual(['n1']);
+    expect(allocationRecords.map(({ value }) => value.node)).toEqual(['n1']);
   });
 });

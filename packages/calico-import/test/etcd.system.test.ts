@@ -80,7 +80,7 @@ describe('a datastore of Calico in etcd', () => {
     const plan = await planFor(await etcd.control(['get', '--prefix', '/calico/', '-w', 'json']));
     assert.equal(await applyImport(plan, { store, clock: systemClock, signal }), 2 + 12 + 12 + 3);
     const access = { store, keys, clock: systemClock };
-    const { pools, blocks, ledgers, unreadable } = await readCluster(access, signal);
+    const { pools, blocks, allocationRecords, unreadable } = await readCluster(access, signal);
     assert.deepEqual(unreadable, []);
     assert.deepEqual(
       [...pools.values()].map(({ value }) => [value.name, value.encapsulation, value.natOutgoing]),
@@ -92,7 +92,7 @@ describe('a datastore of Calico in etcd', () => {
     assert.equal(blocks.size, 12);
     const loans = [...blocks.values()].flatMap(({ value }) => value.loans);
     assert.deepEqual(new Set(loans.map(({ node }) => node)), new Set(nodes));
-    const addresses = ledgers.flatMap(({ value }) => value.entries.map(({ address }) => address));
+    const addresses = allocationRecords.flatMap(({ value }) => value.entries.map(({ address }) => address));
     assert.equal(new Set(addresses).size, 48);
     const { findings } = await checkCluster(access, { settle: 10 }, signal);
     const wrong = findings.filter(

@@ -224,7 +224,9 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
           ),
         ]);
         expect(remarksOf(made, 'error')).toEqual([]);
-        const inBooks = made.ledgers.flatMap(({ entries }) => entries.map(({ address }) => address));
+        const inBooks = made.allocationRecords.flatMap(({ entries }) =>
+          entries.map(({ address }) => address),
+        );
         expect(new Set(inBooks).size).toBe(inBooks.length);
         const isReserved = (address: string, cidr: string) =>
           [address, cidr].some((each) => made.pools[0]?.reserved.includes(each));
@@ -234,7 +236,9 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
             expect(inBooks.includes(address) || isReserved(address, cidrs[index] ?? '')).toBe(true);
           }
         for (const { cidr, node, loans } of made.blocks)
-          for (const ledger of made.ledgers.filter((each) => each.cidr === cidr && each.node !== node))
+          for (const ledger of made.allocationRecords.filter(
+            (each) => each.cidr === cidr && each.node !== node,
+          ))
             for (const { address } of ledger.entries)
               expect(loans).toContainEqual({ address, node: ledger.node });
       }),

@@ -4,9 +4,9 @@ import {
   blockKind,
   completePool,
   keysBelow,
-  openClusterCopy,
+  openClusterCache,
   poolKind,
-  presenceKind,
+  nodeLeaseKind,
 } from '@podwire/cluster-state';
 import { createNodeAddressing } from '@podwire/cluster-ipam';
 import { createIpam } from '@podwire/ipam';
@@ -29,12 +29,12 @@ for (let n = 0; n < taken; n++) {
   await store.put(keys.block(cidr), encodeObject(blockKind, block));
 }
 const presence = { node: 'bench', instance: 'i', since: 1 };
-await store.put(keys.presence('bench'), encodeObject(presenceKind, presence));
+await store.put(keys.nodeLease('bench'), encodeObject(nodeLeaseKind, presence));
 
-const copyStart = performance.now();
-const copy = openClusterCopy({ store, keys, log: silentLog });
-await copy.synced;
-console.log(`copy of ${taken} blocks: ${(performance.now() - copyStart).toFixed(0)} ms`);
+const cacheStart = performance.now();
+const cache = openClusterCache({ store, keys, log: silentLog });
+await cache.synced;
+console.log(`cache of ${taken} blocks: ${(performance.now() - cacheStart).toFixed(0)} ms`);
 
 let file;
 const start = performance.now();
@@ -44,13 +44,13 @@ const addressing = createNodeAddressing({
   labels: {},
   store,
   keys,
-  copy,
-  holdings: { read: () => file, write: (next) => void (file = next) },
+  cache,
+  savedState: { read: () => file, write: (next) => void (file = next) },
   clock: systemClock,
   random: randomBytes,
   faults: noFaults,
   log: silentLog,
-  trustFor: 60_000,
+  fenceAfter: 60_000,
   reportEvery: 1_000,
 });
 const ipam = createIpam({ pools: [], clock: Date.now, coolDown: 0, blockSource: addressing.source(network) });
@@ -79,10 +79,10 @@ const addStart = performance.now();
 for (let n = 0; n < pods; n++) {
   const owner = `podwire,${n},eth0`;
   const [lease] = ipam.allocate({ owner });
-  addressing.requireTrust();
+  addressing.requireUnfenced();
   addressing.noteUsed({ address: lease.address, owner, since: lease.since });
 }
 console.log(`allocate + note: ${(((performance.now() - addStart) * 1000) / pods).toFixed(1)} µs each`);
 await addressing.stop();
-await copy.close();
+await cache.close();
 await store.close();

@@ -25,7 +25,7 @@ export interface Background {
 }
 
 export interface BackgroundParts {
-  /** Whether the copy has been filled. */
+  /** Whether the cache has been filled. */
   readonly isSynced: () => boolean;
   /** What waits to be written into workloads. */
   readonly assignments: Assignment[];

@@ -34,7 +34,7 @@ const tooLate = (uncertain: boolean): Error => unavailable('the store did not an
 
 /**
  * Refused ones teach what is there now; doubtful ones are looked into by whoever comes next.
- * @returns the revision; undefined when a condition did not hold (the copy knows why then)
+ * @returns the revision; undefined when a condition did not hold (the cache knows why then)
  * @throws as the store does
  */
 export async function writeAll(

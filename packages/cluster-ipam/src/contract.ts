@@ -1,6 +1,6 @@
 /** The node's side of a cluster's addresses: which blocks it owns, ahead of need, and what it tells about them. */
 import type { Prefix } from '@podwire/addresses';
-import type { ClusterCopy, Keys, LedgerEntry } from '@podwire/cluster-state';
+import type { ClusterCache, Keys, Allocation } from '@podwire/cluster-state';
 import type { BlockSource, Ipam, PoolSpec } from '@podwire/ipam';
 import type { Clock, FaultPoints, Log } from '@podwire/platform';
 import type { BlockIndex } from './claims/block-index.js';
@@ -10,47 +10,47 @@ import type { Store } from '@podwire/store';
  * What the node knows of its own blocks without the store: written to disk on every change, so that an agent that starts while
  * the store is away can go on. Lives and dies with the boot, as the pods' networks do.
  */
-export interface HoldingsFile {
+export interface SavedState {
   /** Since 2 `lending` is everything that is lent; before, only what was on its way. */
   readonly version: 1 | 2;
   readonly node: string;
   readonly instance: string;
-  readonly holdings: readonly Holding[];
+  readonly affinities: readonly BlockAffinity[];
   /** Pools as they were when last seen, to go on with. JSON of the cluster's pool objects. */
   readonly pools: readonly unknown[];
   /** Addresses in imported blocks that are in use by somebody who is not among the endpoint records. */
-  readonly imported?: readonly LedgerEntry[];
+  readonly imported?: readonly Allocation[];
   /**
    * What of the node's blocks is lent or may be, some of it perhaps still on its way to the store. It is here before the borrower
    * can know of it, and is handed out again only when the store says that it is not lent.
    */
-  readonly lending?: readonly Lending[];
+  readonly lent?: readonly LentAddress[];
   /** Blocks with a report that may still be on its way to the store: they are reported again. Absent in older files. */
   readonly uncertainReports?: readonly string[];
   /** Peers and their blocks are not needed: their routes are in the kernel and stay. */
   /** Milliseconds since the epoch: when the store last confirmed that all this is so. */
   readonly confirmedAt: number;
   /** Milliseconds that the node counted on then, which is what the store knows of it. Absent in older files. */
-  readonly trustFor?: number;
+  readonly fenceAfter?: number;
 }
 
 /** An address of a block of this node, for another node. */
-export interface Lending {
+export interface LentAddress {
   readonly address: string;
   readonly node: string;
   readonly block: string;
 }
 
-export interface Holding {
+export interface BlockAffinity {
   /** A block; or a single address (`/32`, `/128`) that another node has lent. */
   readonly cidr: string;
   readonly state: 'pending' | 'confirmed' | 'pendingDeletion';
 }
 
 /** Where the file is kept. @throws PodwireError RECORD_IO */
-export interface HoldingsStore {
-  read(): HoldingsFile | undefined;
-  write(file: HoldingsFile): void;
+export interface SavedStateStore {
+  read(): SavedState | undefined;
+  write(file: SavedState): void;
 }
 
 export interface NodeAddressingOptions {
@@ -60,8 +60,8 @@ export interface NodeAddressingOptions {
   readonly labels: Readonly<Record<string, string>>;
   readonly store: Store;
   readonly keys: Keys;
-  readonly copy: ClusterCopy;
-  readonly holdings: HoldingsStore;
+  readonly cache: ClusterCache;
+  readonly savedState: SavedStateStore;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly faults: FaultPoints;
@@ -70,13 +70,13 @@ export interface NodeAddressingOptions {
    * Milliseconds without any confirmation by the store after which the node hands nothing out any more, since the controller
    * may give its blocks to others after that time. Both clocks are asked: the monotonic one and the wall.
    */
-  readonly trustFor: number;
+  readonly fenceAfter: number;
   /** Milliseconds between reports of what is in use; several changes travel together. */
   readonly reportEvery: number;
   readonly timing?: Partial<Timing>;
   /** What of the pools this node must not hand out, since others have it: no block that lies in one of these is claimed. */
   readonly taken?: () => readonly Prefix[];
-  /** Of the copy, when somebody else keeps it up to date: many nodes of one process may share one. Its `take` is called all the same. */
+  /** Of the cache, when somebody else keeps it up to date: many nodes of one process may share one. Its `take` is called all the same. */
   readonly index?: BlockIndex;
 }
 
@@ -84,7 +84,7 @@ export interface NodeAddressingOptions {
 export interface Timing {
   /** For one call to the store. 5 s. */
   readonly call: number;
-  /** Between two questions whether the store still knows the node and its blocks. A tenth of `trustFor`, 60 s at most. */
+  /** Between two questions whether the store still knows the node and its blocks. A tenth of `fenceAfter`, 60 s at most. */
   readonly confirmEvery: number;
   /** Between looks for blocks that are empty. 15 s. */
   readonly tidyEvery: number;
@@ -136,7 +136,7 @@ export interface AddressingStatus {
   readonly confirmedAt: number;
   /** Nothing is handed out: the store was not heard of for too long, or the name is another agent's. */
   readonly fenced: boolean;
-  readonly holdings: readonly Holding[];
+  readonly affinities: readonly BlockAffinity[];
   /** Reports that have not reached the store. */
   readonly unreported: number;
   /** What is wrong, in words with codes: blocks that were lost to others, objects that cannot be read. */
@@ -175,7 +175,7 @@ export interface NodeAddressing {
    */
   provide(need: Need, signal: AbortSignal): Promise<void>;
   /** Must be asked before every allocation. @throws PodwireError NODE_FENCED */
-  requireTrust(): void;
+  requireUnfenced(): void;
   /**
    * Whether a workload says anything about this pod; in memory, for every ADD. Only if so, {@link addressesFor} must be asked.
    */
@@ -196,10 +196,10 @@ export interface NodeAddressing {
   /** The pod is gone: its addresses are the workload's again, unless that is sticky. In the background. */
   noteUnassigned(network: string, pod: PodName): void;
   /** An address came into use or is free again: told to the store in the background. Never throws, never waits. */
-  noteUsed(entry: LedgerEntry): void;
+  noteUsed(entry: Allocation): void;
   noteFree(address: string): void;
   /** Everything that peers must route to this node: confirmed and pending blocks, and borrowed addresses. */
-  holdings(): readonly Holding[];
+  affinities(): readonly BlockAffinity[];
   /** Called after pools or holdings have changed. Returns how to stop. */
   onChange(listener: () => void): () => void;
   /** Writes out what is unreported, now. @throws PodwireError STORE_UNAVAILABLE */

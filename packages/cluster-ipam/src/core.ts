@@ -1,6 +1,6 @@
 /** What the rooms of node addressing share: the options, what the node has, and ways to say that something has changed. */
 import { type Address, containsAddress, parsePrefix, type Prefix } from '@podwire/addresses';
-import { type Block, blockKind, type LedgerEntry, type Pool, poolKind } from '@podwire/cluster-state';
+import { type Block, blockKind, type Allocation, type Pool, poolKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
 import { type Condition, decodeObject, type Item, type ObjectKind, type Revision } from '@podwire/store';
@@ -40,7 +40,7 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
   /** Blocks with a report that may still be on its way to the store, and the elapsed time when it was sent. */
   readonly uncertainReports: Map<string, number>;
   /** Addresses in use that an import has brought along, by address. */
-  readonly imported: Map<string, LedgerEntry>;
+  readonly imported: Map<string, Allocation>;
   /** Blocks that are being claimed now, and how that ends. */
   readonly claiming: Map<string, Promise<boolean>>;
   /** Aborts when the node is stopped. */
@@ -60,7 +60,7 @@ export interface Core extends Omit<NodeAddressingOptions, 'timing'> {
  */
 export function presenceCondition({ keys, node, presence }: Core): Condition {
   if (presence === undefined) throw notRegistered(node);
-  return { key: keys.presence(node), expect: presence };
+  return { key: keys.nodeLease(node), expect: presence };
 }
 
 export const notRegistered = (node: string): PodwireError =>
@@ -76,28 +76,28 @@ export function learn(
     const item = found[at];
     const isAsExpected = expect === 'absent' ? item === undefined : item?.revision === expect;
     if (isAsExpected) continue;
-    if (key === core.keys.presence(core.node)) core.presence = undefined;
+    if (key === core.keys.nodeLease(core.node)) core.presence = undefined;
     else learnObject(core, key, item, expect === 'absent' ? undefined : expect);
   }
 }
 
 /** @param asked the revision that was known when the store was asked: what the watch has told since may be newer than the answer */
 export function learnObject(
-  { copy, keys }: Core,
+  { cache, keys }: Core,
   key: string,
   item: Item | undefined,
   asked: Revision | undefined,
 ): void {
   if (item === undefined) {
-    if (asked !== undefined) copy.noteGone(key, asked);
+    if (asked !== undefined) cache.noteGone(key, asked);
     return;
   }
   const isBlock = key.startsWith(keys.block(''));
   const value = isBlock ? tryDecode(blockKind, item) : tryDecode(poolKind, item);
-  if (value !== undefined) copy.note(key, value, item.revision);
+  if (value !== undefined) cache.note(key, value, item.revision);
 }
 
-/** What cannot be read is the copy's to report. */
+/** What cannot be read is the cache's to report. */
 function tryDecode<T>(kind: ObjectKind<T>, item: Item): T | undefined {
   try {
     return decodeObject(kind, item.key, item.value);

@@ -1,4 +1,4 @@
-import { type CopyChange, type LedgerEntry, type Pool } from '@podwire/cluster-state';
+import { type CacheChange, type Allocation, type Pool } from '@podwire/cluster-state';
 import { formatAddress, parseAddress } from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
 import { orAborted } from '@podwire/platform';
@@ -26,7 +26,7 @@ import { createWorkloadIndex } from './workloads/match.js';
 const firstWord = 5_000;
 
 export function createNodeAddressing(options: NodeAddressingOptions): NodeAddressing {
-  const { node, copy, clock, log, trustFor } = options;
+  const { node, cache, clock, log, fenceAfter } = options;
   const stopped = new AbortController();
   const listeners = new Set<() => void>();
   const topics = new Map<string, Turns>();
@@ -38,10 +38,10 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   const core: Core = {
     ...options,
-    timing: completeTiming(options.timing, trustFor),
+    timing: completeTiming(options.timing, fenceAfter),
     book: new Book(),
-    trust: new Trust(clock, trustFor),
-    index: options.index ?? createBlockIndex(copy),
+    trust: new Trust(clock, fenceAfter),
+    index: options.index ?? createBlockIndex(cache),
     ipams: new Map(),
     problems: new Map(),
     presence: undefined,
@@ -55,7 +55,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     uncertainReports: new Map(),
     imported: new Map(),
     workloads: createWorkloadIndex({
-      copy,
+      cache,
       keys: options.keys,
       onKeep: (network, address, workload) => core.ipams.get(network)?.keep(address, workload),
     }),
@@ -84,7 +84,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   let poolCache: ReadonlyMap<string, Pool> | undefined;
   function poolValues(): ReadonlyMap<string, Pool> {
-    poolCache ??= new Map([...copy.pools].map(([name, { value }]) => [name, value]));
+    poolCache ??= new Map([...cache.pools].map(([name, { value }]) => [name, value]));
     return poolCache;
   }
 
@@ -124,52 +124,52 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     }
   }
 
-  function takeChange(change: CopyChange): void {
+  function takeChange(change: CacheChange): void {
     if (change.pools.size > 0) poolCache = undefined;
     core.index.take(change);
     core.workloads.take(change.workloads);
     if (!isStarted || !isSynced) return;
     const isOther = syncBlocks(core, change.blocks);
-    for (const key of change.loanRequests) takeRequest(key);
-    if ([...change.loanRequests].some((key) => isLeftBehind(core, key))) core.wake();
+    for (const key of change.borrowRequests) takeRequest(key);
+    if ([...change.borrowRequests].some((key) => isLeftBehind(core, key))) core.wake();
     if (isOther || change.pools.size > 0) changedQuietly();
-    else if (core.requests.size > 0 || !copy.connected) core.wake();
+    else if (core.requests.size > 0 || !cache.connected) core.wake();
   }
 
   function takeRequest(key: string): void {
-    const request = copy.loanRequests.get(key)?.value;
-    const owner = request && copy.blocks.get(request.block)?.value.node;
+    const request = cache.borrowRequests.get(key)?.value;
+    const owner = request && cache.blocks.get(request.block)?.value.node;
     // Our own question to an owner whose block has become ours meanwhile needs no answer.
     const isForUs = request !== undefined && owner === node && request.node !== node;
     if (isForUs && request.refused === undefined) core.requests.add(key);
     else core.requests.delete(key);
   }
 
-  const stopFollowing = copy.onChange(takeChange);
-  copy.synced.then(takeFirst, () => undefined);
+  const stopFollowing = cache.onChange(takeChange);
+  cache.synced.then(takeFirst, () => undefined);
 
   function takeFirst(): void {
     if (isSynced) return;
     isSynced = true;
     poolCache = undefined;
-    core.index.take({ pools: new Set(copy.pools.keys()), blocks: new Set(copy.blocks.keys()) });
-    core.workloads.take(copy.workloads.keys());
-    if (isStarted) joinCopy();
+    core.index.take({ pools: new Set(cache.pools.keys()), blocks: new Set(cache.blocks.keys()) });
+    core.workloads.take(cache.workloads.keys());
+    if (isStarted) joinCache();
   }
 
   /** The book becomes what the store says. */
-  function joinCopy(): void {
+  function joinCache(): void {
     syncAll(core);
     // No report says yet what ended while there was no agent, and one of an earlier life may still be on its way.
     for (const { lender, cidr } of book.all()) {
       core.reportBooks(lender ?? cidr);
       core.uncertainReports.set(lender ?? cidr, clock.elapsed());
     }
-    for (const key of copy.loanRequests.keys()) takeRequest(key);
+    for (const key of cache.borrowRequests.keys()) takeRequest(key);
     changedQuietly();
   }
 
-  function noteUsed(entry: LedgerEntry): void {
+  function noteUsed(entry: Allocation): void {
     const held = book.use(entry);
     core.imported.delete(entry.address);
     if (held === undefined) return;
@@ -196,7 +196,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   return {
     async start(inUse, signal) {
-      // A copy that was full before we came has told nobody yet.
+      // A cache that was full before we came has told nobody yet.
       await Promise.resolve();
       isResumed ||= !isStarted && memory.resume();
       for (const { address, owner, since = clock.now() } of inUse) {
@@ -210,7 +210,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
       }
       if (!isSynced && !isResumed) await waitForStore(signal);
       isStarted = true;
-      if (isSynced) joinCopy();
+      if (isSynced) joinCache();
       if (isSynced) await firstRound(signal);
       background.start();
       reporting.start();
@@ -221,7 +221,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
       for (const [address, workload] of core.workloads.kept(network)) ipam.keep(address, workload);
       for (const entry of core.imported.values()) adoptImportedEntry(core, entry);
       for (const { cidr } of book.blocks()) {
-        const block = copy.blocks.get(cidr)?.value;
+        const block = cache.blocks.get(cidr)?.value;
         if (block !== undefined) syncLoans(core, block);
       }
       core.wake();
@@ -231,7 +231,7 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
       isTrusted();
       await provide(core, need, signal);
     },
-    requireTrust: isTrusted,
+    requireUnfenced: isTrusted,
     hasWorkload: (network, pod) => core.workloads.of(network, pod) !== undefined,
     async addressesFor(network, pod, families, signal) {
       isTrusted();
@@ -253,17 +253,17 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
     },
     noteUsed,
     noteFree,
-    holdings: () => [...book.all()].filter(isHeld).map(({ cidr, state }) => ({ cidr, state })),
+    affinities: () => [...book.all()].filter(isHeld).map(({ cidr, state }) => ({ cidr, state })),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     flush: (signal) => reporting.flush(signal),
     status: (): AddressingStatus => ({
-      connected: copy.connected,
+      connected: cache.connected,
       confirmedAt: trust.confirmedAt,
       fenced: trust.isFenced,
-      holdings: [...book.all()].map(({ cidr, state }) => ({ cidr, state })),
+      affinities: [...book.all()].map(({ cidr, state }) => ({ cidr, state })),
       unreported: reports.unreported,
       problems: [...core.problems.values(), ...describeStrays(core)],
     }),
@@ -276,7 +276,9 @@ export function createNodeAddressing(options: NodeAddressingOptions): NodeAddres
 
   /** @throws PodwireError AGENT_NOT_READY */
   async function waitForStore(signal: AbortSignal): Promise<void> {
-    await within(clock, firstWord, signal, (either) => orAborted(copy.synced, either)).catch(() => undefined);
+    await within(clock, firstWord, signal, (either) => orAborted(cache.synced, either)).catch(
+      () => undefined,
+    );
     signal.throwIfAborted();
     if (isSynced) return;
     throw new PodwireError(

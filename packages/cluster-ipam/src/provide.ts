@@ -50,15 +50,15 @@ async function borrowAddress(core: Core, pool: Pool, address: string, signal: Ab
   throw inOthersBlock(core, address, pool, why);
 }
 
-const ownerBlock = ({ index, copy }: Core, address: string): string | undefined => {
+const ownerBlock = ({ index, cache }: Core, address: string): string | undefined => {
   const parsed = parseAddress(address);
   const cidr = index.around(parsed);
-  return cidr !== undefined && copy.blocks.get(cidr)?.value.node !== undefined ? cidr : undefined;
+  return cidr !== undefined && cache.blocks.get(cidr)?.value.node !== undefined ? cidr : undefined;
 };
 
 function inOthersBlock(core: Core, address: string, pool: Pool, why: string): PodwireError {
   const cidr = core.index.around(parseAddress(address));
-  const node = cidr === undefined ? undefined : core.copy.blocks.get(cidr)?.value.node;
+  const node = cidr === undefined ? undefined : core.cache.blocks.get(cidr)?.value.node;
   const where = node === undefined ? '' : ` is in block ${cidr} of node ${node}`;
   return new PodwireError('ADDRESS_IN_USE', `${address} of pool ${pool.name}${where}: ${why}`, {
     details: { address, pool: pool.name, node, owner: node === undefined ? undefined : `node ${node}` },

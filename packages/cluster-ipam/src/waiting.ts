@@ -56,10 +56,10 @@ export function pauseAfter(failures: number, { firstPause, lastPause }: Timing):
   return Math.min(firstPause * 2 ** Math.max(0, failures - 1), lastPause);
 }
 
-export function completeTiming(given: Partial<Timing> | undefined, trustFor: number): Timing {
+export function completeTiming(given: Partial<Timing> | undefined, fenceAfter: number): Timing {
   return {
     call: 5_000,
-    confirmEvery: Math.min(trustFor / 10, 60_000),
+    confirmEvery: Math.min(fenceAfter / 10, 60_000),
     tidyEvery: 15_000,
     keepSurplus: 60_000,
     giveBackAfter: 3_000,

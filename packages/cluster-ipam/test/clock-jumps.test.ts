@@ -3,14 +3,14 @@ import { TestCluster, type TestNode } from './support/cluster.js';
 
 const day = 24 * 3_600_000;
 /** As the agent asks for it by default: nine tenths of a day. */
-const trustFor = 0.9 * day;
+const fenceAfter = 0.9 * day;
 
 let cluster: TestCluster;
 let node: TestNode;
 beforeEach(async () => {
   cluster = new TestCluster();
   await cluster.putPool({ cidr: '10.0.0.0/22', blockSize: 28 });
-  node = await cluster.join('n1', { trustFor });
+  node = await cluster.join('n1', { fenceAfter });
   await cluster.clock.advance(1_000);
 });
 afterEach(() => cluster.close());
@@ -31,7 +31,7 @@ describe('the wall clock of a node that is in touch with the store', () => {
     await cluster.clock.advance(120_000);
     await node.add('b');
     node.cut();
-    await cluster.clock.advance(trustFor + 61_000);
+    await cluster.clock.advance(fenceAfter + 61_000);
     await expect(node.add('c')).rejects.toMatchObject({ code: 'NODE_FENCED' });
   });
 

@@ -137,7 +137,7 @@ const steps: fc.Arbitrary<Step>[] = [
     ),
   node.map((name) => step(`power off ${name}`, (world) => world.crash(world.machine(name)))),
   node.map((name) =>
-    step(`keep a copy of the holdings of ${name}`, (world) => {
+    step(`keep a cache of the holdings of ${name}`, (world) => {
       const machine = world.machine(name);
       machine.old = machine.disk.file;
     }),

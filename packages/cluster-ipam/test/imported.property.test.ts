@@ -1,5 +1,5 @@
 /** Whatever an import has brought, and in whatever order its nodes come: nobody gets an address that is in use. */
-import { type Block, blockKind, type Ledger, ledgerKind } from '@podwire/cluster-state';
+import { type Block, blockKind, type AllocationRecord, allocationRecordKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import fc from 'fast-check';
 import { it } from 'vitest';
@@ -26,8 +26,9 @@ async function write({ admin }: TestCluster, at: number, { owner, uses }: Conten
     const entries = used
       .filter((each) => each.node === node)
       .map(({ address }) => ({ address, owner: 'handle', since: 1 }));
-    const ledger: Ledger = { cidr, node, entries, reportedAt: 1, imported: true };
-    if (entries.length > 0) await admin.put(keys.ledger(cidr, node), encodeObject(ledgerKind, ledger));
+    const ledger: AllocationRecord = { cidr, node, entries, reportedAt: 1, imported: true };
+    if (entries.length > 0)
+      await admin.put(keys.allocationRecord(cidr, node), encodeObject(allocationRecordKind, ledger));
   }
   const loans = used.filter(({ node }) => node !== owner);
   const block: Block = {

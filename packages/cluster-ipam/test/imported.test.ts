@@ -1,5 +1,5 @@
 /** What an import has brought along (`podwire import calico`): in use until somebody says otherwise. */
-import { type Block, blockKind, type Ledger, ledgerKind } from '@podwire/cluster-state';
+import { type Block, blockKind, type AllocationRecord, allocationRecordKind } from '@podwire/cluster-state';
 import { type CallOptions, decodeObject, encodeObject, type Store } from '@podwire/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { keys, newDisk, TestCluster } from './support/cluster.js';
@@ -10,18 +10,24 @@ let cluster: TestCluster | undefined;
 
 afterEach(() => cluster?.close());
 
-async function begin(block: Partial<Block>, ledgers: readonly Ledger[]): Promise<TestCluster> {
+async function begin(
+  block: Partial<Block>,
+  allocationRecords: readonly AllocationRecord[],
+): Promise<TestCluster> {
   const made = new TestCluster();
   cluster = made;
-  for (const ledger of ledgers)
-    await made.admin.put(keys.ledger(ledger.cidr, ledger.node), encodeObject(ledgerKind, ledger));
+  for (const ledger of allocationRecords)
+    await made.admin.put(
+      keys.allocationRecord(ledger.cidr, ledger.node),
+      encodeObject(allocationRecordKind, ledger),
+    );
   const value: Block = { cidr, state: 'confirmed', claimedAt: 1, loans: [], ...block };
   await made.admin.put(keys.block(cidr), encodeObject(blockKind, value));
   await made.putPool();
   return made;
 }
 
-const books = (node: string, owners: Readonly<Record<string, string>>): Ledger => ({
+const books = (node: string, owners: Readonly<Record<string, string>>): AllocationRecord => ({
   cidr,
   node,
   entries: Object.entries(owners).map(([address, owner]) => ({ address, owner, since: 1 })),
@@ -29,9 +35,9 @@ const books = (node: string, owners: Readonly<Record<string, string>>): Ledger =
   imported: true,
 });
 
-async function readBooks({ admin }: TestCluster, node: string): Promise<Ledger | undefined> {
-  const item = await admin.get(keys.ledger(cidr, node));
-  return item && decodeObject(ledgerKind, item.key, item.value);
+async function readBooks({ admin }: TestCluster, node: string): Promise<AllocationRecord | undefined> {
+  const item = await admin.get(keys.allocationRecord(cidr, node));
+  return item && decodeObject(allocationRecordKind, item.key, item.value);
 }
 
 const lent = { loans: [{ address: '10.0.0.33', node: 'n2' }] };
@@ -91,7 +97,10 @@ describe('an address that an import has lent', () => {
     await expect(borrower.add('q', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
     const now = await readBooks(made, 'n2');
     expect(now).toMatchObject({ entries: [{ address: '10.0.0.33', owner: 'handle' }] });
-    await made.admin.put(keys.ledger(cidr, 'n2'), encodeObject(ledgerKind, { ...now!, entries: [] }));
+    await made.admin.put(
+      keys.allocationRecord(cidr, 'n2'),
+      encodeObject(allocationRecordKind, { ...now!, entries: [] }),
+    );
     await made.clock.advance(20_000);
     expect(await borrower.add('q', { requested: ['10.0.0.33'] })).toEqual(['10.0.0.33']);
   });
@@ -113,7 +122,7 @@ describe('an owner of several imported addresses', () => {
     const made = await begin({ node: 'n1' }, [books('n1', owners)]);
     const node = await made.join('n1');
     const rest = books('n1', { '10.0.0.34': 'handle' });
-    await made.admin.put(keys.ledger(cidr, 'n1'), encodeObject(ledgerKind, rest));
+    await made.admin.put(keys.allocationRecord(cidr, 'n1'), encodeObject(allocationRecordKind, rest));
     await made.clock.advance(20_000);
     expect(await node.add('p', { requested: ['10.0.0.33'] })).toEqual(['10.0.0.33']);
     await expect(node.add('q', { requested: ['10.0.0.34'] })).rejects.toThrow(/imported:handle/);

@@ -1,5 +1,5 @@
 /** What others do, and what arrives late, between two steps of a node. */
-import { type Block, blockKind, ledgerKind, presenceKind } from '@podwire/cluster-state';
+import { type Block, blockKind, allocationRecordKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { decodeObject, encodeObject, type Transaction, type Write } from '@podwire/store';
 import { afterEach, expect, it } from 'vitest';
 import { unanswered, withTransact, written } from './support/between.js';
@@ -24,9 +24,9 @@ it('a node whose name another agent has got takes nothing of that one, and hands
   for (let n = 0; n < 20; n++) await cluster.during(node.add(`p${n}`));
   const blocks = await cluster.blocks();
   expect(blocks.length).toBeGreaterThan(1);
-  const presence = encodeObject(presenceKind, { node: 'n1', instance: 'other', since: 1 });
+  const presence = encodeObject(nodeLeaseKind, { node: 'n1', instance: 'other', since: 1 });
   const writes: Write[] = [
-    { op: 'put', key: keys.presence('n1'), value: presence },
+    { op: 'put', key: keys.nodeLease('n1'), value: presence },
     ...blocks.map(({ cidr, ...block }): Write => {
       const value = encodeObject(blockKind, { ...block, cidr, instance: 'other' });
       return { op: 'put', key: keys.block(cidr), value };
@@ -48,7 +48,7 @@ it('a node that has registered anew answers as before', async () => {
   expect(await cluster.during(borrower.add('b'))).toHaveLength(1);
 });
 
-it('an answer that is older than what the watch has told takes nothing out of the copy', async () => {
+it('an answer that is older than what the watch has told takes nothing out of the cache', async () => {
   await begin();
   const cidr = '10.0.0.0/28';
   await putBlock({ cidr, loans: [{ address: '10.0.0.5', node: 'n9' }] });
@@ -67,14 +67,14 @@ it('an answer that is older than what the watch has told takes nothing out of th
   await cluster.putPool({ cidr, borrowing: false });
   await cluster.clock.advance(1_000);
   expect(isFirst).toBe(false);
-  expect(node.copy.blocks.get(cidr)?.value.node).toBe('n2');
+  expect(node.cache.blocks.get(cidr)?.value.node).toBe('n2');
 });
 
 it('what can never be done keeps nothing else from being done', async () => {
   await begin({});
   const [broken, fine] = ['10.0.0.32/28', '10.0.0.64/28'] as const;
   for (const cidr of [broken, fine]) await putBlock({ cidr, node: 'n1' });
-  await cluster.admin.put(keys.ledger(broken, 'n1'), 'no books');
+  await cluster.admin.put(keys.allocationRecord(broken, 'n1'), 'no books');
   const node = await cluster.join('n1');
   await cluster.clock.advance(5_000);
   expect(await cluster.block(fine)).toMatchObject({ instance: node.disk.instance });
@@ -94,7 +94,7 @@ it('addresses in use of an imported block are in the file before it is the nodeâ
   await putBlock({ cidr, node: 'n1' });
   const entries = [{ address: '10.0.0.33', owner: 'calico', since: 1 }];
   const ledger = { cidr, node: 'n1', entries, reportedAt: 1 };
-  await cluster.admin.put(keys.ledger(cidr, 'n1'), encodeObject(ledgerKind, ledger));
+  await cluster.admin.put(keys.allocationRecord(cidr, 'n1'), encodeObject(allocationRecordKind, ledger));
   const disk = newDisk();
   const files: unknown[] = [];
   const wrap = withTransact((transaction, options, store) => {
@@ -109,7 +109,7 @@ it('an address that an import has lent is not given back while its books cannot 
   await begin();
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });
-  await cluster.admin.put(keys.ledger(cidr, 'n2'), 'no books');
+  await cluster.admin.put(keys.allocationRecord(cidr, 'n2'), 'no books');
   await cluster.putPool();
   await cluster.join('n2');
   await cluster.clock.advance(120_000);
@@ -150,7 +150,7 @@ it('a block that is kept after all is not taken away by an earlier attempt to gi
   for (let n = 0; n < 20; n++) await cluster.during(node.add(`p${n}`));
   for (let n = 0; n < 20; n++) node.remove(`p${n}`);
   while (arrive === undefined) await cluster.clock.advance(1_000);
-  const going = node.addressing.status().holdings.find(({ state }) => state === 'pendingDeletion')!;
+  const going = node.addressing.status().affinities.find(({ state }) => state === 'pendingDeletion')!;
   const address = going.cidr.replace('/28', '').replace(/\d+$/, (last) => String(Number(last) + 1));
   // As it is when a record is found late.
   node.addressing.noteUsed({ address, owner: 'late', since: 1 });
@@ -225,7 +225,7 @@ it('an address that an import has lent is not handed out after a restart either,
   await begin();
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });
-  await cluster.admin.put(keys.ledger(cidr, 'n2'), 'no books');
+  await cluster.admin.put(keys.allocationRecord(cidr, 'n2'), 'no books');
   await cluster.putPool({ cidr });
   const before = await cluster.join('n2');
   await before.stop();
@@ -248,7 +248,7 @@ it('books that an older report has overwritten are put right when nothing can be
   const node = await cluster.join('n1', { wrap });
   const [{ cidr }] = (await cluster.blocks()) as [Block];
   const isListed = async (): Promise<boolean> =>
-    (await cluster.admin.get(keys.ledger(cidr, 'n1'))) !== undefined;
+    (await cluster.admin.get(keys.allocationRecord(cidr, 'n1'))) !== undefined;
   await node.add('p');
   while (!(await isListed())) await cluster.clock.advance(1_000);
   node.remove('p');
@@ -268,8 +268,8 @@ it('the books of a block that was lost say who is still in it, and are closed wi
   await putBlock({ ...block!, node: 'n2', instance: 'other' });
   await cluster.clock.settle();
   const owners = async (): Promise<string[] | undefined> => {
-    const item = await cluster.admin.get(keys.ledger(block!.cidr, 'n1'));
-    return item && decodeObject(ledgerKind, item.key, item.value).entries.map(({ owner }) => owner);
+    const item = await cluster.admin.get(keys.allocationRecord(block!.cidr, 'n1'));
+    return item && decodeObject(allocationRecordKind, item.key, item.value).entries.map(({ owner }) => owner);
   };
   node.remove('p');
   await cluster.clock.advance(1_000);

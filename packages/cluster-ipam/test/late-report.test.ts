@@ -31,6 +31,6 @@ it('a late report about a block that was given back is corrected by the next lif
 });
 
 async function reportsOf({ cluster }: World, node: string): Promise<string[]> {
-  const { items } = await cluster.admin.list(`${keys.root}/${folders.ledgers}`);
+  const { items } = await cluster.admin.list(`${keys.root}/${folders.allocationRecords}`);
   return items.map(({ key }) => key).filter((key) => key.endsWith(`/${node}`));
 }

@@ -115,7 +115,7 @@ describe('an owner that starts while the store is away', () => {
     await owner.restore();
     await cluster.clock.advance(10_000);
     expect(await add(owner, 'o', { requested: [address] })).toEqual([address]);
-    expect(owner.ipam.loans()).toHaveLength(1);
+    expect(owner.ipam.borrowed()).toHaveLength(1);
   });
 
   it('hands out nothing as long as its file, of an older version, does not say what it has lent', async () => {
@@ -123,7 +123,7 @@ describe('an owner that starts while the store is away', () => {
     await add(owner, 'before');
     await cluster.clock.advance(1_000);
     await owner.stop();
-    const { lending: _, ...file } = owner.disk.file!;
+    const { lent: _, ...file } = owner.disk.file!;
     owner.disk.file = { ...file, version: 1 };
     await restartAway();
     expect(owner.ipam.foreignLeases()).toEqual([]);
@@ -154,7 +154,7 @@ it('a loan that is returned before its owner has heard that it was written is th
   await cluster.clock.settle();
   hear();
   await cluster.clock.advance(1_000);
-  expect(owner.ipam.loans()).toEqual([]);
+  expect(owner.ipam.borrowed()).toEqual([]);
 });
 
 describe('an address of another node’s block', () => {
@@ -260,7 +260,7 @@ it('what is lent by a write that arrives after its time is handed out by nobody 
 it('a block that is nobody’s while something of it is lent is claimed with its loans', async () => {
   const [address] = await add(borrower, 'b');
   await owner.stop();
-  await cluster.admin.delete(keys.presence('n1'));
+  await cluster.admin.delete(keys.nodeLease('n1'));
   const item = await cluster.admin.get(keys.block(cidr));
   const { node: _, instance: __, ...rest } = decodeObject(blockKind, item!.key, item!.value);
   await cluster.admin.put(item!.key, encodeObject(blockKind, rest));

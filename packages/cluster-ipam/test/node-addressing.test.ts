@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Block, blockKind, ledgerKind } from '@podwire/cluster-state';
-import type { HoldingsFile } from '@podwire/cluster-ipam';
+import { type Block, blockKind, allocationRecordKind } from '@podwire/cluster-state';
+import type { SavedState } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { keys, newDisk, TestCluster, type TestNode } from './support/cluster.js';
@@ -64,8 +64,8 @@ describe('a node', () => {
     await clock.advance(600);
     expect(node.addressing.status().unreported).toBe(0);
     expect(node.client.calls - calls).toBe(1);
-    const item = await cluster.admin.get(keys.ledger(node.blocks[0]!, 'n1'));
-    const { entries } = decodeObject(ledgerKind, item!.key, item!.value);
+    const item = await cluster.admin.get(keys.allocationRecord(node.blocks[0]!, 'n1'));
+    const { entries } = decodeObject(allocationRecordKind, item!.key, item!.value);
     expect(entries.map(({ owner }) => owner)).toEqual(['p0', 'p1', 'p2', 'p4']);
   });
 
@@ -90,7 +90,7 @@ describe('a node', () => {
     const going = (): string[] =>
       node.addressing
         .status()
-        .holdings.flatMap(({ cidr, state }) => (state === 'pendingDeletion' ? cidr : []));
+        .affinities.flatMap(({ cidr, state }) => (state === 'pendingDeletion' ? cidr : []));
     latency = 200;
     while (going().length === 0) await clock.advance(100);
     const wanted = node.blocks.filter((cidr) => !node.ipam.blocks().includes(cidr));
@@ -135,7 +135,7 @@ describe('a node', () => {
     let file = disk.file;
     Object.defineProperty(disk, 'file', {
       get: () => file,
-      set(next: HoldingsFile) {
+      set(next: SavedState) {
         if (isFull) throw new PodwireError('RECORD_IO', 'no space left');
         file = next;
       },
@@ -143,7 +143,7 @@ describe('a node', () => {
     for (let n = 0; n < 100; n++) {
       await clock.advance(1_000);
       const there = (await cluster.blocks()).map(({ cidr }) => cidr);
-      const has = file!.holdings.filter(({ state }) => state !== 'pendingDeletion').map(({ cidr }) => cidr);
+      const has = file!.affinities.filter(({ state }) => state !== 'pendingDeletion').map(({ cidr }) => cidr);
       expect(there).toEqual(expect.arrayContaining(has));
     }
     isFull = false;
@@ -218,7 +218,7 @@ describe('a restart', () => {
     const after = await cluster.join('n1');
     expect(after.blocks).toEqual(before.blocks);
     await clock.advance(1000);
-    expect(await cluster.admin.get(keys.ledger('10.0.0.0/28', 'n1'))).toBeUndefined();
+    expect(await cluster.admin.get(keys.allocationRecord('10.0.0.0/28', 'n1'))).toBeUndefined();
     for (let n = 0; n < 14; n++) await after.add(`q${n}`);
   });
 
@@ -249,7 +249,7 @@ describe('a restart', () => {
     await before.add('p');
     await clock.advance(1000);
     await before.stop();
-    await cluster.admin.delete(keys.presence('n1'));
+    await cluster.admin.delete(keys.nodeLease('n1'));
     await cluster.admin.delete(keys.block('10.0.0.0/28'));
     await cluster.join('n2');
     const after = await cluster.join('n1', {}, disk);
@@ -277,7 +277,7 @@ describe('a restart', () => {
 describe('a node that is cut off', () => {
   it('hands out until it may not be trusted any more, and again when it is back', async () => {
     const { clock } = await begin();
-    const node = await cluster.join('n1', { trustFor: 100_000 });
+    const node = await cluster.join('n1', { fenceAfter: 100_000 });
     await clock.advance(1000);
     node.cut();
     await node.add('a');
@@ -292,7 +292,7 @@ describe('a node that is cut off', () => {
 
   it.each(['forward', 'back'])('is not fooled by a wall clock that is set %s', async (direction) => {
     const { clock } = await begin();
-    const node = await cluster.join('n1', { trustFor: 100_000 });
+    const node = await cluster.join('n1', { fenceAfter: 100_000 });
     await clock.advance(1000);
     node.cut();
     clock.jump(direction === 'forward' ? 200_000 : -200_000);
@@ -321,7 +321,7 @@ describe('an imported block', () => {
     const entry = (address: string) => ({ address, owner: `calico ${address}`, since: 1 });
     const entries = [entry('10.0.0.33'), entry('10.0.0.34')];
     const ledger = { cidr, node: 'n1', entries, reportedAt: 1 };
-    await cluster.admin.put(keys.ledger(cidr, 'n1'), encodeObject(ledgerKind, ledger));
+    await cluster.admin.put(keys.allocationRecord(cidr, 'n1'), encodeObject(allocationRecordKind, ledger));
     const disk = newDisk();
     const first = await cluster.join('n1', {}, disk);
     expect(await first.add('p')).toEqual(['10.0.0.32']);
@@ -333,8 +333,8 @@ describe('an imported block', () => {
     await expect(node.add('r', { requested: ['10.0.0.33'] })).rejects.toThrow(
       'belongs to imported:calico 10.0.0.33:10.0.0.33',
     );
-    const item = await cluster.admin.get(keys.ledger(cidr, 'n1'));
-    const now = decodeObject(ledgerKind, item!.key, item!.value);
+    const item = await cluster.admin.get(keys.allocationRecord(cidr, 'n1'));
+    const now = decodeObject(allocationRecordKind, item!.key, item!.value);
     expect(now.entries.map(({ address }) => address)).toEqual([
       '10.0.0.32',
       '10.0.0.33',
@@ -342,7 +342,7 @@ describe('an imported block', () => {
       '10.0.0.35',
     ]);
     const rest = now.entries.filter(({ address }) => address !== '10.0.0.33');
-    await cluster.admin.put(item!.key, encodeObject(ledgerKind, { ...now, entries: rest }));
+    await cluster.admin.put(item!.key, encodeObject(allocationRecordKind, { ...now, entries: rest }));
     await clock.advance(20_000);
     expect(await node.add('r', { requested: ['10.0.0.33'] })).toEqual(['10.0.0.33']);
   });

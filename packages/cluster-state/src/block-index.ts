@@ -6,7 +6,7 @@ export interface BlockIndex {
   change(before: Block | undefined, after: Block | undefined): void;
   /** In order of addresses; the same array until one comes or goes. */
   blocksOf(node: string): readonly string[];
-  loansOf(node: string): readonly string[];
+  borrowedBy(node: string): readonly string[];
 }
 
 export function createBlockIndex(): BlockIndex {
@@ -20,7 +20,7 @@ export function createBlockIndex(): BlockIndex {
       for (const { node, address } of loansWithin(after)) loans.add(node, address);
     },
     blocksOf: (node) => blocks.of(node),
-    loansOf: (node) => loans.of(node),
+    borrowedBy: (node) => loans.of(node),
   };
 }
 

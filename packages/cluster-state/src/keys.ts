@@ -7,13 +7,13 @@ export interface Keys {
   readonly root: string;
   pool(name: string): string;
   block(cidr: string): string;
-  /** One for each node that has addresses of the block: its owner and those it has lent to. */
-  ledger(cidr: string, node: string): string;
+  /** One for each node that has addresses of the block: its owner and the borrowers. */
+  allocationRecord(cidr: string, node: string): string;
   node(name: string): string;
-  presence(node: string): string;
-  absence(node: string): string;
+  nodeLease(node: string): string;
+  unreachable(node: string): string;
   workload(network: string, namespace: string, name: string): string;
-  loanRequest(block: string, node: string, id: string): string;
+  borrowRequest(block: string, node: string, id: string): string;
   /** Who leads the controllers. */
   readonly leader: string;
   /**
@@ -23,16 +23,16 @@ export interface Keys {
   readonly poolsGeneration: string;
 }
 
-/** The folders that watches and lists are about. `shared` is what every node follows. */
+/** The folders of the store; their names are older than those used here. Every node watches `shared`. */
 export const folders = {
   pools: 'shared/pools/',
   blocks: 'shared/blocks/',
   nodes: 'shared/nodes/',
   workloads: 'shared/workloads/',
-  loanRequests: 'shared/loan-requests/',
-  ledgers: 'ledgers/',
-  presences: 'presences/',
-  absences: 'absences/',
+  borrowRequests: 'shared/loan-requests/',
+  allocationRecords: 'ledgers/',
+  nodeLeases: 'presences/',
+  unreachable: 'absences/',
 } as const;
 
 export function keysBelow(root: string): Keys {
@@ -42,12 +42,12 @@ export function keysBelow(root: string): Keys {
     root,
     pool: (name) => at('pools', name),
     block: (cidr) => at('blocks', slug(cidr)),
-    ledger: (cidr, node) => at('ledgers', slug(cidr), node),
+    allocationRecord: (cidr, node) => at('allocationRecords', slug(cidr), node),
     node: (name) => at('nodes', name),
-    presence: (node) => at('presences', node),
-    absence: (node) => at('absences', node),
+    nodeLease: (node) => at('nodeLeases', node),
+    unreachable: (node) => at('unreachable', node),
     workload: (network, namespace, name) => at('workloads', network, namespace, name),
-    loanRequest: (block, node, id) => at('loanRequests', slug(block), node, id),
+    borrowRequest: (block, node, id) => at('borrowRequests', slug(block), node, id),
     leader: `${root}/leader`,
     poolsGeneration: `${root}/pools-generation`,
   };

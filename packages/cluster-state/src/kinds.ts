@@ -71,7 +71,7 @@ const pool = z.strictObject({
 
 /**
  * A block and whose it is: the only truth about that, written with compare-and-set alone. Which of its addresses are in use
- * is known to its owner; see {@link ledgerKind} for what the owner tells about it. It names no pool: that is the one whose
+ * is known to its owner; see {@link allocationRecordKind} for what the owner tells about it. It names no pool: that is the one whose
  * cidr holds it, so pools can be split while blocks are in use.
  */
 const block = z.strictObject({
@@ -98,7 +98,7 @@ const ledgerEntry = z.strictObject({
   since: milliseconds,
 });
 
-/** What is in use of one block, by one node: a copy for people and for the controller, written in the background. */
+/** What is in use of one block, by one node: a cache for people and for the controller, written in the background. */
 const ledger = z.strictObject({
   cidr: prefix,
   node: objectName,
@@ -135,7 +135,7 @@ const node = z.strictObject({
 
 /**
  * There while the node's agent is in touch with the store: bound to a lease. The transaction that writes it deletes the node's
- * {@link absenceKind} object: a node that was back between two looks of a controller begins to be absent anew.
+ * {@link unreachableKind} object: a node that was back between two looks of a controller begins to be absent anew.
  */
 const presence = z.strictObject({
   node: objectName,
@@ -192,19 +192,19 @@ const kind = <T>(name: string, schema: z.ZodType<T>): ObjectKind<T> => ({
 
 export const poolKind = kind('pool', pool);
 export const blockKind = kind('block', block);
-export const ledgerKind = kind('ledger', ledger);
+export const allocationRecordKind = kind('ledger', ledger);
 export const nodeKind = kind('node', node);
-export const presenceKind = kind('presence', presence);
-export const absenceKind = kind('absence', absence);
+export const nodeLeaseKind = kind('presence', presence);
+export const unreachableKind = kind('absence', absence);
 export const workloadKind = kind('workload', workload);
-export const loanRequestKind = kind('loan-request', loanRequest);
+export const borrowRequestKind = kind('loan-request', loanRequest);
 
 export type Pool = z.output<typeof pool>;
 export type Block = z.output<typeof block>;
-export type Ledger = z.output<typeof ledger>;
-export type LedgerEntry = z.output<typeof ledgerEntry>;
+export type AllocationRecord = z.output<typeof ledger>;
+export type Allocation = z.output<typeof ledgerEntry>;
 export type Node = z.output<typeof node>;
-export type Presence = z.output<typeof presence>;
-export type Absence = z.output<typeof absence>;
+export type NodeLease = z.output<typeof presence>;
+export type UnreachableNode = z.output<typeof absence>;
 export type Workload = z.output<typeof workload>;
-export type LoanRequest = z.output<typeof loanRequest>;
+export type BorrowRequest = z.output<typeof loanRequest>;

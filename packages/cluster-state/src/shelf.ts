@@ -1,7 +1,7 @@
-/** Objects of one kind as the copy keeps them: by name, with the revision of what is known. */
+/** Objects of one kind as the cache keeps them: by name, with the revision of what is known. */
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, type Item, type ObjectKind, type Revision } from '@podwire/store';
-import type { Stored } from './copy.js';
+import type { Stored } from './cache.js';
 
 export interface Shelf<T> {
   readonly objects: ReadonlyMap<string, Stored<T>>;

@@ -1,11 +1,11 @@
 /** What is to be done about one node. Pure. */
-import type { Absence, Node, Presence, Stored } from '@podwire/cluster-state';
+import type { UnreachableNode, Node, NodeLease, Stored } from '@podwire/cluster-state';
 
 /** What the store says of a node. */
 export interface Sight {
   readonly node: Stored<Node> | undefined;
-  readonly presence: Stored<Presence> | undefined;
-  readonly absence: Stored<Absence> | undefined;
+  readonly presence: Stored<NodeLease> | undefined;
+  readonly absence: Stored<UnreachableNode> | undefined;
 }
 
 export interface Times {
@@ -34,14 +34,14 @@ export type Verdict =
  * A node has vanished when it was absent for `vanishAfter` by both: the wall clock since it was seen first, whoever led then, and
  * what leaders have counted on clocks that cannot jump. Either of them can be late; neither makes it early.
  */
-export function judgeNode({ node, presence, absence }: Sight, times: Times): Verdict {
+export function evaluateNode({ node, presence, absence }: Sight, times: Times): Verdict {
   if (presence !== undefined) return absence === undefined ? { act: 'rest' } : { act: 'end-absence' };
   if (node === undefined) return absence === undefined ? { act: 'rest' } : { act: 'end-absence' };
   if (absence === undefined) return { act: 'note-absence' };
   return judgeAbsence(absence.value, times);
 }
 
-function judgeAbsence(absence: Absence, { now, observed, vanishAfter, noteEvery }: Times): Verdict {
+function judgeAbsence(absence: UnreachableNode, { now, observed, vanishAfter, noteEvery }: Times): Verdict {
   const left = Math.max(vanishAfter - observed, vanishAfter - (now - absence.since));
   if (left <= 0) return { act: 'release' };
   const unnoted = observed - (absence.observed ?? 0);

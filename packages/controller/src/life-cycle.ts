@@ -1,10 +1,10 @@
 /** The life of nodes: present, unreachable, vanished. Every write depends on what was seen, and on the leadership. */
-import { type Absence, absenceKind, type Stored } from '@podwire/cluster-state';
+import { type UnreachableNode, unreachableKind, type Stored } from '@podwire/cluster-state';
 import { type ClusterAccess, releaseNode } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
 import type { Log } from '@podwire/platform';
 import { type Condition, encodeObject, type Transaction } from '@podwire/store';
-import { judgeNode, type Sight } from './judge.js';
+import { evaluateNode, type Sight } from './judge.js';
 import type { Counters } from './metrics.js';
 
 export interface LifeCycleOptions {
@@ -47,7 +47,7 @@ export function createLifeCycle({ access, log, vanishAfter, counters }: LifeCycl
   const patienceWith = ({ node }: Sight): number => Math.max(vanishAfter, node?.value.vanishAfter ?? 0);
 
   /** Milliseconds of the absence so far. */
-  function observe(name: string, { value }: Stored<Absence>): number {
+  function observe(name: string, { value }: Stored<UnreachableNode>): number {
     const known = counts.get(name);
     const count =
       known?.since === value.since
@@ -66,8 +66,8 @@ export function createLifeCycle({ access, log, vanishAfter, counters }: LifeCycl
   function conditionsOf(name: string, { node, presence, absence }: Sight): Condition[] {
     return [
       { key: keys.node(name), expect: node?.revision ?? 'absent' },
-      { key: keys.presence(name), expect: presence?.revision ?? 'absent' },
-      { key: keys.absence(name), expect: absence?.revision ?? 'absent' },
+      { key: keys.nodeLease(name), expect: presence?.revision ?? 'absent' },
+      { key: keys.unreachable(name), expect: absence?.revision ?? 'absent' },
     ];
   }
 
@@ -79,18 +79,18 @@ export function createLifeCycle({ access, log, vanishAfter, counters }: LifeCycl
   ): Promise<void> {
     const before = sight.absence?.value;
     const now = clock.now();
-    const absence: Absence = {
+    const absence: UnreachableNode = {
       node: name,
       instance: before?.instance ?? sight.node?.value.instance ?? 'unknown',
       since: Math.min(before?.since ?? now, now),
       observed,
     };
-    const key = keys.absence(name);
-    const writes = [{ op: 'put', key, value: encodeObject(absenceKind, absence) } as const];
+    const key = keys.unreachable(name);
+    const writes = [{ op: 'put', key, value: encodeObject(unreachableKind, absence) } as const];
     if (!(await write({ conditions: conditionsOf(name, sight), writes }, signal))) return;
     counts.set(name, { since: absence.since, base: observed, from: clock.elapsed() });
     if (before !== undefined) return;
-    counters.absences++;
+    counters.unreachable++;
     log.warn(
       { node: name, vanishAfter: patienceWith(sight) },
       'a node is unreachable; its pods may go on working',
@@ -98,14 +98,14 @@ export function createLifeCycle({ access, log, vanishAfter, counters }: LifeCycl
   }
 
   async function endAbsence(name: string, sight: Sight, signal: AbortSignal): Promise<void> {
-    const writes = [{ op: 'delete', key: keys.absence(name) } as const];
+    const writes = [{ op: 'delete', key: keys.unreachable(name) } as const];
     if (!(await write({ conditions: conditionsOf(name, sight), writes }, signal))) return;
     if (sight.presence === undefined) return;
     counters.returns++;
     log.info({ node: name }, 'a node is back');
   }
 
-  async function release(name: string, absence: Stored<Absence>, signal: AbortSignal): Promise<void> {
+  async function release(name: string, absence: Stored<UnreachableNode>, signal: AbortSignal): Promise<void> {
     try {
       const { blocks, loans, addresses } = await releaseNode(access, name, { absence }, signal);
       counters.released++;
@@ -131,7 +131,7 @@ export function createLifeCycle({ access, log, vanishAfter, counters }: LifeCycl
       const observed = absence === undefined ? 0 : observe(name, absence);
       const patience = patienceWith(sight);
       const noteEvery = patience / notesPerVanishing;
-      const verdict = judgeNode(sight, { now: clock.now(), observed, vanishAfter: patience, noteEvery });
+      const verdict = evaluateNode(sight, { now: clock.now(), observed, vanishAfter: patience, noteEvery });
       switch (verdict.act) {
         case 'rest':
           return undefined;

@@ -2,7 +2,7 @@
 
 export interface Counters {
   /** Times that a node became unreachable, came back, was released. */
-  absences: number;
+  unreachable: number;
   returns: number;
   released: number;
   releasedBlocks: number;
@@ -27,7 +27,7 @@ export interface ControllerMetrics extends Readonly<Counters> {
 
 export function createCounters(): Counters {
   return {
-    absences: 0,
+    unreachable: 0,
     returns: 0,
     released: 0,
     releasedBlocks: 0,
@@ -47,7 +47,7 @@ export function renderMetrics(metrics: ControllerMetrics): string {
     ['leading', 'gauge', 'Whether this candidate leads.', metrics.leading ? 1 : 0],
     ['terms_total', 'counter', 'Times that this candidate became the leader.', metrics.terms],
     ['absent_nodes', 'gauge', 'Nodes that are unreachable.', metrics.absentNodes],
-    ['absences_total', 'counter', 'Times that a node became unreachable.', metrics.absences],
+    ['absences_total', 'counter', 'Times that a node became unreachable.', metrics.unreachable],
     ['returns_total', 'counter', 'Times that one came back.', metrics.returns],
     ['released_nodes_total', 'counter', 'Nodes that vanished and were released.', metrics.released],
     ['released_blocks_total', 'counter', 'Blocks that were given back with them.', metrics.releasedBlocks],

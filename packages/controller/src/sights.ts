@@ -1,13 +1,13 @@
-/** Follows what the store says of nodes: objects, presences and absences. */
+/** Follows what the store says of nodes: objects, nodeLeases and unreachable. */
 import {
-  type Absence,
-  absenceKind,
+  type UnreachableNode,
+  unreachableKind,
   folders,
   type Keys,
   type Node,
   nodeKind,
-  type Presence,
-  presenceKind,
+  type NodeLease,
+  nodeLeaseKind,
   type Stored,
 } from '@podwire/cluster-state';
 import type { Log } from '@podwire/platform';
@@ -43,15 +43,15 @@ export function followNodes({ store, keys, log }: SightsOptions, signal: AbortSi
   const follow = <T>(folder: keyof typeof folders, kind: ObjectKind<T>): Shelf<T> =>
     followFolder({ store, prefix: `${keys.root}/${folders[folder]}`, kind, log, note }, signal);
   const nodes = follow<Node>('nodes', nodeKind);
-  const presences = follow<Presence>('presences', presenceKind);
-  const absences = follow<Absence>('absences', absenceKind);
-  const all = [nodes, presences, absences];
+  const nodeLeases = follow<NodeLease>('nodeLeases', nodeLeaseKind);
+  const unreachable = follow<UnreachableNode>('unreachable', unreachableKind);
+  const all = [nodes, nodeLeases, unreachable];
   return {
     synced: Promise.all(all.map(({ synced }) => synced)).then(() => undefined),
     of: (name) => ({
       node: nodes.objects.get(name),
-      presence: presences.objects.get(name),
-      absence: absences.objects.get(name),
+      presence: nodeLeases.objects.get(name),
+      absence: unreachable.objects.get(name),
     }),
     takeChanged() {
       const taken = new Set(changed);

@@ -1,5 +1,5 @@
 /** A store, nodes that come and go, and controllers. */
-import { blockKind, keysBelow, type Node, nodeKind, poolKind, presenceKind } from '@podwire/cluster-state';
+import { blockKind, keysBelow, type Node, nodeKind, poolKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { buildPool, readCluster, showNodes } from '@podwire/cluster-ipam/operations';
 import { silentLog } from '@podwire/platform';
 import { createTestClock, type TestClock } from '@podwire/platform/testing';
@@ -76,12 +76,12 @@ export function createTestCluster() {
       ),
     /** As an agent does it: in one transaction with the end of its absence. */
     arrive: async (name: string, instance = `${name}-1`, more: Partial<Node> = {}) => {
-      const presence = encodeObject(presenceKind, { node: name, instance, since: clock.now() });
+      const presence = encodeObject(nodeLeaseKind, { node: name, instance, since: clock.now() });
       await store.transact({
         conditions: [],
         writes: [
-          { op: 'put', key: keys.presence(name), value: presence },
-          { op: 'delete', key: keys.absence(name) },
+          { op: 'put', key: keys.nodeLease(name), value: presence },
+          { op: 'delete', key: keys.unreachable(name) },
         ],
       });
       const node = {
@@ -100,7 +100,7 @@ export function createTestCluster() {
       await clock.settle();
     },
     leave: async (name: string) => {
-      await store.delete(keys.presence(name));
+      await store.delete(keys.nodeLease(name));
       await clock.settle();
     },
     block: (cidr: string, node: string | undefined) =>

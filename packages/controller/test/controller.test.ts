@@ -1,4 +1,4 @@
-import { absenceKind } from '@podwire/cluster-state';
+import { unreachableKind } from '@podwire/cluster-state';
 import { decodeObject } from '@podwire/store';
 import { afterEach, describe, expect, test } from 'vitest';
 import { renderMetrics } from '../src/index.js';
@@ -35,7 +35,7 @@ describe('a node', () => {
     expect(await keysOf(cluster, 'absences/')).toEqual([]);
     expect(controller.metrics()).toMatchObject({
       leading: true,
-      absences: 1,
+      unreachable: 1,
       released: 1,
       releasedBlocks: 1,
     });
@@ -84,7 +84,7 @@ describe('a node', () => {
     await clock.advance(hour);
     await first.stop();
     const presence = '{"kind":"presence","version":1,"value":{"node":"n1","instance":"n1-1","since":1}}';
-    await store.put(keys.presence('n1'), presence);
+    await store.put(keys.nodeLease('n1'), presence);
     startController();
     await clock.advance(1);
     expect(await keysOf(cluster, 'absences/')).toEqual([]);
@@ -151,8 +151,8 @@ describe('clocks', () => {
     startController();
     await leave('n1');
     await clock.advance(5.5 * hour);
-    const item = await store.get(keys.absence('n1'));
-    expect(decodeObject(absenceKind, item!.key, item!.value).observed).toBe(5 * hour);
+    const item = await store.get(keys.unreachable('n1'));
+    expect(decodeObject(unreachableKind, item!.key, item!.value).observed).toBe(5 * hour);
   });
 });
 
@@ -169,7 +169,7 @@ describe('leadership', () => {
     expect(second.controller.metrics()).toMatchObject({ leading: true, terms: 1 });
     await leave('n1');
     await clock.advance(1);
-    expect(second.controller.metrics().absences).toBe(1);
+    expect(second.controller.metrics().unreachable).toBe(1);
   });
 
   test('a leader whose key was taken writes nothing more', async () => {

@@ -1,12 +1,12 @@
-import type { Absence, Node, Presence, Stored } from '@podwire/cluster-state';
+import type { UnreachableNode, Node, NodeLease, Stored } from '@podwire/cluster-state';
 import { describe, expect, test } from 'vitest';
-import { judgeNode, type Sight, type Times } from '../src/index.js';
+import { evaluateNode, type Sight, type Times } from '../src/index.js';
 
 const stored = <T>(value: T): Stored<T> => ({ key: 'k', value, revision: 1 });
 const node = stored({ name: 'n1', instance: 'i' } as Node);
-const presence = stored<Presence>({ node: 'n1', instance: 'i', since: 0 });
-const absent = (more: Partial<Absence> = {}) =>
-  stored<Absence>({ node: 'n1', instance: 'i', since: 1000, ...more });
+const presence = stored<NodeLease>({ node: 'n1', instance: 'i', since: 0 });
+const absent = (more: Partial<UnreachableNode> = {}) =>
+  stored<UnreachableNode>({ node: 'n1', instance: 'i', since: 1000, ...more });
 const sight = (more: Partial<Sight>): Sight => ({ node, presence: undefined, absence: undefined, ...more });
 const times = (more: Partial<Times> = {}): Times => ({
   now: 1000,
@@ -52,6 +52,6 @@ describe('a node', () => {
     ],
     ['absent since tomorrow', { absence: absent({ since: 5000 }) }, { observed: 300 }, { act: 'note-time' }],
   ])('%s', (_, seen, at, expected) => {
-    expect(judgeNode(sight(seen), times(at))).toEqual(expected);
+    expect(evaluateNode(sight(seen), times(at))).toEqual(expected);
   });
 });

@@ -2,7 +2,7 @@
 import { type Address, type Family, formatAddress } from '@podwire/addresses';
 import type { PodwireError } from '@podwire/errors';
 import type { Slot } from './block.js';
-import type { Loan } from './contract.js';
+import type { BorrowedAddress } from './contract.js';
 import type { Place } from './holding.js';
 import { isReserved, whyTaken } from './pool.js';
 import type { PoolSpace } from './pool-space.js';
@@ -23,7 +23,7 @@ export interface Known {
   spaceOf(address: Address): PoolSpace | undefined;
   /** Of a lease, foreign or not. */
   ownerOf(address: Address, space: PoolSpace | undefined): string | undefined;
-  loanOf(address: Address): Loan | undefined;
+  borrowedEntry(address: Address): BorrowedAddress | undefined;
 }
 
 /** Chooses for every family before anything is taken: a refusal leaves no more than a claimed block behind. */
@@ -85,8 +85,8 @@ function refuseHeld(address: Address, space: PoolSpace, known: Known): void {
   const { name } = space.pool;
   const owner = known.ownerOf(address, space);
   if (owner !== undefined) throw addressInUse(formatAddress(address), name, owner);
-  const loan = known.loanOf(address);
-  if (loan !== undefined) throw addressLent(loan, name);
+  const entry = known.borrowedEntry(address);
+  if (entry !== undefined) throw addressLent(entry, name);
 }
 
 /** Free; or kept for the workload that asks; or cooling, and that workload had it. */

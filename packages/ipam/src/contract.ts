@@ -142,7 +142,7 @@ export interface PoolReport {
 }
 
 /** An address that another node has out of a block of this one. */
-export interface Loan {
+export interface BorrowedAddress {
   /** Canonical text, without a length. */
   readonly address: string;
   readonly borrower: string;
@@ -192,15 +192,15 @@ export interface Ipam {
    * @throws PodwireError POOL_EXHAUSTED when nothing is free, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL when the address is
    * reserved or not of this block, or the block is not owned
    */
-  lend(block: string, borrower: string, address?: string): Loan;
+  reserveBorrowed(block: string, borrower: string, address?: string): BorrowedAddress;
   /**
-   * As {@link lend}, of something that was agreed on earlier: the block may come later. A cooling address is lent all the same.
+   * As {@link reserveBorrowed}, of something that was agreed on earlier: the block may come later. A cooling address is lent all the same.
    * @throws PodwireError ADDRESS_IN_USE when somebody on this node has it; then it is lent when that lease ends
    */
-  noteLent(loan: Loan): void;
+  markBorrowed(loan: BorrowedAddress): void;
   /** The other node has returned it: it cools down. One that is not lent is no error. */
-  takeBack(address: string): void;
-  loans(): readonly Loan[];
+  unmarkBorrowed(address: string): void;
+  borrowed(): readonly BorrowedAddress[];
   /**
    * An address that only one workload may have, by name (`requested`, `preferred` with this `workload`): a static one, or what
    * a sticky pod comes back to. All others get something else. When it is in use, it stays so. Undefined: for everybody again.

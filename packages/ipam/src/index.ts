@@ -9,7 +9,7 @@ export type {
   IpamOptions,
   Lease,
   LeaseRequest,
-  Loan,
+  BorrowedAddress,
   Pool,
   PoolReport,
   PoolSpec,

@@ -20,13 +20,13 @@ import type {
   IpamOptions,
   Lease,
   LeaseRequest,
-  Loan,
+  BorrowedAddress,
   PoolReport,
   PoolSpec,
 } from './contract.js';
 import { choosePlaces, type Known } from './choose.js';
 import { answerWithHeld, type Holding, holdingOf, type Place, settle } from './holding.js';
-import { chooseLoan } from './lending.js';
+import { chooseBorrowed } from './lending.js';
 import { readPool } from './pool.js';
 import { PoolSpace } from './pool-space.js';
 import { addressInUse, blockUnknown, poolExhausted } from './refusals.js';
@@ -61,7 +61,7 @@ class NodeIpam implements Ipam {
   /** By canonical text. */
   readonly #foreign = new Map<string, Holding>();
   /** By canonical text; also of blocks that are not owned (yet). */
-  readonly #loans = new Map<string, Loan>();
+  readonly #borrowed = new Map<string, BorrowedAddress>();
   /** By canonical text. */
   readonly #kept = new Map<string, string>();
   readonly #unplaced = new UnplacedRests();
@@ -70,7 +70,8 @@ class NodeIpam implements Ipam {
   readonly #known: Known = {
     spaceOf: (address) => this.#spaceOf(address),
     ownerOf: (address, space) => this.#ownerOf(address, space),
-    loanOf: (address) => (this.#loans.size === 0 ? undefined : this.#loans.get(formatAddress(address))),
+    borrowedEntry: (address) =>
+      this.#borrowed.size === 0 ? undefined : this.#borrowed.get(formatAddress(address)),
   };
 
   constructor(options: IpamOptions) {
@@ -127,11 +128,11 @@ class NodeIpam implements Ipam {
     }
     if (owner !== undefined) {
       // Its block may be to be had by now, and takes it in.
-      if (this.#foreign.has(text) && !this.#loans.has(text)) space?.slotOf(address);
+      if (this.#foreign.has(text) && !this.#borrowed.has(text)) space?.slotOf(address);
       return this.#foreign.has(text) ? 'foreign' : 'pool';
     }
     // What is lent belongs to another node now, whoever says so; it is known, and that is all.
-    const slot = this.#loans.has(text) ? undefined : space?.slotOf(address);
+    const slot = this.#borrowed.has(text) ? undefined : space?.slotOf(address);
     const place = space && slot && { space, slot };
     this.#hold({ lease: { ...lease, address: text, pool: space?.pool.name ?? lease.pool }, address, place });
     return place === undefined ? 'foreign' : 'pool';
@@ -162,8 +163,8 @@ class NodeIpam implements Ipam {
 
   #end({ space, slot }: Place, { address }: Lease, rest: Rest): void {
     space.release(slot, rest);
-    const loan = this.#loans.size === 0 ? undefined : this.#loans.get(address);
-    if (loan !== undefined) space.lend(slot, loan.borrower);
+    const entry = this.#borrowed.size === 0 ? undefined : this.#borrowed.get(address);
+    if (entry !== undefined) space.lend(slot, entry.borrower);
   }
 
   #nextRest(): Rest {
@@ -221,14 +222,14 @@ class NodeIpam implements Ipam {
   #bringHome(): void {
     const foreign = [...this.#foreign.values()].map(({ address }) => address).sort(compareAddresses);
     for (const address of foreign) {
-      if (!this.#loans.has(formatAddress(address))) this.#spaceOf(address)?.slotOf(address);
+      if (!this.#borrowed.has(formatAddress(address))) this.#spaceOf(address)?.slotOf(address);
     }
   }
 
   dropBlock(cidr: string): Lease[] {
     const block = this.#blocks.find(cidr);
     if (block === undefined) {
-      this.#forgetLoans(parsePrefix(cidr));
+      this.#forgetBorrowed(parsePrefix(cidr));
       return [];
     }
     this.#spaceOf(block.prefix.address)!.remove(block);
@@ -238,8 +239,8 @@ class NodeIpam implements Ipam {
   /** Its leases become foreign, its loans are somebody else's. */
   #blockGone(block: Block): Lease[] {
     this.#blocks.delete(block);
-    for (const { address } of this.#loans.values()) {
-      if (findSlot(block, parseAddress(address)) !== undefined) this.#loans.delete(address);
+    for (const { address } of this.#borrowed.values()) {
+      if (findSlot(block, parseAddress(address)) !== undefined) this.#borrowed.delete(address);
     }
     for (const slot of block.slots) {
       if (slot.state === 'cooling') this.#unplaced.add(formatSlot(slot), slot.rest, slot.workload);
@@ -256,21 +257,21 @@ class NodeIpam implements Ipam {
   }
 
   /** Those noted of a block that never came. */
-  #forgetLoans(prefix: Prefix): void {
-    for (const { address: text } of this.#loans.values()) {
+  #forgetBorrowed(prefix: Prefix): void {
+    for (const { address: text } of this.#borrowed.values()) {
       const address = parseAddress(text);
       const isOfAnother = this.#spaceOf(address)?.knownSlotOf(address) !== undefined;
-      if (containsAddress(prefix, address) && !isOfAnother) this.#loans.delete(text);
+      if (containsAddress(prefix, address) && !isOfAnother) this.#borrowed.delete(text);
     }
   }
 
-  lend(cidr: string, borrower: string, address?: string): Loan {
+  reserveBorrowed(cidr: string, borrower: string, address?: string): BorrowedAddress {
     this.#wake();
     const block = this.#blocks.find(cidr) ?? this.#claimWhole(cidr);
     if (block === undefined) throw blockUnknown(cidr);
     const space = this.#spaceOf(block.prefix.address)!;
-    const slot = chooseLoan(space, block, address, this.#time);
-    return this.#lendSlot({ space, slot }, borrower);
+    const slot = chooseBorrowed(space, block, address, this.#time);
+    return this.#reserveSlot({ space, slot }, borrower);
   }
 
   /** A block that is owned, but was not needed yet. */
@@ -280,22 +281,22 @@ class NodeIpam implements Ipam {
     return block?.cidr === formatPrefix(prefix) ? block : undefined;
   }
 
-  #lendSlot({ space, slot }: Place, borrower: string): Loan {
-    const loan = { address: formatSlot(slot), borrower };
+  #reserveSlot({ space, slot }: Place, borrower: string): BorrowedAddress {
+    const entry = { address: formatSlot(slot), borrower };
     space.lend(slot, borrower);
-    this.#loans.set(loan.address, loan);
-    return loan;
+    this.#borrowed.set(entry.address, entry);
+    return entry;
   }
 
-  noteLent({ address: given, borrower }: Loan): void {
+  markBorrowed({ address: given, borrower }: BorrowedAddress): void {
     this.#wake();
     const address = parseAddress(given);
     const text = formatAddress(address);
     const space = this.#spaceOf(address);
     const owner = this.#ownerOf(address, space);
-    if (this.#loans.get(text)?.borrower !== borrower) {
+    if (this.#borrowed.get(text)?.borrower !== borrower) {
       const slot = owner === undefined ? space?.knownSlotOf(address) : undefined;
-      this.#loans.set(text, { address: text, borrower });
+      this.#borrowed.set(text, { address: text, borrower });
       if (slot?.state === 'lent') space!.release(slot, this.#nextRest());
       if (slot !== undefined) space!.lend(slot, borrower);
     }
@@ -303,9 +304,9 @@ class NodeIpam implements Ipam {
     if (owner !== undefined) throw addressInUse(text, space?.pool.name ?? '(none)', owner);
   }
 
-  takeBack(text: string): void {
+  unmarkBorrowed(text: string): void {
     const address = parseAddress(text);
-    if (!this.#loans.delete(formatAddress(address))) return;
+    if (!this.#borrowed.delete(formatAddress(address))) return;
     this.#time.read();
     const space = this.#spaceOf(address);
     const slot = space?.knownSlotOf(address);
@@ -317,8 +318,8 @@ class NodeIpam implements Ipam {
     if (foreign !== undefined) this.#settleForeign(foreign, { space: space!, slot });
   }
 
-  loans(): readonly Loan[] {
-    return [...this.#loans.values()];
+  borrowed(): readonly BorrowedAddress[] {
+    return [...this.#borrowed.values()];
   }
 
   keep(text: string, workload: string | undefined): void {
@@ -362,9 +363,9 @@ class NodeIpam implements Ipam {
   #blockClaimed(space: PoolSpace, block: Block): void {
     this.#blocks.add(block);
     if (this.#kept.size > 0) this.#keepSlots(space, block);
-    for (const loan of this.#loans.values()) {
-      const slot = findSlot(block, parseAddress(loan.address));
-      if (slot !== undefined) space.lend(slot, loan.borrower);
+    for (const entry of this.#borrowed.values()) {
+      const slot = findSlot(block, parseAddress(entry.address));
+      if (slot !== undefined) space.lend(slot, entry.borrower);
     }
     for (const holding of this.#foreign.values()) {
       const slot = findSlot(block, holding.address);

@@ -3,7 +3,7 @@ import { type Address, embeddedIPv4, type Family, formatAddress } from '@podwire
 import { PodwireError } from '@podwire/errors';
 import type { Slot } from './block.js';
 import { formatSlot } from './block.js';
-import type { Lease, Loan } from './contract.js';
+import type { Lease, BorrowedAddress } from './contract.js';
 import type { PoolSpace } from './pool-space.js';
 import { describePool, isOffered, type Wanted } from './request.js';
 import type { Stopwatch } from './stopwatch.js';
@@ -14,7 +14,7 @@ export function addressInUse(address: string, pool: string, owner: string): Podw
   });
 }
 
-export function addressLent({ address, borrower }: Loan, pool: string): PodwireError {
+export function addressLent({ address, borrower }: BorrowedAddress, pool: string): PodwireError {
   return new PodwireError('ADDRESS_IN_USE', `${address} of pool ${pool} is lent to node ${borrower}`, {
     details: { address, pool, borrower },
   });
@@ -32,11 +32,11 @@ export function blockUnknown(block: string): PodwireError {
   return new PodwireError('ADDRESS_NOT_IN_POOL', `${block} is no block of this node`, { details: { block } });
 }
 
-export function nothingToLend(block: string): PodwireError {
+export function nothingToBorrow(block: string): PodwireError {
   return new PodwireError('POOL_EXHAUSTED', `no address of block ${block} is free`, { details: { block } });
 }
 
-export function cannotLend(address: string, why: string): PodwireError {
+export function cannotBorrow(address: string, why: string): PodwireError {
   return new PodwireError('ADDRESS_NOT_IN_POOL', `${address} cannot be lent: ${why}`, {
     details: { address },
   });

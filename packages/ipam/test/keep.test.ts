@@ -34,8 +34,11 @@ describe('an address that is kept for a workload', () => {
   it('is lent only to who asks for it', () => {
     const { ipam } = setUp([{ ...v4, blockSize: 31 }]);
     ipam.keep('10.0.0.1', 'shop/web');
-    expect(refusal(() => ipam.lend('10.0.0.0/31', 'n2')).code).toBe('POOL_EXHAUSTED');
-    expect(ipam.lend('10.0.0.0/31', 'n2', '10.0.0.1')).toEqual({ address: '10.0.0.1', borrower: 'n2' });
+    expect(refusal(() => ipam.reserveBorrowed('10.0.0.0/31', 'n2')).code).toBe('POOL_EXHAUSTED');
+    expect(ipam.reserveBorrowed('10.0.0.0/31', 'n2', '10.0.0.1')).toEqual({
+      address: '10.0.0.1',
+      borrower: 'n2',
+    });
   });
 });
 
@@ -43,52 +46,58 @@ describe('loans', () => {
   it('are handed out by nobody until they come back and have rested', () => {
     const { ipam, time, take } = setUp([v4]);
     take('a');
-    expect(ipam.lend('10.0.0.0/30', 'n2')).toEqual({ address: '10.0.0.2', borrower: 'n2' });
+    expect(ipam.reserveBorrowed('10.0.0.0/30', 'n2')).toEqual({ address: '10.0.0.2', borrower: 'n2' });
     expect(refusal(() => take('b', { requested: ['10.0.0.2'] })).message).toBe(
       '10.0.0.2 of pool blue is lent to node n2',
     );
-    expect(refusal(() => ipam.lend('10.0.0.0/30', 'n3', '10.0.0.1')).details).toMatchObject({ owner: 'a' });
-    expect(refusal(() => ipam.lend('10.0.0.0/30', 'n3', '10.0.0.0')).code).toBe('ADDRESS_NOT_IN_POOL');
-    expect(refusal(() => ipam.lend('10.0.0.0/30', 'n3', '10.0.0.9')).code).toBe('ADDRESS_NOT_IN_POOL');
-    expect(refusal(() => ipam.lend('10.9.0.0/30', 'n3')).message).toBe(
+    expect(refusal(() => ipam.reserveBorrowed('10.0.0.0/30', 'n3', '10.0.0.1')).details).toMatchObject({
+      owner: 'a',
+    });
+    expect(refusal(() => ipam.reserveBorrowed('10.0.0.0/30', 'n3', '10.0.0.0')).code).toBe(
+      'ADDRESS_NOT_IN_POOL',
+    );
+    expect(refusal(() => ipam.reserveBorrowed('10.0.0.0/30', 'n3', '10.0.0.9')).code).toBe(
+      'ADDRESS_NOT_IN_POOL',
+    );
+    expect(refusal(() => ipam.reserveBorrowed('10.9.0.0/30', 'n3')).message).toBe(
       '10.9.0.0/30 is no block of this node',
     );
-    ipam.takeBack('10.0.0.2');
+    ipam.unmarkBorrowed('10.0.0.2');
     expect(take('b')).toEqual(['10.0.0.3']);
     time.now += 10_000;
     expect(take('c')).toEqual(['10.0.0.2']);
-    expect(ipam.loans()).toEqual([]);
+    expect(ipam.borrowed()).toEqual([]);
   });
 
   it('that were made in an earlier life are respected when their block comes, and when a lease ends', () => {
     const { ipam, take, time } = setUp([v4]);
-    ipam.noteLent({ address: '10.0.0.1', borrower: 'n2' });
+    ipam.markBorrowed({ address: '10.0.0.1', borrower: 'n2' });
     expect(take('a')).toEqual(['10.0.0.2']);
-    expect(refusal(() => ipam.noteLent({ address: '10.0.0.2', borrower: 'n2' })).details).toMatchObject({
+    expect(refusal(() => ipam.markBorrowed({ address: '10.0.0.2', borrower: 'n2' })).details).toMatchObject({
       owner: 'a',
     });
     ipam.release('a');
     time.now += 10_000;
     expect(refusal(() => take('a', { requested: ['10.0.0.2'] })).message).toContain('lent to node n2');
-    ipam.takeBack('10.0.0.2');
+    ipam.unmarkBorrowed('10.0.0.2');
     expect(ipam.adopt({ address: '10.0.0.1', owner: 'x', pool: '', since: 1 })).toBe('foreign');
-    ipam.takeBack('10.0.0.1');
+    ipam.unmarkBorrowed('10.0.0.1');
     expect(ipam.foreignLeases()).toEqual([]);
     expect(refusal(() => take('b', { requested: ['10.0.0.1'] })).details).toMatchObject({ owner: 'x' });
   });
 
   it('of a block that is lost are forgotten, also where it never came', () => {
     const { ipam, take } = setUp([v4]);
-    ipam.noteLent({ address: '10.0.0.1', borrower: 'n2' });
-    ipam.noteLent({ address: '10.0.0.9', borrower: 'n2' });
+    ipam.markBorrowed({ address: '10.0.0.1', borrower: 'n2' });
+    ipam.markBorrowed({ address: '10.0.0.9', borrower: 'n2' });
     expect(take('a')).toEqual(['10.0.0.2']);
     expect(ipam.dropBlock('10.0.0.8/30')).toEqual([]);
-    expect(ipam.loans()).toEqual([{ address: '10.0.0.1', borrower: 'n2' }]);
+    expect(ipam.borrowed()).toEqual([{ address: '10.0.0.1', borrower: 'n2' }]);
     // Around a block that is here: what is lent of that one stays so.
     ipam.dropBlock('10.0.0.0/29');
-    expect(ipam.loans()).toHaveLength(1);
+    expect(ipam.borrowed()).toHaveLength(1);
     ipam.dropBlock('10.0.0.0/30');
-    expect(ipam.loans()).toEqual([]);
+    expect(ipam.borrowed()).toEqual([]);
   });
 });
 

@@ -121,7 +121,7 @@ function compare(model: Model, { ipam }: Real): void {
       .map(({ address }) => address)
       .sort(),
   ).toEqual(model.foreign().sort());
-  expect(new Map(ipam.loans().map((loan) => [loan.address, loan.borrower]))).toEqual(model.lent);
+  expect(new Map(ipam.borrowed().map((loan) => [loan.address, loan.borrower]))).toEqual(model.lent);
   expect(ipam.blocks().map((cidr) => cidr.split('/')[0])).toEqual(model.order);
   model.wake();
   compareReport(model, ipam);
@@ -261,7 +261,7 @@ const lend = (n: number, text: string | undefined): Step =>
     },
     ({ ipam }) => {
       const cidr = ipam.blocks()[n % ipam.blocks().length];
-      return cidr === undefined ? undefined : ipam.lend(cidr, 'other', text).address;
+      return cidr === undefined ? undefined : ipam.reserveBorrowed(cidr, 'other', text).address;
     },
   );
 
@@ -273,11 +273,11 @@ const takeBack = (n: number): Step =>
       if (text !== undefined) model.takeBack(text);
     },
     ({ ipam, releasedAt }, model) => {
-      const loans = ipam.loans().map((loan) => loan.address);
+      const loans = ipam.borrowed().map((loan) => loan.address);
       const text = loans.sort()[n];
       if (text === undefined) return;
-      ipam.takeBack(text);
-      if (ipam.loans().length < loans.length) releasedAt.set(text, model.now);
+      ipam.unmarkBorrowed(text);
+      if (ipam.borrowed().length < loans.length) releasedAt.set(text, model.now);
     },
   );
 

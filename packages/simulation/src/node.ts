@@ -1,10 +1,10 @@
 /** One simulated node: the real addressing and the real IPAM, a planner, and no kernel. */
 import { setMaxListeners } from 'node:events';
-import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster-state';
+import { type Keys, type Node, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
 import {
   type BlockIndex,
   createNodeAddressing,
-  type HoldingsFile,
+  type SavedState,
   type NodeAddressing,
 } from '@podwire/cluster-ipam';
 import { endpointKey, type EndpointId } from '@podwire/engine';
@@ -15,7 +15,7 @@ import { createRoutedModel } from '@podwire/network-routed';
 import { type Clock, noFaults, silentLog } from '@podwire/platform';
 import { encodeObject, type Store } from '@podwire/store';
 import type { Chance } from './chance.js';
-import type { SharedCopy } from './shared-copy.js';
+import type { SharedCache } from './shared-cache.js';
 import type { Tally } from './tally.js';
 
 export const network = 'default';
@@ -39,7 +39,7 @@ export interface NodeParts {
   readonly number: number;
   readonly store: Store;
   readonly keys: Keys;
-  readonly shared: SharedCopy;
+  readonly shared: SharedCache;
   readonly index: BlockIndex;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -52,21 +52,21 @@ const day = 86_400_000;
 export function createSimulatedNode(parts: NodeParts): SimulatedNode {
   const { name, store, keys, shared, index, clock, chance, tally } = parts;
   const instance = `i-${name}`;
-  let file: HoldingsFile | undefined;
+  let file: SavedState | undefined;
   const addressing: NodeAddressing = createNodeAddressing({
     node: name,
     instance,
     labels: {},
     store,
     keys,
-    copy: shared.of(name),
+    cache: shared.of(name),
     index,
-    holdings: { read: () => file, write: (next) => void (file = next) },
+    savedState: { read: () => file, write: (next) => void (file = next) },
     clock,
     random: (bytes) => chance.bytes(bytes),
     faults: noFaults,
     log: silentLog,
-    trustFor: day,
+    fenceAfter: day,
     reportEvery: 1_000,
   });
   let ipam: Ipam | undefined;
@@ -166,7 +166,7 @@ async function untilAllocated(
 ): Promise<Lease[]> {
   for (;;) {
     try {
-      addressing.requireTrust();
+      addressing.requireUnfenced();
       return allocate();
     } catch (error) {
       if (!(error instanceof PodwireError)) throw error;
@@ -196,14 +196,14 @@ async function register(
   object: Node,
   signal: AbortSignal,
 ): Promise<void> {
-  const presence = encodeObject(presenceKind, { node: name, instance, since: clock.now() });
+  const presence = encodeObject(nodeLeaseKind, { node: name, instance, since: clock.now() });
   for (;;) {
     try {
       await store.transact(
         {
           conditions: [],
           writes: [
-            { op: 'put', key: keys.presence(name), value: presence },
+            { op: 'put', key: keys.nodeLease(name), value: presence },
             { op: 'put', key: keys.node(name), value: encodeObject(nodeKind, object) },
           ],
         },

@@ -1,5 +1,5 @@
 /** What a cluster of many nodes costs each of them. */
-import { type Block, blockKind, keysBelow, openClusterCopy } from '@podwire/cluster-state';
+import { type Block, blockKind, keysBelow, openClusterCache } from '@podwire/cluster-state';
 import { createBlockIndex } from '@podwire/cluster-ipam';
 import type { NodeView, PeerView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
@@ -9,7 +9,7 @@ import { createMemoryServer } from '@podwire/store/memory';
 
 export interface FollowingFigures {
   readonly blocks: number;
-  /** Milliseconds from an empty copy to all blocks in it. */
+  /** Milliseconds from an empty cache to all blocks in it. */
   readonly first: number;
   /** Microseconds for one block that changes later. */
   readonly each: number;
@@ -17,7 +17,7 @@ export interface FollowingFigures {
   readonly bytes: number;
 }
 
-/** A copy that follows so many blocks, with the index that claims choose from. */
+/** A cache that follows so many blocks, with the index that claims choose from. */
 export async function measureFollowing(blocks: number): Promise<FollowingFigures> {
   const server = createMemoryServer();
   const store = server.connect();
@@ -32,18 +32,18 @@ export async function measureFollowing(blocks: number): Promise<FollowingFigures
   for (let number = 0; number < blocks; number++) await write(number, `node-${number >> 1}`);
   const total = bytes;
   const begin = performance.now();
-  const copy = openClusterCopy({ store: server.connect(), keys, log: silentLog });
-  const index = createBlockIndex(copy);
-  copy.onChange((change) => index.take(change));
-  await copy.synced;
+  const cache = openClusterCache({ store: server.connect(), keys, log: silentLog });
+  const index = createBlockIndex(cache);
+  cache.onChange((change) => index.take(change));
+  await cache.synced;
   const first = performance.now() - begin;
   const rounds = 1_000;
   const before = performance.now();
   let last = 0;
   for (let round = 0; round < rounds; round++) last = await write(round, 'another');
-  await copy.reached(last, AbortSignal.timeout(60_000));
+  await cache.reached(last, AbortSignal.timeout(60_000));
   const each = ((performance.now() - before) * 1_000) / rounds;
-  await copy.close();
+  await cache.close();
   await store.close();
   return { blocks, first, each, bytes: total };
 }

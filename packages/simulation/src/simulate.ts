@@ -1,11 +1,11 @@
 /** A cluster as function calls: real IPAM, real planner, a store in memory with latency and faults, and no kernel. */
 import {
   blockKind,
-  type ClusterCopy,
+  type ClusterCache,
   completePool,
   type Keys,
   keysBelow,
-  openClusterCopy,
+  openClusterCache,
   type Pool,
   poolKind,
 } from '@podwire/cluster-state';
@@ -15,7 +15,7 @@ import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer, type Fault, type MemoryServer, randomFaults } from '@podwire/store/memory';
 import { type Chance, createChance } from './chance.js';
 import { createSimulatedNode, network, type SimulatedNode } from './node.js';
-import { shareCopy } from './shared-copy.js';
+import { shareCache } from './shared-cache.js';
 import { countCall, createTally, type Tally } from './tally.js';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.js';
 
@@ -86,7 +86,7 @@ export async function simulate(
     await drive(clock, Promise.all(nodes.map((node) => flush(node, scene))));
     await checkTruth(scene, addresses);
     return summarize(options, tally, {
-      blocks: scene.copy.blocks.size,
+      blocks: scene.cache.blocks.size,
       simulated,
       real: performance.now() - begin,
     });
@@ -101,7 +101,7 @@ interface Scene {
   readonly server: MemoryServer;
   readonly calm: Store;
   readonly keys: Keys;
-  readonly copy: ClusterCopy;
+  readonly cache: ClusterCache;
   readonly index: BlockIndex;
   readonly tally: Tally;
   readonly nodes: readonly SimulatedNode[];
@@ -114,14 +114,14 @@ async function setScene(options: SimulationOptions): Promise<Scene> {
   const calm = server.connect();
   const keys = keysBelow('/podwire');
   await calm.put(keys.pool('all'), encodeObject(poolKind, describePool(options)));
-  const copy = openClusterCopy({ store: calm, keys, log: silentLog });
-  await drive(clock, copy.synced);
-  const index = createBlockIndex(copy);
-  index.take({ pools: new Set(copy.pools.keys()), blocks: new Set() });
+  const cache = openClusterCache({ store: calm, keys, log: silentLog });
+  await drive(clock, cache.synced);
+  const index = createBlockIndex(cache);
+  index.take({ pools: new Set(cache.pools.keys()), blocks: new Set() });
   // Before the nodes' own listeners: they must find it up to date.
-  copy.onChange((change) => index.take(change));
+  cache.onChange((change) => index.take(change));
   const tally = createTally();
-  const shared = shareCopy(copy);
+  const shared = shareCache(cache);
   const store = troubledStore(server, options, chance, tally, keys);
   const followed: BlockIndex = { ...index, take: () => undefined };
   const nodes = Array.from({ length: options.nodes }, (_, number) =>
@@ -137,7 +137,7 @@ async function setScene(options: SimulationOptions): Promise<Scene> {
       tally,
     }),
   );
-  return { clock, chance, server, calm, keys, copy, index, tally, nodes };
+  return { clock, chance, server, calm, keys, cache, index, tally, nodes };
 }
 
 function troubledStore(
@@ -250,9 +250,9 @@ async function drive<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-async function closeScene({ clock, nodes, copy, calm }: Scene): Promise<void> {
+async function closeScene({ clock, nodes, cache, calm }: Scene): Promise<void> {
   await drive(clock, Promise.all(nodes.map((node) => node.stop())));
-  await copy.close();
+  await cache.close();
   await calm.close();
 }
 

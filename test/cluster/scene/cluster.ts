@@ -157,7 +157,7 @@ export async function startTraffic(pods: readonly Pod[]): Promise<{ end(): Promi
 /** Until the store knows of every pod of every node what the node knows; then nothing may be wrong with the whole. */
 export async function assertConverged(cluster: Cluster, nodes: readonly NodeCalls[]): Promise<void> {
   for (const node of nodes) await untilReported(node);
-  await eventually('the ledgers are what the nodes have', async () => {
+  await eventually('the allocationRecords are what the nodes have', async () => {
     const [there, here] = [await readLedgers(cluster.etcd), await readEndpoints(nodes)];
     return there === here || `in the store\n${there}\non the nodes\n${here}`;
   });
@@ -187,8 +187,8 @@ export async function assertSound(cluster: Cluster): Promise<void> {
 }
 
 async function readLedgers(etcd: Etcd): Promise<string> {
-  const { ledgers } = await readStore(etcd);
-  const lines = ledgers.flatMap(({ value: { node, entries } }) =>
+  const { allocationRecords } = await readStore(etcd);
+  const lines = allocationRecords.flatMap(({ value: { node, entries } }) =>
     entries
       .filter(({ owner }) => !owner.startsWith('node:'))
       .map(({ address, owner }) => `${node} ${address} ${owner}`),

@@ -105,10 +105,10 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
     });
 
     void test('a static address moves with its pod from the first node to the third and back', async () => {
-      const { ledgers } = await readStore(cluster.etcd);
+      const { allocationRecords } = await readStore(cluster.etcd);
       const block = (await blocks()).find(({ node }) => node === 'n1')!;
       const taken = new Set([
-        ...ledgers.flatMap(({ value }) => value.entries.map(({ address }) => address)),
+        ...allocationRecords.flatMap(({ value }) => value.entries.map(({ address }) => address)),
         ...block.loans.map(({ address }) => address),
       ]);
       const { address } = parsePrefix(block.cidr);

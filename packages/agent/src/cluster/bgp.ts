@@ -12,7 +12,7 @@ import { createSettleLoop } from './settle-loop.js';
 export interface BgpParts {
   readonly config: BgpConfig;
   readonly nodeName: string;
-  readonly member: Pick<ClusterMember, 'addressing' | 'copy' | 'facts' | 'onChange'>;
+  readonly member: Pick<ClusterMember, 'addressing' | 'cache' | 'facts' | 'onChange'>;
   readonly daemon: BgpDaemon;
   readonly clock: Clock;
   readonly log: Log;
@@ -75,10 +75,10 @@ function describeSpeaker({
     neighbours: config.routers.map((router) => describeRouter(router, daemon)),
     // What is claimed only just now is routed to by nobody, and what goes is withdrawn first.
     announced: member.addressing
-      .holdings()
+      .affinities()
       .filter(({ state }) => state === 'confirmed')
       .map(({ cidr }) => cidr),
-    pools: [...member.copy.pools.values()].map(({ value }) => value.cidr),
+    pools: [...member.cache.pools.values()].map(({ value }) => value.cidr),
   };
 }
 

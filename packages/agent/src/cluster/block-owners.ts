@@ -1,4 +1,4 @@
-import type { ClusterCopy } from '@podwire/cluster-state';
+import type { ClusterCache } from '@podwire/cluster-state';
 
 /** Who has to do with which block, so that news about a block are news about the nodes that had it and have it now. */
 export interface BlockOwners {
@@ -8,7 +8,7 @@ export interface BlockOwners {
 
 const nobody: readonly string[] = [];
 
-export function createBlockOwners({ blocks }: Pick<ClusterCopy, 'blocks'>): BlockOwners {
+export function createBlockOwners({ blocks }: Pick<ClusterCache, 'blocks'>): BlockOwners {
   const before = new Map<string, readonly string[]>();
   const ownersNow = (cidr: string): readonly string[] => {
     const block = blocks.get(cidr)?.value;

@@ -1,10 +1,10 @@
 /** The pools of the cluster as this node sees them, also while the store is away, and after somebody deletes one in use. */
 import { containsPrefix, overlaps, parsePrefix } from '@podwire/addresses';
-import { type ClusterCopy, type Pool, poolKind } from '@podwire/cluster-state';
+import { type ClusterCache, type Pool, poolKind } from '@podwire/cluster-state';
 import type { PoolView } from '@podwire/network-contract';
 
 export interface ClusterPools {
-  /** Takes over what the copy says now. */
+  /** Takes over what the cache says now. */
   refresh(): void;
   /** By name. */
   readonly all: readonly Pool[];
@@ -16,22 +16,22 @@ export interface ClusterPools {
 }
 
 export interface ClusterPoolsOptions {
-  readonly copy: Pick<ClusterCopy, 'pools' | 'blocks'>;
+  readonly cache: Pick<ClusterCache, 'pools' | 'blocks'>;
   /** As an earlier life has seen them; for as long as the store does not answer. */
   readonly remembered: readonly unknown[];
 }
 
-export function createClusterPools({ copy, remembered }: ClusterPoolsOptions): ClusterPools {
+export function createClusterPools({ cache, remembered }: ClusterPoolsOptions): ClusterPools {
   let all: readonly Pool[] = sortByName(remembered.flatMap(readPool));
   let lost: readonly Pool[] = [];
 
   const isInUse = ({ cidr }: Pool): boolean => {
     const pool = parsePrefix(cidr);
-    return [...copy.blocks.keys()].some((block) => containsPrefix(pool, parsePrefix(block)));
+    return [...cache.blocks.keys()].some((block) => containsPrefix(pool, parsePrefix(block)));
   };
   return {
     refresh() {
-      const present = [...copy.pools.values()].map(({ value }) => value);
+      const present = [...cache.pools.values()].map(({ value }) => value);
       const names = new Set(present.map(({ name }) => name));
       // A pool that was split has parts that hold its blocks.
       const covered = (cidr: string): boolean =>

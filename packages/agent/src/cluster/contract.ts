@@ -1,5 +1,5 @@
 /** What the rooms of a cluster's member share. */
-import type { ClusterCopy, ClusterCopyOptions } from '@podwire/cluster-state';
+import type { ClusterCache, ClusterCacheOptions } from '@podwire/cluster-state';
 import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import type { Controller, ControllerOptions } from '@podwire/controller';
 import type { Engine } from '@podwire/engine';
@@ -34,7 +34,7 @@ export interface ClusterWorld {
   readonly readAddresses: () => readonly LinkAddress[];
   /** A text that changes when the link was down or is reached otherwise; undefined while it cannot be used. */
   readonly readLinkState: (link: string) => string | undefined;
-  readonly openCopy: (options: ClusterCopyOptions) => ClusterCopy;
+  readonly openCache: (options: ClusterCacheOptions) => ClusterCache;
   readonly createAddressing: (options: NodeAddressingOptions) => NodeAddressing;
   readonly createController: (options: ControllerOptions) => Controller;
   /** Where BGP is configured. */
@@ -68,7 +68,7 @@ export interface FollowingParts {
 export interface ClusterMember {
   readonly identity: Identity;
   readonly facts: ClusterFacts;
-  readonly copy: ClusterCopy;
+  readonly cache: ClusterCache;
   readonly registration: Registration;
   readonly addressing: NodeAddressing;
   readonly peers: Peers;
@@ -81,7 +81,7 @@ export interface ClusterMember {
   readonly bgp: BgpFollower | undefined;
   blockSource(network: string): BlockSource;
   /** Before every allocation. @throws PodwireError AGENT_NOT_READY, NODE_NAME_TAKEN, NODE_FENCED */
-  requireTrust(): void;
+  requireUnfenced(): void;
   /** @throws PodwireError as NodeAddressing.provide does */
   provide(need: Need, signal: AbortSignal): Promise<void>;
   noteUsed(record: AgentRecord): void;

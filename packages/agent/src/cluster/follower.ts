@@ -106,7 +106,7 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   function followHoldings({ networks }: FollowingParts): void {
-    const cidrs = addressing.holdings().map(({ cidr }) => cidr);
+    const cidrs = addressing.affinities().map(({ cidr }) => cidr);
     for (const network of networks) {
       const { name } = network.view;
       const own = within(network, cidrs);
@@ -116,7 +116,7 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   function followTunnel({ networks, node }: FollowingParts): void {
-    const own = addressing.holdings().map(({ cidr }) => cidr);
+    const own = addressing.affinities().map(({ cidr }) => cidr);
     const families: Family[] = networks.some((network) => node.view(network).ipv6) ? [4, 6] : [4];
     const { tunnel, needs } = chooseTunnel(networks, identity.tunnel, { own, families });
     if (JSON.stringify(tunnel) !== JSON.stringify(identity.tunnel)) {

@@ -1,4 +1,4 @@
-import { type HoldingsStore, parseHoldings } from '@podwire/cluster-ipam';
+import { formatSavedState, parseSavedState, type SavedStateStore } from '@podwire/cluster-ipam';
 import type { StateFiles } from './state-files.js';
 
 const fileName = 'holdings.json';
@@ -7,12 +7,12 @@ const fileName = 'holdings.json';
  * What the node knows of its own blocks, in the state directory. A file of another name or instance is as good as none: it
  * was not written in this life of the node.
  */
-export function openHoldings(files: StateFiles, node: string, instance: string): HoldingsStore {
+export function openSavedStateFile(files: StateFiles, node: string, instance: string): SavedStateStore {
   return {
     read() {
-      const found = parseHoldings(files.read(fileName) ?? '');
+      const found = parseSavedState(files.read(fileName) ?? '');
       return found?.node === node && found.instance === instance ? found : undefined;
     },
-    write: (file) => files.write(fileName, JSON.stringify(file)),
+    write: (file) => files.write(fileName, formatSavedState(file)),
   };
 }

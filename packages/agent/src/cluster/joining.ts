@@ -1,6 +1,6 @@
 /** Until it is known what this node may hand out: from the store, or from what an earlier life has left. */
-import type { ClusterCopy } from '@podwire/cluster-state';
-import type { HoldingsStore, NodeAddressing } from '@podwire/cluster-ipam';
+import type { ClusterCache } from '@podwire/cluster-state';
+import type { SavedStateStore, NodeAddressing } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type Clock, orAborted, withDeadline } from '@podwire/platform';
@@ -14,9 +14,9 @@ import { tunnelOwners } from './tunnel.js';
 export interface JoiningOptions {
   readonly follower: Follower;
   readonly registration: Registration;
-  readonly copy: ClusterCopy;
+  readonly cache: ClusterCache;
   readonly addressing: NodeAddressing;
-  readonly holdings: HoldingsStore;
+  readonly savedState: SavedStateStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly stopped: AbortSignal;
@@ -32,15 +32,15 @@ export interface Joining {
 }
 
 /**
- * Milliseconds for the store to say whose the name is, and again for the copy of the cluster. A store that hangs must not keep a node
+ * Milliseconds for the store to say whose the name is, and again for the cache of the cluster. A store that hangs must not keep a node
  * waiting that can go on with what it has.
  */
-const waits = { withHoldings: 1_000, without: 5_000 } as const;
+const waits = { withSavedState: 1_000, without: 5_000 } as const;
 /** Milliseconds between attempts. */
 const pause = 1_000;
 
 export function createJoining(options: JoiningOptions): Joining {
-  const { follower, registration, copy, addressing, holdings, clock, log, stopped, onKnown } = options;
+  const { follower, registration, cache, addressing, savedState, clock, log, stopped, onKnown } = options;
   let obstacle: PodwireError | undefined = new PodwireError(
     'AGENT_NOT_READY',
     'the agent is joining its cluster',
@@ -49,14 +49,14 @@ export function createJoining(options: JoiningOptions): Joining {
   /** @throws what keeps the node from knowing what it may hand out */
   async function learn(parts: FollowingParts): Promise<void> {
     follower.discoverUnderlay();
-    const hasHoldings = holdings.read() !== undefined;
-    const wait = hasHoldings ? waits.withHoldings : waits.without;
+    const hasSavedState = savedState.read() !== undefined;
+    const wait = hasSavedState ? waits.withSavedState : waits.without;
     // Another agent's blocks must not be taken for ours, so who has the name comes first.
     await within(wait, registration.settled);
     const { standing } = registration;
     if (standing.kind === 'taken') throw standing.error;
-    if (standing.kind === 'registered') await within(wait, copy.synced);
-    if (!copy.connected && !hasHoldings) throw nothingKnown();
+    if (standing.kind === 'registered') await within(wait, cache.synced);
+    if (!cache.connected && !hasSavedState) throw nothingKnown();
     await addressing.start(inUse(parts), stopped);
     follower.pickUp(parts);
     onKnown(parts);
@@ -89,7 +89,7 @@ export function createJoining(options: JoiningOptions): Joining {
     try {
       await learn(parts);
       obstacle = undefined;
-      log.info({ instance: follower.identity.instance, connected: copy.connected }, 'joined the cluster');
+      log.info({ instance: follower.identity.instance, connected: cache.connected }, 'joined the cluster');
       return true;
     } catch (error) {
       if (stopped.aborted) return true;
@@ -118,7 +118,7 @@ export function createJoining(options: JoiningOptions): Joining {
   async function nextChange(): Promise<void> {
     const awake = new AbortController();
     const wake = (): void => awake.abort();
-    const ends = [registration.onChange(wake), copy.onChange(wake)];
+    const ends = [registration.onChange(wake), cache.onChange(wake)];
     stopped.addEventListener('abort', wake, { once: true });
     await clock.sleep(pause, awake.signal).catch(() => undefined);
     stopped.removeEventListener('abort', wake);

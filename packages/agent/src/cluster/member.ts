@@ -1,9 +1,9 @@
 /**
  * This node as a member of a cluster, put together. Everything here happens in the background; an ADD asks nothing but {@link
- * ClusterMember.requireTrust}, and waits only for {@link ClusterMember.provide}, when the node has run out.
+ * ClusterMember.requireUnfenced}, and waits only for {@link ClusterMember.provide}, when the node has run out.
  */
 import { parsePrefix, type Prefix } from '@podwire/addresses';
-import { type CopyChange, keysBelow } from '@podwire/cluster-state';
+import { type CacheChange, keysBelow } from '@podwire/cluster-state';
 import type { PodName } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
@@ -17,7 +17,7 @@ import { createBlockOwners } from './block-owners.js';
 import { createClusterPools } from './cluster-pools.js';
 import type { ClusterMember, FollowingParts, MemberOptions } from './contract.js';
 import { createFollower } from './follower.js';
-import { openHoldings } from './holdings-file.js';
+import { openSavedStateFile } from './holdings-file.js';
 import { openIdentity } from './identity.js';
 import { createJoining } from './joining.js';
 import { createOthersAddresses } from './others-addresses.js';
@@ -44,8 +44,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   const keys = keysBelow(config.root);
   const identity = openIdentity(files, nodeName, random);
   const { instance } = identity;
-  const holdings = openHoldings(files, nodeName, instance);
-  const copy = world.openCopy({ store, keys, log });
+  const savedState = openSavedStateFile(files, nodeName, instance);
+  const cache = world.openCache({ store, keys, log });
   const shared = { node: nodeName, instance, store, keys, clock, faults, log };
   const registration = createRegistration({
     ...shared,
@@ -53,16 +53,16 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     ttl: config.lease,
     vanishAfter: config.vanishAfter,
     describe: () => follower.describe(),
-    noteWritten: (key, node, revision) => copy.note(key, node, revision),
+    noteWritten: (key, node, revision) => cache.note(key, node, revision),
   });
   const addressing = world.createAddressing({
     ...shared,
     labels: config.labels,
-    copy,
-    holdings,
+    cache,
+    savedState,
     random,
     taken: () => (parts?.networks ?? []).flatMap(({ taken }) => taken.flatMap(prefixesOf)),
-    trustFor: config.vanishAfter * trustShare,
+    fenceAfter: config.vanishAfter * trustShare,
     reportEvery: config.reportInterval,
   });
   const controller = config.controller
@@ -72,12 +72,12 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
         vanishAfter: config.vanishAfter,
       })
     : undefined;
-  const pools = createClusterPools({ copy, remembered: holdings.read()?.pools ?? [] });
-  const owners = createBlockOwners(copy);
+  const pools = createClusterPools({ cache, remembered: savedState.read()?.pools ?? [] });
+  const owners = createBlockOwners(cache);
   const others = createOthersAddresses({
-    copy,
+    cache,
     nodeName,
-    holdings: () => addressing.holdings().map(({ cidr }) => cidr),
+    affinities: () => addressing.affinities().map(({ cidr }) => cidr),
     storeAddresses: () => world.storeAddresses?.() ?? [],
   });
   const stopped = new AbortController();
@@ -93,7 +93,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     sides: () =>
       (parts?.networks ?? []).map((network) => ({ model: network.model, view: parts!.node.view(network) })),
     // Before the first word from the store, what the last life knew is all there is.
-    viewOf: (name) => (isSynced ? viewPeer(copy, name) : peers.known.get(name)?.view),
+    viewOf: (name) => (isSynced ? viewPeer(cache, name) : peers.known.get(name)?.view),
     journal: openPeerJournal(files, nodeName, log),
     isSynced: () => isSynced,
     // What is left over of others has been spared so far.
@@ -113,9 +113,9 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   const joining = createJoining({
     follower,
     registration,
-    copy,
+    cache,
     addressing,
-    holdings,
+    savedState,
     clock,
     log,
     stopped: stopped.signal,
@@ -149,11 +149,11 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   });
 
   function noteConnection(): void {
-    if (copy.connected !== connection.connected)
-      connection = { connected: copy.connected, since: clock.now() };
+    if (cache.connected !== connection.connected)
+      connection = { connected: cache.connected, since: clock.now() };
   }
 
-  function takeChange({ pools: changedPools, blocks, nodes }: CopyChange): void {
+  function takeChange({ pools: changedPools, blocks, nodes }: CacheChange): void {
     noteConnection();
     if (!isSynced) return;
     if (changedPools.size > 0 || (blocks.size > 0 && pools.lost.length > 0)) pools.refresh();
@@ -177,9 +177,9 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     isSynced = true;
     pools.refresh();
     noteOthers();
-    owners.affected(copy.blocks.keys());
+    owners.affected(cache.blocks.keys());
     markPeers(peers.known.keys());
-    markPeers(copy.nodes.keys());
+    markPeers(cache.nodes.keys());
     settling.soon();
   }
 
@@ -220,7 +220,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       return follower.identity;
     },
     facts: follower.facts,
-    copy,
+    cache,
     registration,
     addressing,
     peers,
@@ -237,11 +237,11 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       return bgp;
     },
     blockSource: (network) => addressing.source(network),
-    requireTrust() {
+    requireUnfenced() {
       if (joining.obstacle !== undefined) throw joining.obstacle;
       const { standing } = registration;
       if (standing.kind === 'taken') throw standing.error;
-      addressing.requireTrust();
+      addressing.requireUnfenced();
     },
     provide: (need, signal) => addressing.provide(need, signal),
     noteUsed(record) {
@@ -268,8 +268,8 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     async join(to) {
       parts = to;
       for (const { view, ipam } of to.networks) addressing.attach(view.name, ipam);
-      copy.synced.then(takeFirst, () => undefined);
-      copy.onChange(takeChange);
+      cache.synced.then(takeFirst, () => undefined);
+      cache.onChange(takeChange);
       addressing.onChange(() => settling.soon());
       registration.start();
       controlling = control();
@@ -299,7 +299,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
         ({ name, cidr }) =>
           `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
       ),
-      ...[...copy.unreadable].map(([key, reason]) => `OBJECT_INVALID: ${key}: ${reason}`),
+      ...[...cache.unreadable].map(([key, reason]) => `OBJECT_INVALID: ${key}: ${reason}`),
     ],
     onChange(listener) {
       listeners.add(listener);
@@ -316,7 +316,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
       );
       await addressing.stop();
       await registration.stop();
-      await copy.close();
+      await cache.close();
     },
   };
   return member;

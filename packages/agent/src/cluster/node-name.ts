@@ -1,7 +1,7 @@
 /** Whose a node name is: one machine's, and one agent's on it. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { type Node, nodeKind, presenceKind } from '@podwire/cluster-state';
+import { type Node, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, type Item } from '@podwire/store';
 
@@ -28,7 +28,7 @@ export function readMachine(file = '/etc/machine-id'): string | undefined {
 /** @param presence what is at the presence's key @throws PodwireError NODE_NAME_TAKEN when another agent is alive */
 export function refuseOtherAgent(presence: Item | undefined, { node, instance }: Self): void {
   if (presence === undefined) return;
-  const other = decodeObject(presenceKind, presence.key, presence.value);
+  const other = decodeObject(nodeLeaseKind, presence.key, presence.value);
   if (other.instance === instance) return;
   const since = new Date(other.since).toISOString();
   throw new PodwireError(

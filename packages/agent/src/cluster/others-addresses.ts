@@ -6,7 +6,7 @@ import {
   parsePrefix,
   type Prefix,
 } from '@podwire/addresses';
-import type { ClusterCopy, Node } from '@podwire/cluster-state';
+import type { ClusterCache, Node } from '@podwire/cluster-state';
 import { type AddressUse, useOf } from '../node/address-uses.js';
 
 export interface OthersAddresses {
@@ -17,23 +17,23 @@ export interface OthersAddresses {
 }
 
 export interface OthersOptions {
-  readonly copy: Pick<ClusterCopy, 'nodes' | 'pools'>;
+  readonly cache: Pick<ClusterCache, 'nodes' | 'pools'>;
   readonly nodeName: string;
   /** Blocks and borrowed addresses of this node. */
-  readonly holdings: () => readonly string[];
+  readonly affinities: () => readonly string[];
   /** Of the store's servers, as far as they are known. */
   readonly storeAddresses: () => readonly string[];
 }
 
 export function createOthersAddresses(options: OthersOptions): OthersAddresses {
-  const { copy, nodeName, holdings, storeAddresses } = options;
+  const { cache, nodeName, affinities, storeAddresses } = options;
   /** Of those that have any; nearly none has. */
   const ofNodes = new Map<string, readonly AddressUse[]>();
   let uses: readonly AddressUse[] = [];
   let text = '';
 
   function takeNode(name: string, pools: readonly Prefix[], own: readonly Prefix[]): void {
-    const node = name === nodeName ? undefined : copy.nodes.get(name)?.value;
+    const node = name === nodeName ? undefined : cache.nodes.get(name)?.value;
     const found = node === undefined ? [] : usesOfNode(node, pools, own);
     if (found.length === 0) ofNodes.delete(name);
     else ofNodes.set(name, found);
@@ -41,10 +41,10 @@ export function createOthersAddresses(options: OthersOptions): OthersAddresses {
 
   return {
     refresh(names) {
-      const pools = [...copy.pools.values()].map(({ value }) => parsePrefix(value.cidr));
-      const own = holdings().map((cidr) => parsePrefix(cidr));
+      const pools = [...cache.pools.values()].map(({ value }) => parsePrefix(value.cidr));
+      const own = affinities().map((cidr) => parsePrefix(cidr));
       if (names === undefined) ofNodes.clear();
-      for (const name of names ?? copy.nodes.keys()) takeNode(name, pools, own);
+      for (const name of names ?? cache.nodes.keys()) takeNode(name, pools, own);
       const ofStore = storeAddresses().map((address) =>
         useOf(address, 'beyond', 'is an address of the store'),
       );

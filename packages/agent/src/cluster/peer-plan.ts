@@ -1,5 +1,5 @@
-/** From the copy of the cluster to what the kernel must have for a peer. Pure. */
-import type { ClusterCopy } from '@podwire/cluster-state';
+/** From the cache of the cluster to what the kernel must have for a peer. Pure. */
+import type { ClusterCache } from '@podwire/cluster-state';
 import type { Resource } from '@podwire/engine';
 import type { NetworkModel, NodeView, PeerView } from '@podwire/network-contract';
 import { withoutDoubles } from '../node/node.js';
@@ -12,10 +12,10 @@ export interface NetworkSide {
 
 /** The peer as the store has it; undefined when it is not registered (any more). */
 export function viewPeer(
-  copy: Pick<ClusterCopy, 'nodes' | 'blocksOf' | 'loansOf'>,
+  cache: Pick<ClusterCache, 'nodes' | 'blocksOf' | 'borrowedBy'>,
   name: string,
 ): PeerView | undefined {
-  const node = copy.nodes.get(name)?.value;
+  const node = cache.nodes.get(name)?.value;
   if (node === undefined) return undefined;
   const { addresses, tunnel, mtu } = node;
   return {
@@ -25,7 +25,7 @@ export function viewPeer(
     ...(tunnel === undefined ? {} : { tunnel: viewTunnel(tunnel) }),
     mtu,
     // Also those that are pending: who has created the object has the block, and its pods must not wait for a formality.
-    blocks: [...copy.blocksOf(name), ...copy.loansOf(name).map(asPrefix)],
+    blocks: [...cache.blocksOf(name), ...cache.borrowedBy(name).map(asPrefix)],
   };
 }
 

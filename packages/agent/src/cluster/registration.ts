@@ -2,7 +2,7 @@
  * The node in the store: its presence, which goes with a lease, and its object, which stays. All of it in the background; what
  * others wait for is only the outcome.
  */
-import { type Keys, type Node, nodeKind, presenceKind } from '@podwire/cluster-state';
+import { type Keys, type Node, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { type Clock, type FaultPoints, type Log, withDeadline } from '@podwire/platform';
 import {
@@ -42,7 +42,7 @@ export interface RegistrationOptions {
   readonly vanishAfter: number;
   /** Of a node that is new, for its first object; undefined: when it is published. */
   readonly describe: () => Node | undefined;
-  /** Our own write, for the copy of the cluster. */
+  /** Our own write, for the cache of the cluster. */
   readonly noteWritten: (key: string, node: Node, revision: Revision) => void;
 }
 
@@ -60,7 +60,7 @@ export interface Registration {
 }
 
 /** A presence that was taken: with the revision that says that it is still ours. */
-interface Presence {
+interface NodeLease {
   readonly kept: KeptLease;
   readonly revision: Revision;
 }
@@ -82,7 +82,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
   const settled = new Promise<void>((resolve) => (settle = resolve));
   let wanted: Node | undefined;
   let wake = (): void => undefined;
-  let held: Presence | undefined;
+  let held: NodeLease | undefined;
   let running: Promise<void> | undefined;
 
   const call = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
@@ -115,8 +115,8 @@ export function createRegistration(options: RegistrationOptions): Registration {
   }
 
   /** @throws PodwireError NODE_NAME_TAKEN, and as the store does */
-  async function takePresence(): Promise<Presence> {
-    const key = keys.presence(node);
+  async function takePresence(): Promise<NodeLease> {
+    const key = keys.nodeLease(node);
     const [there, object] = await call((signal) =>
       Promise.all([store.get(key, { signal }), store.get(keys.node(node), { signal })]),
     );
@@ -127,7 +127,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
     const kept = keepLease(lease, { clock, log, askedAt });
     faults.reach('register:leased');
     try {
-      const value = encodeObject(presenceKind, { node, instance, since: clock.now() });
+      const value = encodeObject(nodeLeaseKind, { node, instance, since: clock.now() });
       // Our own of an earlier life, or of a write that nobody confirmed, is taken over at once.
       const expect = there?.revision ?? 'absent';
       const outcome = await call((signal) =>
@@ -139,7 +139,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
             ],
             writes: [
               { op: 'put', key, value, lease: lease.id },
-              { op: 'delete', key: keys.absence(node) },
+              { op: 'delete', key: keys.unreachable(node) },
               ...promise(object),
             ],
           },
@@ -170,7 +170,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
   }
 
   /** Keeps the object up to date until the presence is lost. @throws STORE_LEASE_LOST */
-  async function keepWritten(presence: Presence): Promise<void> {
+  async function keepWritten(presence: NodeLease): Promise<void> {
     const { kept } = presence;
     const { lost } = kept;
     let written: Node | undefined;
@@ -189,7 +189,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
     }
   }
 
-  async function tryToWrite(node: Node, presence: Presence): Promise<boolean> {
+  async function tryToWrite(node: Node, presence: NodeLease): Promise<boolean> {
     try {
       await writeNode(node, presence);
       return true;
@@ -202,7 +202,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
   }
 
   /** Written only where it says something new: a restart of the agent is no news to its peers. */
-  async function writeNode(value: Node, presence: Presence): Promise<void> {
+  async function writeNode(value: Node, presence: NodeLease): Promise<void> {
     const key = keys.node(node);
     const there = await call((signal) => store.get(key, { signal }));
     const registeredAt = registrationOf(there, value);
@@ -212,7 +212,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
       store.transact(
         {
           conditions: [
-            { key: keys.presence(node), expect: presence.revision },
+            { key: keys.nodeLease(node), expect: presence.revision },
             { key, expect: there?.revision ?? 'absent' },
           ],
           writes: [{ op: 'put', key, value: text }],

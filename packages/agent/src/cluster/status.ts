@@ -52,7 +52,7 @@ export interface PeerStatusView {
 
 export function viewCluster(context: EndpointContext, member: ClusterMember): ClusterStatusView {
   const { addressing, facts, identity, registration } = member;
-  const { confirmedAt, fenced, holdings, unreported, problems } = addressing.status();
+  const { confirmedAt, fenced, affinities, unreported, problems } = addressing.status();
   const peers = viewPeers(context, member);
   return {
     store: member.connection,
@@ -63,7 +63,7 @@ export function viewCluster(context: EndpointContext, member: ClusterMember): Cl
     underlay: facts.underlay ?? null,
     tunnel: facts.tunnel ?? null,
     labels: member.labels,
-    holdings: holdings.map(({ cidr, state }) => ({ cidr, state })),
+    holdings: affinities.map(({ cidr, state }) => ({ cidr, state })),
     unreported,
     peers: { count: peers.length, withProblems: peers.filter((peer) => peer.problems.length > 0).length },
     controller: member.controller,
@@ -134,7 +134,7 @@ export const whyNotServing = (context: Standing): string | undefined =>
 
 function refusal({ cluster }: Standing): string | undefined {
   try {
-    cluster?.requireTrust();
+    cluster?.requireUnfenced();
     return undefined;
   } catch (error) {
     return describeError(error);

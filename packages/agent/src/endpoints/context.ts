@@ -58,7 +58,7 @@ export function ownedBy(record: AgentRecord): Owned & { readonly namespace: Name
 
 /** @throws PodwireError AGENT_NOT_READY saying why; in a cluster also NODE_NAME_TAKEN and NODE_FENCED */
 export function requireReady({ readiness, cluster }: Pick<EndpointContext, 'readiness' | 'cluster'>): void {
-  cluster?.requireTrust();
+  cluster?.requireUnfenced();
   if (readiness.ready) return;
   throw new PodwireError('AGENT_NOT_READY', readiness.problem ?? 'the agent is starting');
 }

@@ -14,7 +14,7 @@ export async function reportStatus(
 ): Promise<void> {
   call.trace.stage('status');
   const network = chooseNetwork(context.networks, request.config);
-  context.cluster?.requireTrust();
+  context.cluster?.requireUnfenced();
   const { problem } = context.readiness;
   if (problem !== undefined) {
     const limitedConnectivity = context.endpoints.size > 0;

@@ -119,10 +119,10 @@ test('planning claims nothing and takes nothing', async () => {
   const cluster = createTestCluster();
   await cluster.putPool({ name: 'p', cidr: '10.9.0.0/24', blockSize: 28 });
   const [node] = (await startNodes(cluster, 'n1')) as [TestNode];
-  const before = node.addressing.holdings();
+  const before = node.addressing.affinities();
   const plans = planAdds(node.context, [{ containerId: 'a' }, { containerId: 'b' }]);
   expect(new Set(plans.flatMap(({ addresses }) => addresses)).size).toBe(2);
-  expect(node.addressing.holdings()).toEqual(before);
+  expect(node.addressing.affinities()).toEqual(before);
   expect(node.context.networks[0]?.ipam.leases()).toEqual([]);
 });
 

@@ -24,7 +24,7 @@ describe('a node that has lost node.json', () => {
     await node.start();
     await until(async () => (await nodeObject(cluster))?.tunnel?.ipv6);
     await node.stop();
-    for (const { cidr } of node.addressing.holdings()) await cluster.store.delete(keys.block(cidr));
+    for (const { cidr } of node.addressing.affinities()) await cluster.store.delete(keys.block(cidr));
     node.files.texts.delete('node.json');
     return node.again();
   }

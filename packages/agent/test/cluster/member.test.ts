@@ -1,4 +1,4 @@
-import { blockKind, nodeKind, presenceKind } from '@podwire/cluster-state';
+import { blockKind, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { describe, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ const addressesOf = ({ json }: TestAnswer): string[] =>
 /** What the node holds, in order. */
 const blocksOf = ({ addressing }: TestNode): string[] =>
   addressing
-    .holdings()
+    .affinities()
     .map(({ cidr }) => cidr)
     .sort();
 
@@ -62,7 +62,7 @@ async function read<T>(
 const nodeObject = (cluster: TestCluster, name: string) =>
   read(cluster, keys.node(name), (text) => decodeObject(nodeKind, name, text));
 const presence = (cluster: TestCluster, name: string) =>
-  read(cluster, keys.presence(name), (text) => decodeObject(presenceKind, name, text));
+  read(cluster, keys.nodeLease(name), (text) => decodeObject(nodeLeaseKind, name, text));
 
 describe('a node that joins', () => {
   test('is present, is registered, and serves pods from a block of its own', async () => {

@@ -1,4 +1,10 @@
-import { type Absence, absenceKind, type Node, nodeKind, presenceKind } from '@podwire/cluster-state';
+import {
+  type UnreachableNode,
+  unreachableKind,
+  type Node,
+  nodeKind,
+  nodeLeaseKind,
+} from '@podwire/cluster-state';
 import { noFaults, silentLog, systemClock } from '@podwire/platform';
 import { decodeObject, encodeObject } from '@podwire/store';
 import {
@@ -83,11 +89,11 @@ const kindOf = ({ registration }: Subject): string => registration.standing.kind
 async function read(server: MemoryServer): Promise<{ presence?: string; node?: Node; absent: boolean }> {
   const store = server.connect();
   const [presence, object, absence] = await Promise.all(
-    [keys.presence('n1'), keys.node('n1'), keys.absence('n1')].map((key) => store.get(key)),
+    [keys.nodeLease('n1'), keys.node('n1'), keys.unreachable('n1')].map((key) => store.get(key)),
   );
   await store.close();
   return {
-    ...(presence === undefined ? {} : { presence: decodeObject(presenceKind, '', presence.value).instance }),
+    ...(presence === undefined ? {} : { presence: decodeObject(nodeLeaseKind, '', presence.value).instance }),
     ...(object === undefined ? {} : { node: decodeObject(nodeKind, '', object.value) }),
     absent: absence !== undefined,
   };
@@ -96,9 +102,9 @@ async function read(server: MemoryServer): Promise<{ presence?: string; node?: N
 describe('registration', () => {
   test('takes the presence, ends the absence, writes the node, and takes the presence back', async () => {
     const server = createMemoryServer();
-    const absence: Absence = { node: 'n1', instance: 'old', since: 1 };
+    const absence: UnreachableNode = { node: 'n1', instance: 'old', since: 1 };
     const other = server.connect();
-    await other.put(keys.absence('n1'), encodeObject(absenceKind, absence));
+    await other.put(keys.unreachable('n1'), encodeObject(unreachableKind, absence));
     const subject = register(server);
     subject.registration.publish(node());
     await until(async () => (await read(server)).node);
@@ -116,7 +122,7 @@ describe('registration', () => {
     await until(async () => (await read(server)).presence);
     const store = server.connect();
     const [presence, object] = await Promise.all([
-      store.get(keys.presence('n1')),
+      store.get(keys.nodeLease('n1')),
       store.get(keys.node('n1')),
     ]);
     expect(object?.revision).toBe(presence?.revision);
@@ -132,7 +138,7 @@ describe('registration', () => {
     await until(async () => (await read(server)).presence);
     expect((await read(server)).node).toEqual({ ...before, vanishAfter: 2 * day });
     const [presence, object] = await Promise.all([
-      store.get(keys.presence('n1')),
+      store.get(keys.nodeLease('n1')),
       store.get(keys.node('n1')),
     ]);
     expect(object?.revision).toBe(presence?.revision);
@@ -214,7 +220,7 @@ describe('registration', () => {
     const subject = register(server);
     await until(() => kindOf(subject) === 'registered');
     const other = server.connect();
-    await other.delete(keys.presence('n1'));
+    await other.delete(keys.nodeLease('n1'));
     subject.registration.publish(node());
     await until(async () => (await read(server)).node !== undefined);
     expect((await read(server)).presence).toBe('a');

@@ -116,7 +116,7 @@ describe('an ADD that waits for the cluster', () => {
     const holding = node.context.locks.withAll(new AbortController().signal, () => turn.opened);
     const removing = call(node, 'DEL', 'slow');
     gates.provide.open();
-    await until(() => node.addressing.holdings().some(({ cidr }) => cidr === '10.9.0.192/28'));
+    await until(() => node.addressing.affinities().some(({ cidr }) => cidr === '10.9.0.192/28'));
     turn.open();
     await holding;
     expect((await removing).ok).toBe(true);
@@ -325,7 +325,7 @@ describe('a pod whose workload has addresses', () => {
   test('gets a static address that its node has lost again meanwhile', async () => {
     const given: PodAddresses = { requested: ['10.9.0.77'], preferred: [], workload: 'web/db' };
     const { node } = await startWithWorkload({}, { addressesFor: () => Promise.resolve(given) });
-    expect(node.addressing.holdings().map(({ cidr }) => cidr)).not.toContain('10.9.0.64/28');
+    expect(node.addressing.affinities().map(({ cidr }) => cidr)).not.toContain('10.9.0.64/28');
     expect(addressesOf(await call(node, 'ADD', 'db'))).toEqual(['10.9.0.77']);
   });
 });

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { silentLog } from '@podwire/platform';
 import { describe, expect, test } from 'vitest';
-import { openHoldings } from '../../src/cluster/holdings-file.js';
+import { openSavedStateFile } from '../../src/cluster/holdings-file.js';
 import { openIdentity, saveIdentity, viewTunnel } from '../../src/cluster/identity.js';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
 import { openStateFiles } from '../../src/cluster/state-files.js';
@@ -36,11 +36,11 @@ describe('the identity of a node', () => {
 
 test('holdings of another instance are not this one’s', () => {
   const files = createMemoryFiles();
-  const file = { version: 1, node: 'n1', instance: 'a', holdings: [], pools: [], confirmedAt: 1 } as const;
-  openHoldings(files, 'n1', 'a').write(file);
-  expect(openHoldings(files, 'n1', 'a').read()).toEqual(file);
-  expect(openHoldings(files, 'n1', 'b').read()).toBeUndefined();
-  expect(openHoldings(files, 'n2', 'a').read()).toBeUndefined();
+  const file = { version: 1, node: 'n1', instance: 'a', affinities: [], pools: [], confirmedAt: 1 } as const;
+  openSavedStateFile(files, 'n1', 'a').write(file);
+  expect(openSavedStateFile(files, 'n1', 'a').read()).toEqual(file);
+  expect(openSavedStateFile(files, 'n1', 'b').read()).toBeUndefined();
+  expect(openSavedStateFile(files, 'n2', 'a').read()).toBeUndefined();
 });
 
 describe('the journal of peers', () => {

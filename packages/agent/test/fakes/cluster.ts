@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { keysBelow, openClusterCopy, poolKind, type PoolPart } from '@podwire/cluster-state';
+import { keysBelow, openClusterCache, poolKind, type PoolPart } from '@podwire/cluster-state';
 import { createNodeAddressing, type NodeAddressing, type NodeAddressingOptions } from '@podwire/cluster-ipam';
 import { createController } from '@podwire/controller';
 import { systemClock } from '@podwire/platform';
@@ -106,7 +106,7 @@ function createNode(
           addresses.map((address): LinkAddress => ({ link: 2, address, global: true, passing: false })),
         readLinkState: () => '',
         storeAddresses: () => options.storeAddresses ?? [],
-        openCopy: openClusterCopy,
+        openCache: openClusterCache,
         createAddressing: (given) => (addressing = createAddressing(given)),
         createController,
       },

@@ -1,30 +1,30 @@
 import { containsAddress, containsPrefix, formatPrefix, parsePrefix, splitPrefix } from '@podwire/addresses';
-import { type Block, blockKind, type LedgerEntry, type Pool } from '@podwire/cluster-state';
-import type { Holding, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
+import { type Block, blockKind, type Allocation, type Pool } from '@podwire/cluster-state';
+import type { BlockAffinity, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import type { PoolSpec } from '@podwire/ipam';
 import { encodeObject } from '@podwire/store';
 
 export interface FakeAddressing extends NodeAddressing {
   fenced: boolean;
-  readonly used: Map<string, LedgerEntry>;
+  readonly used: Map<string, Allocation>;
 }
 
 /** The contract without what makes it hard: claims the first free block when somebody asks, reports to nobody. */
 export function createFakeAddressing(options: NodeAddressingOptions): FakeAddressing {
-  const { node, instance, store, keys, copy, holdings: file, clock } = options;
+  const { node, instance, store, keys, cache, savedState: file, clock } = options;
   const listeners = new Set<() => void>();
   const given = new Set<string>();
-  let holdings: Holding[] = [];
+  let affinities: BlockAffinity[] = [];
   let remembered: Pool[] = [];
   let isSynced = false;
-  copy.synced.then(
+  cache.synced.then(
     () => (isSynced = true),
     () => undefined,
   );
 
   const poolsOf = (network: string): Pool[] =>
-    (isSynced ? [...copy.pools.values()].map(({ value }) => value) : remembered).filter(
+    (isSynced ? [...cache.pools.values()].map(({ value }) => value) : remembered).filter(
       (pool) => pool.network === network,
     );
   function announce(): void {
@@ -32,14 +32,14 @@ export function createFakeAddressing(options: NodeAddressingOptions): FakeAddres
       version: 1,
       node,
       instance,
-      holdings,
-      pools: isSynced ? [...copy.pools.values()].map(({ value }) => value) : remembered,
+      affinities,
+      pools: isSynced ? [...cache.pools.values()].map(({ value }) => value) : remembered,
       confirmedAt: clock.now(),
     });
     for (const listener of listeners) listener();
   }
   async function claim(pool: Pool): Promise<void> {
-    const taken = new Set([...copy.blocks.keys()]);
+    const taken = new Set([...cache.blocks.keys()]);
     const free = [...splitPrefix(parsePrefix(pool.cidr), pool.blockSize)]
       .map(formatPrefix)
       .find((cidr) => !taken.has(cidr));
@@ -53,13 +53,13 @@ export function createFakeAddressing(options: NodeAddressingOptions): FakeAddres
       loans: [],
     };
     const revision = await store.put(keys.block(free), encodeObject(blockKind, block), { expect: 'absent' });
-    copy.note(keys.block(free), block, revision);
-    holdings = [...holdings, { cidr: free, state: 'confirmed' }];
+    cache.note(keys.block(free), block, revision);
+    affinities = [...affinities, { cidr: free, state: 'confirmed' }];
     announce();
   }
-  copy.onChange(({ pools, blocks }) => {
+  cache.onChange(({ pools, blocks }) => {
     if (blocks.size > 0) {
-      holdings = holdings.filter(({ cidr }) => copy.blocks.get(cidr)?.value.node === node);
+      affinities = affinities.filter(({ cidr }) => cache.blocks.get(cidr)?.value.node === node);
       announce();
     } else if (pools.size > 0) announce();
   });
@@ -68,13 +68,13 @@ export function createFakeAddressing(options: NodeAddressingOptions): FakeAddres
     fenced: false,
     used: new Map(),
     start() {
-      if (!copy.connected) {
+      if (!cache.connected) {
         const found = file.read();
         if (found === undefined)
           return Promise.reject(new PodwireError('AGENT_NOT_READY', 'nothing is known'));
-        holdings = [...found.holdings];
+        affinities = [...found.affinities];
         remembered = found.pools as Pool[];
-      } else holdings = copy.blocksOf(node).map((cidr) => ({ cidr, state: 'confirmed' }));
+      } else affinities = cache.blocksOf(node).map((cidr) => ({ cidr, state: 'confirmed' }));
       announce();
       return Promise.resolve();
     },
@@ -88,7 +88,7 @@ export function createFakeAddressing(options: NodeAddressingOptions): FakeAddres
       })),
     source: () => ({
       claim(pool, holding) {
-        const found = holdings
+        const found = affinities
           .map(({ cidr }) => parsePrefix(cidr))
           .find(
             (block) =>
@@ -111,22 +111,22 @@ export function createFakeAddressing(options: NodeAddressingOptions): FakeAddres
     addressesFor: () => Promise.resolve(undefined),
     noteAssigned: () => undefined,
     noteUnassigned: () => undefined,
-    requireTrust() {
+    requireUnfenced() {
       if (self.fenced) throw new PodwireError('NODE_FENCED', 'cut off for too long');
     },
     noteUsed: (entry) => void self.used.set(entry.address, entry),
     noteFree: (address) => void self.used.delete(address),
-    holdings: () => holdings,
+    affinities: () => affinities,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     flush: () => Promise.resolve(),
     status: () => ({
-      connected: copy.connected,
+      connected: cache.connected,
       confirmedAt: clock.now(),
       fenced: self.fenced,
-      holdings,
+      affinities,
       unreported: 0,
       problems: [],
     }),

@@ -1,14 +1,14 @@
 /** The node's side of the addresses as an agent has it, and nothing else of an agent: no kernel, no pods, no peers. */
 import {
-  type ClusterCopy,
+  type ClusterCache,
   completePool,
   type Keys,
-  openClusterCopy,
+  openClusterCache,
   type Pool,
   type PoolPart,
-  presenceKind,
+  nodeLeaseKind,
 } from '@podwire/cluster-state';
-import { createNodeAddressing, type HoldingsFile, type NodeAddressing } from '@podwire/cluster-ipam';
+import { createNodeAddressing, type SavedState, type NodeAddressing } from '@podwire/cluster-ipam';
 import { createIpam, type Ipam } from '@podwire/ipam';
 import { noFaults, orAborted, silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, type Store } from '@podwire/store';
@@ -21,7 +21,7 @@ export const fillPool = (pool: PoolPart): Pool =>
 
 export interface BareNode {
   readonly name: string;
-  readonly copy: ClusterCopy;
+  readonly cache: ClusterCache;
   readonly addressing: NodeAddressing;
   readonly ipam: Ipam;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export interface BareNodeOptions {
   readonly store: Store;
   readonly keys: Keys;
   readonly signal: AbortSignal;
-  /** Between the first copy of the cluster and the first claim: registers the node. */
+  /** Between the first cache of the cluster and the first claim: registers the node. */
   readonly register: (store: Store) => Promise<void>;
   /** Milliseconds between two reports. */
   readonly reportEvery?: number;
@@ -41,22 +41,22 @@ export interface BareNodeOptions {
 /** Resolves when the node has a block. */
 export async function startBareNode(options: BareNodeOptions): Promise<BareNode> {
   const { name, store, keys, signal } = options;
-  const copy = openClusterCopy({ store, keys, log: silentLog });
-  await orAborted(copy.synced, signal);
-  let file: HoldingsFile | undefined;
+  const cache = openClusterCache({ store, keys, log: silentLog });
+  await orAborted(cache.synced, signal);
+  let file: SavedState | undefined;
   const addressing = createNodeAddressing({
     node: name,
     instance: name,
     labels: {},
     store,
     keys,
-    copy,
-    holdings: { read: () => file, write: (next) => void (file = next) },
+    cache,
+    savedState: { read: () => file, write: (next) => void (file = next) },
     clock: systemClock,
     random: (bytes) => new Uint8Array(bytes),
     faults: noFaults,
     log: silentLog,
-    trustFor: 86_400_000,
+    fenceAfter: 86_400_000,
     reportEvery: options.reportEvery ?? 1_000,
   });
   const ipam = createIpam({
@@ -72,14 +72,14 @@ export async function startBareNode(options: BareNodeOptions): Promise<BareNode>
   ipam.setPools(addressing.pools(network));
   const close = async (): Promise<void> => {
     await addressing.stop();
-    await copy.close();
+    await cache.close();
   };
-  return { name, copy, addressing, ipam, close };
+  return { name, cache, addressing, ipam, close };
 }
 
 export const registerPresence =
   (keys: Keys, name: string) =>
   async (store: Store): Promise<void> => {
     const presence = { node: name, instance: name, since: 0 };
-    await store.put(keys.presence(name), encodeObject(presenceKind, presence));
+    await store.put(keys.nodeLease(name), encodeObject(nodeLeaseKind, presence));
   };

@@ -70,7 +70,7 @@ async function claimInFullPool(
   const register = registerPresence(keys, node);
   const bare = await startBareNode({ name: node, store: counted.store, keys, signal, register });
   try {
-    // The first copy of the cluster is a list.
+    // The first cache of the cluster is a list.
     const listed = counted.lists();
     const latencies: number[] = [];
     let calls = 0;

@@ -1,8 +1,8 @@
 /**
- * How soon others know the way to a node that has just come: followers with a connection to etcd, a copy and a planner each, as an agent
+ * How soon others know the way to a node that has just come: followers with a connection to etcd, a cache and a planner each, as an agent
  * has them, and no kernel. The newcomer registers and claims as an agent does.
  */
-import { keysBelow, nodeKind, openClusterCopy, poolKind, presenceKind } from '@podwire/cluster-state';
+import { keysBelow, nodeKind, openClusterCache, poolKind, nodeLeaseKind } from '@podwire/cluster-state';
 import type { NodeView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
 import { orAborted, silentLog, systemClock, withDeadline } from '@podwire/platform';
@@ -66,21 +66,21 @@ interface Follower {
 }
 
 async function follow(store: Store, number: number, signal: AbortSignal): Promise<Follower> {
-  const copy = openClusterCopy({ store, keys, log: silentLog });
-  await orAborted(copy.synced, signal);
+  const cache = openClusterCache({ store, keys, log: silentLog });
+  await orAborted(cache.synced, signal);
   const view = describeFollower(number);
   const waiting = new Map<string, () => void>();
   const hasRoutes = (name: string): boolean => {
-    const node = copy.nodes.get(name)?.value;
+    const node = cache.nodes.get(name)?.value;
     if (node === undefined) return false;
     const tunnel = { mac: node.tunnel!.mac, ipv4: node.tunnel!.ipv4! };
-    const peer = { name, blocks: copy.blocksOf(name), ipv4: node.addresses.ipv4!, tunnel };
+    const peer = { name, blocks: cache.blocksOf(name), ipv4: node.addresses.ipv4!, tunnel };
     return model.planPeer(view, peer).some(({ kind }) => kind === 'route');
   };
   const look = (): void => {
     for (const [name, found] of waiting) if (hasRoutes(name)) found();
   };
-  copy.onChange(look);
+  cache.onChange(look);
   return {
     routesTo: (node) =>
       new Promise((resolve) => {
@@ -91,7 +91,7 @@ async function follow(store: Store, number: number, signal: AbortSignal): Promis
         look();
       }),
     async close() {
-      await copy.close();
+      await cache.close();
       await store.close();
     },
   };
@@ -137,12 +137,12 @@ async function writeNode(store: Store, name: string, number: number, signal: Abo
     addresses: { ipv4: `172.17.0.${number + 1}/12` },
     tunnel: { mac: `66:00:00:00:01:${number.toString(16).padStart(2, '0')}`, ipv4: `10.14.0.${number + 1}` },
   };
-  const presence = encodeObject(presenceKind, { node: name, instance: name, since: 0 });
+  const presence = encodeObject(nodeLeaseKind, { node: name, instance: name, since: 0 });
   await store.transact(
     {
-      conditions: [{ key: keys.presence(name), expect: 'absent' }],
+      conditions: [{ key: keys.nodeLease(name), expect: 'absent' }],
       writes: [
-        { op: 'put', key: keys.presence(name), value: presence },
+        { op: 'put', key: keys.nodeLease(name), value: presence },
         { op: 'put', key: keys.node(name), value: encodeObject(nodeKind, node) },
       ],
     },

@@ -1,6 +1,6 @@
 /** What Calico's blocks say of each of their addresses. */
 import { type Address, addressAt, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
-import type { LedgerEntry } from '@podwire/cluster-state';
+import type { Allocation } from '@podwire/cluster-state';
 import type { DumpedBlock } from '../read/dump.js';
 import type { Attribute } from '../read/shapes.js';
 import type { Remarks } from '../remarks.js';
@@ -10,7 +10,7 @@ export interface Use {
   readonly address: Address;
   /** Where; undefined: Calico does not say. */
   readonly node: string | undefined;
-  readonly entry: LedgerEntry;
+  readonly entry: Allocation;
 }
 
 /** `host`: a node's. `virtual`: of something that is no node (load balancers). `none`: nobody's any more. */

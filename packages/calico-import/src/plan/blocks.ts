@@ -12,7 +12,7 @@ import {
   prefixOf,
   splitPrefix,
 } from '@podwire/addresses';
-import type { Block, Ledger, LedgerEntry, Pool } from '@podwire/cluster-state';
+import type { Block, AllocationRecord, Allocation, Pool } from '@podwire/cluster-state';
 import type { Dump, DumpedBlock, DumpedEndpoint } from '../read/dump.js';
 import { listSome, type Remark, type Remarks, remarksAbout } from '../remarks.js';
 import { claimTimeOf, type Owner, ownerOf, type Use, usesOf } from './allocations.js';
@@ -20,7 +20,7 @@ import type { PlannedPools } from './pools.js';
 
 export interface PlannedBlocks {
   readonly blocks: readonly Block[];
-  readonly ledgers: readonly Ledger[];
+  readonly allocationRecords: readonly AllocationRecord[];
   /** Pool name to addresses and prefixes that nobody may get, since their owner is nobody that we know. */
   readonly reserved: ReadonlyMap<string, readonly string[]>;
   /** In use, as blocks and pods say. */
@@ -32,7 +32,7 @@ interface Draft {
   readonly prefix: Prefix;
   readonly node: string | undefined;
   readonly claimedAt: number;
-  readonly uses: { readonly node: string; readonly entry: LedgerEntry }[];
+  readonly uses: { readonly node: string; readonly entry: Allocation }[];
 }
 
 interface Place {
@@ -60,7 +60,7 @@ export function planBlocks(dump: Dump, { pools, skipped }: PlannedPools, remarks
   const drafts = [...plan.drafts.values()];
   return {
     blocks: drafts.map(toBlock),
-    ledgers: drafts.flatMap(toLedgers),
+    allocationRecords: drafts.flatMap(toLedgers),
     reserved: plan.reserved,
     uses: [...plan.uses.values()],
   };
@@ -223,7 +223,7 @@ function toBlock({ prefix, node, claimedAt, uses }: Draft): Block {
   };
 }
 
-function toLedgers({ prefix, claimedAt, uses }: Draft): Ledger[] {
+function toLedgers({ prefix, claimedAt, uses }: Draft): AllocationRecord[] {
   const nodes = [...new Set(uses.map(({ node }) => node))].sort();
   return nodes.map((node) => {
     const entries = uses.filter((use) => use.node === node).map(({ entry }) => entry);

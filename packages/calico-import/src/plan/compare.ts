@@ -1,7 +1,14 @@
 /** The plan beside what is there: what is to be made, what was made before, what is in the way. */
 import { isDeepStrictEqual } from 'node:util';
 import { overlaps, parsePrefix } from '@podwire/addresses';
-import { type Block, blockKind, type Ledger, ledgerKind, type Pool, poolKind } from '@podwire/cluster-state';
+import {
+  type Block,
+  blockKind,
+  type AllocationRecord,
+  allocationRecordKind,
+  type Pool,
+  poolKind,
+} from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { encodeObject, type ObjectKind } from '@podwire/store';
 import { type Remark, remarksAbout } from '../remarks.js';
@@ -25,7 +32,7 @@ export interface Comparison {
 export interface Planned {
   readonly pools: readonly Pool[];
   readonly blocks: readonly Block[];
-  readonly ledgers: readonly Ledger[];
+  readonly allocationRecords: readonly AllocationRecord[];
 }
 
 interface Candidate {
@@ -33,7 +40,7 @@ interface Candidate {
   readonly object: string;
   readonly key: string;
   readonly encode: () => string;
-  readonly value: Pool | Block | Ledger;
+  readonly value: Pool | Block | AllocationRecord;
 }
 
 export function compareWithState(planned: Planned, state: ImportState, remarks: Remark[]): Comparison {
@@ -54,8 +61,8 @@ export function compareWithState(planned: Planned, state: ImportState, remarks: 
  * Ledgers come before their blocks: whoever takes a block over finds in them what is in use. Pools come last: without a pool
  * nobody claims a block that is about to be somebody's.
  */
-function candidatesOf({ pools, blocks, ledgers }: Planned, { keys }: ImportState): Candidate[] {
-  const candidate = <T extends Pool | Block | Ledger>(
+function candidatesOf({ pools, blocks, allocationRecords }: Planned, { keys }: ImportState): Candidate[] {
+  const candidate = <T extends Pool | Block | AllocationRecord>(
     kind: Imported,
     schema: ObjectKind<T>,
     object: string,
@@ -63,12 +70,12 @@ function candidatesOf({ pools, blocks, ledgers }: Planned, { keys }: ImportState
     value: T,
   ): Candidate => ({ kind, object, key, value, encode: () => encodeObject(schema, value) });
   return [
-    ...ledgers.map((each) =>
+    ...allocationRecords.map((each) =>
       candidate(
         'ledger',
-        ledgerKind,
+        allocationRecordKind,
         `ledger of ${each.node} for ${each.cidr}`,
-        keys.ledger(each.cidr, each.node),
+        keys.allocationRecord(each.cidr, each.node),
         each,
       ),
     ),
@@ -100,7 +107,7 @@ function adoptedBlocks(blocks: readonly Block[], { keys, objects }: ImportState)
 
 /** The ledger of an adopted block is its agent's; one that is gone has ended. */
 function isSettled({ kind, value }: Candidate, adopted: ReadonlySet<string>): boolean {
-  return kind === 'ledger' && adopted.has((value as Ledger).cidr);
+  return kind === 'ledger' && adopted.has((value as AllocationRecord).cidr);
 }
 
 function remarkDifference(
@@ -110,7 +117,7 @@ function remarkDifference(
   remarks: Remark[],
 ): void {
   const there = objects.get(key);
-  if (kind !== 'pool' && adopted.has((value as Block | Ledger).cidr)) return;
+  if (kind !== 'pool' && adopted.has((value as Block | AllocationRecord).cidr)) return;
   if (there === undefined || isDeepStrictEqual(there.value, value)) return;
   const about = remarksAbout(object, remarks);
   if (there.reason !== undefined)

@@ -1,5 +1,5 @@
 /** From a dump to what will be written. Pure. */
-import type { Block, Ledger, Pool } from '@podwire/cluster-state';
+import type { Block, AllocationRecord, Pool } from '@podwire/cluster-state';
 import { buildPool } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
 import type { Revision } from '@podwire/store';
@@ -19,7 +19,7 @@ export interface PlanOptions {
 export interface ImportPlan {
   readonly pools: readonly Pool[];
   readonly blocks: readonly Block[];
-  readonly ledgers: readonly Ledger[];
+  readonly allocationRecords: readonly AllocationRecord[];
   /** What is not there yet, in the order it is written: safe to be cut off after each, and to be done again. */
   readonly creations: readonly Creation[];
   /** Objects that are there already. */
@@ -32,15 +32,15 @@ export interface ImportPlan {
 export function planImport(dump: Dump, state: ImportState, { network }: PlanOptions): ImportPlan {
   const remarks = [...dump.remarks];
   const planned = planPools(dump, network, remarks);
-  const { blocks, ledgers, reserved, uses } = planBlocks(dump, planned, remarks);
+  const { blocks, allocationRecords, reserved, uses } = planBlocks(dump, planned, remarks);
   const pools = planned.pools.map((pool) => withReserved(pool, reserved.get(pool.name) ?? []));
   checkPools(pools, state, remarks);
   remarkDoubts(dump, uses, blocks, remarks);
-  const { creations, present } = compareWithState({ pools, blocks, ledgers }, state, remarks);
+  const { creations, present } = compareWithState({ pools, blocks, allocationRecords }, state, remarks);
   return {
     pools,
     blocks,
-    ledgers,
+    allocationRecords,
     creations,
     present,
     remarks,

@@ -1,5 +1,5 @@
 /** What the cluster has already. */
-import { blockKind, folders, type Keys, ledgerKind, poolKind } from '@podwire/cluster-state';
+import { blockKind, folders, type Keys, allocationRecordKind, poolKind } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
 import { decodeObject, type Item, type ObjectKind, type Revision, type Store } from '@podwire/store';
 
@@ -19,7 +19,7 @@ export interface ImportState {
 const kinds: readonly (readonly [Imported, keyof typeof folders, ObjectKind<unknown>])[] = [
   ['pool', 'pools', poolKind],
   ['block', 'blocks', blockKind],
-  ['ledger', 'ledgers', ledgerKind],
+  ['ledger', 'allocationRecords', allocationRecordKind],
 ];
 
 /** @throws PodwireError STORE_UNAVAILABLE, STORE_DENIED */

@@ -5,13 +5,13 @@ import { renderTable } from '../render/table.js';
 
 /** @param written undefined: nothing, it was only looked */
 export function importJson(plan: ImportPlan, written: number | undefined): object {
-  const { pools, blocks, ledgers, creations, present, remarks } = plan;
+  const { pools, blocks, allocationRecords, creations, present, remarks } = plan;
   const of = (level: Level) =>
     remarks.filter((each) => each.level === level).map(({ level: _, ...rest }) => rest);
   return {
     pools,
     blocks,
-    ledgers,
+    ledgers: allocationRecords,
     create: creations.map(({ kind, object, key }) => ({ kind, object, key })),
     present,
     ...(written === undefined ? {} : { written }),
@@ -50,7 +50,7 @@ function poolLines({ pools }: ImportPlan, paint: Colors): string[] {
 /** Nobody reads thousands of lines; programs take -o json. */
 const mostNodes = 40;
 
-function nodeLines({ blocks, ledgers }: ImportPlan, paint: Colors): string[] {
+function nodeLines({ blocks, allocationRecords }: ImportPlan, paint: Colors): string[] {
   const counts = new Map<string, { blocks: number; addresses: number; borrowed: number }>();
   const of = (node: string) => {
     const count = counts.get(node) ?? { blocks: 0, addresses: 0, borrowed: 0 };
@@ -61,7 +61,7 @@ function nodeLines({ blocks, ledgers }: ImportPlan, paint: Colors): string[] {
     if (node !== undefined) of(node).blocks++;
     for (const loan of loans) of(loan.node).borrowed++;
   }
-  for (const { node, entries } of ledgers) of(node).addresses += entries.length;
+  for (const { node, entries } of allocationRecords) of(node).addresses += entries.length;
   if (counts.size === 0) return [];
   const rows = [...counts]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -35,8 +35,8 @@ export async function showOfCluster(command: Command, io: Io, place: ClusterPlac
   return writeLines(io, lines);
 }
 
-const leasesOf = ({ ledgers }: ClusterSnapshot) =>
-  ledgers.flatMap(({ value: { node, cidr, entries } }) =>
+const leasesOf = ({ allocationRecords }: ClusterSnapshot) =>
+  allocationRecords.flatMap(({ value: { node, cidr, entries } }) =>
     entries.map((entry) => ({ ...entry, node, block: cidr })),
   );
 

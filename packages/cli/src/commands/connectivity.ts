@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Ledger } from '@podwire/cluster-state';
+import type { AllocationRecord } from '@podwire/cluster-state';
 import type { ConnectivityReport, ProbeOptions } from '@podwire/testbed';
 import { type ClusterPlace, addStore } from '../cluster/options.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
@@ -71,20 +71,20 @@ async function testNode(command: Command, io: Io, deadline: number): Promise<voi
       import('../api/locate.js'),
     ]);
   const place = await locateCluster(command, io);
-  const ledgers = place === undefined ? [] : await readLedgers(io, place);
-  const own = await lookAround(await openLocatedApi(command, io), ledgers);
+  const allocationRecords = place === undefined ? [] : await readLedgers(io, place);
+  const own = await lookAround(await openLocatedApi(command, io), allocationRecords);
   const report = await probe(io, deadline, (options) => probeOwnNode(own, options));
   const limits = describeLimits(own, place !== undefined);
   await show(command, io, report, { node: own.stations.at(-1)?.name, limits }, limits);
 }
 
-async function readLedgers(io: Io, place: ClusterPlace): Promise<Ledger[]> {
+async function readLedgers(io: Io, place: ClusterPlace): Promise<AllocationRecord[]> {
   const [{ withStoreAt }, { readCluster }] = await Promise.all([
     import('../cluster/with-store.js'),
     import('@podwire/cluster-ipam/operations'),
   ]);
-  const { ledgers } = await withStoreAt(place, io, readCluster);
-  return ledgers.map(({ value }) => value);
+  const { allocationRecords } = await withStoreAt(place, io, readCluster);
+  return allocationRecords.map(({ value }) => value);
 }
 
 async function probe(

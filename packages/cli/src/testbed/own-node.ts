@@ -9,7 +9,7 @@ import {
   type ProbeOptions,
   type Station,
 } from '@podwire/testbed';
-import type { Ledger } from '@podwire/cluster-state';
+import type { AllocationRecord } from '@podwire/cluster-state';
 import type { EndpointView, PeersView, StatusView } from '../api/shapes.js';
 
 /** Of a large cluster: other nodes that are asked, and pods of each of them. */
@@ -23,7 +23,7 @@ export interface OwnNode {
 }
 
 /** @param ledgers who has which address in the cluster; none where no store is named */
-export async function lookAround(api: LocalApi, ledgers: readonly Ledger[]): Promise<OwnNode> {
+export async function lookAround(api: LocalApi, ledgers: readonly AllocationRecord[]): Promise<OwnNode> {
   const [status, { endpoints }] = await Promise.all([
     api.get<StatusView>('/v1/status'),
     api.get<{ endpoints: readonly EndpointView[] }>('/v1/endpoints'),
@@ -69,7 +69,7 @@ function nodeStation({ node, cluster }: StatusView): Station {
   return { name: node, kind: 'node', node, addresses, namespace: openTestbedNamespace('/proc/self/ns/net') };
 }
 
-function remotePods(node: string, ledgers: readonly Ledger[]): Party[] {
+function remotePods(node: string, ledgers: readonly AllocationRecord[]): Party[] {
   const entries = ledgers.filter((ledger) => ledger.node === node).flatMap((ledger) => ledger.entries);
   const pods = new Map<string, string[]>();
   for (const { pod, address } of entries)

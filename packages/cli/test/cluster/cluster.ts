@@ -1,13 +1,13 @@
 /** Command lines on a cluster in memory, which nodes have written into. */
 import {
-  type Absence,
-  absenceKind,
+  type UnreachableNode,
+  unreachableKind,
   type Block,
   blockKind,
   keysBelow,
-  ledgerKind,
+  allocationRecordKind,
   nodeKind,
-  presenceKind,
+  nodeLeaseKind,
 } from '@podwire/cluster-state';
 import { encodeObject, type StoreSpec } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
@@ -63,12 +63,15 @@ export function createCluster() {
       };
       await store.put(keys.node(name), encodeObject(nodeKind, node));
       if (!present) return;
-      await store.put(keys.presence(name), encodeObject(presenceKind, { node: name, instance, since: time }));
+      await store.put(
+        keys.nodeLease(name),
+        encodeObject(nodeLeaseKind, { node: name, instance, since: time }),
+      );
     },
-    leave: (name: string) => store.delete(keys.presence(name)),
+    leave: (name: string) => store.delete(keys.nodeLease(name)),
     absence: (node: string) => {
-      const absence: Absence = { node, instance: `${node}-1`, since: time };
-      return store.put(keys.absence(node), encodeObject(absenceKind, absence));
+      const absence: UnreachableNode = { node, instance: `${node}-1`, since: time };
+      return store.put(keys.unreachable(node), encodeObject(unreachableKind, absence));
     },
     block: (cidr: string, node: string, more: Partial<Block> = {}) => {
       const block: Block = {
@@ -90,8 +93,8 @@ export function createCluster() {
         since: time - 5 * minute,
       }));
       return store.put(
-        keys.ledger(cidr, node),
-        encodeObject(ledgerKind, { cidr, node, entries, reportedAt: time }),
+        keys.allocationRecord(cidr, node),
+        encodeObject(allocationRecordKind, { cidr, node, entries, reportedAt: time }),
       );
     },
   };

@@ -1,4 +1,4 @@
-/** The free blocks of all pools, following the copy of the cluster. */
+/** The free blocks of all pools, following the cache of the cluster. */
 import {
   type Address,
   addressBits,
@@ -11,7 +11,7 @@ import {
   type Prefix,
   prefixOf,
 } from '@podwire/addresses';
-import type { ClusterCopy, CopyChange, Pool } from '@podwire/cluster-state';
+import type { ClusterCache, CacheChange, Pool } from '@podwire/cluster-state';
 import { type AddressRange, readPool } from '@podwire/ipam';
 import { FreeBlocks } from './free-blocks.js';
 
@@ -25,7 +25,7 @@ interface PoolEntry {
 }
 
 export interface BlockIndex {
-  take(change: Pick<CopyChange, 'pools' | 'blocks'>): void;
+  take(change: Pick<CacheChange, 'pools' | 'blocks'>): void;
   /** The block to claim: without an owner, not in `except`, and not within one of `taken`. */
   choose(
     pool: string,
@@ -45,7 +45,7 @@ export interface BlockIndex {
 
 const none: ReadonlySet<string> = new Set();
 
-export function createBlockIndex(copy: Pick<ClusterCopy, 'pools' | 'blocks'>): BlockIndex {
+export function createBlockIndex(cache: Pick<ClusterCache, 'pools' | 'blocks'>): BlockIndex {
   const entries = new Map<string, PoolEntry>();
   /** What the entries know. */
   const known = new Map<string, Prefix>();
@@ -53,7 +53,7 @@ export function createBlockIndex(copy: Pick<ClusterCopy, 'pools' | 'blocks'>): B
   const lengths = new Map<number, number>();
 
   function takePool(name: string): void {
-    const pool = copy.pools.get(name)?.value;
+    const pool = cache.pools.get(name)?.value;
     const before = entries.get(name);
     if (pool !== undefined && before !== undefined && sameShape(pool, before.pool)) return;
     entries.delete(name);
@@ -72,13 +72,13 @@ export function createBlockIndex(copy: Pick<ClusterCopy, 'pools' | 'blocks'>): B
   }
 
   const isOwnerless = (cidr: string): boolean => {
-    const block = copy.blocks.get(cidr)?.value;
+    const block = cache.blocks.get(cidr)?.value;
     return block !== undefined && block.node === undefined;
   };
 
   function takeBlock(cidr: string): void {
     const before = known.get(cidr);
-    const isThere = copy.blocks.has(cidr);
+    const isThere = cache.blocks.has(cidr);
     const prefix = before ?? parsePrefix(cidr);
     for (const entry of entries.values()) {
       if (!overlaps(entry.free.prefix, prefix)) continue;

@@ -34,11 +34,11 @@ export async function claimBlock(
 ): Promise<ClaimOutcome> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     await requirePresence(core, signal);
-    const pool = core.copy.pools.get(poolName);
+    const pool = core.cache.pools.get(poolName);
     if (pool === undefined || pool.value.disabled || pool.value.deleting) return 'none';
     const cidr = around === undefined ? chooseBlock(core, poolName) : blockAround(core, pool.value, around);
     if (cidr === undefined) return 'none';
-    const before = core.copy.blocks.get(cidr);
+    const before = core.cache.blocks.get(cidr);
     if (before?.value.node !== undefined) return isOurs(core, before.value) ? 'claimed' : 'taken';
     // One of another size: the creation of this one would not meet it.
     if (before === undefined && core.index.isTouched(poolName, parsePrefix(cidr))) return 'taken';
@@ -122,7 +122,7 @@ async function writeClaim(
   const revision = await write(core, block, conditions, signal);
   core.faults.reach('claim:written');
   if (revision === undefined) return false;
-  core.copy.note(core.keys.block(block.cidr), block, revision);
+  core.cache.note(core.keys.block(block.cidr), block, revision);
   return true;
 }
 
@@ -151,13 +151,13 @@ async function write(
 
 /**
  * Nobody knows whether the claim was written: the store is asked. When it does not say either, the block may be ours; then
- * the copy tells some time, and the block is taken in.
+ * the cache tells some time, and the block is taken in.
  */
 async function readBack(core: Core, block: Block, signal: AbortSignal): Promise<Revision | undefined> {
   const key = core.keys.block(block.cidr);
-  const asked = core.copy.blocks.get(block.cidr)?.revision;
+  const asked = core.cache.blocks.get(block.cidr)?.revision;
   const item = await readItem(core, key, signal);
   learnObject(core, key, item, asked);
   if (item === undefined) return undefined;
-  return isOurs(core, core.copy.blocks.get(block.cidr)?.value) ? item.revision : undefined;
+  return isOurs(core, core.cache.blocks.get(block.cidr)?.value) ? item.revision : undefined;
 }

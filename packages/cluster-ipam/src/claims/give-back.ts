@@ -57,7 +57,7 @@ const isNeeded = ({ used, isOpen }: Held): boolean => used > 0 || isOpen;
 
 /** It is written in any case: an attempt to give it back may be on its way, and expects the block as it was. */
 async function keep(core: Core, held: Held, signal: AbortSignal): Promise<void> {
-  const stored = core.copy.blocks.get(held.cidr);
+  const stored = core.cache.blocks.get(held.cidr);
   if (stored === undefined || !isOurs(core, stored.value)) return;
   if (!(await putState(core, stored, 'confirmed', signal))) return;
   held.state = 'confirmed';
@@ -65,7 +65,7 @@ async function keep(core: Core, held: Held, signal: AbortSignal): Promise<void> 
 }
 
 async function giveBack(core: Core, held: Held, signal: AbortSignal): Promise<void> {
-  const stored = core.copy.blocks.get(held.cidr);
+  const stored = core.cache.blocks.get(held.cidr);
   if (stored === undefined || !isOurs(core, stored.value)) return;
   const { key, value, revision } = stored;
   const rest = disown(value, value.loans);
@@ -73,13 +73,13 @@ async function giveBack(core: Core, held: Held, signal: AbortSignal): Promise<vo
     rest.loans.length === 0
       ? { op: 'delete', key }
       : { op: 'put', key, value: encodeObject(blockKind, rest) };
-  const ledger: Write = { op: 'delete', key: core.keys.ledger(held.cidr, core.node) };
+  const ledger: Write = { op: 'delete', key: core.keys.allocationRecord(held.cidr, core.node) };
   const conditions = [{ key, expect: revision }, presenceCondition(core)];
   const done = await writeAll(core, { conditions, writes: [write, ledger] }, signal);
   core.faults.reach('give-back:written');
   if (done === undefined) return;
-  if (write.op === 'delete') core.copy.noteGone(key, done);
-  else core.copy.note(key, rest, done);
+  if (write.op === 'delete') core.cache.noteGone(key, done);
+  else core.cache.note(key, rest, done);
 }
 
 /** @returns whether it is so in the store. @throws as the store does */
@@ -89,7 +89,7 @@ export async function writeState(
   state: Block['state'],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const stored = core.copy.blocks.get(cidr);
+  const stored = core.cache.blocks.get(cidr);
   if (stored === undefined || !isOurs(core, stored.value)) return false;
   return stored.value.state === state || (await putState(core, stored, state, signal));
 }
@@ -104,6 +104,6 @@ async function putState(
   const conditions = [{ key, expect: revision }, presenceCondition(core)];
   const writes = [{ op: 'put', key, value: encodeObject(blockKind, value) }] as const;
   const written = await writeAll(core, { conditions, writes }, signal);
-  if (written !== undefined) core.copy.note(key, value, written);
+  if (written !== undefined) core.cache.note(key, value, written);
   return written !== undefined;
 }

@@ -59,7 +59,7 @@ export function surplusBlocks(core: Core): Held[] {
   const idle = book
     .stock()
     .filter((held) => held.lender === undefined && held.used === 0 && held.state === 'confirmed')
-    .filter((held) => (core.copy.blocks.get(held.cidr)?.value.loans.length ?? 0) === 0);
+    .filter((held) => (core.cache.blocks.get(held.cidr)?.value.loans.length ?? 0) === 0);
   const kept = new Set<string>();
   return idle.filter((held) => {
     const pool = poolOf(core, held.prefix);

@@ -10,14 +10,14 @@ import {
   type Prefix,
   prefixOf,
 } from '@podwire/addresses';
-import type { LedgerEntry } from '@podwire/cluster-state';
-import type { Holding } from '../contract.js';
+import type { Allocation } from '@podwire/cluster-state';
+import type { BlockAffinity } from '../contract.js';
 
 export interface Held {
   /** A block, or a single address that is lent to this node. */
   readonly cidr: string;
   readonly prefix: Prefix;
-  state: Holding['state'];
+  state: BlockAffinity['state'];
   /** The block of another node that a borrowed address lies in. */
   readonly lender?: string;
   /** Whether IPAM has it; else it is in stock. */
@@ -36,7 +36,7 @@ export class Book {
   readonly #lengths = new Map<number, number>();
   #borrowed = 0;
   /** By address. */
-  readonly #entries = new Map<string, LedgerEntry>();
+  readonly #entries = new Map<string, Allocation>();
 
   get(cidr: string): Held | undefined {
     return this.#held.get(cidr);
@@ -66,7 +66,7 @@ export class Book {
     return closed.sort((a, b) => Number(a.lender !== undefined) - Number(b.lender !== undefined));
   }
 
-  add(cidr: string, state: Holding['state'], since: number, lender?: string): Held {
+  add(cidr: string, state: BlockAffinity['state'], since: number, lender?: string): Held {
     this.delete(cidr);
     const prefix = parsePrefix(cidr);
     const used = this.usedWithin(prefix).length;
@@ -107,7 +107,7 @@ export class Book {
   }
 
   /** @returns what it lies in, when that is known and the address was not in use before */
-  use(entry: LedgerEntry): Held | undefined {
+  use(entry: Allocation): Held | undefined {
     const address = parseAddress(entry.address);
     const text = formatAddress(address);
     const isNew = !this.#entries.has(text);
@@ -125,16 +125,16 @@ export class Book {
     return held;
   }
 
-  entry(address: string): LedgerEntry | undefined {
+  entry(address: string): Allocation | undefined {
     return this.#entries.get(address);
   }
 
-  entries(): IterableIterator<LedgerEntry> {
+  entries(): IterableIterator<Allocation> {
     return this.#entries.values();
   }
 
   /** In order of addresses. Looks at every address in use. */
-  usedWithin(prefix: Prefix): LedgerEntry[] {
+  usedWithin(prefix: Prefix): Allocation[] {
     const inside = [...this.#entries.values()]
       .map((entry) => ({ entry, address: parseAddress(entry.address) }))
       .filter(({ address }) => containsPrefix(prefix, hostPrefix(address)));

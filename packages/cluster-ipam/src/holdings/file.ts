@@ -1,18 +1,18 @@
 /** Where the node's holdings are kept: one small file, replaced as a whole. */
-import { ledgerKind, type LedgerEntry } from '@podwire/cluster-state';
+import { allocationRecordKind, type Allocation } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { z } from 'zod';
-import type { HoldingsFile, HoldingsStore } from '../contract.js';
+import type { SavedState, SavedStateStore } from '../contract.js';
 
 /** What is needed of `node:fs`; handed in, so that a test can have it fail. */
-export interface HoldingsFileSystem {
+export interface SavedStateFileSystem {
   readFileSync(path: string, encoding: 'utf8'): string;
   writeFileSync(path: string, data: string, options: { readonly mode: number }): void;
   renameSync(from: string, to: string): void;
 }
 
-const entries = ledgerKind.schema.transform(({ entries }) => entries);
-const imported = z.unknown().transform((value): LedgerEntry[] => {
+const entries = allocationRecordKind.schema.transform(({ entries }) => entries);
+const imported = z.unknown().transform((value): Allocation[] => {
   const ledger = { cidr: '0.0.0.0/0', node: 'imported', entries: value, reportedAt: 0 };
   const found = entries.safeParse(ledger);
   return found.success ? found.data : [];
@@ -37,36 +37,49 @@ const schema = z.object({
  * A text that cannot be understood (written by a newer version, cut off by a broken disk) is as good as none: the store knows
  * what is ours.
  */
-export function parseHoldings(text: string): HoldingsFile | undefined {
+export function parseSavedState(text: string): SavedState | undefined {
   const found = schema.safeParse(parse(text));
   if (!found.success) return undefined;
-  const { imported: others, trustFor, lending, uncertainReports, ...file } = found.data;
+  const {
+    imported: others,
+    holdings: affinities,
+    trustFor: fenceAfter,
+    lending: lent,
+    uncertainReports,
+    ...file
+  } = found.data;
   return {
     ...file,
+    affinities,
     ...(others === undefined ? {} : { imported: others }),
-    ...(trustFor === undefined ? {} : { trustFor }),
-    ...(lending === undefined ? {} : { lending }),
+    ...(fenceAfter === undefined ? {} : { fenceAfter }),
+    ...(lent === undefined ? {} : { lent }),
     ...(uncertainReports === undefined ? {} : { uncertainReports }),
   };
 }
 
+/** The text of `holdings.json`, whose field names are older than those used here. */
+export function formatSavedState({ affinities, lent, fenceAfter, ...file }: SavedState): string {
+  return JSON.stringify({ ...file, holdings: affinities, lending: lent, trustFor: fenceAfter });
+}
+
 /** Calls throw PodwireError RECORD_IO. */
-export function openHoldingsFile(path: string, files: HoldingsFileSystem): HoldingsStore {
+export function openSavedState(path: string, files: SavedStateFileSystem): SavedStateStore {
   return {
     read() {
       const text = guard(path, 'read', () => readIfThere(files, path));
-      return text === undefined ? undefined : parseHoldings(text);
+      return text === undefined ? undefined : parseSavedState(text);
     },
-    write(file: HoldingsFile) {
+    write(file: SavedState) {
       guard(path, 'write', () => {
-        files.writeFileSync(`${path}.new`, JSON.stringify(file), { mode: 0o600 });
+        files.writeFileSync(`${path}.new`, formatSavedState(file), { mode: 0o600 });
         files.renameSync(`${path}.new`, path);
       });
     },
   };
 }
 
-function readIfThere(files: HoldingsFileSystem, path: string): string | undefined {
+function readIfThere(files: SavedStateFileSystem, path: string): string | undefined {
   try {
     return files.readFileSync(path, 'utf8');
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Addresses that an import has brought along: somebody uses them, but no endpoint record of this node says so. */
 import { parseAddress } from '@podwire/addresses';
-import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster-state';
+import { type AllocationRecord, type Allocation, allocationRecordKind } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
 import { decodeObject, encodeObject, type Item, type Revision } from '@podwire/store';
 import { readItem, writeAll } from '../calls.js';
@@ -9,7 +9,7 @@ import { type Core, poolAround, presenceCondition } from '../core.js';
 import { cidrOfAddress } from './book.js';
 
 /** Takes them as in use, unless a pod of this node is known to have them. */
-export function adoptImported(core: Core, entries: readonly LedgerEntry[]): void {
+export function adoptImported(core: Core, entries: readonly Allocation[]): void {
   for (const entry of entries) {
     if (core.book.entry(entry.address) !== undefined) continue;
     core.book.use(entry);
@@ -19,12 +19,12 @@ export function adoptImported(core: Core, entries: readonly LedgerEntry[]): void
 }
 
 /** Also called when IPAM comes later than they. */
-export function adoptImportedEntry(core: Core, entry: LedgerEntry): void {
+export function adoptImportedEntry(core: Core, entry: Allocation): void {
   adoptInUse(core, ownerOf(entry.address, entry.owner), entry);
 }
 
 /** Tells IPAM; where the pool is not known yet, all of them: it finds its place when there is one. */
-export function adoptInUse(core: Core, owner: string, { address, since }: LedgerEntry): void {
+export function adoptInUse(core: Core, owner: string, { address, since }: Allocation): void {
   const parsed = parseAddress(address);
   const network = poolAround(core, parsed)?.network;
   for (const [name, ipam] of core.ipams) {
@@ -49,9 +49,9 @@ export async function judgeStrangeLoans(core: Core, signal: AbortSignal): Promis
   const strange = core.book.borrowed().filter((held) => held.isStrange === true);
   await forEach(core, new Set(strange.map((held) => held.lender!)), signal, async (lender) => {
     const held = strange.filter((each) => each.lender === lender);
-    const key = core.keys.ledger(lender, core.node);
+    const key = core.keys.allocationRecord(lender, core.node);
     const item = await readItem(core, key, signal);
-    const ledger = item && decodeObject(ledgerKind, key, item.value);
+    const ledger = item && decodeObject(allocationRecordKind, key, item.value);
     if (ledger?.imported === true) {
       const cidrs = new Set(held.map(({ cidr }) => cidr));
       adoptImported(
@@ -69,12 +69,12 @@ export async function judgeStrangeLoans(core: Core, signal: AbortSignal): Promis
 async function claimBooks(
   core: Core,
   { key, revision }: Item,
-  ledger: Ledger,
+  ledger: AllocationRecord,
   signal: AbortSignal,
 ): Promise<void> {
   const { imported: _, ...own } = ledger;
   const conditions = [{ key, expect: revision }, presenceCondition(core)];
-  const writes = [{ op: 'put', key, value: encodeObject(ledgerKind, own) }] as const;
+  const writes = [{ op: 'put', key, value: encodeObject(allocationRecordKind, own) }] as const;
   await writeAll(core, { conditions, writes }, signal);
 }
 
@@ -90,10 +90,10 @@ export async function checkImported(
   const seen = new Map<string, Revision>();
   for (const cidr of importedBlocks(core)) {
     if (!blocks.has(cidr)) continue;
-    const key = core.keys.ledger(cidr, core.node);
+    const key = core.keys.allocationRecord(cidr, core.node);
     const item = await readItem(core, key, signal);
     if (item !== undefined) seen.set(cidr, item.revision);
-    const listed = item === undefined ? [] : decodeObject(ledgerKind, key, item.value).entries;
+    const listed = item === undefined ? [] : decodeObject(allocationRecordKind, key, item.value).entries;
     dropOthers(core, cidr, new Set(listed.map(({ address }) => address)));
   }
   return seen;
@@ -118,7 +118,7 @@ function dropOthers(core: Core, cidr: string, listed: ReadonlySet<string>): void
   }
 }
 
-function drop(core: Core, { address, owner }: LedgerEntry): void {
+function drop(core: Core, { address, owner }: Allocation): void {
   core.imported.delete(address);
   core.book.free(address);
   for (const ipam of core.ipams.values()) ipam.release(ownerOf(address, owner));

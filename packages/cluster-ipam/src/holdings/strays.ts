@@ -9,7 +9,7 @@ export function describeStrays(core: Core): string[] {
     const parsed = parseAddress(address);
     if (core.book.around(parsed) !== undefined) continue;
     const cidr = core.index.around(parsed);
-    const node = cidr === undefined ? undefined : core.copy.blocks.get(cidr)?.value.node;
+    const node = cidr === undefined ? undefined : core.cache.blocks.get(cidr)?.value.node;
     if (node === undefined || node === core.node) continue;
     const where = `block ${cidr}, which is node ${node}’s`;
     const there = strays.get(where);

@@ -1,4 +1,4 @@
-/** What the copy of the cluster says about this node's blocks, taken into the book. In memory alone. */
+/** What the cache of the cluster says about this node's blocks, taken into the book. In memory alone. */
 import { containsAddress, parseAddress } from '@podwire/addresses';
 import type { Block } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
@@ -9,13 +9,13 @@ import { adoptImportedEntry, adoptInUse } from './imported.js';
 
 /** @returns whether the holdings are others now */
 export function syncAll(core: Core): boolean {
-  const { book, copy, node } = core;
-  const cidrs = new Set([...book.blocks().map(({ cidr }) => cidr), ...copy.blocksOf(node)]);
+  const { book, cache, node } = core;
+  const cidrs = new Set([...book.blocks().map(({ cidr }) => cidr), ...cache.blocksOf(node)]);
   for (const { lender } of book.borrowed()) cidrs.add(lender!);
   // A loan names no block; there are few blocks that lend to one node.
-  const lent = new Set(copy.loansOf(node));
+  const lent = new Set(cache.borrowedBy(node));
   if (lent.size > 0) {
-    for (const { value } of copy.blocks.values()) {
+    for (const { value } of cache.blocks.values()) {
       if (value.loans.some((loan) => loan.node === node)) cidrs.add(value.cidr);
     }
   }
@@ -29,7 +29,7 @@ export function syncAll(core: Core): boolean {
 export function syncBlocks(core: Core, cidrs: Iterable<string>, isFirst = false): boolean {
   let changed = false;
   for (const cidr of cidrs) {
-    const block = core.copy.blocks.get(cidr)?.value;
+    const block = core.cache.blocks.get(cidr)?.value;
     // First what was borrowed of it: where the block is ours now, the leases come home with it.
     if (syncBorrowed(core, cidr, block, isFirst)) changed = true;
     if (syncOwn(core, cidr, block)) changed = true;
@@ -76,8 +76,8 @@ function loseBlock(core: Core, held: Held, block: Block | undefined): void {
 }
 
 /** What is lent of a block, or about to be: neither this life of the node nor one after it may hand that out. */
-export function lentOf({ copy, lending }: Core, { cidr, prefix }: Held): Block['loans'] {
-  const written = copy.blocks.get(cidr)?.value.loans ?? [];
+export function lentOf({ cache, lending }: Core, { cidr, prefix }: Held): Block['loans'] {
+  const written = cache.blocks.get(cidr)?.value.loans ?? [];
   const onTheWay = [...lending]
     .filter(([address]) => containsAddress(prefix, parseAddress(address)))
     .map(([address, { node }]) => ({ address, node }));
@@ -99,9 +99,9 @@ export function syncLoans(core: Core, block: Block): void {
   const lent = new Set(block.loans.map(({ address }) => address));
   for (const loan of block.loans) noteLoan(core, ipam, loan);
   forgetProblems(core, held!, lent);
-  for (const { address } of ipam.loans()) {
+  for (const { address } of ipam.borrowed()) {
     const isHere = core.book.around(parseAddress(address))?.cidr === block.cidr;
-    if (isHere && !lent.has(address) && !core.lending.has(address)) ipam.takeBack(address);
+    if (isHere && !lent.has(address) && !core.lending.has(address)) ipam.unmarkBorrowed(address);
   }
 }
 
@@ -116,7 +116,7 @@ function forgetProblems({ problems }: Core, { prefix }: Held, lent: ReadonlySet<
 
 function noteLoan({ problems }: Core, ipam: Ipam, { address, node }: Block['loans'][number]): void {
   try {
-    ipam.noteLent({ address, borrower: node });
+    ipam.markBorrowed({ address, borrower: node });
     problems.delete(`loan ${address}`);
   } catch (error) {
     const message = `ADDRESS_IN_USE: ${address} is lent to node ${node}: ${describeError(error)}`;

@@ -1,13 +1,19 @@
 /** Blocks of this node's name that an earlier life of it, or an import, has left. */
-import { type Block, blockKind, type LedgerEntry, ledgerKind, type Stored } from '@podwire/cluster-state';
+import {
+  type Block,
+  blockKind,
+  type Allocation,
+  allocationRecordKind,
+  type Stored,
+} from '@podwire/cluster-state';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { readItem, writeAll } from '../calls.js';
 import { type Core, isOurs, presenceCondition } from '../core.js';
 import { adoptImported } from './imported.js';
 
-/** Blocks that the copy says are ours by name, but not by instance. */
+/** Blocks that the cache says are ours by name, but not by instance. */
 export function blocksToTakeOver(core: Core): Stored<Block>[] {
-  const stored = core.copy.blocksOf(core.node).flatMap((cidr) => core.copy.blocks.get(cidr) ?? []);
+  const stored = core.cache.blocksOf(core.node).flatMap((cidr) => core.cache.blocks.get(cidr) ?? []);
   return stored.filter(({ value }) => !isOurs(core, value));
 }
 
@@ -32,7 +38,7 @@ export async function takeOver(
   const writes = [{ op: 'put', key, value: encodeObject(blockKind, block) }] as const;
   const written = await writeAll(core, { conditions, writes }, signal);
   if (written === undefined) return;
-  core.copy.note(key, block, written);
+  core.cache.note(key, block, written);
   core.reportBooks(block.cidr);
   core.log.info(
     { block: block.cidr, instance: value.instance, imported: others.length },
@@ -40,8 +46,8 @@ export async function takeOver(
   );
 }
 
-async function readLedger(core: Core, cidr: string, signal: AbortSignal): Promise<readonly LedgerEntry[]> {
-  const key = core.keys.ledger(cidr, core.node);
+async function readLedger(core: Core, cidr: string, signal: AbortSignal): Promise<readonly Allocation[]> {
+  const key = core.keys.allocationRecord(cidr, core.node);
   const item = await readItem(core, key, signal);
-  return item === undefined ? [] : decodeObject(ledgerKind, key, item.value).entries;
+  return item === undefined ? [] : decodeObject(allocationRecordKind, key, item.value).entries;
 }

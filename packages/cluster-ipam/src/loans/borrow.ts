@@ -1,5 +1,11 @@
 /** The borrower's side of loans: a node that has nothing asks one that may have something. */
-import { type Block, blockKind, type LoanRequest, loanRequestKind, type Pool } from '@podwire/cluster-state';
+import {
+  type Block,
+  blockKind,
+  type BorrowRequest,
+  borrowRequestKind,
+  type Pool,
+} from '@podwire/cluster-state';
 import { waitUntil } from '@podwire/platform';
 import { encodeObject, type Write } from '@podwire/store';
 import { transact, writeAll } from '../calls.js';
@@ -30,15 +36,15 @@ export async function borrow(
   address: string | undefined,
   signal: AbortSignal,
 ): Promise<LoanAnswer> {
-  const { keys, node, copy, clock, timing } = core;
+  const { keys, node, cache, clock, timing } = core;
   const before = new Set(borrowedOf(core, block));
   const has = (): boolean =>
     address === undefined
       ? borrowedOf(core, block).some((cidr) => !before.has(cidr))
       : core.book.get(cidrOfAddress(address)) !== undefined;
   const id = Buffer.from(core.random(6)).toString('hex');
-  const key = keys.loanRequest(block, node, id);
-  const request: LoanRequest = {
+  const key = keys.borrowRequest(block, node, id);
+  const request: BorrowRequest = {
     block,
     node,
     askedAt: clock.now(),
@@ -46,18 +52,18 @@ export async function borrow(
   };
   let why: string | undefined;
   const isRefused = (): boolean => {
-    why ??= copy.loanRequests.get(key)?.value.refused;
+    why ??= cache.borrowRequests.get(key)?.value.refused;
     return why !== undefined;
   };
   core.asking.add(key);
   try {
-    const writes = [{ op: 'put', key, value: encodeObject(loanRequestKind, request) }] as const;
+    const writes = [{ op: 'put', key, value: encodeObject(borrowRequestKind, request) }] as const;
     await transact(core, { conditions: [{ key, expect: 'absent' }], writes }, signal);
     core.faults.reach('borrow:asked');
     await within(clock, timing.loanAnswer, signal, (either) =>
       waitUntil(
         () => has() || isRefused(),
-        (listener) => copy.onChange(listener),
+        (listener) => cache.onChange(listener),
         either,
       ),
     ).catch((error: unknown) => {
@@ -87,17 +93,17 @@ async function tryToWithdraw(core: Core, key: string): Promise<void> {
 
 async function withdraw(core: Core, key: string, signal: AbortSignal): Promise<void> {
   const outcome = await transact(core, { conditions: [], writes: [{ op: 'delete', key }] }, signal);
-  if (outcome.committed) core.copy.noteGone(key, outcome.revision);
+  if (outcome.committed) core.cache.noteGone(key, outcome.revision);
 }
 
 /** Our requests for which no ADD waits (any more): the store was away when they ended, or an earlier life has asked. */
-export function isLeftBehind({ copy, node, asking }: Core, key: string): boolean {
-  return copy.loanRequests.get(key)?.value.node === node && !asking.has(key);
+export function isLeftBehind({ cache, node, asking }: Core, key: string): boolean {
+  return cache.borrowRequests.get(key)?.value.node === node && !asking.has(key);
 }
 
 /** @throws as the store does */
 export async function withdrawRequests(core: Core, signal: AbortSignal): Promise<void> {
-  const left = [...core.copy.loanRequests.keys()].filter((key) => isLeftBehind(core, key));
+  const left = [...core.cache.borrowRequests.keys()].filter((key) => isLeftBehind(core, key));
   await forEach(core, left, signal, (key) => withdraw(core, key, signal));
 }
 
@@ -128,8 +134,8 @@ function lenders(core: Core, pools: readonly Pool[]): string[] {
   return [...others.slice(start), ...others.slice(0, start)].slice(0, owners);
 }
 
-function isOthers({ copy, node }: Core, cidr: string): boolean {
-  const block = copy.blocks.get(cidr)?.value;
+function isOthers({ cache, node }: Core, cidr: string): boolean {
+  const block = cache.blocks.get(cidr)?.value;
   return block?.node !== undefined && block.node !== node && block.state !== 'pendingDeletion';
 }
 
@@ -145,7 +151,7 @@ export async function returnBorrowed(core: Core, signal: AbortSignal): Promise<v
 }
 
 async function returnOne(core: Core, held: Held, signal: AbortSignal): Promise<void> {
-  const stored = core.copy.blocks.get(held.lender!);
+  const stored = core.cache.blocks.get(held.lender!);
   if (stored === undefined) return;
   if (held.state !== 'pendingDeletion') markGoing(core, held);
   const { key, value, revision } = stored;
@@ -160,6 +166,6 @@ async function returnOne(core: Core, held: Held, signal: AbortSignal): Promise<v
   const written = await writeAll(core, { conditions: [{ key, expect: revision }], writes: [write] }, signal);
   core.faults.reach('borrow:returned');
   if (written === undefined) return;
-  if (write.op === 'delete') core.copy.noteGone(key, written);
-  else core.copy.note(key, rest, written);
+  if (write.op === 'delete') core.cache.noteGone(key, written);
+  else core.cache.note(key, rest, written);
 }

@@ -2,8 +2,8 @@
 import {
   type Block,
   blockKind,
-  type LoanRequest,
-  loanRequestKind,
+  type BorrowRequest,
+  borrowRequestKind,
   type Stored,
 } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
@@ -20,8 +20,8 @@ const longestReason = 256;
 /** Answers everything that was asked. @throws as the store does */
 export async function answerRequests(core: Core, signal: AbortSignal): Promise<void> {
   await forEach(core, [...core.requests], signal, async (key) => {
-    const request = core.copy.loanRequests.get(key);
-    const block = request && core.copy.blocks.get(request.value.block);
+    const request = core.cache.borrowRequests.get(key);
+    const block = request && core.cache.blocks.get(request.value.block);
     const isOpen = request !== undefined && request.value.refused === undefined && isOurs(core, block?.value);
     if (!isOpen) core.requests.delete(key);
     else await answer(core, request, block!, signal);
@@ -30,7 +30,7 @@ export async function answerRequests(core: Core, signal: AbortSignal): Promise<v
 
 async function answer(
   core: Core,
-  request: Stored<LoanRequest>,
+  request: Stored<BorrowRequest>,
   block: Stored<Block>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -50,7 +50,7 @@ async function answer(
 }
 
 /** Takes the address out of IPAM, so that it is nobody's until the store has the loan. */
-function choose(core: Core, { block, node, address }: LoanRequest): string | PodwireError {
+function choose(core: Core, { block, node, address }: BorrowRequest): string | PodwireError {
   try {
     core.trust.require();
     const held = core.book.get(block);
@@ -58,7 +58,7 @@ function choose(core: Core, { block, node, address }: LoanRequest): string | Pod
     if (ipam === undefined || held?.state === 'pendingDeletion') {
       throw new PodwireError('POOL_EXHAUSTED', `block ${block} is being given back`);
     }
-    return ipam.lend(block, node, address).address;
+    return ipam.reserveBorrowed(block, node, address).address;
   } catch (error) {
     if (error instanceof PodwireError) return error;
     throw error;
@@ -67,12 +67,12 @@ function choose(core: Core, { block, node, address }: LoanRequest): string | Pod
 
 async function refuse(
   core: Core,
-  { key, value, revision }: Stored<LoanRequest>,
+  { key, value, revision }: Stored<BorrowRequest>,
   why: PodwireError,
   signal: AbortSignal,
 ): Promise<void> {
   const refused = describeError(why).slice(0, longestReason);
-  const text = encodeObject(loanRequestKind, { ...value, refused });
+  const text = encodeObject(borrowRequestKind, { ...value, refused });
   const transaction: Transaction = {
     conditions: [{ key, expect: revision }],
     writes: [{ op: 'put', key, value: text }],
@@ -83,7 +83,7 @@ async function refuse(
 
 async function grant(
   core: Core,
-  request: Stored<LoanRequest>,
+  request: Stored<BorrowRequest>,
   { key, value, revision }: Stored<Block>,
   address: string,
   signal: AbortSignal,
@@ -111,7 +111,7 @@ async function grant(
       await again(core, request, address, signal);
       return;
     }
-    core.copy.note(key, lent, written);
+    core.cache.note(key, lent, written);
     settle(core, value.cidr, [address]);
   } catch (error) {
     const isOnTheWay = (isUncertain(error) || signal.aborted) && core.lending.has(address);
@@ -124,11 +124,11 @@ async function grant(
 /** The block or the request has changed meanwhile. */
 async function again(
   core: Core,
-  { key }: Stored<LoanRequest>,
+  { key }: Stored<BorrowRequest>,
   address: string,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const ipam of core.ipams.values()) ipam.takeBack(address);
+  for (const ipam of core.ipams.values()) ipam.unmarkBorrowed(address);
   const item = await readItem(core, key, signal);
   if (item === undefined) return;
   core.requests.add(key);
@@ -138,16 +138,16 @@ function giveUp(core: Core, cidr: string, address: string): void {
   core.lending.delete(address);
   core.doubtful.delete(address);
   const held = core.book.get(cidr);
-  if (held !== undefined) ipamAround(core, held.prefix)?.takeBack(address);
+  if (held !== undefined) ipamAround(core, held.prefix)?.unmarkBorrowed(address);
 }
 
-/** The store has them. What has become of them since, the copy says: the borrower may have returned one already. */
+/** The store has them. What has become of them since, the cache says: the borrower may have returned one already. */
 function settle(core: Core, cidr: string, addresses: readonly string[]): void {
   for (const address of addresses) {
     core.lending.delete(address);
     core.doubtful.delete(address);
   }
-  const block = core.copy.blocks.get(cidr)?.value;
+  const block = core.cache.blocks.get(cidr)?.value;
   if (isOurs(core, block)) syncLoans(core, block!);
 }
 
@@ -163,10 +163,10 @@ export async function settleDoubts(core: Core, signal: AbortSignal): Promise<voi
 
 async function settleBlock(core: Core, cidr: string, signal: AbortSignal): Promise<void> {
   const key = core.keys.block(cidr);
-  const asked = core.copy.blocks.get(cidr)?.revision;
+  const asked = core.cache.blocks.get(cidr)?.revision;
   learnObject(core, key, await readItem(core, key, signal), asked);
   const doubts = [...core.doubtful].filter((address) => core.lending.get(address)!.block === cidr);
-  const stored = core.copy.blocks.get(cidr);
+  const stored = core.cache.blocks.get(cidr);
   if (stored === undefined || !isOurs(core, stored.value)) {
     for (const address of doubts) giveUp(core, cidr, address);
     return;
@@ -190,6 +190,6 @@ async function supersede(
   const writes = [{ op: 'put', key, value: encodeObject(blockKind, value) }] as const;
   const written = await writeAll(core, { conditions: [{ key, expect: revision }], writes }, signal);
   if (written === undefined) return;
-  core.copy.note(key, value, written);
+  core.cache.note(key, value, written);
   for (const address of addresses) giveUp(core, value.cidr, address);
 }

@@ -64,12 +64,18 @@ export async function look(
   return { at: now, revision: snapshot.revision, looked: count(snapshot), findings };
 }
 
-function count({ pools, blocks, nodes, ledgers, workloads }: ClusterSnapshot): CheckReport['looked'] {
+function count({
+  pools,
+  blocks,
+  nodes,
+  allocationRecords,
+  workloads,
+}: ClusterSnapshot): CheckReport['looked'] {
   return {
     pools: pools.size,
     blocks: blocks.size,
     nodes: nodes.size,
-    addresses: ledgers.reduce((sum, { value }) => sum + value.entries.length, 0),
+    addresses: allocationRecords.reduce((sum, { value }) => sum + value.entries.length, 0),
     workloads: workloads.length,
   };
 }

@@ -41,7 +41,7 @@ export {
   type AddressShown,
   type BlockShown,
   type ClusterShown,
-  type LoanShown,
+  type BorrowedAddressShown,
   type PoolShown,
   showAddress,
   showCluster,

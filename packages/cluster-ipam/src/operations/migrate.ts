@@ -173,7 +173,7 @@ function describeMigration(snapshot: ClusterSnapshot, from: string, to: string):
       if (node === undefined && loans.length === 0) return [];
       const holder = node ?? loans[0]?.node ?? '';
       return [
-        { cidr: block, ...(node === undefined ? {} : { node }), present: snapshot.presences.has(holder) },
+        { cidr: block, ...(node === undefined ? {} : { node }), present: snapshot.nodeLeases.has(holder) },
       ];
     },
   );

@@ -35,7 +35,7 @@ export function showNodes(snapshot: ClusterSnapshot): NodeShown[] {
     if (value.node !== undefined) add(blocks, value.node, value.cidr);
     for (const { node, address } of value.loans) add(borrowed, node, address);
   }
-  for (const { value } of snapshot.ledgers) {
+  for (const { value } of snapshot.allocationRecords) {
     inUse.set(value.node, (inUse.get(value.node) ?? 0) + value.entries.length);
   }
   const names = new Set([...snapshot.nodes.keys(), ...blocks.keys(), ...borrowed.keys(), ...inUse.keys()]);
@@ -56,13 +56,13 @@ function add(groups: Map<string, string[]>, name: string, member: string): void 
 }
 
 function stateOf(
-  { nodes, presences, absences }: ClusterSnapshot,
+  { nodes, nodeLeases, unreachable }: ClusterSnapshot,
   name: string,
 ): Pick<NodeShown, 'state' | 'since'> {
-  const presence = presences.get(name)?.value;
+  const presence = nodeLeases.get(name)?.value;
   if (presence !== undefined) return { state: 'ready', since: presence.since };
   if (!nodes.has(name)) return { state: 'unregistered' };
-  const absence = absences.get(name)?.value;
+  const absence = unreachable.get(name)?.value;
   return { state: 'unreachable', ...(absence === undefined ? {} : { since: absence.since }) };
 }
 

@@ -1,6 +1,6 @@
 /** Everything that a node had goes back to the cluster, and the node itself. */
 import {
-  type Absence,
+  type UnreachableNode,
   type Block,
   blockKind,
   type Stored,
@@ -16,7 +16,7 @@ import { withoutAssignments } from './workload-rules.js';
 
 export interface ReleaseNodeOptions {
   /** That the node has been absent without a break since this was read. */
-  readonly absence?: Stored<Absence>;
+  readonly absence?: Stored<UnreachableNode>;
 }
 
 export interface ReleasedNode {
@@ -66,13 +66,13 @@ function unknownNode(node: string): PodwireError {
 
 /** @throws PodwireError NODE_ALIVE */
 function requireAbsent(
-  { presences, absences }: ClusterSnapshot,
+  { nodeLeases, unreachable }: ClusterSnapshot,
   node: string,
   { absence }: ReleaseNodeOptions,
 ): void {
-  const isBack = absence !== undefined && absences.get(node)?.revision !== absence.revision;
-  if (!presences.has(node) && !isBack) return;
-  const what = presences.has(node) ? 'is up' : 'was back since';
+  const isBack = absence !== undefined && unreachable.get(node)?.revision !== absence.revision;
+  if (!nodeLeases.has(node) && !isBack) return;
+  const what = nodeLeases.has(node) ? 'is up' : 'was back since';
   throw new PodwireError('NODE_ALIVE', `node ${node} ${what}: nothing is taken from it`, {
     details: { node },
   });
@@ -91,29 +91,29 @@ interface ReleasePlan {
 
 function planRelease({ keys }: ClusterAccess, snapshot: ClusterSnapshot, name: string): ReleasePlan {
   const node = snapshot.nodes.get(name);
-  const absence = snapshot.absences.get(name);
+  const absence = snapshot.unreachable.get(name);
   const touched = [...snapshot.blocks.values()].filter(
     ({ value }) => value.node === name || value.loans.some((loan) => loan.node === name),
   );
-  const ledgers = snapshot.ledgers.filter(({ value }) => value.node === name);
-  const requests = snapshot.loanRequests.filter(({ value }) => value.node === name);
+  const allocationRecords = snapshot.allocationRecords.filter(({ value }) => value.node === name);
+  const requests = snapshot.borrowRequests.filter(({ value }) => value.node === name);
   const steps = [
     ...touched.map((block) => planBlock(block, name)),
     ...planWorkloads(
       snapshot,
-      new Set(ledgers.flatMap(({ value }) => value.entries.map((entry) => entry.address))),
+      new Set(allocationRecords.flatMap(({ value }) => value.entries.map((entry) => entry.address))),
     ),
-    ...[...ledgers, ...requests].map(({ key }): Transaction => ({
+    ...[...allocationRecords, ...requests].map(({ key }): Transaction => ({
       conditions: [],
       writes: [{ op: 'delete', key }],
     })),
-    planNode(keys.node(name), keys.absence(name)),
+    planNode(keys.node(name), keys.unreachable(name)),
   ];
   return {
     conditions: [
-      { key: keys.presence(name), expect: 'absent' },
+      { key: keys.nodeLease(name), expect: 'absent' },
       { key: keys.node(name), expect: node?.revision ?? 'absent' },
-      { key: keys.absence(name), expect: absence?.revision ?? 'absent' },
+      { key: keys.unreachable(name), expect: absence?.revision ?? 'absent' },
     ],
     steps,
     isNothing: steps.length === 1 && node === undefined && absence === undefined,
@@ -121,7 +121,7 @@ function planRelease({ keys }: ClusterAccess, snapshot: ClusterSnapshot, name: s
     loans: touched.flatMap(({ value }) =>
       value.loans.filter((loan) => loan.node === name).map(({ address }) => address),
     ),
-    addresses: ledgers.reduce((sum, { value }) => sum + value.entries.length, 0),
+    addresses: allocationRecords.reduce((sum, { value }) => sum + value.entries.length, 0),
   };
 }
 

@@ -3,8 +3,8 @@ import { containsPrefix } from '@podwire/addresses';
 import {
   type Block,
   blockKind,
-  type Ledger,
-  ledgerKind,
+  type AllocationRecord,
+  allocationRecordKind,
   type Stored,
   type Workload,
   workloadKind,
@@ -31,7 +31,7 @@ export interface ReleaseAddressOptions {
 }
 
 interface Holdings {
-  readonly ledgers: readonly Stored<Ledger>[];
+  readonly allocationRecords: readonly Stored<AllocationRecord>[];
   /** The block that lends it. */
   readonly lender: Stored<Block> | undefined;
   readonly workloads: readonly Stored<Workload>[];
@@ -65,10 +65,12 @@ export async function releaseAddress(
   });
 }
 
-function holdingsOf({ ledgers, blocks, workloads }: ClusterSnapshot, address: string): Holdings {
+function holdingsOf({ allocationRecords, blocks, workloads }: ClusterSnapshot, address: string): Holdings {
   const prefix = prefixFrom(address);
   return {
-    ledgers: ledgers.filter(({ value }) => value.entries.some((entry) => entry.address === address)),
+    allocationRecords: allocationRecords.filter(({ value }) =>
+      value.entries.some((entry) => entry.address === address),
+    ),
     lender: [...blocks.values()].find(
       ({ value }) =>
         value.loans.some((loan) => loan.address === address) &&
@@ -82,16 +84,16 @@ function onlyOf(node: string | undefined, held: Holdings, address: string): Hold
   if (node === undefined) return held;
   const isLent = held.lender?.value.loans.some((loan) => loan.address === address && loan.node === node);
   return {
-    ledgers: held.ledgers.filter(({ value }) => value.node === node),
+    allocationRecords: held.allocationRecords.filter(({ value }) => value.node === node),
     lender: isLent === true ? held.lender : undefined,
     workloads: [],
   };
 }
 
-function nodesOf({ ledgers, lender }: Holdings, address: string): string[] {
+function nodesOf({ allocationRecords, lender }: Holdings, address: string): string[] {
   const borrowers =
     lender?.value.loans.filter((loan) => loan.address === address).map(({ node }) => node) ?? [];
-  return [...new Set([...ledgers.map(({ value }) => value.node), ...borrowers])];
+  return [...new Set([...allocationRecords.map(({ value }) => value.node), ...borrowers])];
 }
 
 /** Also of a node that cannot be asked: its pods go on working. */
@@ -103,7 +105,7 @@ function requireNobody(
 ): void {
   const node = nodes.find((name) => standingOf(snapshot, name) !== 'unknown');
   if (node === undefined) return;
-  const entry = held.ledgers
+  const entry = held.allocationRecords
     .find(({ value }) => value.node === node)
     ?.value.entries.find((each) => each.address === address);
   const who = entry === undefined ? 'has borrowed it' : `reports it for ${entry.pod ?? entry.owner}`;
@@ -115,27 +117,33 @@ function requireNobody(
 
 function goneConditions({ keys }: ClusterAccess, { nodes }: ClusterSnapshot, node: string): Condition[] {
   return [
-    { key: keys.presence(node), expect: 'absent' },
+    { key: keys.nodeLease(node), expect: 'absent' },
     { key: keys.node(node), expect: nodes.get(node)?.revision ?? 'absent' },
   ];
 }
 
-function seen({ ledgers, lender, workloads }: Holdings): Condition[] {
-  return [...ledgers, ...(lender === undefined ? [] : [lender]), ...workloads].map(({ key, revision }) => ({
-    key,
-    expect: revision,
-  }));
+function seen({ allocationRecords, lender, workloads }: Holdings): Condition[] {
+  return [...allocationRecords, ...(lender === undefined ? [] : [lender]), ...workloads].map(
+    ({ key, revision }) => ({
+      key,
+      expect: revision,
+    }),
+  );
 }
 
 function planWrites(
-  { ledgers, lender, workloads }: Holdings,
+  { allocationRecords, lender, workloads }: Holdings,
   nodes: readonly string[],
   address: string,
 ): { readonly what: string; readonly write: Write }[] {
   return [
-    ...ledgers.map(({ key, value }) => {
+    ...allocationRecords.map(({ key, value }) => {
       const entries = value.entries.filter((entry) => entry.address !== address);
-      const write: Write = { op: 'put', key, value: encodeObject(ledgerKind, { ...value, entries }) };
+      const write: Write = {
+        op: 'put',
+        key,
+        value: encodeObject(allocationRecordKind, { ...value, entries }),
+      };
       return { what: `taken out of the books of node ${value.node}`, write };
     }),
     ...(lender === undefined ? [] : [endLoan(lender, nodes, address)]),

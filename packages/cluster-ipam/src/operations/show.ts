@@ -1,6 +1,6 @@
 /** The cluster's addresses as people ask for them. Pure. */
 import { containsPrefix, prefixSize } from '@podwire/addresses';
-import type { Block, LedgerEntry, Pool } from '@podwire/cluster-state';
+import type { Block, Allocation, Pool } from '@podwire/cluster-state';
 import { type AddressRange, readPool } from '@podwire/ipam';
 import { blocksWithin, type ClusterSnapshot, ledgersWithin, poolAround } from './snapshot.js';
 import { canonicalAddress, compareCidrs, prefixFrom } from './text.js';
@@ -32,7 +32,7 @@ export interface PoolShown {
 }
 
 /** An address that a node has of a block of another's. */
-export interface LoanShown {
+export interface BorrowedAddressShown {
   readonly address: string;
   readonly block: string;
   readonly pool?: string;
@@ -43,7 +43,7 @@ export interface LoanShown {
 
 export interface ClusterShown {
   readonly pools: readonly PoolShown[];
-  readonly loans: readonly LoanShown[];
+  readonly loans: readonly BorrowedAddressShown[];
   /** Addresses in use that lie in no pool. */
   readonly outside: number;
 }
@@ -52,7 +52,7 @@ export function showCluster(snapshot: ClusterSnapshot): ClusterShown {
   const pools = [...snapshot.pools.values()]
     .map(({ value }) => showPool(snapshot, value))
     .sort((a, b) => compareCidrs(a.cidr, b.cidr));
-  const reported = countEntries(snapshot.ledgers.map(({ value }) => value.entries));
+  const reported = countEntries(snapshot.allocationRecords.map(({ value }) => value.entries));
   return {
     pools,
     loans: showLoans(snapshot),
@@ -60,20 +60,22 @@ export function showCluster(snapshot: ClusterSnapshot): ClusterShown {
   };
 }
 
-function countEntries(entries: readonly (readonly LedgerEntry[])[]): number {
+function countEntries(entries: readonly (readonly Allocation[])[]): number {
   return entries.reduce((sum, each) => sum + each.length, 0);
 }
 
 export function showPool(snapshot: ClusterSnapshot, pool: Pool): PoolShown {
   const prefix = prefixFrom(pool.cidr);
-  const ledgers = ledgersWithin(snapshot, pool.cidr);
+  const allocationRecords = ledgersWithin(snapshot, pool.cidr);
   const used = new Map<string, number>();
-  for (const { value } of ledgers) {
+  for (const { value } of allocationRecords) {
     used.set(value.cidr, (used.get(value.cidr) ?? 0) + value.entries.length);
   }
-  const inUse = countEntries(ledgers.map(({ value }) => value.entries));
+  const inUse = countEntries(allocationRecords.map(({ value }) => value.entries));
   const unusable = readPool(pool).reserved;
-  const usedReserved = ledgers.flatMap(({ value }) => value.entries).filter(isWithin(unusable)).length;
+  const usedReserved = allocationRecords
+    .flatMap(({ value }) => value.entries)
+    .filter(isWithin(unusable)).length;
   const total = prefixSize(prefix);
   const reserved = sizeOfRanges(unusable) - BigInt(usedReserved);
   const blocks = blocksWithin(snapshot, pool.cidr)
@@ -100,7 +102,7 @@ function showBlock({ cidr, node, state, loans }: Block, inUse: number): BlockSho
 
 const isWithin =
   (ranges: readonly AddressRange[]) =>
-  ({ address }: Pick<LedgerEntry, 'address'>): boolean => {
+  ({ address }: Pick<Allocation, 'address'>): boolean => {
     const { value } = prefixFrom(address).address;
     return ranges.some(({ first, last }) => first <= value && value <= last);
   };
@@ -109,15 +111,15 @@ function sizeOfRanges(ranges: readonly AddressRange[]): bigint {
   return ranges.reduce((sum, { first, last }) => sum + (last - first + 1n), 0n);
 }
 
-function showLoans(snapshot: ClusterSnapshot): LoanShown[] {
+function showLoans(snapshot: ClusterSnapshot): BorrowedAddressShown[] {
   const holders = new Map(
-    snapshot.ledgers.flatMap(({ value }) =>
+    snapshot.allocationRecords.flatMap(({ value }) =>
       value.entries.map((entry) => [`${entry.address} ${value.node}`, entry.pod] as const),
     ),
   );
   return [...snapshot.blocks.values()].flatMap(({ value }) => {
     const pool = poolAround(snapshot.pools, prefixFrom(value.cidr))?.value.name;
-    return value.loans.map(({ address, node }): LoanShown => {
+    return value.loans.map(({ address, node }): BorrowedAddressShown => {
       const pod = holders.get(`${address} ${node}`);
       return {
         address,
@@ -184,8 +186,8 @@ export function showAddress(snapshot: ClusterSnapshot, text: string): AddressSho
   };
 }
 
-function usesOfAddress({ ledgers }: ClusterSnapshot, address: string): Use[] {
-  return ledgers.flatMap(({ value }) =>
+function usesOfAddress({ allocationRecords }: ClusterSnapshot, address: string): Use[] {
+  return allocationRecords.flatMap(({ value }) =>
     value.entries
       .filter((entry) => entry.address === address)
       .map(({ owner, pod, since }) => ({

@@ -1,21 +1,21 @@
 /** All of the cluster at one revision, as objects. */
 import {
-  type Absence,
-  absenceKind,
+  type UnreachableNode,
+  unreachableKind,
   type Block,
   blockKind,
   folders,
   type Keys,
-  type Ledger,
-  ledgerKind,
-  type LoanRequest,
-  loanRequestKind,
+  type AllocationRecord,
+  allocationRecordKind,
+  type BorrowRequest,
+  borrowRequestKind,
   type Node,
   nodeKind,
   type Pool,
   poolKind,
-  type Presence,
-  presenceKind,
+  type NodeLease,
+  nodeLeaseKind,
   type Stored,
   type Workload,
   workloadKind,
@@ -36,12 +36,12 @@ export interface ClusterSnapshot {
   /** By name. */
   readonly nodes: ReadonlyMap<string, Stored<Node>>;
   /** By node. */
-  readonly presences: ReadonlyMap<string, Stored<Presence>>;
+  readonly nodeLeases: ReadonlyMap<string, Stored<NodeLease>>;
   /** By node. */
-  readonly absences: ReadonlyMap<string, Stored<Absence>>;
-  readonly ledgers: readonly Stored<Ledger>[];
+  readonly unreachable: ReadonlyMap<string, Stored<UnreachableNode>>;
+  readonly allocationRecords: readonly Stored<AllocationRecord>[];
   readonly workloads: readonly Stored<Workload>[];
-  readonly loanRequests: readonly Stored<LoanRequest>[];
+  readonly borrowRequests: readonly Stored<BorrowRequest>[];
   readonly unreadable: readonly Unreadable[];
 }
 
@@ -81,11 +81,11 @@ function createReader(keys: Keys): Reader {
   const pools = shelve('pools', poolKind);
   const blocks = shelve('blocks', blockKind);
   const nodes = shelve('nodes', nodeKind);
-  const presences = shelve('presences', presenceKind);
-  const absences = shelve('absences', absenceKind);
-  const ledgers = shelve('ledgers', ledgerKind);
+  const nodeLeases = shelve('nodeLeases', nodeLeaseKind);
+  const unreachable = shelve('unreachable', unreachableKind);
+  const allocationRecords = shelve('allocationRecords', allocationRecordKind);
   const workloads = shelve('workloads', workloadKind);
-  const loanRequests = shelve('loanRequests', loanRequestKind);
+  const borrowRequests = shelve('borrowRequests', borrowRequestKind);
   return {
     take: (item) => shelves.find(({ prefix }) => item.key.startsWith(prefix))?.take(item),
     end: (revision) => ({
@@ -93,11 +93,11 @@ function createReader(keys: Keys): Reader {
       pools: by(pools, ({ name }) => name),
       blocks: by(blocks, ({ cidr }) => cidr),
       nodes: by(nodes, ({ name }) => name),
-      presences: by(presences, ({ node }) => node),
-      absences: by(absences, ({ node }) => node),
-      ledgers,
+      nodeLeases: by(nodeLeases, ({ node }) => node),
+      unreachable: by(unreachable, ({ node }) => node),
+      allocationRecords,
       workloads,
-      loanRequests,
+      borrowRequests,
       unreadable,
     }),
   };
@@ -145,7 +145,10 @@ export function blocksWithin({ blocks }: Pick<ClusterSnapshot, 'blocks'>, cidr: 
 }
 
 /** Ledgers whose block lies inside a pool. */
-export function ledgersWithin({ ledgers }: Pick<ClusterSnapshot, 'ledgers'>, cidr: string): Stored<Ledger>[] {
+export function ledgersWithin(
+  { allocationRecords }: Pick<ClusterSnapshot, 'allocationRecords'>,
+  cidr: string,
+): Stored<AllocationRecord>[] {
   const pool = prefixFrom(cidr);
-  return ledgers.filter(({ value }) => containsPrefix(pool, prefixFrom(value.cidr)));
+  return allocationRecords.filter(({ value }) => containsPrefix(pool, prefixFrom(value.cidr)));
 }

@@ -1,6 +1,6 @@
-/** What the node tells the store about addresses in use: a copy for people and for the controller, never waited for. */
+/** What the node tells the store about addresses in use: a cache for people and for the controller, never waited for. */
 import { parseAddress } from '@podwire/addresses';
-import { type Ledger, type LedgerEntry, ledgerKind } from '@podwire/cluster-state';
+import { type AllocationRecord, type Allocation, allocationRecordKind } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, isUncertain, type Revision, type Write } from '@podwire/store';
 import { type Core, presenceCondition } from '../core.js';
@@ -17,7 +17,7 @@ export class Reports {
     this.#core = core;
   }
 
-  /** @param block as ledgers are called: of a borrowed address, the block that it lies in */
+  /** @param block as allocationRecords are called: of a borrowed address, the block that it lies in */
   note(block: string): void {
     this.#dirty.set(block, (this.#dirty.get(block) ?? 0) + 1);
   }
@@ -86,18 +86,18 @@ export class Reports {
   #plan(blocks: readonly string[]): Write[] {
     const entries = groupEntries(this.#core);
     return blocks.map((cidr) => {
-      const key = this.#core.keys.ledger(cidr, this.#core.node);
+      const key = this.#core.keys.allocationRecord(cidr, this.#core.node);
       const used = entries.get(cidr) ?? [];
       if (used.length === 0) return { op: 'delete', key };
       return { op: 'put', key, value: this.#encode(cidr, used) };
     });
   }
 
-  #encode(cidr: string, entries: readonly LedgerEntry[]): string {
+  #encode(cidr: string, entries: readonly Allocation[]): string {
     const { node, clock, problems } = this.#core;
-    const ledger: Ledger = { cidr, node, entries: [...entries], reportedAt: clock.now() };
+    const ledger: AllocationRecord = { cidr, node, entries: [...entries], reportedAt: clock.now() };
     try {
-      const text = encodeObject(ledgerKind, ledger);
+      const text = encodeObject(allocationRecordKind, ledger);
       problems.delete(`report ${cidr}`);
       return text;
     } catch (error) {
@@ -108,14 +108,14 @@ export class Reports {
         owner: owner.slice(0, 64),
         since,
       }));
-      return encodeObject(ledgerKind, { ...ledger, entries: short });
+      return encodeObject(allocationRecordKind, { ...ledger, entries: short });
     }
   }
 }
 
 /** By block, in order of their addresses; also of blocks that were lost while somebody is in them. One pass over all. */
-function groupEntries({ book, index }: Core): ReadonlyMap<string, LedgerEntry[]> {
-  const groups = new Map<string, { entry: LedgerEntry; value: bigint }[]>();
+function groupEntries({ book, index }: Core): ReadonlyMap<string, Allocation[]> {
+  const groups = new Map<string, { entry: Allocation; value: bigint }[]>();
   for (const entry of book.entries()) {
     const address = parseAddress(entry.address);
     const held = book.around(address);
@@ -135,7 +135,7 @@ function groupEntries({ book, index }: Core): ReadonlyMap<string, LedgerEntry[]>
 }
 
 const seenConditions = ({ keys, node }: Core, seen: ReadonlyMap<string, Revision>): Condition[] =>
-  [...seen].map(([cidr, expect]) => ({ key: keys.ledger(cidr, node), expect }));
+  [...seen].map(([cidr, expect]) => ({ key: keys.allocationRecord(cidr, node), expect }));
 
 const notRegistered = (node: string): PodwireError =>
   new PodwireError('STORE_UNAVAILABLE', `node ${node} is not registered in the store yet`);

@@ -1,5 +1,5 @@
 /** Asking the store whether it still knows this node, and its blocks as this node knows them. */
-import { presenceKind } from '@podwire/cluster-state';
+import { nodeLeaseKind } from '@podwire/cluster-state';
 import { type Condition, decodeObject } from '@podwire/store';
 import { readItem, transact } from '../calls.js';
 import { type Core, learn, presenceCondition } from '../core.js';
@@ -41,21 +41,21 @@ async function holdsAll(core: Core, signal: AbortSignal): Promise<boolean> {
   return true;
 }
 
-function blockConditions({ book, copy }: Core): Condition[] {
+function blockConditions({ book, cache }: Core): Condition[] {
   const cidrs = new Set([...book.all()].map((held) => held.lender ?? held.cidr));
   return [...cidrs].flatMap((cidr) => {
-    const stored = copy.blocks.get(cidr);
+    const stored = cache.blocks.get(cidr);
     return stored === undefined ? [] : [{ key: stored.key, expect: stored.revision }];
   });
 }
 
 /** @returns whether our presence is there. @throws as the store does */
 export async function readPresence(core: Core, signal: AbortSignal): Promise<boolean> {
-  const key = core.keys.presence(core.node);
+  const key = core.keys.nodeLease(core.node);
   const item = await readItem(core, key, signal);
   core.presence = undefined;
   if (item === undefined) return false;
-  const { instance } = decodeObject(presenceKind, key, item.value);
+  const { instance } = decodeObject(nodeLeaseKind, key, item.value);
   if (instance === core.instance) core.presence = item.revision;
   else core.trust.lose(instance);
   return instance === core.instance;

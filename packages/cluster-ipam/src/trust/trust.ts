@@ -15,15 +15,15 @@ const stepBack = 60_000;
 
 export class Trust {
   readonly #clock: Clock;
-  readonly #trustFor: number;
+  readonly #fenceAfter: number;
   #confirmed: Moment | undefined;
   #taken: string | undefined;
   #limit: number;
 
-  constructor(clock: Clock, trustFor: number) {
+  constructor(clock: Clock, fenceAfter: number) {
     this.#clock = clock;
-    this.#trustFor = trustFor;
-    this.#limit = trustFor;
+    this.#fenceAfter = fenceAfter;
+    this.#limit = fenceAfter;
   }
 
   /** Milliseconds without confirmation after which nothing is handed out. */
@@ -39,7 +39,7 @@ export class Trust {
   /** @param asked when the question was sent: what came back was so at some time after that */
   confirm(asked: Moment): void {
     this.#taken = undefined;
-    this.#limit = this.#trustFor;
+    this.#limit = this.#fenceAfter;
     if (this.#confirmed !== undefined && asked.elapsed < this.#confirmed.elapsed) return;
     this.#confirmed = asked;
   }
@@ -48,8 +48,8 @@ export class Trust {
    * What an earlier life has known, by the wall clock alone.
    * @param promised what it counted on: until the store has heard of more, others count on that as well
    */
-  resume(confirmedAt: number, promised = this.#trustFor): void {
-    this.#limit = Math.min(this.#trustFor, promised);
+  resume(confirmedAt: number, promised = this.#fenceAfter): void {
+    this.#limit = Math.min(this.#fenceAfter, promised);
     const { wall, elapsed } = momentOf(this.#clock);
     if (wall < confirmedAt - stepBack) return;
     this.#confirmed = { wall: confirmedAt, elapsed: elapsed - Math.max(0, wall - confirmedAt) };
@@ -85,7 +85,7 @@ export class Trust {
     if (this.age <= this.#limit) return;
     const since = this.#confirmed === undefined ? 'yet' : `for ${Math.round(this.age / 1000)} s`;
     throw new PodwireError('NODE_FENCED', `the store has not confirmed this node ${since}`, {
-      details: { confirmedAt: this.confirmedAt, trustFor: this.#limit },
+      details: { confirmedAt: this.confirmedAt, fenceAfter: this.#limit },
     });
   }
 }

@@ -145,12 +145,12 @@ export async function assign(
   const conditions = [{ key, expect: revision }];
   const outcome = await transact(core, { conditions, writes }, signal);
   if (outcome.committed) {
-    core.copy.note(key, next, outcome.revision);
+    core.cache.note(key, next, outcome.revision);
     return true;
   }
   const [item] = outcome.found;
-  if (item === undefined) core.copy.noteGone(key, revision);
-  else core.copy.note(key, decodeObject(workloadKind, key, item.value), item.revision);
+  if (item === undefined) core.cache.noteGone(key, revision);
+  else core.cache.note(key, decodeObject(workloadKind, key, item.value), item.revision);
   return false;
 }
 

@@ -1,6 +1,6 @@
-/** Which workload a pod belongs to, and which addresses workloads keep. Follows the copy workload by workload. */
+/** Which workload a pod belongs to, and which addresses workloads keep. Follows the cache workload by workload. */
 import { formatAddress, parseAddress } from '@podwire/addresses';
-import type { ClusterCopy, Keys, Stored, Workload } from '@podwire/cluster-state';
+import type { ClusterCache, Keys, Stored, Workload } from '@podwire/cluster-state';
 import type { PodName } from '../contract.js';
 
 export interface WorkloadIndex {
@@ -15,7 +15,7 @@ export interface WorkloadIndex {
 }
 
 export interface WorkloadIndexOptions {
-  readonly copy: Pick<ClusterCopy, 'workloads'>;
+  readonly cache: Pick<ClusterCache, 'workloads'>;
   readonly keys: Keys;
   /** Somebody else keeps the address now, or nobody. */
   readonly onKeep: (network: string, address: string, workload: string | undefined) => void;
@@ -28,7 +28,7 @@ interface Known {
 
 export const nameOf = ({ namespace, name }: Workload): string => `${namespace}/${name}`;
 
-export function createWorkloadIndex({ copy, keys, onKeep }: WorkloadIndexOptions): WorkloadIndex {
+export function createWorkloadIndex({ cache, keys, onKeep }: WorkloadIndexOptions): WorkloadIndex {
   const known = new Map<string, Known>();
   /** By network and namespace: keys of those that mean beginnings of names. */
   const beginnings = new Map<string, Set<string>>();
@@ -70,7 +70,7 @@ export function createWorkloadIndex({ copy, keys, onKeep }: WorkloadIndexOptions
   function takeOne(key: string): void {
     const before = known.get(key);
     forget(key);
-    const workload = copy.workloads.get(key)?.value;
+    const workload = cache.workloads.get(key)?.value;
     const now = workload && { workload, kept: addressesOf(workload) };
     if (now !== undefined) {
       known.set(key, now);
@@ -94,11 +94,11 @@ export function createWorkloadIndex({ copy, keys, onKeep }: WorkloadIndexOptions
     },
     of(network, { namespace, name }) {
       if (known.size === 0) return undefined;
-      const exact = copy.workloads.get(keys.workload(network, namespace, name));
+      const exact = cache.workloads.get(keys.workload(network, namespace, name));
       if (exact !== undefined) return exact;
       let best: Stored<Workload> | undefined;
       for (const key of beginnings.get(spaceOf({ network, namespace })) ?? []) {
-        const stored = copy.workloads.get(key);
+        const stored = cache.workloads.get(key);
         const isLonger = best === undefined || (stored?.value.name.length ?? 0) > best.value.name.length;
         if (stored !== undefined && isLonger && name.startsWith(stored.value.name.slice(0, -1)))
           best = stored;

@@ -241,7 +241,7 @@ const planted: Readonly<Record<string, Planted>> = {
 
 /** What nodes that are registered use, or could use: must be the same after whatever is mended. */
 async function heldBy(cluster: TestCluster): Promise<string[]> {
-  const { nodes, blocks, ledgers } = await readCluster(cluster.access, cluster.signal);
+  const { nodes, blocks, allocationRecords } = await readCluster(cluster.access, cluster.signal);
   const isKnown = (node: string | undefined): boolean => node !== undefined && nodes.has(node);
   return [
     ...[...blocks.values()].flatMap(({ value }) => [
@@ -250,7 +250,7 @@ async function heldBy(cluster: TestCluster): Promise<string[]> {
         .filter(({ node }) => isKnown(node))
         .map(({ address, node }) => `${node} borrows ${address}`),
     ]),
-    ...ledgers.flatMap(({ value }) =>
+    ...allocationRecords.flatMap(({ value }) =>
       value.entries.filter(() => isKnown(value.node)).map(({ address }) => `${value.node} uses ${address}`),
     ),
   ].sort();

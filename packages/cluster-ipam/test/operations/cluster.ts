@@ -1,17 +1,17 @@
 /** A cluster in a store in memory, written as nodes would write it. */
 import {
-  type Absence,
-  absenceKind,
+  type UnreachableNode,
+  unreachableKind,
   type Block,
   blockKind,
   keysBelow,
-  type Ledger,
-  ledgerKind,
-  type LoanRequest,
-  loanRequestKind,
+  type AllocationRecord,
+  allocationRecordKind,
+  type BorrowRequest,
+  borrowRequestKind,
   nodeKind,
   poolKind,
-  presenceKind,
+  nodeLeaseKind,
   type Workload,
   workloadKind,
 } from '@podwire/cluster-state';
@@ -70,12 +70,12 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
       await store.put(keys.node(name), encodeObject(nodeKind, node));
       if (!present) return;
       const presence = { node: name, instance, since: clock.now() };
-      await store.put(keys.presence(name), encodeObject(presenceKind, presence));
+      await store.put(keys.nodeLease(name), encodeObject(nodeLeaseKind, presence));
     },
-    leave: (name: string) => store.delete(keys.presence(name)),
-    absence: (node: string, more: Partial<Absence> = {}) => {
+    leave: (name: string) => store.delete(keys.nodeLease(name)),
+    absence: (node: string, more: Partial<UnreachableNode> = {}) => {
       const absence = { node, instance: `${node}-1`, since: clock.now(), ...more };
-      return store.put(keys.absence(node), encodeObject(absenceKind, absence));
+      return store.put(keys.unreachable(node), encodeObject(unreachableKind, absence));
     },
     block: (cidr: string, node: string | undefined, more: Partial<Block> = {}) => {
       const owner = node === undefined ? {} : { node, instance: `${node}-1` };
@@ -96,8 +96,13 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
         encodeObject(blockKind, { cidr, node, state: 'confirmed', claimedAt: clock.now(), loans: [] }),
       ),
     /** Entries as `ADDRESS` or `ADDRESS=POD`. */
-    ledger: (cidr: string, node: string, entries: readonly string[], more: Partial<Ledger> = {}) => {
-      const ledger: Ledger = {
+    ledger: (
+      cidr: string,
+      node: string,
+      entries: readonly string[],
+      more: Partial<AllocationRecord> = {},
+    ) => {
+      const ledger: AllocationRecord = {
         cidr,
         node,
         entries: entries.map((text) => {
@@ -107,7 +112,7 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
         reportedAt: clock.now(),
         ...more,
       };
-      return store.put(keys.ledger(cidr, node), encodeObject(ledgerKind, ledger));
+      return store.put(keys.allocationRecord(cidr, node), encodeObject(allocationRecordKind, ledger));
     },
     workload: (name: string, more: Partial<Workload> = {}) => {
       const workload: Workload = {
@@ -122,9 +127,9 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
       };
       return store.put(keys.workload('default', 'default', name), encodeObject(workloadKind, workload));
     },
-    request: (block: string, node: string, more: Partial<LoanRequest> = {}) => {
-      const request: LoanRequest = { block, node, askedAt: clock.now(), ...more };
-      return store.put(keys.loanRequest(block, node, 'r1'), encodeObject(loanRequestKind, request));
+    request: (block: string, node: string, more: Partial<BorrowRequest> = {}) => {
+      const request: BorrowRequest = { block, node, askedAt: clock.now(), ...more };
+      return store.put(keys.borrowRequest(block, node, 'r1'), encodeObject(borrowRequestKind, request));
     },
     keysBelow: async (folder: string) => {
       const { items } = await store.list(`${keys.root}/${folder}`);

@@ -77,13 +77,13 @@ test('a node is released whole, and what others have stays', async () => {
         const code = await codeOf(releaseNode(access, 'n2', {}, cluster.signal));
         if (code !== undefined && code !== 'NODE_UNKNOWN') throw Object.assign(new Error(code), { code });
       });
-      const { blocks, ledgers, nodes } = await readCluster(cluster.access, cluster.signal);
+      const { blocks, allocationRecords, nodes } = await readCluster(cluster.access, cluster.signal);
       expect([...nodes.keys()]).toEqual(['n1']);
       expect([...blocks.values()].map(({ value }) => [value.cidr, value.node, value.loans])).toEqual([
         ['10.244.0.0/26', 'n1', []],
         ['10.244.1.0/26', undefined, [{ address: '10.244.1.9', node: 'n1' }]],
       ]);
-      expect(ledgers.map(({ value }) => value.node)).toEqual(['n1', 'n1']);
+      expect(allocationRecords.map(({ value }) => value.node)).toEqual(['n1', 'n1']);
       expect((await checkCluster(cluster.access, {}, cluster.signal)).findings).toEqual([]);
     }),
     { numRuns: 150 },

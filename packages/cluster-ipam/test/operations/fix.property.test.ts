@@ -114,7 +114,7 @@ async function plantAll(list: readonly Fault[]): Promise<TestCluster> {
 
 /** By node: blocks, loans and addresses in its books. */
 async function holdings({ access, signal }: TestCluster): Promise<Map<string, string[]>> {
-  const { blocks, ledgers } = await readCluster(access, signal);
+  const { blocks, allocationRecords } = await readCluster(access, signal);
   const all = new Map<string, string[]>();
   const add = (node: string | undefined, what: string): void => {
     if (node !== undefined) all.set(node, [...(all.get(node) ?? []), what].sort());
@@ -123,7 +123,7 @@ async function holdings({ access, signal }: TestCluster): Promise<Map<string, st
     add(value.node, value.cidr);
     for (const { node, address } of value.loans) add(node, address);
   }
-  for (const { value } of ledgers)
+  for (const { value } of allocationRecords)
     for (const { address } of value.entries) add(value.node, `in use ${address}`);
   return all;
 }

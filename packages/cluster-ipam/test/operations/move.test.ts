@@ -231,7 +231,7 @@ test('a pool made after a migration may have the addresses of the old one', asyn
   const { access, signal, store, keys, pool } = await createCluster();
   await pool({ name: 'new', cidr: '10.50.0.0/16' });
   for (const cidr of ['10.244.0.0/26', '10.244.128.0/26']) await store.delete(keys.block(cidr));
-  await store.delete(keys.ledger('10.244.0.0/26', 'n1'));
+  await store.delete(keys.allocationRecord('10.244.0.0/26', 'n1'));
   expect((await migratePool(access, 'old', 'new', {}, signal)).done).toBe(true);
   expect(
     (await createPool(access, { name: 'old', network: 'default', cidr: '10.244.0.0/16' }, signal)).name,

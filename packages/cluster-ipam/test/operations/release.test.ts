@@ -58,8 +58,8 @@ describe('the release of a node', () => {
     const { access, signal, leave, absence, node, store, keys } = await createCluster();
     await leave('n1');
     await absence('n1');
-    const seen = (await readCluster(access, signal)).absences.get('n1')!;
-    await store.delete(keys.absence('n1'));
+    const seen = (await readCluster(access, signal)).unreachable.get('n1')!;
+    await store.delete(keys.unreachable('n1'));
     await node('n1', { present: false });
     await absence('n1');
     expect((await failureOf(releaseNode(access, 'n1', { absence: seen }, signal))).code).toBe('NODE_ALIVE');
@@ -126,11 +126,11 @@ describe('the release of an address', () => {
     await workload('b', { sticky: true, assigned: { b: ['10.244.0.9'] } });
     const { done } = await releaseAddress(access, '10.244.0.9', { force: true }, signal);
     expect(done).toHaveLength(3);
-    const { blocks, ledgers, workloads } = await readCluster(access, signal);
+    const { blocks, allocationRecords, workloads } = await readCluster(access, signal);
     expect(blocks.get('10.244.0.0/26')?.value.loans).toEqual([]);
-    expect(ledgers.flatMap(({ value }) => value.entries.map(({ address }) => address))).not.toContain(
-      '10.244.0.9',
-    );
+    expect(
+      allocationRecords.flatMap(({ value }) => value.entries.map(({ address }) => address)),
+    ).not.toContain('10.244.0.9');
     expect(workloads[0]?.value.assigned).toEqual({});
   });
 
@@ -143,8 +143,8 @@ describe('the release of an address', () => {
     expect(done).toEqual(['taken out of the books of node n1']);
     const wrong = await releaseAddress(access, '10.244.0.65', { force: true, node: 'n2' }, signal);
     expect(wrong.done).toEqual([]);
-    const { ledgers, workloads, blocks } = await readCluster(access, signal);
-    const pods = ledgers.flatMap(({ value }) => value.entries.map(({ pod }) => pod));
+    const { allocationRecords, workloads, blocks } = await readCluster(access, signal);
+    const pods = allocationRecords.flatMap(({ value }) => value.entries.map(({ pod }) => pod));
     expect(pods.sort()).toEqual(['default/a', 'default/b', 'default/c', 'default/right']);
     expect(workloads[0]?.value.assigned).toEqual({ right: ['10.244.0.70'] });
     expect(blocks.get('10.244.0.64/26')?.value.loans).toHaveLength(1);

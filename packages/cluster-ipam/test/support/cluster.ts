@@ -1,18 +1,18 @@
-/** Nodes on one store in memory: each with its own client, copy, addressing and IPAM, and a way to be cut off or to die. */
+/** Nodes on one store in memory: each with its own client, cache, addressing and IPAM, and a way to be cut off or to die. */
 import {
   type Block,
   blockKind,
-  type ClusterCopy,
+  type ClusterCache,
   completePool,
   keysBelow,
-  openClusterCopy,
+  openClusterCache,
   type Pool,
   poolKind,
-  presenceKind,
+  nodeLeaseKind,
 } from '@podwire/cluster-state';
 import {
   createNodeAddressing,
-  type HoldingsFile,
+  type SavedState,
   type NodeAddressing,
   type NodeAddressingOptions,
   type PodName,
@@ -42,7 +42,7 @@ export const poolDefaults: Pool = completePool({
 
 export interface NodeSettings {
   readonly labels?: Record<string, string>;
-  readonly trustFor?: number;
+  readonly fenceAfter?: number;
   /** Puts something between the node and its client. */
   readonly wrap?: (store: Store) => Store;
   readonly coolDown?: number;
@@ -61,7 +61,7 @@ export interface Wish {
 /** What of a node outlives its agent. */
 export interface Disk {
   instance: string;
-  file: HoldingsFile | undefined;
+  file: SavedState | undefined;
   /** Owners of leases, as endpoint records say. */
   records: Map<string, readonly Lease[]>;
   /** The holdings cannot be written. */
@@ -75,7 +75,7 @@ export class TestNode {
   readonly name: string;
   readonly disk: Disk;
   readonly client: MemoryStore;
-  readonly copy: ClusterCopy;
+  readonly cache: ClusterCache;
   readonly addressing: NodeAddressing;
   readonly ipam: Ipam;
   readonly #clock: TestClock;
@@ -96,7 +96,7 @@ export class TestNode {
     this.client = server.connect(faults);
     if (settings.isAway === true) this.cut();
     const store = settings.wrap?.(this.client) ?? this.client;
-    this.copy = openClusterCopy({ store, keys, log: silentLog });
+    this.cache = openClusterCache({ store, keys, log: silentLog });
     let random = 0;
     const options: NodeAddressingOptions = {
       node: name,
@@ -104,8 +104,8 @@ export class TestNode {
       labels: settings.labels ?? {},
       store,
       keys,
-      copy: this.copy,
-      holdings: {
+      cache: this.cache,
+      savedState: {
         read: () => disk.file,
         write: (file) => {
           if (this.#isKilled) return;
@@ -117,7 +117,7 @@ export class TestNode {
       random: (bytes) => Uint8Array.from({ length: bytes }, () => (random = (random * 31 + 7) % 251)),
       faults: settings.faults ?? noFaults,
       log: silentLog,
-      trustFor: settings.trustFor ?? 900_000,
+      fenceAfter: settings.fenceAfter ?? 900_000,
       reportEvery: 500,
     };
     this.addressing = createNodeAddressing(options);
@@ -135,7 +135,7 @@ export class TestNode {
   /** As the agent does. */
   async register(): Promise<void> {
     const { name, disk } = this;
-    const value = encodeObject(presenceKind, {
+    const value = encodeObject(nodeLeaseKind, {
       node: name,
       instance: disk.instance,
       since: this.#clock.now(),
@@ -143,8 +143,8 @@ export class TestNode {
     await this.client.transact({
       conditions: [],
       writes: [
-        { op: 'put', key: keys.presence(name), value },
-        { op: 'delete', key: keys.absence(name) },
+        { op: 'put', key: keys.nodeLease(name), value },
+        { op: 'delete', key: keys.unreachable(name) },
       ],
     });
   }
@@ -170,7 +170,7 @@ export class TestNode {
 
   get blocks(): string[] {
     return this.addressing
-      .holdings()
+      .affinities()
       .map(({ cidr }) => cidr)
       .sort();
   }
@@ -186,7 +186,7 @@ export class TestNode {
     const fixed = pod && (await this.addressing.addressesFor(network, pod, families, signal));
     const asked = { families, ...rest, ...fixed };
     for (let attempt = 1; ; attempt++) {
-      this.addressing.requireTrust();
+      this.addressing.requireUnfenced();
       try {
         const leases = this.ipam.allocate({ owner, ...asked });
         if (this.#isKilled) throw new Error('the agent was killed');
@@ -242,7 +242,7 @@ export class TestNode {
   /** Its agent ends; its pods and its disk do not. */
   async stop(): Promise<void> {
     await this.addressing.stop();
-    await this.copy.close();
+    await this.cache.close();
     await this.client.close();
   }
 }

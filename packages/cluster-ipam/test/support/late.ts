@@ -7,7 +7,7 @@ import { keys } from './cluster.js';
 /** Milliseconds. Nothing is on its way for ever. What makes an owner of a node must do no harm however late it is, but reports count on that. */
 const longestWay = 250_000;
 const isReport = ({ writes }: Transaction): boolean =>
-  writes.every(({ key }) => key.startsWith(`${keys.root}/${folders.ledgers}`));
+  writes.every(({ key }) => key.startsWith(`${keys.root}/${folders.allocationRecords}`));
 
 export class LateWrites {
   readonly #clock: Pick<Clock, 'elapsed'>;

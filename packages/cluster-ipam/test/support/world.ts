@@ -1,7 +1,7 @@
 /** A cluster that things happen to, and what must hold whatever they are. */
 import { containsPrefix, hostPrefix, overlaps, parseAddress, parsePrefix } from '@podwire/addresses';
 import {
-  absenceKind,
+  unreachableKind,
   folders,
   type Pool,
   poolKind,
@@ -34,7 +34,7 @@ export const names = ['n1', 'n2', 'n3', 'n4'] as const;
 /** Milliseconds. */
 const leaseTtl = 10_000;
 const vanishAfter = 100_000;
-const trustFor = 90_000;
+const fenceAfter = 90_000;
 /** For one call of a node, and of the controller: long enough for others to come in between. */
 const latency = 4;
 const slowly = 400;
@@ -60,7 +60,7 @@ interface Machine {
   readonly faults: Fault[];
   /** When the store has last heard of it. */
   seen: number;
-  /** The holdings file of an earlier moment of this boot. */
+  /** The affinities file of an earlier moment of this boot. */
   old: Disk['file'];
   /** ADDs that have not been answered. */
   readonly running: Set<AbortController>;
@@ -171,7 +171,7 @@ export class World {
     const wrap = (store: Store): Store =>
       hang(this.#bug === 'blind retry' ? retryBlindly(store, clock) : store);
     const isAway = file === 'kept, and the store away';
-    const settings = { trustFor, wrap, isAway, coolDown: 2_000, faults: this.#faultPoints(machine) };
+    const settings = { fenceAfter, wrap, isAway, coolDown: 2_000, faults: this.#faultPoints(machine) };
     const node = this.cluster.create(machine.name, machine.disk, settings, faults);
     machine.node = node;
     machine.faults.length = 0;
@@ -305,7 +305,7 @@ export class World {
     node.remove(owner, pod === undefined ? undefined : { namespace: workload.namespace, name: pod });
   }
 
-  /** Time passes; presences of nodes that say nothing end. */
+  /** Time passes; nodeLeases of nodes that say nothing end. */
   async advance(milliseconds: number): Promise<void> {
     for (let left = milliseconds; left > 0; left -= 5_000) {
       await this.cluster.clock.advance(Math.min(left, 5_000));
@@ -320,23 +320,27 @@ export class World {
       if (this.#isReachable(machine)) {
         machine.seen = clock.elapsed();
         // As the agent does, until it is there.
-        if ((await admin.get(keys.presence(machine.name))) === undefined)
+        if ((await admin.get(keys.nodeLease(machine.name))) === undefined)
           void machine.node!.register().catch(() => 0);
       }
       if (clock.elapsed() - machine.seen <= leaseTtl) continue;
       const { name, disk } = machine;
-      if (!(await admin.delete(keys.presence(name)))) continue;
-      const absence = encodeObject(absenceKind, { node: name, instance: disk.instance, since: clock.now() });
-      await admin.put(keys.absence(name), absence);
+      if (!(await admin.delete(keys.nodeLease(name)))) continue;
+      const absence = encodeObject(unreachableKind, {
+        node: name,
+        instance: disk.instance,
+        since: clock.now(),
+      });
+      await admin.put(keys.unreachable(name), absence);
     }
   }
 
   /** The controller looks who has vanished, and begins to give back what they had. That takes its time. */
   async beginRelease(): Promise<void> {
     const { admin, clock } = this.cluster;
-    const { items } = await admin.list(keys.absence(''));
+    const { items } = await admin.list(keys.unreachable(''));
     for (const { key, value: text, revision } of items) {
-      const value = decodeObject(absenceKind, key, text);
+      const value = decodeObject(unreachableKind, key, text);
       if (clock.now() - value.since < vanishAfter) continue;
       const store = this.#controllerStore(value.node);
       const release = releaseNode(
@@ -357,14 +361,14 @@ export class World {
   /** Notes what the pods of the node lose, when it is done. */
   #controllerStore(node: string): Store {
     const forgetPresence = (key: string): boolean =>
-      this.#bug === 'no look at the presence' && [keys.presence(node), keys.absence(node)].includes(key);
+      this.#bug === 'no look at the presence' && [keys.nodeLease(node), keys.unreachable(node)].includes(key);
     return {
       ...bind(this.#controller),
       transact: async ({ conditions, writes }, options) => {
         const kept = conditions.filter(({ key }) => !forgetPresence(key));
         const before = [...this.machine(node).disk.records.keys()];
         const isGone =
-          this.#bug === undefined || (await this.cluster.admin.get(keys.presence(node))) === undefined;
+          this.#bug === undefined || (await this.cluster.admin.get(keys.nodeLease(node))) === undefined;
         const outcome = await this.#controller.transact({ conditions: kept, writes }, options);
         if (outcome.committed && isGone) for (const owner of before) this.#forfeited.add(`${node} ${owner}`);
         return outcome;
@@ -447,17 +451,17 @@ export class World {
 
   #requireHealth(): void {
     for (const { name, node } of this.machines) {
-      const { fenced, problems, holdings, unreported } = node!.addressing.status();
-      const isWell = !fenced && problems.length === 0 && unreported === 0 && holdings.length <= 2;
+      const { fenced, problems, affinities, unreported } = node!.addressing.status();
+      const isWell = !fenced && problems.length === 0 && unreported === 0 && affinities.length <= 2;
       if (!isWell) throw new Error(`${name} is not well: ${JSON.stringify(node!.addressing.status())}`);
-      const strays = node!.ipam.foreignLeases().length + node!.ipam.loans().length;
+      const strays = node!.ipam.foreignLeases().length + node!.ipam.borrowed().length;
       if (strays > 0) throw new Error(`${name} knows of ${strays} leases or loans that are not`);
     }
   }
 
   async #requireEmptyBooks(): Promise<void> {
-    const { items: books } = await this.cluster.admin.list(`${keys.root}/${folders.ledgers}`);
-    const { items: requests } = await this.cluster.admin.list(`${keys.root}/${folders.loanRequests}`);
+    const { items: books } = await this.cluster.admin.list(`${keys.root}/${folders.allocationRecords}`);
+    const { items: requests } = await this.cluster.admin.list(`${keys.root}/${folders.borrowRequests}`);
     // A report of before that arrives late, about a block that the node has no more: only people know that it is over.
     const ofNobody = books.filter(({ key }) => !this.#forgetful.has(key.split('/').at(-1)!));
     const left = [...ofNobody, ...requests].map(({ key }) => key);

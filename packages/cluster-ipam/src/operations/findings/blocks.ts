@@ -129,7 +129,7 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
     ...[...gone].flatMap((node) => [...stillUnknown(evidence, node), booksOf(evidence, block.cidr, node)]),
   ];
   const books: Write[] = ownerGoes
-    ? [{ op: 'delete', key: evidence.keys.ledger(block.cidr, block.node!) }]
+    ? [{ op: 'delete', key: evidence.keys.allocationRecord(block.cidr, block.node!) }]
     : [];
   const hasOwner = block.node !== undefined && !ownerGoes;
   if (!hasOwner && loans.length === 0) {
@@ -145,9 +145,9 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
 }
 
 /** That the books of the node are as they were seen. */
-function booksOf({ keys, ledgers }: Evidence, cidr: string, node: string): Condition {
-  const key = keys.ledger(cidr, node);
-  return { key, expect: ledgers.get(key)?.revision ?? 'absent' };
+function booksOf({ keys, allocationRecords }: Evidence, cidr: string, node: string): Condition {
+  const key = keys.allocationRecord(cidr, node);
+  return { key, expect: allocationRecords.get(key)?.revision ?? 'absent' };
 }
 
 function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): Finding[] {

@@ -1,5 +1,5 @@
 /** What can be wrong in a store, and what mends it: both are data. */
-import type { Keys, Ledger, Stored } from '@podwire/cluster-state';
+import type { Keys, AllocationRecord, Stored } from '@podwire/cluster-state';
 import type { Condition, Transaction } from '@podwire/store';
 import type { ClusterSnapshot } from '../snapshot.js';
 
@@ -56,10 +56,10 @@ export interface Evidence extends FindingOptions {
   readonly snapshot: ClusterSnapshot;
   /** What mends a block, by key: one remedy for all that is wrong with it, since the second of two writes would find it changed. */
   readonly blockRemedies: Map<string, Remedy>;
-  /** `CIDR NODE` of ledgers that an import has written, and nobody since. */
+  /** `CIDR NODE` of allocationRecords that an import has written, and nobody since. */
   readonly importedBooks: ReadonlySet<string>;
   /** By key. */
-  readonly ledgers: ReadonlyMap<string, Stored<Ledger>>;
+  readonly allocationRecords: ReadonlyMap<string, Stored<AllocationRecord>>;
 }
 
 /** Nobody knows whether the pods are alive that an import has found there. */
@@ -84,15 +84,15 @@ export const mend = (what: string, transaction: Transaction, patient = false): M
 /** `present`: in touch with the store. `registered`: it was, and may come back. `unknown`: no such node. */
 export type Standing = 'present' | 'registered' | 'unknown';
 
-export function standingOf({ presences, nodes }: ClusterSnapshot, node: string): Standing {
-  if (presences.has(node)) return 'present';
+export function standingOf({ nodeLeases, nodes }: ClusterSnapshot, node: string): Standing {
+  if (nodeLeases.has(node)) return 'present';
   return nodes.has(node) ? 'registered' : 'unknown';
 }
 
 /** That no node of this name came (back) since it was looked. */
 export function stillUnknown({ keys }: Pick<FindingOptions, 'keys'>, node: string): Condition[] {
   return [
-    { key: keys.presence(node), expect: 'absent' },
+    { key: keys.nodeLease(node), expect: 'absent' },
     { key: keys.node(node), expect: 'absent' },
   ];
 }

@@ -18,10 +18,16 @@ export async function findProblemsInTurns(
 }
 
 function* search(snapshot: ClusterSnapshot, options: FindingOptions): Generator<Finding[]> {
-  const imported = snapshot.ledgers.filter(({ value }) => value.imported === true);
+  const imported = snapshot.allocationRecords.filter(({ value }) => value.imported === true);
   const importedBooks = new Set(imported.map(({ value }) => `${value.cidr} ${value.node}`));
-  const ledgers = new Map(snapshot.ledgers.map((ledger) => [ledger.key, ledger]));
-  const evidence: Evidence = { ...options, snapshot, blockRemedies: new Map(), importedBooks, ledgers };
+  const allocationRecords = new Map(snapshot.allocationRecords.map((ledger) => [ledger.key, ledger]));
+  const evidence: Evidence = {
+    ...options,
+    snapshot,
+    blockRemedies: new Map(),
+    importedBooks,
+    allocationRecords,
+  };
   yield* findInBlocks(evidence);
   yield* findInLedgers(evidence);
   yield findElsewhere(evidence);

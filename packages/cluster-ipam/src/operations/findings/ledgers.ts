@@ -1,6 +1,6 @@
 /** What is wrong with addresses in use, as nodes have reported them. */
 import { containsPrefix } from '@podwire/addresses';
-import type { Block, Ledger, LedgerEntry, Stored } from '@podwire/cluster-state';
+import type { Block, AllocationRecord, Allocation, Stored } from '@podwire/cluster-state';
 import { listSome, prefixFrom } from '../text.js';
 import { remedyForLeaked } from './blocks.js';
 import {
@@ -17,16 +17,16 @@ import {
 } from './finding.js';
 
 export function* findInLedgers(evidence: Evidence): Generator<Finding[]> {
-  for (const ledger of evidence.snapshot.ledgers) {
+  for (const ledger of evidence.snapshot.allocationRecords) {
     yield [...findInLedger(evidence, ledger), ...findOutside(evidence, ledger.value)];
   }
   yield* findDoubled(evidence);
 }
 
-const subjectOf = ({ node, cidr }: Ledger): string => `ledger of ${node} for ${cidr}`;
+const subjectOf = ({ node, cidr }: AllocationRecord): string => `ledger of ${node} for ${cidr}`;
 
 /** The first thing that is wrong with the ledger as a whole; what follows from it is no news. */
-function findInLedger(evidence: Evidence, stored: Stored<Ledger>): Finding[] {
+function findInLedger(evidence: Evidence, stored: Stored<AllocationRecord>): Finding[] {
   const { value: ledger } = stored;
   const block = evidence.snapshot.blocks.get(ledger.cidr);
   const standing = standingOf(evidence.snapshot, ledger.node);
@@ -51,14 +51,14 @@ function findInLedger(evidence: Evidence, stored: Stored<Ledger>): Finding[] {
   return findNotLent(stored, block, leave(whyNot(ledger.node, standing)));
 }
 
-const describe = (entries: readonly LedgerEntry[]): string =>
+const describe = (entries: readonly Allocation[]): string =>
   entries.length === 0 ? 'nothing' : listSome(entries.map(({ address }) => address));
 
 function found(
   about: Pick<Finding, 'subject' | 'node'>,
   kind: Finding['kind'],
-  ledger: Ledger,
-  entries: readonly LedgerEntry[],
+  ledger: AllocationRecord,
+  entries: readonly Allocation[],
   message: string,
   remedy: Remedy,
 ): Finding {
@@ -75,7 +75,7 @@ function found(
 }
 
 function dropLedger(
-  { key, value }: Stored<Ledger>,
+  { key, value }: Stored<AllocationRecord>,
   conditions: Parameters<typeof mend>[1]['conditions'],
 ): Remedy {
   return mend(`deletes the ${subjectOf(value)}`, { conditions, writes: [{ op: 'delete', key }] });
@@ -83,7 +83,7 @@ function dropLedger(
 
 function remedyForUnknown(
   evidence: Evidence,
-  stored: Stored<Ledger>,
+  stored: Stored<AllocationRecord>,
   block: Stored<Block> | undefined,
 ): Remedy {
   const { node, cidr, reportedAt } = stored.value;
@@ -95,7 +95,7 @@ function remedyForUnknown(
 }
 
 /** An owner that uses what it has lent. */
-function findLentAway(ledger: Ledger, { loans }: Block, remedy: Remedy): Finding[] {
+function findLentAway(ledger: AllocationRecord, { loans }: Block, remedy: Remedy): Finding[] {
   const lent = new Map(loans.map(({ address, node }) => [address, node]));
   const both = ledger.entries.filter(({ address }) => (lent.get(address) ?? ledger.node) !== ledger.node);
   if (both.length === 0) return [];
@@ -105,7 +105,7 @@ function findLentAway(ledger: Ledger, { loans }: Block, remedy: Remedy): Finding
 }
 
 /** A node that has addresses of another's block which that one has not lent to it. */
-function findNotLent(stored: Stored<Ledger>, block: Stored<Block>, remedy: Remedy): Finding[] {
+function findNotLent(stored: Stored<AllocationRecord>, block: Stored<Block>, remedy: Remedy): Finding[] {
   const { value: ledger } = stored;
   const own = new Set(
     block.value.loans.filter(({ node }) => node === ledger.node).map(({ address }) => address),
@@ -126,7 +126,7 @@ function findNotLent(stored: Stored<Ledger>, block: Stored<Block>, remedy: Remed
   return [found(about, 'orphaned', ledger, [], message, dropLedger(stored, conditions))];
 }
 
-function findOutside({ snapshot }: Evidence, ledger: Ledger): Finding[] {
+function findOutside({ snapshot }: Evidence, ledger: AllocationRecord): Finding[] {
   const prefix = prefixFrom(ledger.cidr);
   const wrong = ledger.entries.filter(({ address }) => !containsPrefix(prefix, prefixFrom(address)));
   if (wrong.length === 0) return [];
@@ -137,14 +137,14 @@ function findOutside({ snapshot }: Evidence, ledger: Ledger): Finding[] {
   ];
 }
 
-interface Holder extends LedgerEntry {
+interface Holder extends Allocation {
   readonly node: string;
 }
 
 /** One address in the books of two. Those of unknown nodes are leaked, which is another finding. */
 function* findDoubled({ snapshot }: Evidence): Generator<Finding[]> {
   const holders = new Map<string, Holder[]>();
-  for (const { value } of snapshot.ledgers) {
+  for (const { value } of snapshot.allocationRecords) {
     yield [];
     if (standingOf(snapshot, value.node) === 'unknown') continue;
     for (const entry of value.entries) {

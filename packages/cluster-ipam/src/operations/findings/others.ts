@@ -1,8 +1,8 @@
-/** What is wrong with pools, workloads, absences and requests; and what cannot be read. */
+/** What is wrong with pools, workloads, unreachable and requests; and what cannot be read. */
 import { overlaps } from '@podwire/addresses';
 import {
-  type Absence,
-  type LoanRequest,
+  type UnreachableNode,
+  type BorrowRequest,
   type Stored,
   type Workload,
   workloadKind,
@@ -16,13 +16,15 @@ import { type Evidence, type Finding, leave, mend, standingOf } from './finding.
 
 export function findElsewhere(evidence: Evidence): Finding[] {
   const { snapshot } = evidence;
-  const inUse = new Set(snapshot.ledgers.flatMap(({ value }) => value.entries.map(({ address }) => address)));
+  const inUse = new Set(
+    snapshot.allocationRecords.flatMap(({ value }) => value.entries.map(({ address }) => address)),
+  );
   return [
     ...findPools(evidence),
     ...findMet(evidence),
     ...snapshot.workloads.flatMap((workload) => findInWorkload(evidence, workload, inUse)),
-    ...[...snapshot.absences.values()].flatMap((absence) => findAbsence(evidence, absence)),
-    ...snapshot.loanRequests.flatMap((request) => findRequest(evidence, request)),
+    ...[...snapshot.unreachable.values()].flatMap((absence) => findAbsence(evidence, absence)),
+    ...snapshot.borrowRequests.flatMap((request) => findRequest(evidence, request)),
     ...snapshot.unreadable.map(({ key, reason, revision }): Finding => ({
       id: `unreadable:${key}:${revision}`,
       kind: 'unreadable',
@@ -149,15 +151,15 @@ function findAssignments(
 
 function findAbsence(
   { snapshot, keys }: Evidence,
-  { key, value: { node, since }, revision }: Stored<Absence>,
+  { key, value: { node, since }, revision }: Stored<UnreachableNode>,
 ): Finding[] {
   const standing = standingOf(snapshot, node);
   if (standing === 'registered') return [];
-  const presence: Expectation = snapshot.presences.get(node)?.revision ?? 'absent';
+  const presence: Expectation = snapshot.nodeLeases.get(node)?.revision ?? 'absent';
   const isBack = standing === 'present';
   const conditions: Condition[] = [
     { key, expect: revision },
-    { key: keys.presence(node), expect: presence },
+    { key: keys.nodeLease(node), expect: presence },
     ...(isBack ? [] : [{ key: keys.node(node), expect: 'absent' } as const]),
   ];
   return [
@@ -175,7 +177,7 @@ function findAbsence(
 
 function findRequest(
   { snapshot, now, requestLimit }: Evidence,
-  { key, value: request, revision }: Stored<LoanRequest>,
+  { key, value: request, revision }: Stored<BorrowRequest>,
 ): Finding[] {
   const age = now - request.askedAt;
   if (age < requestLimit) return [];

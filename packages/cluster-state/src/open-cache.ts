@@ -3,18 +3,18 @@ import { describeError } from '@podwire/errors';
 import { type Log, waitUntil } from '@podwire/platform';
 import type { Item, Revision, Store, WatchBatch } from '@podwire/store';
 import { createBlockIndex } from './block-index.js';
-import type { ClusterCopy, CopyChange, Stored } from './copy.js';
+import type { ClusterCache, CacheChange, Stored } from './cache.js';
 import { folders, type Keys } from './keys.js';
-import { blockKind, loanRequestKind, nodeKind, type Pool, poolKind, workloadKind } from './kinds.js';
+import { blockKind, borrowRequestKind, nodeKind, type Pool, poolKind, workloadKind } from './kinds.js';
 import { createShelf, type Shelf } from './shelf.js';
 
-export interface ClusterCopyOptions {
+export interface ClusterCacheOptions {
   readonly store: Store;
   readonly keys: Keys;
   readonly log: Log;
 }
 
-type Topic = keyof CopyChange;
+type Topic = keyof CacheChange;
 type MutableChange = { readonly [topic in Topic]: Set<string> };
 
 const emptyChange = (): MutableChange => ({
@@ -22,11 +22,11 @@ const emptyChange = (): MutableChange => ({
   blocks: new Set(),
   nodes: new Set(),
   workloads: new Set(),
-  loanRequests: new Set(),
+  borrowRequests: new Set(),
 });
 
 /** Follows the shared part of the store until it is closed. Never throws afterwards: what cannot be read is in `unreadable`. */
-export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): ClusterCopy {
+export function openClusterCache({ store, keys, log }: ClusterCacheOptions): ClusterCache {
   const index = createBlockIndex();
   const pools = createShelf({
     kind: poolKind,
@@ -45,12 +45,18 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
     keyOf: (node) => keys.node(node.name),
   });
   const workloads = createShelf({ kind: workloadKind, nameOf: (_, key) => key });
-  const loanRequests = createShelf({ kind: loanRequestKind, nameOf: (_, key) => key });
-  const shelves: Readonly<Record<Topic, Shelf<unknown>>> = { pools, blocks, nodes, workloads, loanRequests };
+  const borrowRequests = createShelf({ kind: borrowRequestKind, nameOf: (_, key) => key });
+  const shelves: Readonly<Record<Topic, Shelf<unknown>>> = {
+    pools,
+    blocks,
+    nodes,
+    workloads,
+    borrowRequests,
+  };
 
   const shared = `${keys.root}/shared/`;
   const unreadable = new Map<string, string>();
-  const listeners = new Set<(change: CopyChange) => void>();
+  const listeners = new Set<(change: CacheChange) => void>();
   const closed = new AbortController();
   let resolveSynced = (): void => undefined;
   let rejectSynced = (_reason: unknown): void => undefined;
@@ -125,12 +131,12 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
       try {
         listener(change);
       } catch (err) {
-        log.error({ err }, 'a listener to the copy of the cluster failed');
+        log.error({ err }, 'a listener to the cache of the cluster failed');
       }
     }
   }
 
-  function onChange(listener: (change: CopyChange) => void): () => void {
+  function onChange(listener: (change: CacheChange) => void): () => void {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }
@@ -164,10 +170,10 @@ export function openClusterCopy({ store, keys, log }: ClusterCopyOptions): Clust
     blocks: blocks.objects,
     nodes: nodes.objects,
     workloads: workloads.objects,
-    loanRequests: loanRequests.objects,
+    borrowRequests: borrowRequests.objects,
     unreadable,
     blocksOf: (node) => index.blocksOf(node),
-    loansOf: (node) => index.loansOf(node),
+    borrowedBy: (node) => index.borrowedBy(node),
     poolAround(cidr) {
       const wanted = cidr.includes('/') ? parsePrefix(cidr) : hostPrefix(parseAddress(cidr));
       const found = poolPrefixes.find(([prefix]) => containsPrefix(prefix, wanted));

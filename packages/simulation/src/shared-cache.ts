@@ -1,30 +1,30 @@
 /**
- * One copy of the cluster for all simulated nodes. Each real node has its own, and follows every block; thousands of copies in one
+ * One cache of the cluster for all simulated nodes. Each real node has its own, and follows every block; thousands of copies in one
  * process would measure nothing but this process. A node here hears only of what is its own business; what following all blocks costs one
  * node is measured apart (`measureFollowing`).
  */
-import type { ClusterCopy, CopyChange } from '@podwire/cluster-state';
+import type { ClusterCache, CacheChange } from '@podwire/cluster-state';
 
-type Listener = (change: CopyChange) => void;
+type Listener = (change: CacheChange) => void;
 
-export interface SharedCopy {
-  /** The copy as one node sees it. */
-  of(node: string): ClusterCopy;
+export interface SharedCache {
+  /** The cache as one node sees it. */
+  of(node: string): ClusterCache;
 }
 
 const nothing: ReadonlySet<string> = new Set();
 
-export function shareCopy(copy: ClusterCopy): SharedCopy {
+export function shareCache(cache: ClusterCache): SharedCache {
   const listeners = new Map<string, Set<Listener>>();
   /** Whose each block was when last heard of: who loses one must hear of it as well. */
   const owners = new Map<string, string>();
 
-  const tell = (node: string, change: CopyChange): void => {
+  const tell = (node: string, change: CacheChange): void => {
     for (const listener of listeners.get(node) ?? []) listener(change);
   };
 
-  copy.onChange((change) => {
-    if (change.pools.size + change.workloads.size + change.loanRequests.size > 0 || isEmpty(change)) {
+  cache.onChange((change) => {
+    if (change.pools.size + change.workloads.size + change.borrowRequests.size > 0 || isEmpty(change)) {
       for (const node of listeners.keys())
         tell(node, { ...change, nodes: nothing, blocks: ownOf(node, change) });
       return;
@@ -32,14 +32,14 @@ export function shareCopy(copy: ClusterCopy): SharedCopy {
     for (const [node, blocks] of concerned(change)) tell(node, { ...change, nodes: nothing, blocks });
   });
 
-  function ownOf(node: string, change: CopyChange): ReadonlySet<string> {
-    return new Set([...change.blocks].filter((cidr) => copy.blocks.get(cidr)?.value.node === node));
+  function ownOf(node: string, change: CacheChange): ReadonlySet<string> {
+    return new Set([...change.blocks].filter((cidr) => cache.blocks.get(cidr)?.value.node === node));
   }
 
-  function concerned({ blocks }: CopyChange): Map<string, Set<string>> {
+  function concerned({ blocks }: CacheChange): Map<string, Set<string>> {
     const affected = new Map<string, Set<string>>();
     for (const cidr of blocks) {
-      const block = copy.blocks.get(cidr)?.value;
+      const block = cache.blocks.get(cidr)?.value;
       const nodes = [owners.get(cidr), block?.node, ...(block?.loans.map(({ node }) => node) ?? [])];
       for (const node of new Set(nodes)) {
         if (node !== undefined) affected.set(node, (affected.get(node) ?? new Set()).add(cidr));
@@ -52,9 +52,9 @@ export function shareCopy(copy: ClusterCopy): SharedCopy {
 
   return {
     of: (node) => ({
-      ...copy,
+      ...cache,
       get connected() {
-        return copy.connected;
+        return cache.connected;
       },
       onChange(listener) {
         const own = listeners.get(node) ?? new Set();
@@ -67,5 +67,5 @@ export function shareCopy(copy: ClusterCopy): SharedCopy {
 }
 
 /** Connected or cut off: everybody's business. */
-const isEmpty = (change: CopyChange): boolean =>
+const isEmpty = (change: CacheChange): boolean =>
   Object.values(change).every((names: ReadonlySet<string>) => names.size === 0);

@@ -1,6 +1,6 @@
 /** The part of the store that every node follows, in memory: pools, blocks, nodes, workloads, requests for loans. */
 import type { Revision } from '@podwire/store';
-import type { Block, LoanRequest, Node, Pool, Workload } from './kinds.js';
+import type { Block, BorrowRequest, Node, Pool, Workload } from './kinds.js';
 
 /** An object and the revision to expect when it is written. */
 export interface Stored<T> {
@@ -10,15 +10,15 @@ export interface Stored<T> {
 }
 
 /** Names of what came, changed or went, since the last call. Blocks by cidr, the others by name or key. */
-export interface CopyChange {
+export interface CacheChange {
   readonly pools: ReadonlySet<string>;
   readonly blocks: ReadonlySet<string>;
   readonly nodes: ReadonlySet<string>;
   readonly workloads: ReadonlySet<string>;
-  readonly loanRequests: ReadonlySet<string>;
+  readonly borrowRequests: ReadonlySet<string>;
 }
 
-export interface ClusterCopy {
+export interface ClusterCache {
   readonly pools: ReadonlyMap<string, Stored<Pool>>;
   /** By cidr. */
   readonly blocks: ReadonlyMap<string, Stored<Block>>;
@@ -26,13 +26,13 @@ export interface ClusterCopy {
   /** By key. */
   readonly workloads: ReadonlyMap<string, Stored<Workload>>;
   /** By key. */
-  readonly loanRequests: ReadonlyMap<string, Stored<LoanRequest>>;
+  readonly borrowRequests: ReadonlyMap<string, Stored<BorrowRequest>>;
   /** Objects that cannot be read, by key, with the reason; what was known of them before stays as it was. */
   readonly unreadable: ReadonlyMap<string, string>;
   /** Cidrs of the blocks whose owner the node is, in order. Costs what it returns. */
   blocksOf(node: string): readonly string[];
   /** Addresses that are lent to the node. Costs what it returns. */
-  loansOf(node: string): readonly string[];
+  borrowedBy(node: string): readonly string[];
   /** The pool whose cidr holds this address or prefix. */
   poolAround(cidr: string): Stored<Pool> | undefined;
   /** Resolves with the first snapshot. */
@@ -44,8 +44,8 @@ export interface ClusterCopy {
   /** As {@link note}, for a deletion. */
   noteGone(key: string, revision: Revision): void;
   /** Called after each batch, when all of it is in the maps; `connected` may have changed too. Returns how to stop. */
-  onChange(listener: (change: CopyChange) => void): () => void;
-  /** Resolves once the copy is at least at this revision. @throws the signal's reason */
+  onChange(listener: (change: CacheChange) => void): () => void;
+  /** Resolves once the cache is at least at this revision. @throws the signal's reason */
   reached(revision: Revision, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

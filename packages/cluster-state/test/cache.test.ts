@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Block,
   blockKind,
-  type ClusterCopy,
+  type ClusterCache,
   completePool,
-  type CopyChange,
+  type CacheChange,
   keysBelow,
-  openClusterCopy,
+  openClusterCache,
   type Pool,
   poolKind,
 } from '../src/index.js';
@@ -32,8 +32,8 @@ const pool = (name: string, cidr: string): Pool => completePool({ name, cidr });
 let server: ReturnType<typeof createMemoryServer>;
 let store: Store;
 let follower: MemoryStore;
-let copy: ClusterCopy;
-let changes: CopyChange[];
+let cache: ClusterCache;
+let changes: CacheChange[];
 
 const putBlock = (value: Block) => store.put(keys.block(value.cidr), encodeObject(blockKind, value));
 const putPool = (value: Pool) => store.put(keys.pool(value.name), encodeObject(poolKind, value));
@@ -44,19 +44,19 @@ async function until(isSo: () => boolean): Promise<void> {
 
 async function open(): Promise<void> {
   follower = server.connect();
-  copy = openClusterCopy({ store: follower, keys, log: silentLog });
+  cache = openClusterCache({ store: follower, keys, log: silentLog });
   changes = [];
-  copy.onChange((change) => changes.push(change));
-  await copy.synced;
+  cache.onChange((change) => changes.push(change));
+  await cache.synced;
 }
 
 beforeEach(() => {
   server = createMemoryServer();
   store = server.connect();
 });
-afterEach(() => copy.close());
+afterEach(() => cache.close());
 
-describe('a copy of the cluster', () => {
+describe('a cache of the cluster', () => {
   test('takes no pool and no block of everything, of loopback or multicast', async () => {
     const forge = (key: string, text: string, cidr: string, by: string): Promise<number> =>
       store.put(key, text.replace(JSON.stringify(cidr), JSON.stringify(by)));
@@ -65,37 +65,41 @@ describe('a copy of the cluster', () => {
     for (const cidr of ['0.0.0.0/1', '127.0.0.0/26', '224.0.0.0/26'])
       await forge(keys.block(cidr), encodeObject(blockKind, good.block), '10.1.0.0/26', cidr);
     await open();
-    expect([copy.pools.size, copy.blocks.size, copy.blocksOf('a').length]).toEqual([0, 0, 0]);
-    expect(copy.unreadable.size).toBe(4);
-    expect([...copy.unreadable.values()].join()).toMatch(/loopback/);
+    expect([cache.pools.size, cache.blocks.size, cache.blocksOf('a').length]).toEqual([0, 0, 0]);
+    expect(cache.unreadable.size).toBe(4);
+    expect([...cache.unreadable.values()].join()).toMatch(/loopback/);
   });
 
   test('lets a block lend nothing but its own addresses', async () => {
     const loans = ['10.1.0.5', '10.1.0.64', '192.0.2.5'].map((address) => ({ address, node: 'b' }));
     await putBlock(block('10.1.0.0/26', 'a', loans));
     await open();
-    expect(copy.loansOf('b')).toEqual(['10.1.0.5']);
+    expect(cache.borrowedBy('b')).toEqual(['10.1.0.5']);
   });
 
   test('begins with what is there, and follows', async () => {
     await putPool(pool('web', '10.1.0.0/16'));
     await putBlock(block('10.1.0.64/26', 'a'));
     await open();
-    expect([...copy.pools.keys()]).toEqual(['web']);
-    expect(copy.blocksOf('a')).toEqual(['10.1.0.64/26']);
-    expect(copy.connected).toBe(true);
+    expect([...cache.pools.keys()]).toEqual(['web']);
+    expect(cache.blocksOf('a')).toEqual(['10.1.0.64/26']);
+    expect(cache.connected).toBe(true);
 
-    await copy.reached(await putBlock(block('10.1.0.0/26', 'a')), patience());
-    expect(copy.blocksOf('a')).toEqual(['10.1.0.0/26', '10.1.0.64/26']);
+    await cache.reached(await putBlock(block('10.1.0.0/26', 'a')), patience());
+    expect(cache.blocksOf('a')).toEqual(['10.1.0.0/26', '10.1.0.64/26']);
     expect([...changes.at(-1)!.blocks]).toEqual(['10.1.0.0/26']);
   });
 
   test('a block that changes hands is with one owner only', async () => {
     await putBlock(block('10.1.0.0/26', 'a', [{ address: '10.1.0.9', node: 'c' }]));
     await open();
-    expect(copy.loansOf('c')).toEqual(['10.1.0.9']);
-    await copy.reached(await putBlock(block('10.1.0.0/26', 'b')), patience());
-    expect([copy.blocksOf('a'), copy.blocksOf('b'), copy.loansOf('c')]).toEqual([[], ['10.1.0.0/26'], []]);
+    expect(cache.borrowedBy('c')).toEqual(['10.1.0.9']);
+    await cache.reached(await putBlock(block('10.1.0.0/26', 'b')), patience());
+    expect([cache.blocksOf('a'), cache.blocksOf('b'), cache.borrowedBy('c')]).toEqual([
+      [],
+      ['10.1.0.0/26'],
+      [],
+    ]);
   });
 
   test('one’s own write counts at once, and older news about it are ignored', async () => {
@@ -104,12 +108,12 @@ describe('a copy of the cluster', () => {
     await putBlock(block('10.1.0.0/26', 'a'));
     const value = block('10.1.0.0/26', 'b');
     const revision = await putBlock(value);
-    copy.note(keys.block(value.cidr), value, revision);
-    expect(copy.blocksOf('b')).toEqual(['10.1.0.0/26']);
+    cache.note(keys.block(value.cidr), value, revision);
+    expect(cache.blocksOf('b')).toEqual(['10.1.0.0/26']);
     const seen: (readonly string[])[] = [];
-    copy.onChange(() => seen.push(copy.blocksOf('b')));
+    cache.onChange(() => seen.push(cache.blocksOf('b')));
     follower.restore();
-    await copy.reached(revision, patience());
+    await cache.reached(revision, patience());
     expect(seen.length).toBeGreaterThan(0);
     expect(seen.every((blocks) => blocks.length === 1)).toBe(true);
   });
@@ -120,11 +124,11 @@ describe('a copy of the cluster', () => {
     const key = keys.block('10.1.0.0/26');
     const written = await putBlock(block('10.1.0.0/26', 'a'));
     await store.delete(key);
-    copy.noteGone(key, written + 1);
+    cache.noteGone(key, written + 1);
     const seen: number[] = [];
-    copy.onChange(() => seen.push(copy.blocks.size));
+    cache.onChange(() => seen.push(cache.blocks.size));
     follower.restore();
-    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
+    await cache.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
     expect(new Set(seen)).toEqual(new Set([0]));
   });
 
@@ -133,9 +137,9 @@ describe('a copy of the cluster', () => {
     const value = block('10.1.0.0/26', 'a');
     const written = await putBlock(value);
     await store.delete(keys.block(value.cidr));
-    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
-    copy.note(keys.block(value.cidr), value, written);
-    expect(copy.blocks.size).toBe(0);
+    await cache.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
+    cache.note(keys.block(value.cidr), value, written);
+    expect(cache.blocks.size).toBe(0);
   });
 
   test('a deletion is remembered until everything up to it was told, and no longer', () => {
@@ -150,31 +154,31 @@ describe('a copy of the cluster', () => {
   test('an object that cannot be read is named, and what was known of it stays', async () => {
     await putPool(pool('web', '10.1.0.0/16'));
     await open();
-    await copy.reached(
+    await cache.reached(
       await store.put(keys.pool('web'), '{"kind":"pool","version":1,"value":{"name":"web","cidr":"x"}}'),
       patience(),
     );
-    expect(copy.unreadable.get(keys.pool('web'))).toMatch(/value\./);
-    expect(copy.pools.get('web')?.value.cidr).toBe('10.1.0.0/16');
-    await copy.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
-    expect(copy.unreadable.size).toBe(0);
+    expect(cache.unreadable.get(keys.pool('web'))).toMatch(/value\./);
+    expect(cache.pools.get('web')?.value.cidr).toBe('10.1.0.0/16');
+    await cache.reached(await putPool(pool('web', '10.1.0.0/16')), patience());
+    expect(cache.unreadable.size).toBe(0);
   });
 
   test('an object under another’s key is not believed', async () => {
     await open();
     const text = encodeObject(blockKind, block('10.1.0.0/26', 'a'));
-    await copy.reached(await store.put(keys.block('10.9.9.0/26'), text), patience());
-    expect(copy.blocks.size).toBe(0);
-    expect([...copy.unreadable.values()][0]).toMatch(/belongs to/);
+    await cache.reached(await store.put(keys.block('10.9.9.0/26'), text), patience());
+    expect(cache.blocks.size).toBe(0);
+    expect([...cache.unreadable.values()][0]).toMatch(/belongs to/);
   });
 
   test('the most particular pool around an address', async () => {
     await putPool(pool('wide', '10.1.0.0/16'));
     await putPool(pool('child', '10.1.128.0/17'));
     await open();
-    expect(copy.poolAround('10.1.200.1')?.value.name).toBe('child');
-    expect(copy.poolAround('10.1.3.0/26')?.value.name).toBe('wide');
-    expect(copy.poolAround('10.2.0.1')).toBeUndefined();
+    expect(cache.poolAround('10.1.200.1')?.value.name).toBe('child');
+    expect(cache.poolAround('10.1.3.0/26')?.value.name).toBe('wide');
+    expect(cache.poolAround('10.2.0.1')).toBeUndefined();
   });
 
   test('a snapshot after compaction takes away what went meanwhile', async () => {
@@ -182,20 +186,20 @@ describe('a copy of the cluster', () => {
     await putBlock(block('10.1.0.64/26', 'a'));
     await open();
     follower.cut();
-    await until(() => !copy.connected);
+    await until(() => !cache.connected);
     await store.delete(keys.block('10.1.0.0/26'));
     const last = await putBlock(block('10.1.0.128/26', 'b'));
     server.compact();
     follower.restore();
-    await copy.reached(last, patience());
-    expect(copy.connected).toBe(true);
-    expect([...copy.blocks.keys()].sort()).toEqual(['10.1.0.128/26', '10.1.0.64/26']);
+    await cache.reached(last, patience());
+    expect(cache.connected).toBe(true);
+    expect([...cache.blocks.keys()].sort()).toEqual(['10.1.0.128/26', '10.1.0.64/26']);
   });
 
   test('waiting ends with its signal', async () => {
     await open();
     const stop = new AbortController();
-    const waiting = copy.reached(1_000_000, stop.signal);
+    const waiting = cache.reached(1_000_000, stop.signal);
     stop.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
   });

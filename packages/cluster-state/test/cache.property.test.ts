@@ -1,10 +1,10 @@
-/** Whatever happens to store and watch, the copy ends as the store is. */
+/** Whatever happens to store and watch, the cache ends as the store is. */
 import { silentLog } from '@podwire/platform';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Block, blockKind, keysBelow, openClusterCopy } from '../src/index.js';
+import { type Block, blockKind, keysBelow, openClusterCache } from '../src/index.js';
 
 const keys = keysBelow('/podwire');
 const nodes = ['a', 'b', 'c'];
@@ -33,22 +33,22 @@ const step = fc.oneof(
   }),
 );
 
-test('the copy ends as the store is, with the index of its blocks', async () => {
+test('the cache ends as the store is, with the index of its blocks', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const server = createMemoryServer();
       const [writer, follower] = [server.connect(), server.connect()];
-      const copy = openClusterCopy({ store: follower, keys, log: silentLog });
-      await copy.synced;
+      const cache = openClusterCache({ store: follower, keys, log: silentLog });
+      await cache.synced;
       for (const each of steps) {
         if (each.do === 'put') {
           const value = block(each.at, each.owner, each.lent);
           const key = keys.block(value.cidr);
           const revision = await writer.put(key, encodeObject(blockKind, value));
-          if (each.noted) copy.note(key, value, revision);
+          if (each.noted) cache.note(key, value, revision);
         } else if (each.do === 'delete') {
           const key = keys.block(cidrOf(each.at));
-          if ((await writer.delete(key)) && each.noted) copy.noteGone(key, server.revision);
+          if ((await writer.delete(key)) && each.noted) cache.noteGone(key, server.revision);
         } else if (each.do === 'compact') server.compact();
         else if (each.do === 'cut') follower.cut();
         else if (each.do === 'restore') follower.restore();
@@ -56,24 +56,24 @@ test('the copy ends as the store is, with the index of its blocks', async () => 
       }
       follower.restore();
       const last = await writer.put(`${keys.root}/shared/mark`, '');
-      await copy.reached(last, AbortSignal.timeout(10_000));
+      await cache.reached(last, AbortSignal.timeout(10_000));
 
       const { items } = await writer.list(`${keys.root}/shared/blocks/`);
       const truth = items.map((item) => decodeObject(blockKind, item.key, item.value));
-      expect([...copy.blocks.values()].map(({ value }) => value.cidr).sort()).toEqual(
+      expect([...cache.blocks.values()].map(({ value }) => value.cidr).sort()).toEqual(
         truth.map(({ cidr }) => cidr).sort(),
       );
-      for (const value of truth) expect(copy.blocks.get(value.cidr)?.value).toEqual(value);
+      for (const value of truth) expect(cache.blocks.get(value.cidr)?.value).toEqual(value);
       for (const node of nodes) {
-        expect([...copy.blocksOf(node)]).toEqual(
+        expect([...cache.blocksOf(node)]).toEqual(
           truth.filter((one) => one.node === node).map(({ cidr }) => cidr),
         );
         const lent = truth
           .flatMap(({ loans }) => loans.filter((loan) => loan.node === node))
           .map(({ address }) => address);
-        expect([...copy.loansOf(node)].sort()).toEqual(lent.sort());
+        expect([...cache.borrowedBy(node)].sort()).toEqual(lent.sort());
       }
-      await copy.close();
+      await cache.close();
       await Promise.all([writer.close(), follower.close()]);
     }),
     { numRuns: 150 },
