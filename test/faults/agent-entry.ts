@@ -7,8 +7,8 @@
  */
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
-import { createLog, loadConfig, startNodeAgent } from '@podwire/agent';
-import type { FaultPoints, RecordFiles } from '@podwire/engine';
+import { createLog, loadConfig, type RecordFiles, startNodeAgent } from '@podwire/agent';
+import type { FaultPoints } from '@podwire/engine';
 import { obeyOrders } from '@podwire/testkit/fault-orders';
 
 /** Also a file is written, renamed and unlinked by steps; a write may stop halfway. */

@@ -1,6 +1,7 @@
 /** What the agent needs of the world, and its parts put together on it. */
 import type { Socket } from 'node:net';
-import type { Engine, FaultPoints, RecordStore } from '@podwire/engine';
+import type { RecordStore } from './records/record.js';
+import type { Engine, FaultPoints } from '@podwire/engine';
 import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
 import type { PeerCredentials } from '@podwire/linux';
 import { PodwireError } from '@podwire/errors';

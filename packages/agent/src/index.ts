@@ -19,6 +19,7 @@ export {
 export { createLog, type Log, type LogOptions } from './log.js';
 export { planWithoutAgent, type SupposedNode } from './plan-alone.js';
 export type { ReconcileReport } from './reconcile.js';
+export type { RecordFiles } from './records/directory.js';
 export { type NodeChange, restoreNode } from './restore-node.js';
 export { agentVersion, type NodeAgentOptions, runAgent, startNodeAgent } from './run-agent.js';
 export {

@@ -1,5 +1,6 @@
 /** Making the node look like the records, at start and every while. */
-import { type Change, endpointKey, type Owned } from '@podwire/engine';
+import type { Change, Owned } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { describeError } from '@podwire/errors';
 import { adoptHeld } from './endpoints/clear-broken.js';
 import { type EndpointContext, ownedBy } from './endpoints/context.js';

@@ -1,5 +1,6 @@
 /** What the agent does first: it learns from the records what exists on this node. */
-import { type BrokenRecord, endpointKey, type EndpointRecord } from '@podwire/engine';
+import type { BrokenRecord, EndpointRecord } from './records/record.js';
+import { endpointKey } from '@podwire/network-contract';
 import { z } from 'zod';
 import type { EndpointContext } from './endpoints/context.js';
 import type { AgentRecord, EndpointDetails } from './endpoints/registry.js';

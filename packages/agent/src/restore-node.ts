@@ -1,6 +1,7 @@
 /** Putting back what agents have changed on the node, when the last one is gone for good. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { openRecordDirectory } from './records/directory.js';
 import {
   type CallOptions,
   createEngine,
@@ -8,7 +9,6 @@ import {
   type Engine,
   LIVE_GROUP,
   openKernel,
-  openRecordDirectory,
 } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode, readBootId } from '@podwire/linux';

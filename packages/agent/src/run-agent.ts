@@ -2,14 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import {
-  createEngine,
-  type FaultPoints,
-  noFaults,
-  openKernel,
-  openRecordDirectory,
-  type RecordFiles,
-} from '@podwire/engine';
+import { openRecordDirectory, type RecordFiles } from './records/directory.js';
+import { createEngine, type FaultPoints, noFaults, openKernel } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
 import { openRouteConnection } from '@podwire/netlink';

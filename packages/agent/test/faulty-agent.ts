@@ -12,7 +12,8 @@
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadConfig, runAgent } from '@podwire/agent';
-import type { FaultPoints, RecordFiles } from '@podwire/engine';
+import type { RecordFiles } from '../src/records/directory.js';
+import type { FaultPoints } from '@podwire/engine';
 
 const { values } = parseArgs({ options: { config: { type: 'string' } } });
 if (values.config === undefined) {

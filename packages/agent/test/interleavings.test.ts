@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { endpointKey, type FaultPoints } from '@podwire/engine';
+import type { FaultPoints } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import { FakeEngine, type FakeKernel } from './fakes/fake-engine.js';
 import { createHarness, type Harness, type TestCall } from './fakes/harness.js';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { EndpointRecord, Engine, Phase } from '@podwire/engine';
+import type { EndpointRecord, Phase } from '../src/records/record.js';
+import type { Engine } from '@podwire/engine';
 import { createHarness, createReadyHarness, type Harness, keyOf } from './fakes/harness.js';
 import { containing, matching } from './fakes/matchers.js';
 

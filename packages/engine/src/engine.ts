@@ -1,5 +1,14 @@
-import type { NamespaceIdentity, OwnerId } from './record.js';
 import type { Resource } from './resource.js';
+
+/** Whose a list of resources is: any text that is unique on the node. It appears in messages. */
+export type OwnerId = string;
+
+/** A network namespace as it was when the list was made: a path alone may come to mean another one. */
+export interface NamespaceIdentity {
+  readonly path: string;
+  readonly device: number;
+  readonly inode: number;
+}
 
 /** How a resource differs from what the kernel has. */
 export interface Drift {

@@ -4,7 +4,9 @@ export type {
   Drift,
   Engine,
   FaultPoints,
+  NamespaceIdentity,
   Owned,
+  OwnerId,
   ResourceSpan,
   Tracer,
   ReconcileOptions,
@@ -15,17 +17,4 @@ export type { Kernel, KernelNamespace, Parameters } from './kernel.js';
 export { isDoomed, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
 export { describeResource } from './providers/index.js';
 export { type KernelOptions, openKernel } from './real-kernel.js';
-export { openRecordDirectory, type RecordFiles } from './record-directory.js';
-export type {
-  BrokenRecord,
-  EndpointId,
-  EndpointRecord,
-  LeaseRecord,
-  NamespaceIdentity,
-  OwnerId,
-  Phase,
-  PodIdentity,
-  RecordStore,
-} from './record.js';
-export { endpointKey, longestKey } from './record.js';
 export type * from './resource.js';

@@ -1,6 +1,6 @@
 import type { NetlinkConnection } from '@podwire/netlink';
 import type { Conntrack, Nftables } from '@podwire/nftables';
-import type { NamespaceIdentity } from './record.js';
+import type { NamespaceIdentity } from './engine.js';
 
 /** Kernel parameters of one namespace. Keys are below /proc/sys, with slashes. */
 export interface Parameters {

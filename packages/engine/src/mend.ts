@@ -1,9 +1,8 @@
 import { PodwireError } from '@podwire/errors';
 import type { EngineContext } from './context.js';
-import type { CallOptions, Change, Drift } from './engine.js';
+import type { CallOptions, Change, Drift, OwnerId } from './engine.js';
 import type { Failure } from './failure.js';
 import { describeResource } from './providers/index.js';
-import type { OwnerId } from './record.js';
 import type { Resource } from './resource.js';
 import { runStep } from './run-step.js';
 import type { Session } from './session.js';

@@ -4,7 +4,7 @@ import { hasCode, inNamespace, type NamespaceHandle, openNamespace, openOwnNames
 import { type NetlinkConnection, openRouteConnection } from '@podwire/netlink';
 import { openConntrack, openNftables } from '@podwire/nftables';
 import type { Kernel, KernelNamespace, Parameters } from './kernel.js';
-import type { NamespaceIdentity } from './record.js';
+import type { NamespaceIdentity } from './engine.js';
 
 export interface KernelOptions {
   /** Milliseconds for one run of the program nft, so that one that hangs does not use up the time for everything else; 10 s when absent. */

@@ -18,7 +18,7 @@ import {
   TC_ROOT,
 } from '@podwire/netlink';
 import { call } from './call.js';
-import { nodeResources, podResources } from './resources.js';
+import { nodeResources, podResources } from '../src/fake/sample-resources.js';
 
 let system: FakeSystem;
 let engine: Engine;

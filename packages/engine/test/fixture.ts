@@ -8,7 +8,7 @@ import {
   openKernel,
   type Owned,
 } from '../src/index.js';
-import { nodeResources, podResources } from './resources.js';
+import { nodeResources, podResources } from '../src/fake/sample-resources.js';
 
 export { call } from './call.js';
 

@@ -4,7 +4,7 @@ import { listLinks } from '@podwire/netlink';
 import { createFakeSystem, type FakeSystem } from '../src/fake/index.js';
 import { createEngine, type Engine, type Owned } from '../src/index.js';
 import { call } from './call.js';
-import { nodeResources, podResources } from './resources.js';
+import { nodeResources, podResources } from '../src/fake/sample-resources.js';
 
 /** rtnetlink(7) */
 const RTM_DELLINK = 17;

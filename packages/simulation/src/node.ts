@@ -7,10 +7,15 @@ import {
   type SavedState,
   type NodeAddressing,
 } from '@podwire/cluster-ipam';
-import { endpointKey, type EndpointId } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import { createIpam, type Ipam, type Lease } from '@podwire/ipam';
-import type { Endpoint, NodeView, TunnelView } from '@podwire/network-contract';
+import {
+  type Endpoint,
+  type EndpointId,
+  endpointKey,
+  type NodeView,
+  type TunnelView,
+} from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
 import { type Clock, noFaults, silentLog } from '@podwire/platform';
 import { encodeObject, type Store } from '@podwire/store';

@@ -1,7 +1,8 @@
 /** What an ADD would do, without doing it. */
 import { setImmediate } from 'node:timers/promises';
 import { type AttachmentRequest, parseRequest } from '@podwire/cni';
-import { endpointKey, type Resource } from '@podwire/engine';
+import type { Resource } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
 import { z } from 'zod';

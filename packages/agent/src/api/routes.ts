@@ -1,5 +1,5 @@
 /** What the API offers. Each handler returns data; how it is sent is `api-server.ts`'s business. */
-import { endpointKey } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
 import { withDeadline } from '@podwire/platform';

@@ -1,7 +1,7 @@
 /** What the API shows. These shapes are what `podwire … -o json` prints, so they are part of the interface. */
-import { type Drift, endpointKey, type Resource } from '@podwire/engine';
+import type { Drift, Resource } from '@podwire/engine';
 import type { PoolReport } from '@podwire/ipam';
-import type { Bandwidth, PortMapping } from '@podwire/network-contract';
+import { type Bandwidth, endpointKey, type PortMapping } from '@podwire/network-contract';
 import type { Network } from '../networks.js';
 import type { AgentRecord } from '../endpoints/registry.js';
 

@@ -1,7 +1,7 @@
 /** Until it is known what this node may hand out: from the store, or from what an earlier life has left. */
 import type { ClusterCache } from '@podwire/cluster-state';
 import type { SavedStateStore, NodeAddressing } from '@podwire/cluster-ipam';
-import { endpointKey } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type Clock, orAborted, withDeadline } from '@podwire/platform';
 import { asPodwireError } from '../errors.js';

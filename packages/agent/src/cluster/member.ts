@@ -5,7 +5,7 @@
 import { parsePrefix, type Prefix } from '@podwire/addresses';
 import { type CacheChange, keysBelow } from '@podwire/cluster-state';
 import type { PodName } from '@podwire/cluster-ipam';
-import { endpointKey } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { PoolSpec } from '@podwire/ipam';
 import { withDeadline } from '@podwire/platform';

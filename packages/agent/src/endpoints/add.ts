@@ -1,5 +1,6 @@
 import type { AttachmentRequest, Result } from '@podwire/cni';
-import { type CallOptions, type EndpointId, endpointKey } from '@podwire/engine';
+import type { CallOptions } from '@podwire/engine';
+import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import { describeError, PodwireError } from '@podwire/errors';
 import { chooseNetwork } from '../networks.js';
 import { renderAnswer } from './answers.js';

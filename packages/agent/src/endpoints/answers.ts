@@ -1,6 +1,5 @@
 import { convertResult, type CniVersion, type Dns, type DnsCapability, type Result } from '@podwire/cni';
-import type { LeaseRecord } from '@podwire/engine';
-import type { PlannedEndpoint } from '@podwire/network-contract';
+import type { LeaseRecord, PlannedEndpoint } from '@podwire/network-contract';
 
 export interface AnswerInput {
   readonly planned: PlannedEndpoint;

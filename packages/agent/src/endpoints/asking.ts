@@ -4,7 +4,7 @@
  * unless it has given the ADD up; then nothing of the endpoint may be left. So DEL and GC end such an ADD, and do not
  * wait for it: it must not come back to life behind them. An ADD that arrives later than they is another one.
  */
-import { type EndpointId, endpointKey } from '@podwire/engine';
+import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 
 export interface AskingAdds {

@@ -2,7 +2,8 @@
  * Files among the records that are none. Nothing is known for certain of their endpoints: reconcile takes what carries our mark
  * off the node, their addresses are held, and the file stays until DEL, GC or another ADD of the endpoint.
  */
-import { type BrokenRecord, endpointKey } from '@podwire/engine';
+import type { BrokenRecord } from '../records/record.js';
+import { endpointKey } from '@podwire/network-contract';
 
 export interface BrokenRecords {
   add(record: BrokenRecord): void;

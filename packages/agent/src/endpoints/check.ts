@@ -1,6 +1,7 @@
 import { compareAddresses, parseAddress } from '@podwire/addresses';
 import { type AnyResult, type AttachmentRequest, convertResult, type Result } from '@podwire/cni';
-import { type Drift, endpointKey } from '@podwire/engine';
+import type { Drift } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import { type Call, type EndpointContext, ownedBy } from './context.js';
 import { type AgentRecord, describeEndpoint } from './registry.js';

@@ -1,5 +1,5 @@
 import type { GcRequest } from '@podwire/cni';
-import { type EndpointId, endpointKey } from '@podwire/engine';
+import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import { joinErrors } from '../errors.js';
 import { clearBroken } from './clear-broken.js';
 import type { Call, EndpointContext } from './context.js';

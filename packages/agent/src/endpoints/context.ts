@@ -1,7 +1,8 @@
-import type { Engine, FaultPoints, NamespaceIdentity, Owned, RecordStore } from '@podwire/engine';
-import { endpointKey } from '@podwire/engine';
+import type { RecordStore } from '../records/record.js';
+import type { Engine, FaultPoints, NamespaceIdentity, Owned } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { Clock } from '@podwire/ipam';
+import { endpointKey } from '@podwire/network-contract';
 import type { ClusterMember } from '../cluster/contract.js';
 import type { Locks } from '../locks.js';
 import type { Log } from '../log.js';

@@ -11,7 +11,7 @@ import {
   prefixOf,
 } from '@podwire/addresses';
 import type { RequestConfig, Result } from '@podwire/cni';
-import type { LeaseRecord } from '@podwire/engine';
+import type { LeaseRecord } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import { gatewayOf, type PoolSpec } from '@podwire/ipam';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import type { AttachmentRequest } from '@podwire/cni';
-import { endpointKey } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { clearBroken } from './clear-broken.js';
 import type { Call, EndpointContext } from './context.js';
 import { dismantle } from './dismantle.js';

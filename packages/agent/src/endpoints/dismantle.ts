@@ -1,5 +1,6 @@
 /** How an endpoint goes away, whoever wants it: DEL, GC, a failed ADD, recovery, reconcile. */
-import { endpointKey, type Tracer } from '@podwire/engine';
+import type { Tracer } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { type EndpointContext, ownedBy } from './context.js';
 import type { AgentRecord } from './registry.js';
 

@@ -1,9 +1,15 @@
 /** From what an ADD asks for to what the node must have: addresses, plan and record. Changes nothing but the addresses. */
-import { type EndpointId, endpointKey, type NamespaceIdentity } from '@podwire/engine';
+import type { NamespaceIdentity } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { PodAddresses } from '@podwire/cluster-ipam';
 import type { Ipam, Lease, LeaseRequest } from '@podwire/ipam';
-import type { Endpoint, NodeView, PlannedEndpoint } from '@podwire/network-contract';
+import {
+  type Endpoint,
+  type EndpointId,
+  endpointKey,
+  type NodeView,
+  type PlannedEndpoint,
+} from '@podwire/network-contract';
 import type { Network } from '../networks.js';
 import { buildAnswer } from './answers.js';
 import { answerDelegated, type Delegation } from './delegation.js';

@@ -1,7 +1,6 @@
 /** Which pod has which host port. Asked before anything is changed, so that the error can name the other pod. */
-import { type EndpointId, endpointKey } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
-import type { PortMapping } from '@podwire/network-contract';
+import { type EndpointId, endpointKey, type PortMapping } from '@podwire/network-contract';
 import { claimsConflict, describeClaim, type HostPortClaim, hostPortClaims } from '@podwire/network-traffic';
 import { type AgentRecord, describeEndpoint } from './registry.js';
 

@@ -1,6 +1,7 @@
 /** Names that an ADD may use. Endpoints of earlier versions may have others, so DEL, CHECK and GC do not ask here. */
 import type { AttachmentRequest } from '@podwire/cni';
-import { type EndpointId, endpointKey, longestKey } from '@podwire/engine';
+import { longestKey } from '../records/record.js';
+import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 
 /**

@@ -1,6 +1,12 @@
 /** What the agent knows of its endpoints: the records, in memory. The files beside are for the next start. */
-import { type EndpointId, endpointKey, type EndpointRecord, type PodIdentity } from '@podwire/engine';
-import type { Bandwidth, PortMapping } from '@podwire/network-contract';
+import type { EndpointRecord } from '../records/record.js';
+import {
+  type Bandwidth,
+  type EndpointId,
+  endpointKey,
+  type PodIdentity,
+  type PortMapping,
+} from '@podwire/network-contract';
 
 /** What the agent keeps in `EndpointRecord.endpoint`: the request as it was understood, to compare and to plan again. */
 export interface EndpointDetails {

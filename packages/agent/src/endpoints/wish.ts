@@ -1,9 +1,8 @@
 /** What an ADD asks for, read from the request; nothing here looks at the node. */
 import { parseAddress } from '@podwire/addresses';
 import { type AttachmentRequest, type DnsCapability, parseRuntimeConfig } from '@podwire/cni';
-import type { EndpointId, PodIdentity } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
-import type { Bandwidth, PortMapping } from '@podwire/network-contract';
+import type { Bandwidth, EndpointId, PodIdentity, PortMapping } from '@podwire/network-contract';
 import {
   annotationName,
   type AnnotationReader,

@@ -1,4 +1,5 @@
-import { endpointKey, type FaultPoints, noFaults } from '@podwire/engine';
+import { type FaultPoints, noFaults } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import { createIpam } from '@podwire/ipam';
 import { createRoutedModel } from '@podwire/network-routed';

@@ -1,4 +1,5 @@
-import { type BrokenRecord, type EndpointRecord, endpointKey, type RecordStore } from '@podwire/engine';
+import type { BrokenRecord, EndpointRecord, RecordStore } from '../../src/records/record.js';
+import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 
 export interface MemoryRecords extends RecordStore {

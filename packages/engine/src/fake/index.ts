@@ -11,7 +11,9 @@ import {
 } from '@podwire/nftables/fake';
 import type { Kernel, KernelNamespace, Parameters } from '../kernel.js';
 import { linkSettingOf } from '../link-setting.js';
-import type { NamespaceIdentity } from '../record.js';
+import type { NamespaceIdentity } from '../engine.js';
+
+export { nodeResources, podResources } from './sample-resources.js';
 
 export interface FakeSystem extends Kernel {
   /** For failures on demand and for looking at what was asked. */

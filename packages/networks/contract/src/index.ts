@@ -2,7 +2,10 @@
  * What a network model is. Everything here is data and pure functions: no I/O, no clock, no randomness. What a model
  * cannot derive (a random MAC, the uplink's MTU) is handed to it.
  */
-import type { EndpointId, LeaseRecord, PodIdentity, Resource } from '@podwire/engine';
+import type { Resource } from '@podwire/engine';
+import type { EndpointId, LeaseRecord, PodIdentity } from './identity.js';
+
+export { type EndpointId, endpointKey, type LeaseRecord, type PodIdentity } from './identity.js';
 
 /** One entry of the `portMappings` capability, validated (CNI conventions, "Dynamic plugin specific fields"). */
 export interface PortMapping {

@@ -1,5 +1,4 @@
-import { endpointKey } from '@podwire/engine';
-import type { Endpoint } from '@podwire/network-contract';
+import { type Endpoint, endpointKey } from '@podwire/network-contract';
 import { digestName, podLinkPrefix } from '@podwire/network-traffic';
 
 /** The interface that carries a pod's default route; others are further interfaces. */

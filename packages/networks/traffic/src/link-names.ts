@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type EndpointId, endpointKey } from '@podwire/engine';
+import { type EndpointId, endpointKey } from '@podwire/network-contract';
 
 /**
  * Every host-side pod interface begins with this (Calico's FELIX_INTERFACEPREFIX). The packet filter knows pods by it,

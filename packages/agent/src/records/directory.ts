@@ -7,9 +7,9 @@ import nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import type { BrokenRecord, EndpointId, EndpointRecord, Phase, RecordStore } from './record.js';
-import { endpointKey } from './record.js';
-import { recordProblem } from './record-schema.js';
+import { type EndpointId, endpointKey } from '@podwire/network-contract';
+import type { BrokenRecord, EndpointRecord, Phase, RecordStore } from './record.js';
+import { recordProblem } from './schema.js';
 
 /** What the directory needs of `node:fs`; tests pass one that fails like a full disk. */
 export type RecordFiles = Pick<

@@ -1,7 +1,7 @@
 /** What a record must be like to be worked with. A resource that passes can be put into words for the kernel. */
 import { isIP } from 'node:net';
+import type { Resource } from '@podwire/engine';
 import { z } from 'zod';
-import type { Resource } from './resource.js';
 
 const text = z.string().min(1).max(255);
 const count = z.int().min(0);

@@ -1,34 +1,8 @@
-import type { Resource } from './resource.js';
+import type { NamespaceIdentity, Resource } from '@podwire/engine';
+import type { EndpointId, LeaseRecord, PodIdentity } from '@podwire/network-contract';
 
 /** `wiring`: the list may be partly applied. `ready`: all of it is. `removing`: it may be partly gone. */
 export type Phase = 'wiring' | 'ready' | 'removing';
-
-/** The attachment's identity in the CNI specification: container, interface, network. */
-export interface EndpointId {
-  readonly containerId: string;
-  readonly ifName: string;
-  readonly network: string;
-}
-
-/** A network namespace as it was when the endpoint was made: a path alone may come to mean another one. */
-export interface NamespaceIdentity {
-  readonly path: string;
-  readonly device: number;
-  readonly inode: number;
-}
-
-export interface LeaseRecord {
-  /** Text, without a length. */
-  readonly address: string;
-  readonly pool: string;
-}
-
-/** Who the pod is, as far as the runtime told us (K8S_POD_* of CNI_ARGS); empty outside Kubernetes. */
-export interface PodIdentity {
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly uid?: string;
-}
 
 /**
  * The endpoint record: written before the first change, so that after a crash at any point it says what may exist.
@@ -48,14 +22,6 @@ export interface EndpointRecord {
   readonly answer: unknown;
   /** milliseconds since the epoch */
   readonly createdAt: number;
-}
-
-/** The owner of a list of resources: the node itself, one endpoint, or what leads to one peer. */
-export type OwnerId = 'node' | `endpoint:${string}` | `peer:${string}`;
-
-/** The key of an endpoint, also its owner id and record name: `network,containerId,ifName` (none may hold a comma). */
-export function endpointKey(id: EndpointId): string {
-  return `${id.network},${id.containerId},${id.ifName}`;
 }
 
 /** Bytes of a key that is part of a file name in every phase (NAME_MAX of limits.h is 255). */

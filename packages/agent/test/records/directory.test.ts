@@ -3,8 +3,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type EndpointRecord, openRecordDirectory, type RecordFiles } from '../src/index.js';
-import { podResources } from './resources.js';
+import { podResources } from '@podwire/engine/fake';
+import { openRecordDirectory, type RecordFiles } from '../../src/records/directory.js';
+import type { EndpointRecord } from '../../src/records/record.js';
 
 let directory: string;
 beforeEach(() => (directory = fs.mkdtempSync(path.join(os.tmpdir(), 'records-'))));

@@ -1,4 +1,4 @@
-import type { Resource } from '../src/index.js';
+import type { Resource } from '../resource.js';
 
 /** What the node needs for {@link podResources}: one table with the sets that elements go to. */
 export const nodeResources: readonly Resource[] = [
