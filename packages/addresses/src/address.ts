@@ -27,9 +27,19 @@ export function parseAddress(text: string): Address {
 
 /** As {@link parseAddress}; undefined for anything that is no address. */
 export function tryParseAddress(text: string): Address | undefined {
-  const family = text.includes(':') ? 6 : 4;
+  const family = familyOf(text);
   const value = family === 6 ? parseIPv6(text) : parseIPv4(text);
   return value === undefined ? undefined : { family, value };
+}
+
+/** The family of a valid address, prefix or interface address: only IPv6 texts have a colon. */
+export function familyOf(text: string): Family {
+  return text.includes(':') ? 6 : 4;
+}
+
+/** A host name or address as it stands in front of a port (RFC 3986 §3.2.2): `[::1]`, `127.0.0.1`. */
+export function bracketHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** The text for a message: it may come from outside, so it is quoted and cut. */

@@ -8,8 +8,10 @@ import {
   addressFromBytes,
   addressKey,
   addressToBytes,
+  bracketHost,
   compareAddresses,
   embeddedIPv4,
+  familyOf,
   formatAddress,
   parseAddress,
   tryParseAddress,
@@ -251,4 +253,9 @@ describe('order, keys and arithmetic', () => {
     expect(() => addressAt(parseAddress('0.0.0.0'), -1)).toThrow(RangeError);
     expect(() => addressAt(parseAddress('::'), 1n << 128n)).toThrow(RangeError);
   });
+});
+
+it('familyOf and bracketHost tell IPv6 by its colon', () => {
+  expect(['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/64'].map(familyOf)).toEqual([4, 4, 6, 6]);
+  expect(['::1', '10.0.0.1', 'node-1'].map(bracketHost)).toEqual(['[::1]', '10.0.0.1', 'node-1']);
 });

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import nodeFs from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode } from './errno.js';
+import { hasCode } from '@podwire/platform';
 
 /** What the store needs of `node:fs/promises`; tests pass one that fails like a full disk. */
 export type CheckpointFiles = Pick<

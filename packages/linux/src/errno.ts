@@ -43,8 +43,3 @@ export class SystemError extends Error {
     this.syscall = syscall;
   }
 }
-
-/** Whether `error` carries one of the errno names, e.g. `hasCode(error, 'ENOENT', 'ENOTDIR')`. */
-export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
-}

@@ -9,7 +9,8 @@ export {
   fnv32a,
   jsonChecksum,
 } from './checkpoint-store.js';
-export { errnoName, hasCode, SystemError } from './errno.js';
+export { hasCode } from '@podwire/platform';
+export { errnoName, SystemError } from './errno.js';
 export { hasIpv6 } from './ipv6.js';
 export { bringLinkUp } from './link-flags.js';
 export { connectLocalhost } from './localhost.js';

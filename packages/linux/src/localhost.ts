@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { hasCode } from './errno.js';
+import { hasCode } from '@podwire/platform';
 import { type Family, openStreamSocket } from './inet-socket.js';
 import { inNamespace, openNamespace } from './namespace.js';
 

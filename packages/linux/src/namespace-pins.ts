@@ -7,7 +7,8 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { hasCode, SystemError } from './errno.js';
+import { hasCode } from '@podwire/platform';
+import { SystemError } from './errno.js';
 import { bindMount, bindMountTree, lockFile, setPropagation, unmountLazily } from './libc.js';
 
 /** What changes the system here. */

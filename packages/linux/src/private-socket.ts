@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { hasCode } from './errno.js';
+import { hasCode } from '@podwire/platform';
 import { bind, socket } from './libc.js';
 
 /** Anything that listens as `net.Server` does; an `http.Server` too. */

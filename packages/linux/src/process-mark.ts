@@ -1,7 +1,7 @@
 /** Processes by something that tells them from later ones with their id. */
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasCode } from './errno.js';
+import { hasCode } from '@podwire/platform';
 
 export interface ProcessMark {
   readonly what: string;

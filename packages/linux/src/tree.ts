@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import os from 'node:os';
-import { hasCode, SystemError } from './errno.js';
+import { hasCode } from '@podwire/platform';
+import { SystemError } from './errno.js';
 
 const openDirectoryOnly = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 

@@ -5,7 +5,7 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { hasCode } from './errno.js';
+import { hasCode } from '@podwire/platform';
 import { setPropagation, unmountLazily, unshare } from './libc.js';
 
 const CLONE_NEWNS = 0x20000;

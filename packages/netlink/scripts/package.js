@@ -1,6 +1,6 @@
 /**
- * Makes a package that stands alone. In the workspace this package uses @podwire/linux and @podwire/addresses, which
- * are not published; `npm pack` therefore bundles them in, and ships a manifest that names neither.
+ * Makes a package that stands alone. In the workspace this package uses other packages of Podwire; `npm pack`
+ * bundles them in, and ships a manifest that names none of them.
  *
  *   node scripts/package.js prepare    before packing: dist/package, and package.json for it
  *   node scripts/package.js restore    after packing: the workspace's own package.json again

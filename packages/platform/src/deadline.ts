@@ -1,23 +1,36 @@
 /**
- * Deadlines that come. `AbortSignal.any([signal, AbortSignal.timeout(n)])` is none: nobody else holds that timeout, and
- * Node 20 takes it away with the next garbage (nodejs/node#57736).
+ * Reliable deadlines. `AbortSignal.any([signal, AbortSignal.timeout(n)])` is not one: nothing holds a reference to the
+ * timeout, and Node 20 may garbage-collect it before it fires (nodejs/node#57736).
  */
+import { onAbort } from './abort.js';
+import type { Clock } from './environment.js';
 
-/** Milliseconds. Node takes what does not fit into 31 bits for one: a timer of a month would be over at once. */
+/** Milliseconds. Node replaces a longer delay by one millisecond: a timer of a month would fire at once. */
 export const longestTimer = 2 ** 31 - 1;
 
-/** A signal that aborts after so many milliseconds (reason: TimeoutError), or with `signal` and its reason. */
+/** A signal that aborts after so many milliseconds (reason: TimeoutError), or when `signal` does, with its reason. */
 export function deadlineSignal(milliseconds: number, signal?: AbortSignal): AbortSignal {
-  return startDeadline(milliseconds, signal).signal;
+  return startDeadline(milliseconds, signal, {}).signal;
 }
 
-/** Runs work with such a signal; when it has ended, nothing of the deadline is left. */
+export interface DeadlineOptions {
+  /** Measures the deadline; a timer of Node by default. */
+  readonly clock?: Pick<Clock, 'sleep'> | undefined;
+  /** The reason of the signal when the deadline has passed; a TimeoutError by default. */
+  readonly reason?: (() => unknown) | undefined;
+}
+
+/**
+ * Runs work with a signal that aborts after so many milliseconds, or when `signal` does. Work that ignores its signal is
+ * awaited; `orAborted(work(either), either)` leaves it behind. The timer ends with the work.
+ */
 export async function withDeadline<T>(
   signal: AbortSignal | undefined,
   milliseconds: number,
   work: (either: AbortSignal) => Promise<T>,
+  options: DeadlineOptions = {},
 ): Promise<T> {
-  const deadline = startDeadline(milliseconds, signal);
+  const deadline = startDeadline(milliseconds, signal, options);
   try {
     return await work(deadline.signal);
   } finally {
@@ -25,26 +38,43 @@ export async function withDeadline<T>(
   }
 }
 
+interface Deadline {
+  readonly signal: AbortSignal;
+  clear(): void;
+}
+
 function startDeadline(
   milliseconds: number,
   signal: AbortSignal | undefined,
-): { readonly signal: AbortSignal; clear(): void } {
+  { clock, reason = timeoutError }: DeadlineOptions,
+): Deadline {
   const over = new AbortController();
-  const stop = (): void => end(signal?.reason);
-  // The timer holds the controller, and is no reason for a process to stay.
-  const timer = setTimeout(
-    () => end(new DOMException('time is up', 'TimeoutError')),
-    Math.min(milliseconds, longestTimer),
-  ).unref();
+  const expire = (): void => end(reason());
+  const stopTimer =
+    clock === undefined ? startTimer(milliseconds, expire) : sleep(clock, milliseconds, expire);
+  let unsubscribe = (): void => undefined;
   const clear = (): void => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
+    stopTimer();
+    unsubscribe();
   };
-  const end = (reason: unknown): void => {
+  const end = (why: unknown): void => {
     clear();
-    over.abort(reason);
+    over.abort(why);
   };
-  signal?.addEventListener('abort', stop, { once: true });
-  if (signal?.aborted === true) stop();
+  unsubscribe = onAbort(signal, end);
   return { signal: over.signal, clear };
 }
+
+/** The timer holds the controller, and does not keep the process alive. */
+function startTimer(milliseconds: number, expire: () => void): () => void {
+  const timer = setTimeout(expire, Math.min(milliseconds, longestTimer)).unref();
+  return () => clearTimeout(timer);
+}
+
+function sleep(clock: Pick<Clock, 'sleep'>, milliseconds: number, expire: () => void): () => void {
+  const cancelled = new AbortController();
+  clock.sleep(milliseconds, cancelled.signal).then(expire, () => undefined);
+  return () => cancelled.abort();
+}
+
+const timeoutError = (): DOMException => new DOMException('the deadline has passed', 'TimeoutError');

@@ -1,29 +1,30 @@
-/** What tests hand in instead of the machine's. */
-import type { Clock } from './index.js';
+/** A clock for tests. */
+import { onAbort } from './abort.js';
+import type { Clock } from './environment.js';
 
 export interface TestClock extends Clock {
-  /** Lets time pass: sleepers wake in their order, and what each does comes to rest before time goes on. */
+  /** Lets time pass: sleeps end in their order, and what each causes comes to rest before time goes on. */
   advance(milliseconds: number): Promise<void>;
-  /** Is later at once, as after a machine was suspended; everybody who is due wakes. */
+  /** Is later at once, as after a suspend of the machine; all sleeps that are due end together. */
   leap(milliseconds: number): void;
   /** Sets the wall clock forward or back. */
   jump(milliseconds: number): void;
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>;
-  /** How many sleep. */
+  /** How many sleeps are pending. */
   sleepers(): number;
-  /** Another machine's: the same time, its wall clock ahead by so many milliseconds. */
+  /** The clock of another machine: the same time, its wall clock ahead by so many milliseconds. */
   another(skew: number): TestClock;
 }
 
 export interface TestClockOptions {
-  /** Of the wall at the beginning: milliseconds since 1970. */
+  /** Of the wall clock at the beginning: milliseconds since 1970. */
   readonly epoch?: number;
-  /** Of the event loop until what needs no time has happened; each hop between memory stores and watchers takes some. */
+  /** Iterations of the event loop until what needs no time has happened; a hop between memory stores and watchers needs some. */
   readonly turns?: number;
 }
 
-/** Time that passes only when a test says so. */
+/** A clock whose time passes only when a test says so. */
 export function createTestClock({ epoch = 1_700_000_000_000, turns = 12 }: TestClockOptions = {}): TestClock {
   return clockOn({ elapsed: 0, sleepers: new Set() }, epoch, turns);
 }
@@ -33,10 +34,10 @@ interface Sleeper {
   wake(): void;
 }
 
-/** What the clocks of several machines share. */
+/** Shared by the clocks of several machines. */
 interface Timeline {
   elapsed: number;
-  /** In the order in which they lay down. */
+  /** In the order in which they began to sleep. */
   readonly sleepers: Set<Sleeper>;
 }
 
@@ -63,16 +64,15 @@ function clockOn(line: Timeline, epoch: number, turns: number): TestClock {
 
 function sleep(line: Timeline, milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = (settled: () => void): void => {
+    let unsubscribe = (): void => undefined;
+    const end = (settle: () => void): void => {
       line.sleepers.delete(sleeper);
-      signal.removeEventListener('abort', stop);
-      settled();
+      unsubscribe();
+      settle();
     };
-    const stop = (): void => end(() => reject(signal.reason as Error));
     const sleeper: Sleeper = { at: line.elapsed + milliseconds, wake: () => end(resolve) };
     line.sleepers.add(sleeper);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
+    unsubscribe = onAbort(signal, (reason) => end(() => reject(reason)));
   });
 }
 
@@ -88,7 +88,7 @@ async function advance(line: Timeline, milliseconds: number, settle: () => Promi
   await settle();
 }
 
-/** Of those of the same moment the one that lay down first. */
+/** The earliest sleep; of those of the same moment the one that began first. */
 function firstUntil({ sleepers }: Timeline, end: number): Sleeper | undefined {
   return [...sleepers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
 }

@@ -1,19 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { deadlineSignal, withDeadline } from '../src/index.js';
+import { deadlineSignal, orAborted, withDeadline } from '../src/index.js';
+import { createTestClock } from '../src/testing.js';
 
 const ended = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason), { once: true }));
 
-test('it comes', async () => {
+test('it aborts after its time', async () => {
   expect(await ended(deadlineSignal(5, new AbortController().signal))).toMatchObject({
     name: 'TimeoutError',
   });
   expect(await ended(deadlineSignal(5))).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('one of more than a month does not come at once', async () => {
+test('one of more than a month does not fire at once', async () => {
   const stop = new AbortController();
   const waiting = ended(deadlineSignal(365 * 86_400_000, stop.signal));
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -21,7 +22,7 @@ test('one of more than a month does not come at once', async () => {
   expect(await waiting).toMatchObject({ message: 'enough' });
 });
 
-test('the signal comes first, with its own reason; one that has come already too', async () => {
+test('the signal aborts it with its own reason, also one that has aborted before', async () => {
   const stop = new AbortController();
   const waiting = ended(deadlineSignal(60_000, stop.signal));
   stop.abort(new Error('enough'));
@@ -29,7 +30,7 @@ test('the signal comes first, with its own reason; one that has come already too
   expect(deadlineSignal(60_000, stop.signal).reason).toMatchObject({ message: 'enough' });
 });
 
-test('work that ends in time leaves nothing behind', async () => {
+test('work that ends in time leaves no timer and no listener', async () => {
   const stop = new AbortController();
   let seen: AbortSignal | undefined;
   expect(await withDeadline(stop.signal, 5, (signal) => Promise.resolve((seen = signal)))).toBe(seen);
@@ -37,7 +38,23 @@ test('work that ends in time leaves nothing behind', async () => {
   expect(seen!.aborted).toBe(false);
 });
 
-test('it comes although nobody holds it, and garbage is collected meanwhile (nodejs/node#57736)', () => {
+test('the deadline may be measured by a clock and have its own reason', async () => {
+  const clock = createTestClock();
+  const options = { clock, reason: () => new Error('too late') };
+  const work = withDeadline(
+    undefined,
+    100,
+    (signal) => orAborted(new Promise<never>(() => undefined), signal),
+    options,
+  );
+  const failed = expect(work).rejects.toThrow('too late');
+  await clock.advance(100);
+  await failed;
+  await withDeadline(undefined, 100, () => Promise.resolve(), options);
+  expect(clock.sleepers()).toBe(0);
+});
+
+test('it fires although nothing refers to it and garbage is collected meanwhile (nodejs/node#57736)', () => {
   const module = path.resolve(import.meta.dirname, '../dist/src/index.js');
   const program = `
     const { deadlineSignal } = await import(${JSON.stringify(module)});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { orAborted, waitUntil } from '../src/index.js';
+import { onAbort, orAborted, pause, repeat, waitUntil } from '../src/index.js';
+import { createTestClock } from '../src/testing.js';
 
 const never = new Promise<never>(() => undefined);
 
@@ -48,4 +49,31 @@ test('waiting for a state ends when a listener is told of it, or with the signal
   await waitUntil(() => true, subscribe, stop.signal);
   await expect(waitUntil(() => false, subscribe, stop.signal)).rejects.toThrow('enough');
   expect(listeners.size).toBe(0);
+});
+
+test('a listener is called at abort, at once if the signal has aborted, and not after it has unsubscribed', () => {
+  const stop = new AbortController();
+  const reasons: unknown[] = [];
+  onAbort(stop.signal, (reason) => reasons.push(reason));
+  onAbort(stop.signal, () => reasons.push('unsubscribed'))();
+  onAbort(undefined, () => reasons.push('none'))();
+  stop.abort('one');
+  onAbort(stop.signal, (reason) => reasons.push(reason));
+  expect(reasons).toEqual(['one', 'one']);
+});
+
+test('a pause says whether it came to its end; repeated work ends with the signal', async () => {
+  const clock = createTestClock();
+  const stop = new AbortController();
+  let count = 0;
+  const loop = repeat(
+    clock,
+    () => 10,
+    stop.signal,
+    () => void count++,
+  );
+  await clock.advance(25);
+  stop.abort();
+  await loop;
+  expect([count, await pause(clock, 10, stop.signal), clock.sleepers()]).toEqual([3, false, 0]);
 });
