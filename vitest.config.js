@@ -22,5 +22,6 @@ export default defineConfig({
     maxWorkers: 2,
     // A busy machine is no failure; what hangs is still ended.
     testTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Duplex, PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { openExec, openPortForward } from '@podwire/cri/streaming';
+import { openExec, openPortForward } from '@podwire/cri-streaming';
 import {
   type Agent,
   assertSameSnapshot,

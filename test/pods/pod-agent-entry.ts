@@ -46,7 +46,8 @@ const orders = process.env['PODWIRE_FAULTS'];
 const faults = orders === undefined ? { reach: () => undefined } : obeyOrders(orders);
 
 async function openApiSource(server: string): Promise<PodSource> {
-  const { createApiSource, createKubernetesClient } = await import('@podwire/podlet/kubernetes');
+  const { createKubernetesClient } = await import('@podwire/kubernetes-client');
+  const { createApiSource } = await import('@podwire/podlet/kubernetes');
   const client = createKubernetesClient({ server, verify: false });
   return createApiSource({ client, node, clock, random: Math.random });
 }

@@ -7,18 +7,8 @@ import { tryParseAddress } from '@podwire/addresses';
 import type { Bandwidth, DnsCapability, PortMapping } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import { readBandwidth } from '@podwire/pod-network/inputs';
-import {
-  Field,
-  formatPath,
-  formatProblem,
-  labelRule,
-  type ManifestDocument,
-  type NameRule,
-  openText,
-  show,
-  subdomainRule,
-  uidRule,
-} from '@podwire/podlet/manifest';
+import { labelRule, type NameRule, subdomainRule, uidRule } from '@podwire/apimachinery';
+import { Field, formatPath, formatProblem, type ManifestDocument, openText, show } from '@podwire/pod-spec';
 
 export { type CniInputs, toCniInputs } from '@podwire/pod-network/inputs';
 

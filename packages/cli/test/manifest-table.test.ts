@@ -1,6 +1,6 @@
 /** The list of fields in docs/without-kubernetes.md says what the reader of manifests does. */
 import fs from 'node:fs';
-import { readManifests } from '@podwire/podlet/manifest';
+import { readManifests } from '@podwire/pod-spec';
 import { describe, expect, test } from 'vitest';
 import { checkoutFile } from '../src/checkout.js';
 

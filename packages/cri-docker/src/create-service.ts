@@ -6,9 +6,8 @@ import {
   createStreamingServer,
   type StreamingHandlers,
   type StreamingServerOptions,
-} from '@podwire/cri/streaming';
-import type { CheckpointFiles } from '@podwire/linux';
-import { warmThreadPool } from '@podwire/linux';
+} from '@podwire/cri-streaming';
+import { type CheckpointFiles, warmThreadPool } from '@podwire/linux';
 import type { PodNetwork } from '@podwire/pod-network';
 import { noTracer, type Tracer } from '@podwire/tracing';
 import { openCheckpoints } from './checkpoint/checkpoint.js';

@@ -1,5 +1,6 @@
 /** The calls of RuntimeService that are about the runtime itself and about sandboxes. */
 import {
+  type CallOptions,
   CgroupDriver,
   CriError,
   ListPodSandboxResponse,
@@ -19,12 +20,10 @@ import {
 } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import { parseTraceparent } from '@podwire/tracing';
-import type { CallOptions } from '@podwire/cri';
 import { readPod } from './containers/events.js';
 import { collectPresent, readSandboxStats } from './containers/stats.js';
 import type { SandboxContext } from './context.js';
-import type { Sandboxes } from './sandboxes/service.js';
-import type { SandboxCall } from './sandboxes/service.js';
+import type { SandboxCall, Sandboxes } from './sandboxes/service.js';
 import { inspectSandbox, listSandboxes, readSandboxStatus } from './sandboxes/status.js';
 import { signalOf } from './signal.js';
 

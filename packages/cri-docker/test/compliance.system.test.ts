@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type ComplianceTarget, testCompliance } from '@podwire/cri/compliance';
+import { type ComplianceTarget, testCompliance } from '@podwire/cri-compliance';
 import { busyboxImage } from '@podwire/testkit/containerd';
 import { createSandboxHost } from './support/harness.js';
 

@@ -6,7 +6,7 @@ import { Duplex, PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { ContainerConfig, ContainerEventType, type ContainerEventResponse } from '@podwire/cri';
 import { createSandboxService, type SandboxService } from '@podwire/cri-docker';
-import { openExec, type StreamCall, type TerminalSize } from '@podwire/cri/streaming';
+import { openExec, type StreamCall, type TerminalSize } from '@podwire/cri-streaming';
 import { eventually } from '@podwire/testkit';
 import { busyboxImage, pauseImage } from '@podwire/testkit/containerd';
 import { createSandboxHost, podConfig, type SandboxHost } from './support/harness.js';

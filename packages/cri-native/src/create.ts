@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { CriError, type CriRuntime } from '@podwire/cri';
-import type { StreamingHandlers, StreamingServer } from '@podwire/cri/streaming';
+import type { StreamingHandlers, StreamingServer } from '@podwire/cri-streaming';
 import { warmThreadPool } from '@podwire/linux';
 import { createOnDemand } from '@podwire/platform';
 import { type Context, settle } from './context.js';
@@ -83,7 +83,7 @@ function open(context: Context, closing: AbortController, release: () => void): 
 
 /** Loaded when somebody first wants it. */
 async function startStreaming(handlers: StreamingHandlers): Promise<StreamingServer> {
-  const { createStreamingServer } = await import('@podwire/cri/streaming');
+  const { createStreamingServer } = await import('@podwire/cri-streaming');
   return createStreamingServer(handlers);
 }
 

@@ -1,6 +1,6 @@
 /** The interface's methods, each handed to the room that does it. */
 import { type CallOptions, type CriRuntime, CriError, type MethodName, validateRequest } from '@podwire/cri';
-import type { StreamingServer } from '@podwire/cri/streaming';
+import type { StreamingServer } from '@podwire/cri-streaming';
 import { parseTraceparent, withSpan } from '@podwire/tracing';
 import { createContainer } from './container/create.js';
 import { reopenLog } from './container/log.js';

@@ -1,7 +1,7 @@
 /** The suite that every runtime of ours is held to. */
 import fs from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { testCompliance } from '@podwire/cri/compliance';
+import { testCompliance } from '@podwire/cri-compliance';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import { createEmbeddedRuntime } from '@podwire/cri-native';
 import { buildHolder, createPlace, holder } from './world.js';

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createProcessExec } from '@podwire/cni';
-import { testCompliance } from '@podwire/cri/compliance';
+import { testCompliance } from '@podwire/cri-compliance';
 import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
 import { createPodNetwork, type RunningPodNetwork } from '@podwire/pod-network';
 import {

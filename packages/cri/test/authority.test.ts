@@ -13,7 +13,6 @@ import { repairConnection } from '../src/server/authority/connection.js';
 import { createAuthorityRepair } from '../src/server/authority/frames.js';
 import { repairAuthority } from '../src/server/authority/header-block.js';
 import { decodeHuffman } from '../src/server/authority/huffman.js';
-import { eventually } from './streaming/eventually.js';
 
 /** What crictl 1.26.1 sends for Version, with the socket /tmp/cap.sock: preface, settings, HEADERS, DATA. */
 const preface = '505249202a20485454502f322e300d0a0d0a534d0d0a0d0a000000040000000000';
@@ -92,7 +91,7 @@ test('crictl is answered', async () => {
   await once(client, 'data');
   client.write(Buffer.from(version, 'hex'));
   // VersionResponse is the only place where this text can come from.
-  await eventually(() => Buffer.concat(chunks).toString('latin1')).toContain('fake');
+  await expect.poll(() => Buffer.concat(chunks).toString('latin1')).toContain('fake');
   client.destroy();
   await cri.close(0);
 });

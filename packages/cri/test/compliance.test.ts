@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type ApiVersion, connectCri, type ContainerConfig, serveCri } from '../src/index.js';
-import { type ComplianceTarget, type Feature, testCompliance } from '../src/compliance/index.js';
+import { type ComplianceTarget, type Feature, testCompliance } from '@podwire/cri-compliance';
 import { createFakeRuntime, type FakeProgram, type FakeRuntime } from '../src/fake/index.js';
 
 const runner = { describe, test, before: beforeAll, after: afterAll };

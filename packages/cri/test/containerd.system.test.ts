@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connectCri } from '@podwire/cri';
-import { type ComplianceTarget, testCompliance } from '@podwire/cri/compliance';
+import { type ComplianceTarget, testCompliance } from '@podwire/cri-compliance';
 import { createPrivateHost, type PrivateHost } from '@podwire/testkit';
 import { busyboxImage, startContainerd, writeImage } from '@podwire/testkit/containerd';
 import { bridgeNetwork } from './bridge-network.js';

@@ -5,25 +5,16 @@
 import type { Clock } from '@podwire/platform';
 import type { SpanContext } from '@podwire/tracing';
 import type { CgroupPlace } from './cgroups/names.js';
-import type { ConfigMap } from './pod/config-map.js';
-import type { ContainerStatus, Pod, PodStatus } from './pod/pod.js';
+import type {
+  ConfigMap,
+  ContainerStatus,
+  Pod,
+  PodStatus,
+  SourceName,
+  SourceProblem,
+} from '@podwire/pod-spec';
 
-export type SourceName = 'file' | 'http' | 'api';
-
-/** Something a source could not use. It is shown until a later snapshot does not report it any more. */
-export interface SourceProblem {
-  readonly source: SourceName;
-  /** File, URL or object. */
-  readonly origin: string;
-  /** `spec.containers[0].ports[1].hostPort`; absent when it concerns all of it. */
-  readonly field?: string;
-  /** Where in the file, from 1. */
-  readonly line?: number;
-  readonly column?: number;
-  /** Which document of the file, from 1, when there are several. */
-  readonly document?: number;
-  readonly message: string;
-}
+export type { SourceName, SourceProblem } from '@podwire/pod-spec';
 
 /** All pods that a source wants now. */
 export interface Snapshot {

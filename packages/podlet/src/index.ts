@@ -13,17 +13,22 @@ export type {
   SourceName,
   SourceProblem,
 } from './contract.js';
-export type { Pod, PodStatus } from './pod/pod.js';
+export {
+  type ConfigMap,
+  formatProblem,
+  type LocalPlace,
+  type ManifestContent,
+  type Pod,
+  type PodStatus,
+  readApiPod,
+  readManifests,
+} from '@podwire/pod-spec';
 export type { PodChange, PodletApi } from './server/api.js';
 export { type PodletServerOptions, startPodletServer } from './server/server.js';
 export { createSourceSet, type SourceSet } from './sources/source-set.js';
 export { createPodCheckpoints, isCheckpointed, type PodCheckpoints } from './checkpoints/pod-checkpoints.js';
 export { withCheckpoints } from './checkpoints/checkpointed-merger.js';
 export { createMerger } from './merge/merger.js';
-export type { ConfigMap } from './pod/config-map.js';
-export type { LocalPlace } from './pod/local-defaults.js';
-export { type ManifestContent, readApiPod, readManifests } from './pod/manifests.js';
-export { formatProblem } from './pod/problem.js';
 export { createFileSource, type FileSourceOptions } from './sources/file-source.js';
 export { createLastGood, type LastGood } from './sources/last-good.js';
 export { createHttpSource, type HttpSourceOptions } from './sources/http-source.js';

@@ -4,7 +4,7 @@
  */
 import type { ContainerConfig, CriRuntime, PodSandboxConfig } from '@podwire/cri';
 import type { Clock, PodletDirectories, PodletNode } from './contract.js';
-import type { Container, Pod, Probe } from './pod/pod.js';
+import type { Container, Pod, Probe } from '@podwire/pod-spec';
 
 /** Directories and files of a pod are there; what each container mounts. */
 export interface PreparedPod {

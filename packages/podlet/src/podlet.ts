@@ -38,7 +38,7 @@ import type {
   Prober,
   ProberOptions,
 } from './parts.js';
-import type { Pod } from './pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import type { PodChange } from './server/api.js';
 
 export interface PodletConfig {

@@ -46,7 +46,7 @@ async function run(command: Command, io: Io, text: string, argv: readonly string
   };
   const { url } = await api.post<{ url: string }>('/v1/exec', { ...target, argv, tty, stdin });
   const [{ openExec }, { terminalSizes, withRawTerminal }] = await Promise.all([
-    import('@podwire/cri/streaming'),
+    import('@podwire/cri-streaming'),
     import('../pods/streams.js'),
   ]);
   const over = new AbortController();

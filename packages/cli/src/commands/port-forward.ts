@@ -99,6 +99,6 @@ async function carry(
     namespace: pod.namespace,
     name: pod.name,
   });
-  const { openPortForward } = await import('@podwire/cri/streaming');
+  const { openPortForward } = await import('@podwire/cri-streaming');
   await openPortForward(url, remote, socket, { signal });
 }

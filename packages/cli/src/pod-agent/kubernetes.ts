@@ -24,9 +24,11 @@ export async function openKubernetes(
   log: Log,
   runtimeName: string,
 ): Promise<KubernetesSide> {
-  const kubernetes = await import('@podwire/podlet/kubernetes');
-  const access = await kubernetes.loadKubeconfig(settings.kubeconfig ?? '');
-  const client = kubernetes.createKubernetesClient(access);
+  const [{ createKubernetesClient, loadKubeconfig }, kubernetes] = await Promise.all([
+    import('@podwire/kubernetes-client'),
+    import('@podwire/podlet/kubernetes'),
+  ]);
+  const client = createKubernetesClient(await loadKubeconfig(settings.kubeconfig ?? ''));
   const node = settings.nodeName;
   const statuses = kubernetes.createStatusWriter({
     client,

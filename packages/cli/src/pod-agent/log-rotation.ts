@@ -1,7 +1,7 @@
 /** How long logs may be: words of `podwire podlet`, and of `podwire up`, which hands them on. */
 import { PodwireError } from '@podwire/errors';
 import type { RotationPolicy } from '@podwire/podlet';
-import { parseQuantity } from '@podwire/quantity';
+import { parseQuantity } from '@podwire/apimachinery';
 
 export interface LogRotationWords {
   readonly containerLogMaxSize?: string;

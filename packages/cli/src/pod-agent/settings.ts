@@ -2,9 +2,10 @@
 import fs from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import path from 'node:path';
+import { isLabel } from '@podwire/apimachinery';
 import { describeError, PodwireError } from '@podwire/errors';
 import type { RotationPolicy } from '@podwire/podlet';
-import { isLabel, isSysctlPattern } from '@podwire/podlet/manifest';
+import { isSysctlPattern } from '@podwire/pod-spec';
 import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
 import { type LogRotationWords, readLogRotation } from './log-rotation.js';
 

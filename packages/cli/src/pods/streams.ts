@@ -1,5 +1,5 @@
 /** This process's own streams as the ends of a container's. */
-import type { TerminalSize } from '@podwire/cri/streaming';
+import type { TerminalSize } from '@podwire/cri-streaming';
 
 /** Sizes of this terminal: now, and whenever it changes, until the signal. */
 export async function* terminalSizes(signal: AbortSignal): AsyncIterable<TerminalSize> {

@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplex, Writable } from 'node:stream';
 import { CriError } from '@podwire/cri';
 import { withDeadline } from '@podwire/platform';
-import type { Docker } from '../docker/index.js';
-import { createFrameReader, type Frame } from '../docker/index.js';
-import type { StreamCall } from '@podwire/cri/streaming';
+import { createFrameReader, type Docker, type Frame } from '../docker/index.js';
+import type { StreamCall } from '@podwire/cri-streaming';
 import { inspectRunning, type Own } from './lookup.js';
 
 export interface ExecOutcome {

@@ -1,6 +1,5 @@
 /** Having an image: looking whether it is there, and pulling it with the credentials that may fit. */
-import type { AuthConfig } from '@podwire/cri';
-import { CriError } from '@podwire/cri';
+import { type AuthConfig, CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import type { Clock, Log, Work } from '../rim.js';
 import {

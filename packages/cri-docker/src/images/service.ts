@@ -9,8 +9,13 @@ import {
   RemoveImageResponse,
 } from '@podwire/cri';
 import type { SandboxContext } from '../context.js';
-import type { DiskUsage, Docker, InspectedImage, ListedImage } from '../docker/index.js';
-import { isNotFound } from '../docker/index.js';
+import {
+  type DiskUsage,
+  type Docker,
+  type InspectedImage,
+  isNotFound,
+  type ListedImage,
+} from '../docker/index.js';
 import { orAborted } from '@podwire/platform';
 import { parseTraceparent } from '@podwire/tracing';
 import { never, signalOf } from '../signal.js';

@@ -1,5 +1,5 @@
 import { CriError } from '@podwire/cri';
-import type { StreamCall, TerminalSize } from '@podwire/cri/streaming';
+import type { StreamCall, TerminalSize } from '@podwire/cri-streaming';
 import type { Context } from '../context.js';
 import { connectControl, type ControlConnection } from '../native/control.js';
 import { type Frame, maxFrameBytes } from '../native/frames.js';

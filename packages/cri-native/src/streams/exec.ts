@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { CriError } from '@podwire/cri';
-import type { StreamCall, TerminalSize } from '@podwire/cri/streaming';
+import type { StreamCall, TerminalSize } from '@podwire/cri-streaming';
 import type { Context } from '../context.js';
 import { pidSharing, planCredentials } from '../container/plan.js';
 import { readAccounts } from '../container/user.js';

@@ -15,7 +15,6 @@ import {
   type ReadLogOptions,
   timestampNanoseconds,
 } from '@podwire/cri/logs';
-import { eventually } from '../streaming/eventually.js';
 
 let directory: string;
 let file: string;
@@ -196,7 +195,7 @@ describe('reading', () => {
   test('follows what is written, through a rotation, until the container is over', async () => {
     const over = new AbortController();
     const texts: string[] = [];
-    const until = async (text: string): Promise<void> => eventually(() => texts.at(-1)).toBe(text);
+    const until = async (text: string): Promise<void> => expect.poll(() => texts.at(-1)).toBe(text);
     const reading = (async () => {
       for await (const { content } of readContainerLog(file, { follow: true, finished: over.signal })) {
         texts.push(content.toString());

@@ -1,4 +1,4 @@
-import { parseQuantity } from '@podwire/quantity';
+import { parseQuantity } from '@podwire/apimachinery';
 import type { Bandwidth } from '@podwire/cni';
 
 /** "Ingress" is what comes to the pod. */

@@ -2,8 +2,7 @@
  * Why a pod that the node has taken must not begin: what it says of its own confinement, or of what it needs, would not be so. It
  * stays Pending with the reason, as with the kubelet's soft admission; a Failed pod would be made again and again by its controller.
  */
-import type { Pod } from '../pod/pod.js';
-import { findUnsupported } from '../pod/unsupported.js';
+import { findUnsupported, type Pod } from '@podwire/pod-spec';
 import { containerAnnotationProfiles, findBadAnnotation } from '../wishes/profile-annotations.js';
 import type { Refusal } from './judge-admission.js';
 import { isStatic } from './rank.js';

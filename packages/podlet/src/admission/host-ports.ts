@@ -1,6 +1,5 @@
 import { formatAddress, tryParseAddress } from '@podwire/addresses';
-import { isSidecar } from '../pod/check-container.js';
-import { type Pod, podName } from '../pod/pod.js';
+import { isSidecar, type Pod, podName } from '@podwire/pod-spec';
 
 export interface HostPort {
   readonly protocol: string;

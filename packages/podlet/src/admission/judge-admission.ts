@@ -2,7 +2,7 @@
  * Whether a node takes a pod: the kubelet's admission (pkg/kubelet/lifecycle, predicates of the scheduler), with its reasons and
  * its words, and in its order. Pure: the same pods give the same answer.
  */
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { findTaken, hostPortsOf } from './host-ports.js';
 import { type Affine, fitsNode } from './node-affinity.js';
 import { isStatic, rankOf } from './rank.js';

@@ -1,5 +1,5 @@
 /** `nodeSelector` and the required part of `nodeAffinity`: does the pod belong on a node with these labels? */
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,4 +1,4 @@
-import { localAnnotations, type Pod } from '../pod/pod.js';
+import { localAnnotations, type Pod } from '@podwire/pod-spec';
 
 /** Of the two classes that the system itself has (Kubernetes API, scheduling). */
 const leastSystemPriority = 2_000_000_000;

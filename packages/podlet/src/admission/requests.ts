@@ -1,6 +1,5 @@
-import { parseQuantity } from '@podwire/quantity';
-import { isSidecar } from '../pod/check-container.js';
-import type { Container, Pod } from '../pod/pod.js';
+import { parseQuantity } from '@podwire/apimachinery';
+import { type Container, isSidecar, type Pod } from '@podwire/pod-spec';
 
 /** In thousandths of a processor, and in bytes. */
 export interface Amounts {

@@ -1,6 +1,5 @@
 /** Which sysctls a pod may set: those that cannot harm other pods, and those that the node's owner allows. */
-import type { Pod } from '../pod/pod.js';
-import { dottedSysctl, sysctlOwner } from '../pod/sysctl-names.js';
+import { dottedSysctl, type Pod, sysctlOwner } from '@podwire/pod-spec';
 
 /** Kubernetes' list (pkg/kubelet/sysctl, safe_sysctls.go): namespaced, and isolated between pods. */
 const safe: readonly string[] = [

@@ -1,5 +1,5 @@
 /** What a whole pod may have, as the kubelet computes it: requests together, and a limit where every container has one. */
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { type ContainerLimits, containerLimits } from '../wishes/resources.js';
 
 export interface PodLimits {

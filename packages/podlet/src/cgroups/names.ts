@@ -1,5 +1,5 @@
 /** Names of pods' control groups, as the kubelet has them: `kubepods`, below it a group for each class but Guaranteed, then the pod. */
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { qualityOfService } from '../wishes/resources.js';
 
 /** Who makes control groups for the runtime: itself, or systemd, to which they are slices. */

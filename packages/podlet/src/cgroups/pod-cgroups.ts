@@ -6,7 +6,7 @@ import { hasCode } from '@podwire/linux';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PodPreparation } from '../parts.js';
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { podLimits, type PodLimits } from './limits.js';
 import { type CgroupPlace, podCgroupParts, possibleCgroups } from './names.js';
 

@@ -5,8 +5,7 @@
 import { describeError } from '@podwire/errors';
 import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
 import type { PodUpdate, SourceProblem } from '../contract.js';
-import { readApiPod } from '../pod/manifests.js';
-import type { Pod } from '../pod/pod.js';
+import { type Pod, readApiPod } from '@podwire/pod-spec';
 
 export interface PodCheckpoints {
   /**

@@ -1,5 +1,4 @@
-import type { ConfigMap } from '../pod/config-map.js';
-import type { Volume } from '../pod/pod.js';
+import type { ConfigMap, Volume } from '@podwire/pod-spec';
 
 /** As it stands in a manifest; `binaryData` is base64. */
 export type ConfigMapContent = Pick<ConfigMap, 'data' | 'binaryData'>;

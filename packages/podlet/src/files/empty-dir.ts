@@ -1,8 +1,8 @@
-import { parseQuantity } from '@podwire/quantity';
+import { parseQuantity } from '@podwire/apimachinery';
 import { hasCode } from '@podwire/linux';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Volume } from '../pod/pod.js';
+import type { Volume } from '@podwire/pod-spec';
 import { isMountPoint, type Mounts } from './mounts.js';
 import { setDirectoryRights } from './ownership.js';
 

@@ -1,7 +1,7 @@
 import { hasCode } from '@podwire/linux';
 import type { Stats } from 'node:fs';
 import fs from 'node:fs/promises';
-import type { Volume } from '../pod/pod.js';
+import type { Volume } from '@podwire/pod-spec';
 
 type Check = readonly [what: string, is: (stats: Stats) => boolean];
 

@@ -1,7 +1,7 @@
 import { hasCode } from '@podwire/linux';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { podDomain, podHostname } from '../wishes/hostname.js';
 
 const header = '# Written by Podwire when the pod starts; changes by hand are lost then.';

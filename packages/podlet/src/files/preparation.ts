@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PodletDirectories, PodletNode } from '../contract.js';
 import type { PodPreparation, PreparedMount, PreparedPod } from '../parts.js';
-import type { Container, Pod } from '../pod/pod.js';
+import type { Container, Pod } from '@podwire/pod-spec';
 import { podLogDirectory } from '../wishes/log-paths.js';
 import type { FindConfigMap } from './config-map.js';
 import { discardPod, listPods } from './discard.js';

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PodletDirectories } from '../contract.js';
 import type { PreparedMount } from '../parts.js';
-import { type Container, type Pod, podName, type Volume, type VolumeMount } from '../pod/pod.js';
+import { type Container, type Pod, podName, type Volume, type VolumeMount } from '@podwire/pod-spec';
 import { writeAtomicDirectory } from './atomic-directory.js';
 import { type FindConfigMap, projectConfigMap } from './config-map.js';
 import { prepareEmptyDir } from './empty-dir.js';

@@ -1,6 +1,6 @@
 import { type CriRuntime, isCriError } from '@podwire/cri';
 import type { Clock } from '../contract.js';
-import type { Container, Pod, ProbeAction } from '../pod/pod.js';
+import type { Container, Pod, ProbeAction } from '@podwire/pod-spec';
 import { withDeadline } from '../probes/deadline.js';
 import { httpGet } from '../probes/http-get.js';
 import { describeExit, execSlack } from '../probes/perform.js';

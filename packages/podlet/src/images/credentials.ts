@@ -3,7 +3,7 @@ import type { AuthConfig } from '@podwire/cri';
 import { hasCode } from '@podwire/linux';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { parseImageName } from './image-name.js';
 
 /** In the order in which they are to be tried; none is anonymous. */

@@ -8,7 +8,7 @@ import {
 import { describeError, PodwireError } from '@podwire/errors';
 import { createSemaphore } from '../loop/semaphore.js';
 import type { EnsureImage, ImageUser } from '../parts.js';
-import type { Container } from '../pod/pod.js';
+import type { Container } from '@podwire/pod-spec';
 import { anonymous, type FindCredentials } from './credentials.js';
 import { parseImageName, showImageName } from './image-name.js';
 import { createJoinedWork } from './joined-work.js';

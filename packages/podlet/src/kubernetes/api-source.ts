@@ -1,10 +1,8 @@
 /** Pods that the API server has bound to this node (source `api`). */
 import { describeError } from '@podwire/errors';
 import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
-import { readApiPod } from '../pod/manifests.js';
-import type { Pod } from '../pod/pod.js';
-import type { KubernetesClient } from './client.js';
-import { type ApiObject, reflect } from './reflector.js';
+import { type Pod, readApiPod } from '@podwire/pod-spec';
+import { type ApiObject, type KubernetesClient, runInformer } from '@podwire/kubernetes-client';
 
 export interface ApiSourceOptions {
   readonly client: KubernetesClient;
@@ -22,7 +20,7 @@ export function createApiSource({ client, node, clock, random }: ApiSourceOption
       let known: { pods: readonly Pod[]; problems: readonly SourceProblem[] } | undefined;
       let trouble: SourceProblem | undefined;
       const tell = (): void => emit(snapshotOf(known, trouble));
-      return reflect<ApiObject>(
+      return runInformer<ApiObject>(
         {
           client,
           path: '/api/v1/pods',

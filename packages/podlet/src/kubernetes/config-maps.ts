@@ -1,6 +1,6 @@
 /** ConfigMaps of the API server, asked for when a pod needs them: what is mounted is of the moment when the pod was prepared. */
 import type { FindConfigMap } from '../files/config-map.js';
-import { type KubernetesClient, KubernetesError } from './client.js';
+import { type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
 
 interface ApiConfigMap {
   readonly data?: Readonly<Record<string, string>>;

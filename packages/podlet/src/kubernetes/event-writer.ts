@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { PodEvent } from '../contract.js';
 import { formatTime } from '../lifecycle/container-status.js';
-import type { Pod } from '../pod/pod.js';
-import { type KubernetesClient, KubernetesError } from './client.js';
+import type { Pod } from '@podwire/pod-spec';
+import { type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
 
 export interface EventWriter {
   event(pod: Pod, event: PodEvent): void;

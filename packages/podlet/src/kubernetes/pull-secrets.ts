@@ -1,6 +1,6 @@
 /** Pull secrets of the API server, asked for at each pull. */
 import type { FindPullSecret } from '../images/credentials.js';
-import { type KubernetesClient, KubernetesError } from './client.js';
+import { type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
 
 interface ApiSecret {
   /** Base64. */

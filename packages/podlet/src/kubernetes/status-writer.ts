@@ -9,8 +9,8 @@ import {
   type PodCondition,
   podName,
   type PodStatus,
-} from '../pod/pod.js';
-import { type KubernetesClient, KubernetesError } from './client.js';
+} from '@podwire/pod-spec';
+import { type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
 
 export interface StatusWriter {
   /** Only the latest status of a pod counts; it is written in the background and tried again until it is there. */

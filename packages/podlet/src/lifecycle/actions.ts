@@ -1,4 +1,4 @@
-import type { Container, Pod } from '../pod/pod.js';
+import type { Container, Pod } from '@podwire/pod-spec';
 import {
   type ContainerFacts,
   kill,

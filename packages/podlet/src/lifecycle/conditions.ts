@@ -1,4 +1,4 @@
-import type { ContainerStatus, Pod, PodCondition, PodPhase } from '../pod/pod.js';
+import type { ContainerStatus, Pod, PodCondition, PodPhase } from '@podwire/pod-spec';
 import { roleOf } from './container-plan.js';
 import { formatTime, type Waiting } from './container-status.js';
 import type { ObservedPod } from './observed.js';

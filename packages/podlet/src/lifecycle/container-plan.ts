@@ -1,5 +1,5 @@
 import type { ProbeKind } from '../parts.js';
-import type { Container, Probe, RestartPolicy } from '../pod/pod.js';
+import type { Container, Probe, RestartPolicy } from '@podwire/pod-spec';
 import type { ObservedContainer } from './observed.js';
 import { hashContainer } from './spec-hash.js';
 

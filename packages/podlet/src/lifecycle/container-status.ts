@@ -1,4 +1,4 @@
-import type { Container, ContainerState, ContainerStatus, Pod, PodStatus } from '../pod/pod.js';
+import type { Container, ContainerState, ContainerStatus, Pod, PodStatus } from '@podwire/pod-spec';
 import { type ContainerFacts, type ContainerRole, hasStarted, restarts, roleOf } from './container-plan.js';
 import { isInitialised } from './init-plan.js';
 import {

@@ -1,4 +1,4 @@
-import type { Pod, PodStatus } from '../pod/pod.js';
+import type { Pod, PodStatus } from '@podwire/pod-spec';
 import type { Waiting } from './container-status.js';
 
 /**

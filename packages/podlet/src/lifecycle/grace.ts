@@ -1,4 +1,4 @@
-import type { PodMetadata, PodSpec } from '../pod/pod.js';
+import type { PodMetadata, PodSpec } from '@podwire/pod-spec';
 
 /** A container gets at least this long to end, however long its preStop hook took (specification §1.6). */
 export const leastGraceSeconds = 2;

@@ -1,4 +1,4 @@
-import type { ContainerState, ContainerStatus } from '../pod/pod.js';
+import type { ContainerState, ContainerStatus } from '@podwire/pod-spec';
 
 /** bytes of all that a pod's containers said at their end, shared equally, as the kubelet's status manager does */
 const longestOfPod = 12 * 1024;

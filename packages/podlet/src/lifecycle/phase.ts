@@ -1,4 +1,4 @@
-import type { ContainerStatus, Pod, PodPhase } from '../pod/pod.js';
+import type { ContainerStatus, Pod, PodPhase } from '@podwire/pod-spec';
 import { roleOf } from './container-plan.js';
 
 export function isTerminal(phase: PodPhase): boolean {

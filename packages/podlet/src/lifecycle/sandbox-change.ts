@@ -1,4 +1,4 @@
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import type { ObservedPod } from './observed.js';
 
 export interface SandboxChange {

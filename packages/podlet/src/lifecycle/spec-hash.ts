@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Container } from '../pod/pod.js';
+import type { Container } from '@podwire/pod-spec';
 
 const hashes = new WeakMap<Container, string>();
 

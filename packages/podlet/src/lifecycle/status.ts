@@ -1,4 +1,4 @@
-import type { ContainerStatus, Pod, PodPhase, PodStatus } from '../pod/pod.js';
+import type { ContainerStatus, Pod, PodPhase, PodStatus } from '@podwire/pod-spec';
 import { computeConditions } from './conditions.js';
 import {
   containerStatuses,

@@ -1,6 +1,6 @@
 import { isCriError } from '@podwire/cri';
 import { describeError, PodwireError } from '@podwire/errors';
-import { podName } from '../pod/pod.js';
+import { podName } from '@podwire/pod-spec';
 import { podDns } from '../wishes/dns.js';
 import { markSandbox } from './marks.js';
 import { callRuntime, type Step } from './step.js';

@@ -11,7 +11,7 @@ import type {
   PodPreparation,
   Prober,
 } from '../parts.js';
-import type { Pod, PodStatus } from '../pod/pod.js';
+import type { Pod, PodStatus } from '@podwire/pod-spec';
 import type { RuntimeHealth } from './runtime-health.js';
 import type { RuntimeView } from './runtime-view.js';
 import type { Semaphore } from './semaphore.js';

@@ -1,6 +1,6 @@
 import type { PodSandboxConfig } from '@podwire/cri';
 import { describeError, PodwireError } from '@podwire/errors';
-import type { Container } from '../pod/pod.js';
+import type { Container } from '@podwire/pod-spec';
 import { callRuntime, type Step } from './step.js';
 
 export type ImageResult =

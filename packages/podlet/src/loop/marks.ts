@@ -2,7 +2,7 @@
 import type { ContainerConfig, PodSandboxConfig } from '@podwire/cri';
 import type { SourceName } from '../contract.js';
 import type { ContainerRole } from '../lifecycle/container-plan.js';
-import { type ContainerPort, localAnnotations, type Pod, type ProbeAction } from '../pod/pod.js';
+import { type ContainerPort, localAnnotations, type Pod, type ProbeAction } from '@podwire/pod-spec';
 import { readContainerIdentity, readPodIdentity } from '../wishes/identity.js';
 
 /** Whose it is: several podlets, or a kubelet, may share one runtime. */

@@ -1,4 +1,4 @@
-import { type Pod, podName } from '../pod/pod.js';
+import { type Pod, podName } from '@podwire/pod-spec';
 
 /** Which pod has a name now: of two with the same name, the second begins when the first is gone. */
 export interface NameClaims {

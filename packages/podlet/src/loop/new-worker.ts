@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createBackOff } from '../lifecycle/back-off.js';
-import { localAnnotations, type Pod, podName, type PodSpec } from '../pod/pod.js';
+import { localAnnotations, type Pod, podName, type PodSpec } from '@podwire/pod-spec';
 import type { StepDependencies } from './dependencies.js';
 import { type PodMarks, readSource } from './marks.js';
 import { createPodEvents } from './pod-events.js';

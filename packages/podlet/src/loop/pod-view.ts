@@ -1,5 +1,5 @@
 import type { PodView } from '../contract.js';
-import { type ContainerStatus, localAnnotations } from '../pod/pod.js';
+import { type ContainerStatus, localAnnotations } from '@podwire/pod-spec';
 import type { RuntimeView } from './runtime-view.js';
 import type { WorkerState } from './worker-state.js';
 

@@ -1,7 +1,7 @@
 import type { StatusSink, StepDependencies } from './dependencies.js';
 import type { NameClaims } from './name-claims.js';
 import type { WorkerState } from './worker-state.js';
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 
 export interface WorkerPoolOptions {
   readonly dependencies: StepDependencies;

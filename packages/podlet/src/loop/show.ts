@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PodStage } from '../contract.js';
 import { computeStatus } from '../lifecycle/status.js';
-import type { PodStatus } from '../pod/pod.js';
+import type { PodStatus } from '@podwire/pod-spec';
 import type { StepDependencies } from './dependencies.js';
 import type { WorkerState } from './worker-state.js';
 

@@ -5,7 +5,7 @@ import type { Waiting } from '../lifecycle/container-status.js';
 import { newestInstance } from '../lifecycle/observed.js';
 import { readImageUser } from '../images/ensure-image.js';
 import type { ImageUser, PreparedPod } from '../parts.js';
-import { type Container, podName } from '../pod/pod.js';
+import { type Container, podName } from '@podwire/pod-spec';
 import { haveImage } from './have-image.js';
 import { logOwner } from './log-owners.js';
 import { markContainer } from './marks.js';

@@ -2,7 +2,7 @@ import { isCriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import { graceOf, leastGraceSeconds, mostGraceSeconds, remainingGrace } from '../lifecycle/grace.js';
 import type { ObservedContainer } from '../lifecycle/observed.js';
-import type { ProbeAction } from '../pod/pod.js';
+import type { ProbeAction } from '@podwire/pod-spec';
 import type { HookTarget } from '../hooks/index.js';
 import { callRuntime, type Step } from './step.js';
 

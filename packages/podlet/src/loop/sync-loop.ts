@@ -8,7 +8,7 @@ import type {
   SourceProblem,
 } from '../contract.js';
 import { describeError } from '@podwire/errors';
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { pauseFor, repeat } from './cadence.js';
 import type { PodletLog, StepDependencies } from './dependencies.js';
 import { isRunning, logOwners } from './log-owners.js';

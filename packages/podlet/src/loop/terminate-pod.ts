@@ -1,6 +1,6 @@
 import { PodwireError } from '@podwire/errors';
 import { isAlive } from '../lifecycle/observed.js';
-import { podName } from '../pod/pod.js';
+import { podName } from '@podwire/pod-spec';
 import { readLastWords } from './last-words.js';
 import { type Step, telling } from './step.js';
 import { collectGarbage, stopPod } from './stop-pod.js';

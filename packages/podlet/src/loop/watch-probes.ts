@@ -1,7 +1,7 @@
 import { hasStarted } from '../lifecycle/container-plan.js';
 import { newestInstance, type ObservedContainer } from '../lifecycle/observed.js';
 import type { ProbeKind } from '../parts.js';
-import type { Container, Probe } from '../pod/pod.js';
+import type { Container, Probe } from '@podwire/pod-spec';
 import type { Step } from './step.js';
 
 /** Begins the probes of what runs, and ends those of what does not run any more. */

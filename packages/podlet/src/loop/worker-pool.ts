@@ -1,7 +1,7 @@
 import { PodwireError } from '@podwire/errors';
 import type { PodEventType } from '../contract.js';
 import { collectable } from '../lifecycle/garbage.js';
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import type { PodMarks } from './marks.js';
 import { createNameClaims } from './name-claims.js';
 import { type ArrivalTimes, createWorkerState, orphanPod } from './new-worker.js';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describeError } from '@podwire/errors';
-import { podName } from '../pod/pod.js';
+import { podName } from '@podwire/pod-spec';
 import { admit } from './admit.js';
 import type { Entry, Pool } from './pool-state.js';
 import { show, tell } from './publish.js';

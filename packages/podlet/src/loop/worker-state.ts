@@ -2,7 +2,7 @@ import type { Refusal } from '../admission/index.js';
 import type { PodStage, SourceName } from '../contract.js';
 import type { BackOff } from '../lifecycle/back-off.js';
 import type { Waiting } from '../lifecycle/container-status.js';
-import type { Pod, PodStatus } from '../pod/pod.js';
+import type { Pod, PodStatus } from '@podwire/pod-spec';
 import type { PodEvents } from './pod-events.js';
 import type { PodTrace } from './pod-trace.js';
 

@@ -12,8 +12,7 @@ import type {
   SourceProblem,
   UpdateKind,
 } from '../contract.js';
-import type { ConfigMap } from '../pod/config-map.js';
-import { localAnnotations, type Pod, podName } from '../pod/pod.js';
+import { type ConfigMap, localAnnotations, type Pod, podName } from '@podwire/pod-spec';
 
 interface SourceState {
   readonly pods: ReadonlyMap<string, Pod>;

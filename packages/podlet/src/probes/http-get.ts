@@ -1,5 +1,5 @@
 import net, { type Socket } from 'node:net';
-import type { ProbeAction } from '../pod/pod.js';
+import type { ProbeAction } from '@podwire/pod-spec';
 import { readBody, readHead } from './http-answer.js';
 import { readBytes } from './socket-bytes.js';
 

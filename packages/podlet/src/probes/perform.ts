@@ -1,6 +1,6 @@
 import { type CriRuntime, type ExecSyncResponse, isCriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { Container, ProbeAction } from '../pod/pod.js';
+import type { Container, ProbeAction } from '@podwire/pod-spec';
 import { resolvePort } from '../wishes/ports.js';
 import { checkHealth } from './grpc-health.js';
 import { httpGet } from './http-get.js';

@@ -1,6 +1,6 @@
 /** How outcomes become a verdict: pure, one step after the other (Kubernetes API, Probe). */
 import type { ProbeKind } from '../parts.js';
-import type { Probe } from '../pod/pod.js';
+import type { Probe } from '@podwire/pod-spec';
 import type { ProbeOutcome } from './outcome.js';
 
 export interface ProbeState {

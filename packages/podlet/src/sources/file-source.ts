@@ -19,8 +19,7 @@ import {
   type ReadFiles,
   stampGrain,
 } from './file-state.js';
-import type { LocalPlace } from '../pod/local-defaults.js';
-import { readManifests } from '../pod/manifests.js';
+import { type LocalPlace, readManifests } from '@podwire/pod-spec';
 import type { LastGood } from './last-good.js';
 import { isSameSnapshot, uniteContents } from './unite-contents.js';
 import { createDirectoryWatcher, type DirectoryWatcher, type WatchFiles } from './watcher.js';

@@ -5,9 +5,7 @@
 import type nodeFs from 'node:fs';
 import { describeError } from '@podwire/errors';
 import type { Clock, SourceProblem } from '../contract.js';
-import { mostBytes } from '../pod/documents.js';
-import type { LocalPlace } from '../pod/local-defaults.js';
-import { type ManifestContent, readManifests } from '../pod/manifests.js';
+import { type LocalPlace, type ManifestContent, mostBytes, readManifests } from '@podwire/pod-spec';
 
 export type ReadFiles = Pick<typeof nodeFs, 'readFileSync' | 'statSync'>;
 

@@ -1,7 +1,7 @@
 /** Pods of a URL, asked for again and again. */
 import type { Dispatcher } from 'undici';
 import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
-import { type ManifestContent, readManifests } from '../pod/manifests.js';
+import { type ManifestContent, readManifests } from '@podwire/pod-spec';
 import { fetchManifest, type ManifestAnswer, splitUrl } from './fetch-manifest.js';
 import { isSameSnapshot } from './unite-contents.js';
 

@@ -1,8 +1,7 @@
 /** Several files as one set of pods. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Snapshot, SourceProblem } from '../contract.js';
-import type { ConfigMap } from '../pod/config-map.js';
-import { type Pod, podName } from '../pod/pod.js';
+import { type ConfigMap, type Pod, podName } from '@podwire/pod-spec';
 import { type FileState, problemOf } from './file-state.js';
 
 /**

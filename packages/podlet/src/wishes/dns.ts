@@ -1,4 +1,4 @@
-import type { DnsConfig, Pod } from '../pod/pod.js';
+import type { DnsConfig, Pod } from '@podwire/pod-spec';
 import { type DnsSettings, parseResolvConf } from './resolv-conf.js';
 
 export interface PodDns extends DnsSettings {

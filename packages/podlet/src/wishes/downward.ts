@@ -1,4 +1,4 @@
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 
 export interface DownwardFacts {
   readonly pod: Pod;

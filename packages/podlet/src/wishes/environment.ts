@@ -1,5 +1,5 @@
 import { PodwireError } from '@podwire/errors';
-import { type Container, type EnvironmentVariable, podName } from '../pod/pod.js';
+import { type Container, type EnvironmentVariable, podName } from '@podwire/pod-spec';
 import { type DownwardFacts, readField } from './downward.js';
 import { expandVariables } from './expand.js';
 

@@ -1,4 +1,4 @@
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 
 /** Linux allows 64; DNS labels 63, and a pod's name may be longer. */
 const longestHostname = 63;

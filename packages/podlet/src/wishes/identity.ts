@@ -2,7 +2,7 @@
  * Labels and annotations by which a pod agent that was started again knows whose containers these are. Keys are the kubelet's,
  * so that other tools (crictl, log collectors) see a pod as they are used to.
  */
-import type { Container, ContainerPort, Pod, ProbeAction } from '../pod/pod.js';
+import type { Container, ContainerPort, Pod, ProbeAction } from '@podwire/pod-spec';
 import { hashContainer } from '../lifecycle/spec-hash.js';
 
 export const podLabels = {

@@ -1,4 +1,4 @@
-import type { Pod } from '../pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import type { PodletDirectories } from '../contract.js';
 
 /** `<logs>/<namespace>_<name>_<uid>`, as log collectors expect it. Underscores are in none of the three. */

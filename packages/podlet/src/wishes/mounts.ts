@@ -2,7 +2,7 @@
 import { type Mount, MountPropagation } from '@podwire/cri';
 import { PodwireError } from '@podwire/errors';
 import type { PreparedMount } from '../parts.js';
-import type { Container } from '../pod/pod.js';
+import type { Container } from '@podwire/pod-spec';
 
 export interface MountFacts {
   readonly container: Container;

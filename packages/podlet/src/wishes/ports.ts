@@ -1,4 +1,4 @@
-import type { Container, ContainerPort, Pod } from '../pod/pod.js';
+import type { Container, ContainerPort, Pod } from '@podwire/pod-spec';
 
 /** One after the other runs, or beside the others: an init container that is a sidecar has ports, too. */
 function containersWithPorts({ spec }: Pod): readonly Container[] {

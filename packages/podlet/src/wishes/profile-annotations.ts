@@ -2,7 +2,7 @@
  * Profiles in annotations, the fields' predecessors: seccomp before Kubernetes 1.19, AppArmor before 1.30. A manifest of then means
  * them, so they count where the field says nothing.
  */
-import type { Pod, SeccompProfile } from '../pod/pod.js';
+import type { Pod, SeccompProfile } from '@podwire/pod-spec';
 
 const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
 const seccompPrefix = 'container.seccomp.security.alpha.kubernetes.io/';

@@ -1,6 +1,6 @@
-import { parseQuantity } from '@podwire/quantity';
+import { parseQuantity } from '@podwire/apimachinery';
 import { isNodeCritical } from '../admission/index.js';
-import type { Container, Pod } from '../pod/pod.js';
+import type { Container, Pod } from '@podwire/pod-spec';
 
 /** What a container's processes may have of the machine, in the kernel's units (cgroups v1, Documentation/scheduler). */
 export interface ContainerLimits {

@@ -1,8 +1,7 @@
 import { type PodSandboxConfig, Protocol } from '@podwire/cri';
 import { formatCgroup, podCgroupParts } from '../cgroups/names.js';
 import type { BuildSandboxConfig } from '../parts.js';
-import type { Pod, PortProtocol } from '../pod/pod.js';
-import { dottedSysctl } from '../pod/sysctl-names.js';
+import { dottedSysctl, type Pod, type PortProtocol } from '@podwire/pod-spec';
 import { type DnsNode, podDns } from './dns.js';
 import { sandboxHostname } from './hostname.js';
 import { sandboxLabels } from './identity.js';

@@ -1,7 +1,7 @@
 /** Profiles that the kernel confines processes with: seccomp, AppArmor, SELinux. */
 import { type SecurityProfile, SecurityProfile_ProfileType, type SELinuxOption } from '@podwire/cri';
 import type { PodletDirectories } from '../contract.js';
-import type { SeccompProfile } from '../pod/pod.js';
+import type { SeccompProfile } from '@podwire/pod-spec';
 
 /** What says how to confine: a container's security context, or its pod's. */
 export interface Confined {

@@ -8,7 +8,7 @@ import {
 } from '@podwire/cri';
 import type { PodletDirectories } from '../contract.js';
 import type { ImageUser } from '../parts.js';
-import { type Container, type Pod, podName } from '../pod/pod.js';
+import { type Container, type Pod, podName } from '@podwire/pod-spec';
 import { containerAnnotationProfiles, podAnnotationProfiles } from './profile-annotations.js';
 import { wishProfiles } from './security-profiles.js';
 

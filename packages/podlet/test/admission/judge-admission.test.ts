@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type AdmissionNode, judgeAdmission, rankOf } from '../../src/admission/index.js';
-import type { ContainerPort, Pod, PodSpec } from '../../src/pod/pod.js';
+import type { ContainerPort, Pod, PodSpec } from '@podwire/pod-spec';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
 
 const node: AdmissionNode = {

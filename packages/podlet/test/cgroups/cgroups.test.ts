@@ -7,7 +7,7 @@ import { podLimits } from '../../src/cgroups/limits.js';
 import { formatCgroup, podCgroupParts } from '../../src/cgroups/names.js';
 import { withPodCgroups } from '../../src/cgroups/pod-cgroups.js';
 import type { PodPreparation } from '../../src/parts.js';
-import type { Container } from '../../src/pod/pod.js';
+import type { Container } from '@podwire/pod-spec';
 import { temporaryDirectories } from '../files/temporary.js';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
 

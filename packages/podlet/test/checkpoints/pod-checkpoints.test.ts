@@ -7,7 +7,7 @@ import { withCheckpoints } from '../../src/checkpoints/checkpointed-merger.js';
 import { createPodCheckpoints, isCheckpointed } from '../../src/checkpoints/pod-checkpoints.js';
 import type { SourceName, SourceProblem } from '../../src/contract.js';
 import { createMerger } from '../../src/merge/merger.js';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { makePod } from '../merge/make-pod.js';
 
 const key = 'node.kubernetes.io/bootstrap-checkpoint';

@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { FindConfigMap } from '../../src/files/config-map.js';
 import { createPodPreparation } from '../../src/files/preparation.js';
 import { readMountPoints } from '../../src/files/mounts.js';
-import { readApiPod } from '../../src/pod/manifests.js';
-import type { Pod, VolumeMount } from '../../src/pod/pod.js';
+import { type Pod, readApiPod, type VolumeMount } from '@podwire/pod-spec';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
 import { recordMounts, temporaryDirectories } from './temporary.js';
 

@@ -1,7 +1,7 @@
 import { CriError, ExecSyncResponse } from '@podwire/cri';
 import { describe, expect, test } from 'vitest';
 import { createRunHook } from '../../src/hooks/index.js';
-import type { ContainerPort, ProbeAction } from '../../src/pod/pod.js';
+import type { ContainerPort, ProbeAction } from '@podwire/pod-spec';
 import { closedPort, loopbackServers } from '../probes/servers.js';
 import { createTestClock } from '@podwire/platform/testing';
 import { makePod } from '../wishes/make-pod.js';

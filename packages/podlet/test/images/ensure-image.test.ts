@@ -7,7 +7,7 @@ import {
 } from '@podwire/cri';
 import { describe, expect, test } from 'vitest';
 import { createEnsureImage, type EnsureImageOptions, readImageUser } from '../../src/images/ensure-image.js';
-import type { PullPolicy } from '../../src/pod/pod.js';
+import type { PullPolicy } from '@podwire/pod-spec';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
 
 const live = new AbortController().signal;

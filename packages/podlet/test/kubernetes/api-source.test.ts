@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Snapshot } from '../../src/contract.js';
 import { createApiSource } from '../../src/kubernetes/api-source.js';
-import { createKubernetesClient } from '../../src/kubernetes/client.js';
-import { FakeApiServer } from './fake-api-server.js';
+import { createKubernetesClient } from '@podwire/kubernetes-client';
+import { FakeApiServer } from '@podwire/kubernetes-client/testing';
 
 const clock = {
   now: () => 0,
@@ -13,6 +13,7 @@ const clock = {
 };
 
 async function follow(server: FakeApiServer, { pauses = [] as number[], watchSilence = 60_000 } = {}) {
+  onTestFinished(() => server.close());
   const client = createKubernetesClient(
     { server: await server.start(), verify: true, token: () => Promise.resolve('secret') },
     { watchSilence },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type KubernetesClient, KubernetesError } from '../../src/kubernetes/client.js';
+import { type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
 import { createConfigMapFinder } from '../../src/kubernetes/config-maps.js';
 
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type KubernetesClient, KubernetesError } from '../../src/kubernetes/client.js';
+import { type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
 import { createPullSecretFinder } from '../../src/kubernetes/pull-secrets.js';
 import { makePod } from '../wishes/make-pod.js';
 

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createKubernetesClient } from '../../src/kubernetes/client.js';
+import { createKubernetesClient } from '@podwire/kubernetes-client';
 import { createEventWriter } from '../../src/kubernetes/event-writer.js';
 import { createStatusWriter } from '../../src/kubernetes/status-writer.js';
-import { readApiPod } from '../../src/pod/manifests.js';
-import type { ContainerStatus, Pod, PodStatus } from '../../src/pod/pod.js';
-import { FakeApiServer } from './fake-api-server.js';
+import { type ContainerStatus, type Pod, type PodStatus, readApiPod } from '@podwire/pod-spec';
+import { FakeApiServer } from '@podwire/kubernetes-client/testing';
 
 const clock = {
   now: () => 0,
@@ -15,6 +14,7 @@ const clock = {
 
 async function open(more: { clock?: typeof clock; width?: number } = {}) {
   const server = new FakeApiServer();
+  onTestFinished(() => server.close());
   const client = createKubernetesClient({ server: await server.start(), verify: true });
   const troubles: string[] = [];
   const writer = createStatusWriter({

@@ -3,7 +3,7 @@ import { computeActions, type PodActions } from '../../src/lifecycle/actions.js'
 import type { ObservedPod } from '../../src/lifecycle/observed.js';
 import { hashContainer } from '../../src/lifecycle/spec-hash.js';
 import type { ProbeKind } from '../../src/parts.js';
-import type { Pod, PodSpec, Probe } from '../../src/pod/pod.js';
+import type { Pod, PodSpec, Probe } from '@podwire/pod-spec';
 import { aContainer, aPod } from '../loop/pods.js';
 import { exited, instance, observed, sandbox } from './observe.js';
 

@@ -7,7 +7,7 @@ import { graceOf, remainingGrace } from '../../src/lifecycle/grace.js';
 import { isAlive, type ObservedContainer, type ObservedPod } from '../../src/lifecycle/observed.js';
 import { isTerminal } from '../../src/lifecycle/phase.js';
 import { computeStatus, type PodFacts } from '../../src/lifecycle/status.js';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { aContainer, aPod } from '../loop/pods.js';
 import { instance, observed, sandbox } from './observe.js';
 

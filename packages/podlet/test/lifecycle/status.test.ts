@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ObservedPod } from '../../src/lifecycle/observed.js';
 import { computeStatus, type PodFacts } from '../../src/lifecycle/status.js';
-import type { Pod, PodSpec, PodStatus, Probe } from '../../src/pod/pod.js';
+import type { Pod, PodSpec, PodStatus, Probe } from '@podwire/pod-spec';
 import { aContainer, aPod } from '../loop/pods.js';
 import { exited, instance, observed, sandbox } from './observe.js';
 

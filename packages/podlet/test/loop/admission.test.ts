@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PodletNode } from '../../src/contract.js';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import type { Podlet } from '../../src/podlet.js';
 import { changing, recordCalls } from './calls.js';
 import { createBench } from './fixture.js';

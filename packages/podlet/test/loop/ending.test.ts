@@ -1,6 +1,6 @@
 import { CriError } from '@podwire/cri';
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodStatus } from '../../src/pod/pod.js';
+import type { Pod, PodStatus } from '@podwire/pod-spec';
 import { changing, recordCalls } from './calls.js';
 import { createBench } from './fixture.js';
 import { aContainer, aPod } from './pods.js';

@@ -5,7 +5,7 @@ import type { PodletLog, StatusSink } from '../../src/loop/dependencies.js';
 import type { LoopSettings } from '../../src/loop/settings.js';
 import { createMerger } from '../../src/merge/merger.js';
 import type { EnsureImage, PodPreparation, ProbeKind, Prober, ProbeTarget } from '../../src/parts.js';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { type Podlet, type PodletDependencies, startPodlet } from '../../src/podlet.js';
 import { buildContainerConfig, buildSandboxConfig } from '../../src/wishes/index.js';
 import { createTestClock, type TestClock } from '@podwire/platform/testing';

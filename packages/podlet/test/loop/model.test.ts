@@ -3,7 +3,7 @@ import { type ContainerConfig, ContainerState } from '@podwire/cri';
 import type { FakeProgram } from '@podwire/cri/fake';
 import { describe, expect, it } from 'vitest';
 import { createMerger } from '../../src/merge/merger.js';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import type { Podlet } from '../../src/podlet.js';
 import { type Bench, createBench } from './fixture.js';
 import { createFaulty, type Faulty, type How } from './faulty.js';

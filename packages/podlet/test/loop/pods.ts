@@ -1,4 +1,4 @@
-import type { Container, Pod, PodSpec } from '../../src/pod/pod.js';
+import type { Container, Pod, PodSpec } from '@podwire/pod-spec';
 
 export function aContainer(name: string, more: Partial<Container> = {}): Container {
   return {

@@ -1,6 +1,6 @@
 import { CriError } from '@podwire/cri';
 import { describe, expect, it } from 'vitest';
-import type { Probe } from '../../src/pod/pod.js';
+import type { Probe } from '@podwire/pod-spec';
 import { recordCalls } from './calls.js';
 import { createBench } from './fixture.js';
 import { aContainer, aPod } from './pods.js';

@@ -1,6 +1,4 @@
-import type { Pod } from '../../src/pod/pod.js';
-import { pendingStatus } from '../../src/pod/pod-shape.js';
-import { readApiPod } from '../../src/pod/manifests.js';
+import { pendingStatus, type Pod, readApiPod } from '@podwire/pod-spec';
 
 export interface PodSketch {
   readonly uid: string;

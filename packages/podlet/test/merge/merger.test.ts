@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Merger, PodUpdate, Snapshot, SourceName } from '../../src/contract.js';
 import { createMerger } from '../../src/merge/merger.js';
-import { type Pod, podName } from '../../src/pod/pod.js';
+import { type Pod, podName } from '@podwire/pod-spec';
 import { makePod, type PodSketch } from './make-pod.js';
 
 const at = Date.UTC(2026, 10, 20);

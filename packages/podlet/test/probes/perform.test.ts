@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { ExecSyncResponse } from '@podwire/cri';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { ContainerPort, ProbeAction } from '../../src/pod/pod.js';
+import type { ContainerPort, ProbeAction } from '@podwire/pod-spec';
 import { performProbe } from '../../src/probes/perform.js';
 import { temporaryDirectories } from '../files/temporary.js';
 import { closedPort, loopbackServers } from './servers.js';

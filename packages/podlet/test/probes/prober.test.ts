@@ -1,7 +1,7 @@
 import { CriError, ExecSyncResponse } from '@podwire/cri';
 import { describe, expect, test } from 'vitest';
 import type { ProbeKind, ProbeTarget } from '../../src/parts.js';
-import type { Probe } from '../../src/pod/pod.js';
+import type { Probe } from '@podwire/pod-spec';
 import { createProber, type ProberLimits } from '../../src/probes/index.js';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
 import { createTestClock } from '@podwire/platform/testing';

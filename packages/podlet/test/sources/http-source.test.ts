@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/contract.js';
 import { createHttpSource, type HttpSourceOptions } from '../../src/sources/http-source.js';
-import { formatProblem } from '../../src/pod/problem.js';
+import { formatProblem } from '@podwire/pod-spec';
 import { type Listener, listen, manifest, namesOf, uidsOf } from './support.js';
 
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void;

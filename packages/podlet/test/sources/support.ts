@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, PodSource, Snapshot } from '../../src/contract.js';
-import { formatProblem } from '../../src/pod/problem.js';
+import { formatProblem } from '@podwire/pod-spec';
 
 export const realClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),

@@ -9,7 +9,7 @@ import { startContainerd } from '@podwire/testkit/containerd';
 import { type CgroupPlace, findCgroupDriver, withPodCgroups } from '../../src/cgroups/index.js';
 import { createPodPreparation } from '../../src/files/index.js';
 import { readNode } from '../../src/node/index.js';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { buildSandboxConfig } from '../../src/wishes/index.js';
 import { makeContainer, makePod } from '../wishes/make-pod.js';
 

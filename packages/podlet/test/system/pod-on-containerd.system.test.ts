@@ -11,7 +11,7 @@ import { createRunHook } from '../../src/hooks/index.js';
 import { createEnsureImage, readImageUser } from '../../src/images/index.js';
 import { readNode } from '../../src/node/index.js';
 import type { ContainerWish } from '../../src/parts.js';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { performProbe } from '../../src/probes/perform.js';
 import { buildContainerConfig, buildSandboxConfig, readContainerIdentity } from '../../src/wishes/index.js';
 import { makeContainer, makePod } from '../wishes/make-pod.js';

@@ -1,7 +1,7 @@
 import { MountPropagation, SecurityProfile_ProfileType } from '@podwire/cri';
 import { describe, expect, test } from 'vitest';
 import type { ContainerWish, ImageUser } from '../../src/parts.js';
-import type { Container, PodSecurityContext } from '../../src/pod/pod.js';
+import type { Container, PodSecurityContext } from '@podwire/pod-spec';
 import { buildContainerConfig } from '../../src/wishes/container-config.js';
 import { readContainerIdentity } from '../../src/wishes/identity.js';
 import { makeContainer, makePod } from './make-pod.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PodSpec } from '../../src/pod/pod.js';
+import type { PodSpec } from '@podwire/pod-spec';
 import { dnsLimits, podDns } from '../../src/wishes/dns.js';
 import { parseResolvConf } from '../../src/wishes/resolv-conf.js';
 import { makePod } from './make-pod.js';

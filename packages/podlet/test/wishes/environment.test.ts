@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readApiPod } from '../../src/pod/manifests.js';
-import type { Container } from '../../src/pod/pod.js';
+import { type Container, readApiPod } from '@podwire/pod-spec';
 import { buildEnvironment } from '../../src/wishes/environment.js';
 import { makeContainer, makePod } from './make-pod.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashContainer } from '../../src/lifecycle/spec-hash.js';
-import type { Container } from '../../src/pod/pod.js';
+import type { Container } from '@podwire/pod-spec';
 import { makeContainer } from './make-pod.js';
 
 /** The same content with its keys the other way round, at every depth. */

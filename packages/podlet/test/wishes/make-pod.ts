@@ -1,4 +1,4 @@
-import type { Container, Pod, PodMetadata, PodSpec } from '../../src/pod/pod.js';
+import type { Container, Pod, PodMetadata, PodSpec } from '@podwire/pod-spec';
 
 export function makeContainer(changes: Partial<Container> = {}): Container {
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ContainerPort } from '../../src/pod/pod.js';
+import type { ContainerPort } from '@podwire/pod-spec';
 import { collectPorts, resolvePort } from '../../src/wishes/ports.js';
 import { makeContainer, makePod } from './make-pod.js';
 

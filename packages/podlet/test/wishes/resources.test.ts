@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Container } from '../../src/pod/pod.js';
+import type { Container } from '@podwire/pod-spec';
 import { containerLimits, type LimitOptions, qualityOfService } from '../../src/wishes/resources.js';
 import { makeContainer, makePod } from './make-pod.js';
 

@@ -1,7 +1,7 @@
 import { NamespaceMode, Protocol, SecurityProfile_ProfileType } from '@podwire/cri';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Pod } from '../../src/pod/pod.js';
+import type { Pod } from '@podwire/pod-spec';
 import { podHostname } from '../../src/wishes/hostname.js';
 import { buildSandboxConfig } from '../../src/wishes/sandbox-config.js';
 import { makeContainer, makePod } from './make-pod.js';

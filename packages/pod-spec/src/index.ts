@@ -1,0 +1,11 @@
+export { isSidecar } from './check-container.js';
+export type { ConfigMap } from './config-map.js';
+export { type ManifestDocument, mostBytes, openText, type OpenedText } from './documents.js';
+export { Field, formatPath, type Path, type ReadContext, type Report, show } from './field.js';
+export type { LocalPlace } from './local-defaults.js';
+export { type ManifestContent, readApiPod, readManifests } from './manifests.js';
+export * from './pod.js';
+export { pendingStatus } from './pod-shape.js';
+export { formatProblem, type SourceName, type SourceProblem } from './problem.js';
+export { dottedSysctl, isSysctlPattern, sysctlOwner } from './sysctl-names.js';
+export { findUnsupported } from './unsupported.js';
