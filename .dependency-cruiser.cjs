@@ -13,7 +13,7 @@ const below = {
   'networks/routed': ['platform', 'networks/contract', 'networks/traffic', 'engine', 'addresses', 'errors'],
   'local-api': ['platform', 'errors', 'linux'],
   store: ['errors', 'platform'],
-  'cluster-state': ['errors', 'platform', 'addresses', 'store'],
+  'cluster-state': ['errors', 'platform', 'addresses', 'store', 'networks/contract'],
   'cluster-ipam': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam'],
   controller: ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'cluster-ipam'],
   bird: ['errors', 'platform', 'addresses'],
@@ -26,6 +26,7 @@ const below = {
     'local-api',
     'cni',
     'store',
+    'networks/contract',
     'cluster-state',
     'cluster-ipam',
   ],
@@ -100,6 +101,7 @@ const below = {
     'linux',
     'local-api',
     'netlink',
+    'networks/contract',
     'pod-network',
     'podlet',
     'platform',
@@ -169,6 +171,17 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/', pathNot: '^packages/linux/' },
       to: { path: 'koffi' },
+    },
+    {
+      // `simulation` stands below the agent, whose registry it cannot import, and simulates clusters of routed nodes.
+      // `bench/src/cluster` compares the plans of the routed model with the same paths made by hand.
+      name: 'only-the-registry-names-a-model',
+      severity: 'error',
+      from: {
+        path: '^packages/',
+        pathNot: '^packages/(agent/src/models\\.ts|networks/|simulation/src/|bench/src/cluster/)',
+      },
+      to: { path: '^packages/networks/(?!contract/|traffic/)' },
     },
     {
       name: 'models-do-no-input-output',

@@ -125,10 +125,17 @@ function createMember(config: AgentConfig, dependencies: AgentDependencies): Clu
     config: config.cluster,
     nodeName,
     version,
+    tunnelMac: tunnelMacOf(config, dependencies),
     world,
     readHost,
     random,
     faults,
     log,
   });
+}
+
+/** The store has room for one end of tunnels of a node: the first network whose model has tunnels names it. */
+function tunnelMacOf({ nodeName, networks }: AgentConfig, { models }: AgentDependencies): string | undefined {
+  const identities = networks.map(({ model }) => models.get(model)?.nodeIdentity?.(nodeName));
+  return identities.find((identity) => identity !== undefined)?.tunnelMac;
 }

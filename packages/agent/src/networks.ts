@@ -91,6 +91,7 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
     ipam,
     copyIpam,
     setPools(next, views) {
+      checkEncapsulations(model, views);
       apply(next, uses);
       families = enabledFamilies(next);
       view = { ...view, pools: views };
@@ -117,6 +118,15 @@ function fixedSource(blocks: readonly string[]): BlockSource {
   };
 }
 
+/** @throws PodwireError CONFIG_INVALID: pools of a cluster are made without knowing the models of its nodes */
+function checkEncapsulations({ name, encapsulations }: NetworkModel, pools: readonly PoolView[]): void {
+  for (const { name: pool, encapsulation = 'direct' } of pools) {
+    if (encapsulations.includes(encapsulation)) continue;
+    const message = `pool ${pool} has the encapsulation ${encapsulation}; the model ${name} has ${encapsulations.join(', ')}`;
+    throw new PodwireError('CONFIG_INVALID', message);
+  }
+}
+
 function enabledFamilies(pools: readonly PoolSpec[]): (4 | 6)[] {
   const enabled = pools.filter(({ disabled = false, assignment }) => !disabled && assignment !== 'manual');
   return ([4, 6] as const).filter((family) =>
@@ -130,7 +140,8 @@ function viewNetwork(config: NetworkConfig): NetworkView {
     cidr,
     natOutgoing: natOutgoing ?? config.natOutgoing,
   }));
-  return { name: config.name, model: config.model, pools };
+  const { name, model, options } = config;
+  return { name, model, pools, ...(options === undefined ? {} : { options }) };
 }
 
 /**

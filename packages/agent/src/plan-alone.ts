@@ -1,10 +1,10 @@
 /** Planning without an agent: from a configuration and requests alone. Looks at nothing else, so it is always the same. */
 import { createHash } from 'node:crypto';
 import { createIpam } from '@podwire/ipam';
-import { createRoutedModel } from '@podwire/network-routed';
 import { type Plan, planAdds } from './api/plan.js';
 import type { AgentConfig } from './config/index.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
+import { indexModels, networkModels } from './models.js';
 import { createNetworks } from './networks.js';
 import { createNodeState } from './node/node.js';
 import type { RouterHistory } from './node/router-history.js';
@@ -28,9 +28,8 @@ export function planWithoutAgent(
   bodies: readonly unknown[],
   { mtu = 1500, ipv6 = true }: SupposedNode = {},
 ): Plan[] {
-  const routed = createRoutedModel();
   const clock = (): number => 0;
-  const networks = createNetworks(config, { models: new Map([[routed.name, routed]]), createIpam, clock });
+  const networks = createNetworks(config, { models: indexModels(networkModels), createIpam, clock });
   const uplink = { index: 2, name: 'uplink', mtu, up: true, loopback: false, own: false };
   const readHost = () => ({ links: [uplink], defaultRoutes: [], addresses: [], nextHops: [], ipv6 });
   const node = createNodeState({ name: config.nodeName, networks, readHost, routerHistory: freshNode });

@@ -22,6 +22,7 @@ const details: z.ZodType<EndpointDetails> = z.object({
   bandwidth: z
     .object({ ingressRate: rate, ingressBurst: rate, egressRate: rate, egressBurst: rate })
     .optional(),
+  hostLinks: z.array(z.string()).optional(),
 }) as never;
 
 /**

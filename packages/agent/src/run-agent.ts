@@ -7,7 +7,7 @@ import { createEngine, type FaultPoints, noFaults, openKernel } from '@podwire/e
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
 import { openRouteConnection } from '@podwire/netlink';
-import { createRoutedModel } from '@podwire/network-routed';
+import type { NetworkModel } from '@podwire/network-contract';
 import { systemClock } from '@podwire/platform';
 import type { Store, StoreSpec } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
@@ -21,6 +21,7 @@ import { followStoreAddresses } from './cluster/store-addresses.js';
 import type { BgpConfig } from './config/bgp.js';
 import type { AgentConfig } from './config/index.js';
 import { createLog, type Log } from './log.js';
+import { indexModels, networkModels } from './models.js';
 import { describeHostAddresses, readKernelHost, readPodAddresses } from './node/kernel-host-view.js';
 import { watchState } from './node/state-watch.js';
 import { createNamespaces } from './node/namespaces.js';
@@ -40,6 +41,8 @@ export interface NodeAgentOptions {
   readonly recordFiles?: RecordFiles;
   /** The cluster's store, and what hands its addresses out. */
   readonly store?: Store;
+  /** Instead of the registry's. */
+  readonly models?: readonly NetworkModel[];
   readonly createAddressing?: ClusterWorld['createAddressing'];
 }
 
@@ -86,7 +89,7 @@ function releaseAll(releases: readonly (() => void)[]): void {
 function openDependencies(
   config: AgentConfig,
   log: Log,
-  { faults = noFaults, single = false, recordFiles = fs }: NodeAgentOptions,
+  { faults = noFaults, single = false, recordFiles = fs, models = networkModels }: NodeAgentOptions,
 ): { dependencies: AgentDependencies; close: () => void } {
   const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), recordFiles);
   const hostConnection = openRouteConnection();
@@ -97,12 +100,11 @@ function openDependencies(
     single,
     onError: (message) => log.error(message),
   });
-  const routed = createRoutedModel();
   const dependencies: AgentDependencies = {
     version: agentVersion(),
     engine,
     records,
-    models: new Map([[routed.name, routed]]),
+    models: indexModels(models),
     createIpam,
     namespaces: createNamespaces(),
     readHost: () => readKernelHost(hostConnection),

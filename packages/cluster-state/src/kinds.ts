@@ -1,5 +1,6 @@
 /** What is in the store, kind by kind. Changing one: raise its version and add a migration. */
 import { parseAddress, parseInterfaceAddress, parsePrefix, specialKinds } from '@podwire/addresses';
+import { encapsulations } from '@podwire/network-contract';
 import type { ObjectKind } from '@podwire/store';
 import { z } from 'zod';
 
@@ -40,11 +41,7 @@ const pool = z.strictObject({
   cidr: podPrefix,
   /** Prefix length of the blocks that nodes claim whole. */
   blockSize: z.int().min(20).max(128),
-  /**
-   * How packets reach blocks of other nodes. `direct`: the nodes' own addresses as next hops, where they share a
-   * segment; `vxlan`: always through a tunnel; `vxlan-cross-subnet`: through a tunnel where they do not share one.
-   */
-  encapsulation: z.enum(['direct', 'vxlan', 'vxlan-cross-subnet']),
+  encapsulation: z.enum(encapsulations),
   natOutgoing: z.boolean(),
   /** No new leases and no new blocks; what is there stays. */
   disabled: z.boolean(),

@@ -1,12 +1,13 @@
 /** What a testbed is to be, and where everything of it is. Pure. */
 import { PodwireError } from '@podwire/errors';
+import { type Encapsulation, encapsulations } from '@podwire/network-contract';
 import type { PoolInput } from '@podwire/cluster-ipam/operations';
 
-export type Fabric = 'direct' | 'vxlan' | 'vxlan-cross-subnet';
+export type Fabric = Encapsulation;
 export type Families = 'dual' | 'ipv4' | 'ipv6';
 export type StoreKind = 'etcd' | 'embedded';
 
-export const fabrics: readonly Fabric[] = ['direct', 'vxlan', 'vxlan-cross-subnet'];
+export const fabrics: readonly Fabric[] = encapsulations;
 export const familyChoices: readonly Families[] = ['dual', 'ipv4', 'ipv6'];
 export const storeKinds: readonly StoreKind[] = ['etcd', 'embedded'];
 

@@ -3,7 +3,7 @@ import type { Drift, Resource } from '@podwire/engine';
 import type { PoolReport } from '@podwire/ipam';
 import { type Bandwidth, endpointKey, type PortMapping } from '@podwire/network-contract';
 import type { Network } from '../networks.js';
-import type { AgentRecord } from '../endpoints/registry.js';
+import { type AgentRecord, hostLinks } from '../endpoints/registry.js';
 
 export interface EndpointView {
   readonly key: string;
@@ -38,7 +38,7 @@ export function viewEndpoint(record: AgentRecord): EndpointView {
     phase,
     addresses: leases.map(({ address }) => address),
     mac: endpoint.mac,
-    hostInterface: record.resources.find((resource) => resource.kind === 'veth')?.host.name ?? '',
+    hostInterface: hostLinks(record)[0] ?? '',
     netns: namespace.path,
     portMappings: endpoint.portMappings,
     ...(endpoint.bandwidth === undefined ? {} : { bandwidth: endpoint.bandwidth }),

@@ -45,6 +45,8 @@ export interface MemberOptions {
   readonly config: ClusterConfig;
   readonly nodeName: string;
   readonly version: string;
+  /** MAC of the node's end of tunnels; undefined where no model of its networks has tunnels. */
+  readonly tunnelMac: string | undefined;
   readonly world: ClusterWorld;
   readonly readHost: () => HostView;
   readonly random: (bytes: number) => Uint8Array;

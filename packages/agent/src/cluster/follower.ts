@@ -54,10 +54,11 @@ const ownProblem = '';
 export function createFollower(options: FollowerOptions): Follower {
   const { config, nodeName, version, world, log, addressing, pools, registration, stopped, changed } =
     options;
+  const { tunnelMac } = options;
   const { files, clock, readAddresses } = world;
   let { identity } = options;
   let saved = identity;
-  let tunnelView = viewTunnel(identity);
+  let tunnelView = viewTunnel(identity, tunnelMac);
   let underlay: UnderlayView | undefined;
   /** What the node holds, by network. */
   const held = new Map<string, readonly string[]>();
@@ -122,7 +123,7 @@ export function createFollower(options: FollowerOptions): Follower {
     if (JSON.stringify(tunnel) !== JSON.stringify(identity.tunnel)) {
       noteTunnel(identity.tunnel, tunnel);
       identity = { ...identity, tunnel };
-      tunnelView = viewTunnel(identity);
+      tunnelView = viewTunnel(identity, tunnelMac);
     }
     saveChange();
     isIncomplete = needs.some((need) => !attempted.has(JSON.stringify(need)));

@@ -3,7 +3,6 @@ import { objectName } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { z } from 'zod';
 import type { TunnelView } from '@podwire/network-contract';
-import { tunnelMac } from '@podwire/network-routed';
 import { readJson, type StateFiles } from './state-files.js';
 
 const fileName = 'node.json';
@@ -60,8 +59,8 @@ export function saveIdentity(files: StateFiles, identity: Identity): void {
   files.write(fileName, JSON.stringify({ version: 1, ...identity }));
 }
 
-/** As models and peers see it; undefined while it has no address. */
-export function viewTunnel({ node, tunnel }: Identity): TunnelView | undefined {
-  if (tunnel.ipv4 === undefined && tunnel.ipv6 === undefined) return undefined;
-  return { mac: tunnelMac(node), ...tunnel };
+/** As models and peers see it; undefined while it has no address, and on a node whose models have no tunnels. */
+export function viewTunnel({ tunnel }: Identity, mac: string | undefined): TunnelView | undefined {
+  if (mac === undefined || (tunnel.ipv4 === undefined && tunnel.ipv6 === undefined)) return undefined;
+  return { mac, ...tunnel };
 }

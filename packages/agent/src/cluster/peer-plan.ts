@@ -1,14 +1,9 @@
 /** From the cache of the cluster to what the kernel must have for a peer. Pure. */
 import type { ClusterCache } from '@podwire/cluster-state';
 import type { Resource } from '@podwire/engine';
-import type { NetworkModel, NodeView, PeerView } from '@podwire/network-contract';
+import type { PeerView } from '@podwire/network-contract';
+import type { NetworkSide } from '../node/host-tables.js';
 import { withoutDoubles } from '../node/node.js';
-
-/** One network of this node with what the node is in it. */
-export interface NetworkSide {
-  readonly model: NetworkModel;
-  readonly view: NodeView;
-}
 
 /** The peer as the store has it; undefined when it is not registered (any more). */
 export function viewPeer(

@@ -8,7 +8,8 @@ import type { PeerView } from '@podwire/network-contract';
 import type { Log } from '@podwire/platform';
 import type { PeerJournal } from './peer-journal.js';
 import { createPeerPlaces } from './peer-places.js';
-import { type NetworkSide, planPeer, without } from './peer-plan.js';
+import type { NetworkSide } from '../node/host-tables.js';
+import { planPeer, without } from './peer-plan.js';
 
 export interface Peer {
   readonly view: PeerView;

@@ -1,6 +1,5 @@
 /** What the API and the metrics show of a cluster. These shapes are part of the interface, as `podwire … -o json` prints them. */
-import type { PeerView } from '@podwire/network-contract';
-import { checkMtu, unreachableBlocks } from '@podwire/network-routed';
+import type { PeerView, Problem } from '@podwire/network-contract';
 import { describeError } from '@podwire/errors';
 import type { EndpointContext } from '../endpoints/context.js';
 import type { ClusterMember } from './contract.js';
@@ -93,7 +92,7 @@ export function viewPeers(context: EndpointContext, { peers }: ClusterMember): P
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Blocks without a way to them, and packets that are too large for the way. */
+/** What the models of the node's networks say of the paths to peers. */
 function problemsByPeer(
   { networks, node }: EndpointContext,
   views: readonly PeerView[],
@@ -105,22 +104,19 @@ function problemsByPeer(
     else if (!list.includes(problem)) list.push(problem);
   };
   for (const network of networks) {
-    const own = node.view(network);
-    for (const view of views) {
-      for (const { block, why } of unreachableBlocks(own, view))
-        note(view.name, `${block} is unreachable: ${why}`);
-    }
-    for (const { peer, code, message } of checkMtu(own, views)) {
-      if (peer !== undefined) note(peer, `${code}: ${message}`);
+    for (const problem of network.model.diagnose(node.view(network), views)) {
+      if (problem.peer !== undefined) note(problem.peer, describeProblem(problem));
     }
   }
   return found;
 }
 
 function ownProblems({ networks, node }: EndpointContext): string[] {
-  const sizes = networks.flatMap((network) => checkMtu(node.view(network), []));
-  return sizes.map(({ code, message }) => `${code}: ${message}`);
+  return networks.flatMap((network) => network.model.diagnose(node.view(network), []).map(describeProblem));
 }
+
+const describeProblem = ({ code, message }: Problem): string =>
+  code === undefined ? message : `${code}: ${message}`;
 
 type Standing = Pick<EndpointContext, 'readiness' | 'cluster'>;
 

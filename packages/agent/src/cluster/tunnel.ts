@@ -6,6 +6,7 @@ import type { Family } from '@podwire/addresses';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { Need } from '@podwire/cluster-ipam';
+import { encapsulates } from '@podwire/network-contract';
 import type { Network } from '../networks.js';
 import type { TunnelAddresses } from './identity.js';
 
@@ -16,9 +17,7 @@ const familyOf = (text: string): Family => (text.includes(':') ? 6 : 4);
 
 /** Pools of the network that go through tunnels, by name, also those that hand nothing out any more. */
 const tunnelled = ({ view }: Network, family: Family): string[] =>
-  view.pools
-    .filter(({ encapsulation = 'direct', cidr }) => encapsulation !== 'direct' && familyOf(cidr) === family)
-    .map(({ name }) => name);
+  view.pools.filter((pool) => encapsulates(pool) && familyOf(pool.cidr) === family).map(({ name }) => name);
 
 /** Those of them that an address can come from. */
 function usable(network: Network, family: Family): string[] {

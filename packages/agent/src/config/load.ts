@@ -14,13 +14,13 @@ export type ConfigCheck =
 const yamlLimits = { maxAliasCount: 100 };
 
 /** Checks a configuration file's text (YAML 1.2; JSON is YAML too). An empty text gives the defaults. */
-export function checkConfig(text: string): ConfigCheck {
+export function checkConfig(text: string, schema = configSchema): ConfigCheck {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   if (document.errors.length > 0) return { problems: syntaxProblems(document, lines) };
   const content = readContent(document);
   if ('problem' in content) return { problems: [content.problem] };
-  const result = configSchema.safeParse(content.value ?? {});
+  const result = schema.safeParse(content.value ?? {});
   if (result.success) return { config: result.data, problems: [] };
   return { problems: describeIssues(result.error.issues, document, lines, keysAt) };
 }
@@ -44,8 +44,8 @@ function readContent(document: Document): { value: unknown } | { problem: Config
  * The configuration of a text; `file` is only for messages.
  * @throws PodwireError CONFIG_INVALID with every problem, one a line
  */
-export function parseConfig(text: string, file = 'configuration'): AgentConfig {
-  const check = checkConfig(text);
+export function parseConfig(text: string, file = 'configuration', schema = configSchema): AgentConfig {
+  const check = checkConfig(text, schema);
   if ('config' in check) return check.config;
   const listed = check.problems.map((problem) => formatProblem(file, problem));
   throw new PodwireError('CONFIG_INVALID', listed.join('\n'), { details: { file } });
@@ -55,9 +55,9 @@ export function parseConfig(text: string, file = 'configuration'): AgentConfig {
  * Reads a configuration file; without one, the defaults.
  * @throws PodwireError CONFIG_INVALID, also when the file cannot be read
  */
-export function loadConfig(file: string | undefined): AgentConfig {
-  if (file === undefined) return parseConfig('');
-  return parseConfig(readText(file), file);
+export function loadConfig(file: string | undefined, schema = configSchema): AgentConfig {
+  if (file === undefined) return parseConfig('', undefined, schema);
+  return parseConfig(readText(file), file, schema);
 }
 
 function readText(file: string): string {

@@ -1,3 +1,4 @@
+import { networkModels } from '../models.js';
 import { configShape, type ShapeNode } from './shape.js';
 
 const preamble = `# Configuration of the agent
@@ -19,7 +20,7 @@ socket: /run/podwire/cni.sock
 stateDir: /run/podwire
 networks:
   - name: default
-    model: routed
+    model: ${networkModels[0].name}
     pools: [{ cidr: 10.244.0.0/16, blockSize: 26 }, { cidr: fd00:244::/48, blockSize: 122 }]
     natOutgoing: true
 \`\`\`

@@ -5,46 +5,26 @@
 import os from 'node:os';
 import { z } from 'zod';
 import { cluster } from './cluster.js';
+import { networkModels } from '../models.js';
 import { absolutePath, duration, loopbackListener, name, socketPath } from './fields.js';
-import { pool, poolProblems } from './pool.js';
-
-const network = z.strictObject({
-  name: name.meta({
-    description: 'A plugin configuration chooses the network by `network`, or by its own name.',
-    example: 'default',
-  }),
-  model: z.enum(['routed']).default('routed').meta({
-    description:
-      'How pods are wired. `routed`: a veth pair and a host route for each address, as Calico does it.',
-  }),
-  pools: z.array(pool).min(1).optional().meta({
-    description:
-      'Where addresses come from; a pod gets one of each family that a pool offers. Not with `cluster`: there the pools are in the store.',
-    defaultText: '**required** without `cluster`',
-  }),
-  natOutgoing: z.boolean().default(true).meta({
-    description: "Traffic that leaves the pools carries the node's address.",
-  }),
-  mtu: z.int().min(576).max(65_535).optional().meta({
-    description:
-      'MTU of pod links in bytes. By default that of the uplink (the link of the default route), or else the smallest of the links that are up.',
-    example: 1450,
-  }),
-});
+import { type Models, networkSchema } from './network.js';
+import { poolProblems } from './pool.js';
 
 const defaultPools = [{ cidr: '10.244.0.0/16' }, { cidr: 'fd00:244::/48' }];
 
-const networks = z
-  .array(network)
-  .min(1)
-  .superRefine((list, context) => {
-    for (const { path, message } of [
-      ...nameProblems(list),
-      ...poolProblems(list.map(({ pools = [] }) => ({ pools }))),
-    ]) {
-      context.addIssue({ code: 'custom', path, message });
-    }
-  });
+function networksSchema(models: Models) {
+  return z
+    .array(networkSchema(models))
+    .min(1)
+    .superRefine((list, context) => {
+      for (const { path, message } of [
+        ...nameProblems(list),
+        ...poolProblems(list.map(({ pools = [] }) => ({ pools }))),
+      ]) {
+        context.addIssue({ code: 'custom', path, message });
+      }
+    });
+}
 
 function nameProblems(list: readonly { name: string }[]): { path: (string | number)[]; message: string }[] {
   return list.flatMap(({ name: own }, index) =>
@@ -92,40 +72,41 @@ const limits = z.strictObject({
   }),
 });
 
-const fields = z.strictObject({
-  nodeName: name
-    .default(() => os.hostname())
-    .meta({ description: 'Name of this node.', defaultText: 'the host name', example: 'node1' }),
-  socket: socketPath
-    .prefault('/run/podwire/cni.sock')
-    .meta({ description: 'Where plugins connect; the plugin configuration must name the same path.' }),
-  apiSocket: socketPath
-    .prefault('/run/podwire/api.sock')
-    .meta({ description: 'HTTP for `podwire status`, `pods`, `explain` and other programs.' }),
-  stateDir: absolutePath.prefault('/run/podwire').meta({
-    description:
-      'Endpoint records, in `endpoints/`. Must be emptied by a reboot, as /run is: the network of a pod does not survive it either.',
-  }),
-  networks: networks.optional().meta({
-    description: 'The networks that pods can have.',
-    defaultText:
-      'one network `default` with the pools 10.244.0.0/16 and fd00:244::/48 (with `cluster`: its own)',
-  }),
-  cluster: cluster.optional().meta({
-    description: 'Makes this node one of a cluster, which shares pools and whose pods reach each other.',
-  }),
-  coolDown: duration('0s', '24h').prefault('1m').meta({
-    description:
-      'How long a released address rests before another pod may get it, so that caches of its former owner expire.',
-  }),
-  reconcileInterval: duration('1s', '24h').prefault('2m').meta({
-    description: 'How often the node is compared with what it should be, and repaired.',
-  }),
-  metrics: metrics.prefault({}).meta({ description: 'Prometheus metrics.' }),
-  log: log.prefault({}).meta({ description: 'Logs: one JSON object a line on standard output.' }),
-  deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),
-  limits: limits.prefault({}).meta({ description: 'How much there may be of something.' }),
-});
+const fieldsFor = (models: Models) =>
+  z.strictObject({
+    nodeName: name
+      .default(() => os.hostname())
+      .meta({ description: 'Name of this node.', defaultText: 'the host name', example: 'node1' }),
+    socket: socketPath
+      .prefault('/run/podwire/cni.sock')
+      .meta({ description: 'Where plugins connect; the plugin configuration must name the same path.' }),
+    apiSocket: socketPath
+      .prefault('/run/podwire/api.sock')
+      .meta({ description: 'HTTP for `podwire status`, `pods`, `explain` and other programs.' }),
+    stateDir: absolutePath.prefault('/run/podwire').meta({
+      description:
+        'Endpoint records, in `endpoints/`. Must be emptied by a reboot, as /run is: the network of a pod does not survive it either.',
+    }),
+    networks: networksSchema(models).optional().meta({
+      description: 'The networks that pods can have.',
+      defaultText:
+        'one network `default` with the pools 10.244.0.0/16 and fd00:244::/48 (with `cluster`: its own)',
+    }),
+    cluster: cluster.optional().meta({
+      description: 'Makes this node one of a cluster, which shares pools and whose pods reach each other.',
+    }),
+    coolDown: duration('0s', '24h').prefault('1m').meta({
+      description:
+        'How long a released address rests before another pod may get it, so that caches of its former owner expire.',
+    }),
+    reconcileInterval: duration('1s', '24h').prefault('2m').meta({
+      description: 'How often the node is compared with what it should be, and repaired.',
+    }),
+    metrics: metrics.prefault({}).meta({ description: 'Prometheus metrics.' }),
+    log: log.prefault({}).meta({ description: 'Logs: one JSON object a line on standard output.' }),
+    deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),
+    limits: limits.prefault({}).meta({ description: 'How much there may be of something.' }),
+  });
 
 type Problem = { readonly path: (string | number)[]; readonly message: string };
 
@@ -149,13 +130,18 @@ const poolsInOnePlace = z.check<unknown>(({ value, issues }) => {
 });
 poolsInOnePlace._zod.def.when = () => true;
 
-function fillNetworks({ networks: list, ...value }: z.output<typeof fields>) {
-  const ownPools = value.cluster === undefined ? { pools: defaultPools } : {};
-  const chosen = list ?? [network.parse({ name: 'default', ...ownPools })];
-  return { ...value, networks: chosen.map((each) => ({ ...each, pools: each.pools ?? [] })) };
+/** The schema of a configuration whose networks may be of these models; the first one is the default. */
+export function createConfigSchema(models: Models) {
+  return fieldsFor(models)
+    .check(poolsInOnePlace)
+    .transform(({ networks: list, ...value }) => {
+      const ownPools = value.cluster === undefined ? { pools: defaultPools } : {};
+      const chosen = list ?? [networkSchema(models).parse({ name: 'default', ...ownPools })];
+      return { ...value, networks: chosen.map((each) => ({ ...each, pools: each.pools ?? [] })) };
+    });
 }
 
-export const configSchema = fields.check(poolsInOnePlace).transform(fillNetworks);
+export const configSchema = createConfigSchema(networkModels);
 
 /** The configuration with all defaults filled in. Durations are in milliseconds. */
 export type AgentConfig = z.output<typeof configSchema>;

@@ -8,28 +8,28 @@ export interface AnswerInput {
   readonly dns?: DnsCapability;
 }
 
-/** Where the pod side stands in the answer's `interfaces`. */
-const podInterface = 1;
-
 /**
- * The result of an ADD in the newest version (CNI specification 1.1.0, section 5, "ADD Success"): the host side, the
- * pod side, every lease on the pod side, the routes inside the pod, and the resolver settings that were asked for.
+ * The result of an ADD in the newest version (CNI specification 1.1.0, section 5, "ADD Success"): the links, every lease on the
+ * first link inside the pod, the routes there, and the resolver settings that were asked for.
  */
 export function buildAnswer({ planned, leases, netns, dns }: AnswerInput): Result {
-  const { hostLink, podLink, mtu } = planned;
+  const { links, mtu } = planned;
+  const podInterface = links.findIndex(({ side }) => side === 'pod');
   return {
     cniVersion: '1.1.0',
-    interfaces: [
-      { name: hostLink.name, mac: hostLink.mac, mtu },
-      { name: podLink.name, mac: podLink.mac, mtu, sandbox: netns },
-    ],
-    ips: leases.map(({ address }, index) => buildIp(address, planned.gateways[index])),
+    interfaces: links.map(({ side, name, mac }) => ({
+      ...{ name, mac, mtu },
+      ...(side === 'pod' ? { sandbox: netns } : {}),
+    })),
+    ips: leases.map(({ address }, index) => buildIp(address, podInterface, planned.gateways[index])),
     routes: planned.routes,
     ...(dns === undefined ? {} : { dns: toResultDns(dns) }),
   };
 }
 
-function buildIp(address: string, gateway: string | undefined): NonNullable<Result['ips']>[number] {
+type ResultIp = NonNullable<Result['ips']>[number];
+
+function buildIp(address: string, podInterface: number, gateway: string | undefined): ResultIp {
   const cidr = `${address}/${address.includes(':') ? 128 : 32}`;
   return { interface: podInterface, address: cidr, ...(gateway === undefined ? {} : { gateway }) };
 }

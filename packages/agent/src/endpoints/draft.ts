@@ -125,34 +125,44 @@ function describeEndpoint(
 
 function plan({ model }: Network, endpoint: Endpoint, { view, isLinkTaken }: DraftTools): PlannedEndpoint {
   const planned = model.planEndpoint(endpoint, view());
-  if (!isLinkTaken(planned.hostLink.name)) return planned;
+  if (!hostLinksOf(planned).some(isLinkTaken)) return planned;
   return model.planEndpoint({ ...endpoint, nameTaken: true }, view());
 }
 
+const hostLinksOf = ({ links }: PlannedEndpoint): string[] =>
+  links.filter(({ side }) => side === 'host').map(({ name }) => name);
+
 /** What the node must have for it, and what its plugin is told. */
-type Made = Pick<AgentRecord, 'resources' | 'answer'>;
+type Made = Pick<AgentRecord, 'resources' | 'answer'> & { readonly hostLinks: readonly string[] };
 
 function make(asked: AddRequest, endpoint: Endpoint, tools: DraftTools): Made {
   const { delegation, network, namespace, wish } = asked;
   const { leases } = endpoint;
   if (delegation !== undefined) {
-    return { resources: [], answer: answerDelegated(delegation, leases, network.pools) };
+    return { resources: [], answer: answerDelegated(delegation, leases, network.pools), hostLinks: [] };
   }
   const planned = plan(network, endpoint, tools);
   const dns = wish.dns === undefined ? {} : { dns: wish.dns };
   return {
     resources: planned.resources,
+    hostLinks: hostLinksOf(planned),
     answer: buildAnswer({ planned, leases, netns: namespace.path, ...dns }),
   };
 }
 
-function toRecord(endpoint: Endpoint, made: Made, asked: AddRequest, now: number): AgentRecord {
+function toRecord(
+  endpoint: Endpoint,
+  { resources, answer, hostLinks }: Made,
+  asked: AddRequest,
+  now: number,
+): AgentRecord {
   const { id, pod, leases, mac, portMappings, bandwidth } = endpoint;
   const { network, namespace } = asked;
   const details: EndpointDetails = {
     network: network.view.name,
     mac,
     portMappings,
+    hostLinks,
     ...(bandwidth === undefined ? {} : { bandwidth }),
   };
   return {
@@ -163,7 +173,8 @@ function toRecord(endpoint: Endpoint, made: Made, asked: AddRequest, now: number
     namespace,
     leases,
     endpoint: details,
-    ...made,
+    resources,
+    answer,
     createdAt: now,
   };
 }

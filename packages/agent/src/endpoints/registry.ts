@@ -1,4 +1,5 @@
 /** What the agent knows of its endpoints: the records, in memory. The files beside are for the next start. */
+import type { Result } from '@podwire/cni';
 import type { EndpointRecord } from '../records/record.js';
 import {
   type Bandwidth,
@@ -15,6 +16,8 @@ export interface EndpointDetails {
   readonly mac: string;
   readonly portMappings: readonly PortMapping[];
   readonly bandwidth?: Bandwidth;
+  /** Names of the links that the node has for it; absent in records of agents that did not write them down. */
+  readonly hostLinks?: readonly string[];
 }
 
 export type AgentRecord = EndpointRecord & { readonly endpoint: EndpointDetails };
@@ -60,8 +63,11 @@ export function createEndpointRegistry(): EndpointRegistry {
   };
 }
 
-function hostLinks({ resources }: AgentRecord): string[] {
-  return resources.filter((resource) => resource.kind === 'veth').map(({ host }) => host.name);
+/** Names of its links on the node, in the order of the plan. */
+export function hostLinks({ endpoint, answer }: AgentRecord): readonly string[] {
+  if (endpoint.hostLinks !== undefined) return endpoint.hostLinks;
+  const { interfaces = [] } = (answer ?? {}) as Result;
+  return interfaces.filter(({ sandbox }) => sandbox === undefined).map(({ name }) => name);
 }
 
 function isCalled(record: AgentRecord, text: string): boolean {

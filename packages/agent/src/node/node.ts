@@ -1,11 +1,10 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
 import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from '@podwire/network-contract';
-import { podMtu } from '@podwire/network-routed';
-import { planForwardAccept, planNodeTraffic } from '@podwire/network-traffic';
 import type { Network } from '../networks.js';
 import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
 import { discoverMtu, type HostView } from './host-view.js';
+import { planHostTables } from './host-tables.js';
 import type { RouterHistory } from './router-history.js';
 
 export interface NodeState {
@@ -102,16 +101,19 @@ export function createNodeState(options: NodeOptions): NodeState {
     ...(cluster === undefined ? {} : viewInCluster(network, cluster)),
   });
 
-  const owned = (): Owned => ({
-    owner: 'node',
-    resources: withoutDoubles([
+  const owned = (): Owned => {
+    const tables = planHostTables(
+      networks.map((network) => ({ model: network.model, view: view(network) })),
+      cluster?.otherPools ?? [],
+    );
+    const resources = [
       // First: the node must not forward before it knows for whom.
-      // What stays within the cluster is not masqueraded, whether this node has the network or not.
-      ...planNodeTraffic(networks.map(view), cluster?.otherPools),
+      ...tables.beforeModels,
       ...networks.flatMap((network) => network.model.planNode(view(network))),
-      ...planForwardAccept(),
-    ]),
-  });
+      ...tables.afterModels,
+    ];
+    return { owner: 'node', resources: withoutDoubles(resources) };
+  };
 
   const index = (resources: readonly Resource[]): Map<string, Resource> =>
     new Map(resources.map((resource) => [JSON.stringify(resource), resource]));
@@ -195,13 +197,13 @@ function familiesOf(networks: readonly Network[], { ipv6 }: HostView): (4 | 6)[]
 
 function viewInCluster(network: Network, cluster: ClusterFacts): Partial<NodeView> {
   const { underlay, tunnel } = cluster;
-  const { view, mtu, ipam } = network;
+  const { view, model, mtu, ipam } = network;
   return {
     blocks: union(cluster.blocksOf(network), ipam.blocks()),
     ...(underlay === undefined ? {} : { underlay }),
     ...(underlay === undefined || mtu !== undefined
       ? {}
-      : { mtu: podMtu({ network: view, underlay, mtu: 0 }) }),
+      : { mtu: model.podMtu({ network: view, underlay, mtu: 0 }) }),
     ...(tunnel === undefined ? {} : { tunnel }),
   };
 }

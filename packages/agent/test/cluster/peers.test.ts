@@ -2,12 +2,12 @@ import { createEngine } from '@podwire/engine';
 import { createFakeSystem } from '@podwire/engine/fake';
 import { listRoutes } from '@podwire/netlink';
 import type { NodeView } from '@podwire/network-contract';
-import { createRoutedModel } from '@podwire/network-routed';
 import { silentLog } from '@podwire/platform';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
 import { createPeers } from '../../src/cluster/peers.js';
+import { networkModels } from '../../src/models.js';
 import { createMemoryFiles } from '../fakes/cluster.js';
 import { blockCount, type Happening, makeUplink, nodeCount, PeerWorld } from '../fakes/peer-world.js';
 
@@ -90,7 +90,7 @@ test('a block goes from one peer to another also when they travel apart', async 
   makeUplink(system.host.route);
   const owners = new Map([['n999', ['10.244.1.0/26']]]);
   const peers = createPeers({
-    sides: () => [{ model: createRoutedModel(), view: directNode }],
+    sides: () => [{ model: networkModels[0], view: directNode }],
     viewOf: (name) => ({
       name,
       ipv4: `192.0.2.${name === 'n999' ? 3 : 2}/24`,

@@ -2,10 +2,10 @@ import { type FaultPoints, noFaults } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import { createIpam } from '@podwire/ipam';
-import { createRoutedModel } from '@podwire/network-routed';
 import { type AgentDependencies, type AgentParts, assembleAgent } from '../../src/assemble.js';
 import { type AgentConfig, parseConfig } from '../../src/config/index.js';
 import { serveRequest } from '../../src/endpoints/serve-request.js';
+import { indexModels, networkModels } from '../../src/models.js';
 import { createLog } from '../../src/log.js';
 import type { HostView } from '../../src/node/host-view.js';
 import type { Namespaces } from '../../src/node/namespaces.js';
@@ -96,7 +96,7 @@ export function createHarness(options: HarnessOptions = {}): Harness {
     version: '0.0.0-test',
     engine,
     records,
-    models: new Map([['routed', createRoutedModel()]]),
+    models: indexModels(networkModels),
     createIpam,
     namespaces: fakeNamespaces(inodes),
     readHost: () => world.host,

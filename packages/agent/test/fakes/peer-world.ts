@@ -15,12 +15,12 @@ import {
   setLink,
 } from '@podwire/netlink';
 import type { PeerView, PoolView, UnderlayView } from '@podwire/network-contract';
-import { createRoutedModel, tunnelMac } from '@podwire/network-routed';
 import { silentLog } from '@podwire/platform';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
 import { planPeer } from '../../src/cluster/peer-plan.js';
 import { createPeers, type Peers } from '../../src/cluster/peers.js';
 import type { Network } from '../../src/networks.js';
+import { networkModels } from '../../src/models.js';
 import { createNodeState, type NodeState } from '../../src/node/node.js';
 import { createMemoryFiles } from './cluster.js';
 import { ordinaryHost } from './harness.js';
@@ -195,7 +195,7 @@ export class PeerWorld {
 
   #tunnelOf(node: number) {
     const { tunnel } = this.#members[node]!;
-    const mac = tunnelMac(`n${node}`);
+    const mac = networkModels[0].nodeIdentity!(`n${node}`).tunnelMac;
     return tunnel === undefined
       ? { mac }
       : { mac, ipv4: `10.244.${tunnel}.0`, ipv6: `fd00:244:0:${tunnel + 1}::` };
@@ -236,7 +236,7 @@ export class PeerWorld {
         ],
       },
       mtu: undefined,
-      model: createRoutedModel(),
+      model: networkModels[0],
       ipam: { blocks: () => none },
       setUses: () => undefined,
       taken: [],

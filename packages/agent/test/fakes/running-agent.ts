@@ -2,10 +2,10 @@ import http from 'node:http';
 import { noFaults } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials } from '@podwire/linux';
-import { createRoutedModel } from '@podwire/network-routed';
 import { onTestFinished } from 'vitest';
 import { type Agent, startAgent } from '../../src/agent.js';
 import { parseConfig } from '../../src/config/index.js';
+import { indexModels, networkModels } from '../../src/models.js';
 import { createLog } from '../../src/log.js';
 import { encodeRequest } from '../../src/server/framing.js';
 import { FakeEngine } from './fake-engine.js';
@@ -48,7 +48,7 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Ru
     version: '1.2.3',
     engine,
     records,
-    models: new Map([['routed', createRoutedModel()]]),
+    models: indexModels(networkModels),
     createIpam,
     namespaces: {
       identify: (path) => ({ path, device: 4, inode: 1000 + path.length }),

@@ -7,7 +7,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { createEngine, type Engine, openKernel, type Owned, type Resource } from '@podwire/engine';
 import type { NodeView, PeerView } from '@podwire/network-contract';
-import { createRoutedModel, podMtu, tunnelMac } from '@podwire/network-routed';
+import { createRoutedModel } from '@podwire/network-routed';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import { createPrivateHost, type PrivateHost } from '@podwire/testkit';
 import { quantile } from '../statistics.js';
@@ -32,7 +32,7 @@ const view: NodeView = {
   ipv4: true,
   ipv6: true,
   underlay: { link: 'eth0', mtu: 1500, ipv4: '172.31.255.1/12', ipv6: '2001:db8::f:f/64' },
-  tunnel: { mac: tunnelMac('node0'), ipv4: '10.0.0.1', ipv6: 'fd00:244::1' },
+  tunnel: { mac: model.nodeIdentity!('node0').tunnelMac, ipv4: '10.0.0.1', ipv6: 'fd00:244::1' },
 };
 
 /** Every other peer has a second block of each family. */
@@ -46,7 +46,7 @@ function peerNumber(n: number): PeerView {
     ...{ ipv4: `172.16.${n >> 8}.${n & 255}/12`, ipv6: `2001:db8::${hex}/64` },
     tunnel: {
       ...{
-        mac: tunnelMac(`node${n}`),
+        mac: model.nodeIdentity!(`node${n}`).tunnelMac,
         ipv4: `10.${64 + (n >> 8)}.${n & 255}.1`,
         ipv6: `fd00:244:1:${hex}::1`,
       },
@@ -113,7 +113,9 @@ async function main(): Promise<void> {
       Promise.resolve(Array.from({ length: count }, (_, index) => ownedPeer(index + 1))),
     );
     const resources: readonly Resource[] = peers.flatMap((peer) => peer.resources);
-    console.log(`${resources.length} resources; pods' MTU ${podMtu(view)}; RSS ${megabytes().toFixed(0)} MB`);
+    console.log(
+      `${resources.length} resources; pods' MTU ${model.podMtu(view)}; RSS ${megabytes().toFixed(0)} MB`,
+    );
     const raw = createEngine({ kernel: openKernel(floor.namespace) });
     await raw.reconcile([node], call());
     await timed('floor: the same by raw requests, encoded before', async () =>

@@ -2,7 +2,7 @@
 import { createEngine, type Engine, openKernel } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
 import type { NodeView } from '@podwire/network-contract';
-import { createRoutedModel, podMtu, tunnelMac } from '@podwire/network-routed';
+import { createRoutedModel } from '@podwire/network-routed';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import type { PrivateHost, TestNamespace } from '@podwire/testkit';
 import { closeAll, createNodes, type Pair, underlayOf } from './pair.js';
@@ -51,9 +51,9 @@ function viewOf(number: number, encapsulation: 'direct' | 'vxlan'): NodeView {
     ipv4: true,
     ipv6: true,
     underlay: underlayOf(number),
-    tunnel: { mac: tunnelMac(`node${number}`), ...address(number, 1) },
+    tunnel: { mac: model.nodeIdentity!(`node${number}`).tunnelMac, ...address(number, 1) },
   };
-  return { ...view, mtu: podMtu(view) };
+  return { ...view, mtu: model.podMtu(view) };
 }
 
 async function makePod(

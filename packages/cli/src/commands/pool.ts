@@ -1,4 +1,5 @@
 import type { PoolInput, PoolPatch, PoolShown } from '@podwire/cluster-ipam/operations';
+import { encapsulations } from '@podwire/network-contract';
 import { type Command, Option } from 'commander';
 import { given, isOn, type Limit, onOff, readCount, readLimit, readList } from '../cluster/arguments.js';
 import { addStore } from '../cluster/options.js';
@@ -99,13 +100,7 @@ interface Settings {
 /** What can be given when a pool is made, and changed later. */
 function addSettings(command: Command): Command {
   return command
-    .addOption(
-      new Option('--encapsulation <how>', 'how packets reach other nodes').choices([
-        'direct',
-        'vxlan',
-        'vxlan-cross-subnet',
-      ]),
-    )
+    .addOption(new Option('--encapsulation <how>', 'how packets reach other nodes').choices(encapsulations))
     .addOption(
       new Option('--nat-outgoing <word>', "traffic that leaves all pools carries the node's address").choices(
         onOff,

@@ -1,10 +1,13 @@
 /**
- * What a network model is. Everything here is data and pure functions: no I/O, no clock, no randomness. What a model
- * cannot derive (a random MAC, the uplink's MTU) is handed to it.
+ * The interface of network models. A model is data and pure functions: no I/O, no clock, no randomness. What it cannot derive (a
+ * random MAC, the uplink's MTU) is passed in.
  */
-import type { Resource } from '@podwire/engine';
+import type { Resource, Side } from '@podwire/engine';
+import type { ZodType } from 'zod';
+import type { Encapsulation } from './encapsulation.js';
 import type { EndpointId, LeaseRecord, PodIdentity } from './identity.js';
 
+export { type Encapsulation, encapsulates, encapsulations } from './encapsulation.js';
 export { type EndpointId, endpointKey, type LeaseRecord, type PodIdentity } from './identity.js';
 
 /** One entry of the `portMappings` capability, validated (CNI conventions, "Dynamic plugin specific fields"). */
@@ -30,11 +33,8 @@ export interface PoolView {
   /** ADDRESS/LENGTH */
   readonly cidr: string;
   readonly natOutgoing: boolean;
-  /**
-   * How packets reach blocks of other nodes. `direct` (when absent): their own addresses as next hops, where the nodes share a
-   * segment; `vxlan`: through a tunnel; `vxlan-cross-subnet`: through a tunnel where they do not share one.
-   */
-  readonly encapsulation?: 'direct' | 'vxlan' | 'vxlan-cross-subnet';
+  /** `direct` when absent. */
+  readonly encapsulation?: Encapsulation;
 }
 
 /** Where the node is attached, in a cluster. */
@@ -74,6 +74,8 @@ export interface NetworkView {
   readonly name: string;
   readonly model: string;
   readonly pools: readonly PoolView[];
+  /** The network's `options`, as the model's own schema has parsed them; see {@link NetworkModel.optionsSchema}. */
+  readonly options?: unknown;
 }
 
 /** What the node did with packets of others before Podwire made a router of it. */
@@ -119,11 +121,20 @@ export interface Endpoint {
   readonly bandwidth?: Bandwidth;
 }
 
-/** A link for the CNI result's `interfaces`: the host side first, then the pod side. */
+/** A link that is made for one endpoint alone. */
+export interface PlannedLink {
+  readonly side: Side;
+  readonly name: string;
+  readonly mac: string;
+}
+
 export interface PlannedEndpoint {
   readonly resources: readonly Resource[];
-  readonly hostLink: { readonly name: string; readonly mac: string };
-  readonly podLink: { readonly name: string; readonly mac: string };
+  /**
+   * In the order of the CNI result's `interfaces`. The first one of the pod's side has the addresses; the first one of the host's side,
+   * if there is any, is shown as the endpoint's interface. No two endpoints may have a link of one name on the host's side.
+   */
+  readonly links: readonly PlannedLink[];
   readonly mtu: number;
   /** Routes for the CNI result. */
   readonly routes: readonly { readonly dst: string; readonly gw?: string }[];
@@ -131,12 +142,51 @@ export interface PlannedEndpoint {
   readonly gateways: readonly (string | undefined)[];
 }
 
+/** Something that keeps packets from arriving. Shown by `podwire status` and `podwire peers`. */
+export interface Problem {
+  /** For programs; `message` alone is shown where there is none. */
+  readonly code?: 'MTU_MISMATCH';
+  /** Absent when the node alone is the cause. */
+  readonly peer?: string;
+  readonly message: string;
+}
+
+/** What other nodes must know of a node and can derive from its name. */
+export interface NodeIdentity {
+  /** MAC of the node's end of tunnels. */
+  readonly tunnelMac: string;
+}
+
+/** Tables of the node that networks of several models share, so that no single model can plan them. */
+export type HostTable = 'traffic';
+
 export interface NetworkModel {
+  /** As in `networks[].model` of the agent's configuration. */
   readonly name: string;
+  /** One sentence for the configuration reference. */
+  readonly description: string;
+  /** What pools of its networks may have. */
+  readonly encapsulations: readonly Encapsulation[];
+  /**
+   * The shared tables that its networks need. `traffic` is the packet filter: anti-spoofing, host ports, masquerading and no
+   * forwarding for others. It covers links whose name begins with the prefix for pod links.
+   */
+  readonly hostTables: readonly HostTable[];
+  /** Schema of `networks[].options`; a model without one has no options. */
+  readonly optionsSchema?: ZodType;
   /** Bridges, tunnels, tables, sysctls: what the node needs before the first pod. */
   planNode(node: NodeView): Resource[];
   /** What the node needs to reach the pods of another node. */
   planPeer(node: NodeView, peer: PeerView): Resource[];
   /** Everything one pod needs. */
   planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoint;
+  /**
+   * The MTU that pod links of the network must have, in bytes, so that a packet of that size gets through every path. Outside clusters
+   * `node.mtu`.
+   */
+  podMtu(node: Pick<NodeView, 'network' | 'underlay' | 'mtu'>): number;
+  /** Problems of the node, and of the paths to these peers. Reads nothing and changes nothing. */
+  diagnose(node: NodeView, peers: readonly PeerView[]): Problem[];
+  /** Present in models with tunnels between nodes. */
+  nodeIdentity?(nodeName: string): NodeIdentity;
 }

@@ -25,8 +25,10 @@ export function planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoin
   ];
   return {
     resources: inApplyOrder(resources),
-    hostLink,
-    podLink,
+    links: [
+      { side: 'host', ...hostLink },
+      { side: 'pod', ...podLink },
+    ],
     mtu: node.mtu,
     routes: reportedRoutes(podLink.name, addresses),
     gateways: addresses.map(() => undefined),

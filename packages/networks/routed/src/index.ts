@@ -1,15 +1,26 @@
-import type { NetworkModel } from '@podwire/network-contract';
+import { encapsulations, type NetworkModel } from '@podwire/network-contract';
+import { diagnose } from './diagnose.js';
 import { planEndpoint } from './endpoint.js';
+import { podMtu } from './mtu.js';
 import { planNode } from './node.js';
 import { planPeer } from './peer.js';
+import { tunnelMac } from './tunnel.js';
 
 export { defaultRoutes, gateways, hostMac } from './gateways.js';
-export { checkMtu, type MtuProblem, podMtu, tunnelMtu } from './mtu.js';
 export { hostLinkName } from './names.js';
-export { unreachableBlocks, type UnreachableBlock } from './peer.js';
-export { tunnelMac } from './tunnel.js';
 
 /** The routed model: a veth pair and kernel routes for each pod, no bridge and no subnet (the behaviour of Calico). */
 export function createRoutedModel(): NetworkModel {
-  return { name: 'routed', planNode, planPeer, planEndpoint };
+  return {
+    name: 'routed',
+    description: 'a veth pair and a host route for each address, as Calico does it.',
+    encapsulations,
+    hostTables: ['traffic'],
+    planNode,
+    planPeer,
+    planEndpoint,
+    podMtu,
+    diagnose,
+    nodeIdentity: (nodeName) => ({ tunnelMac: tunnelMac(nodeName) }),
+  };
 }

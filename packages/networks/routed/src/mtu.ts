@@ -1,5 +1,11 @@
-import type { NodeView, PeerView, UnderlayView } from '@podwire/network-contract';
-import { encapsulates, tunnelFamily, tunnelOverhead } from '@podwire/network-traffic';
+import {
+  encapsulates,
+  type NodeView,
+  type PeerView,
+  type Problem,
+  type UnderlayView,
+} from '@podwire/network-contract';
+import { tunnelFamily, tunnelOverhead } from '@podwire/network-traffic';
 import { pairOf, shareTunnel } from './way.js';
 
 /** RFC 8200 §5: the kernel switches IPv6 off on links with less. */
@@ -20,39 +26,31 @@ export function podMtu(node: Pick<NodeView, 'network' | 'underlay' | 'mtu'>): nu
   return network.pools.some(encapsulates) ? tunnelMtu(underlay) : underlay.mtu;
 }
 
-/** Something about packet sizes that will lose packets, in words for people. */
-export interface MtuProblem {
-  readonly code: 'MTU_MISMATCH';
-  /** Absent when the node alone is wrong. */
-  readonly peer?: string;
-  readonly message: string;
-}
-
 /**
  * Whether full-size packets of this node's pods (`node.mtu`) get to the pods of the peers: through its own underlay and through
  * theirs. Each node looks at its own direction. A peer whose MTU is not known is no problem.
  */
-export function checkMtu(node: NodeView, peers: readonly PeerView[]): MtuProblem[] {
+export function checkMtu(node: NodeView, peers: readonly PeerView[]): Problem[] {
   const { underlay } = node;
   if (underlay === undefined) return [];
   const own = [...tooLargeHere(node, underlay), ...tooSmallForIPv6(node)];
   return [...own, ...peers.flatMap((peer) => tooLargeThere(node, underlay, peer))];
 }
 
-function tooLargeHere(node: NodeView, underlay: UnderlayView): MtuProblem[] {
+function tooLargeHere(node: NodeView, underlay: UnderlayView): Problem[] {
   if (node.mtu <= podMtu(node)) return [];
   const limit = `${underlay.link} of ${underlay.mtu} bytes takes at most ${podMtu(node)}`;
   return [problem(`pods of network ${node.network.name} send ${node.mtu} bytes, ${limit}`)];
 }
 
-function tooSmallForIPv6(node: NodeView): MtuProblem[] {
+function tooSmallForIPv6(node: NodeView): Problem[] {
   const speaksIPv6 = node.ipv6 && node.network.pools.some(({ cidr }) => cidr.includes(':'));
   if (!speaksIPv6 || node.mtu >= IPV6_MINIMUM) return [];
   const message = `pods of network ${node.network.name} send ${node.mtu} bytes, IPv6 needs links of ${IPV6_MINIMUM}`;
   return [problem(message)];
 }
 
-function tooLargeThere(node: NodeView, underlay: UnderlayView, peer: PeerView): MtuProblem[] {
+function tooLargeThere(node: NodeView, underlay: UnderlayView, peer: PeerView): Problem[] {
   if (peer.mtu === undefined) return [];
   const size = node.mtu + (shareTunnel(pairOf(node, peer)) ? overhead(underlay) : 0);
   if (size <= peer.mtu) return [];
@@ -60,4 +58,4 @@ function tooLargeThere(node: NodeView, underlay: UnderlayView, peer: PeerView): 
   return [{ ...problem(message), peer: peer.name }];
 }
 
-const problem = (message: string): MtuProblem => ({ code: 'MTU_MISMATCH', message });
+const problem = (message: string): Problem => ({ code: 'MTU_MISMATCH', message });

@@ -24,7 +24,10 @@ suite("other people's plugins behind the routed model", () => {
     const { plan, namespace, ipv4, ipv6 } = pod;
     const prevResult = {
       cniVersion: '1.0.0',
-      interfaces: [plan.hostLink, { ...plan.podLink, sandbox: namespace.path }],
+      interfaces: plan.links.map(({ side, name, mac }) => ({
+        ...{ name, mac },
+        ...(side === 'pod' ? { sandbox: namespace.path } : {}),
+      })),
       ips: [
         { address: `${ipv4}/32`, interface: 1 },
         { address: `${ipv6}/128`, interface: 1 },
@@ -64,7 +67,7 @@ suite("other people's plugins behind the routed model", () => {
       egressBurst: 80_000,
     };
     await add('bandwidth', { runtimeConfig: { bandwidth: rates } });
-    const queues = await host.namespace.run(['tc', 'qdisc', 'show', 'dev', pod.plan.hostLink.name]);
+    const queues = await host.namespace.run(['tc', 'qdisc', 'show', 'dev', pod.plan.links[0]!.name]);
     assert.match(queues, /qdisc tbf .* rate 1Mbit/);
     assert.ok(await pings(peer.namespace, pod.ipv4));
   });

@@ -13,7 +13,7 @@ import {
 } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
 import type { Endpoint, NodeView, PeerView, PoolView } from '@podwire/network-contract';
-import { createRoutedModel, podMtu, tunnelMac } from '@podwire/network-routed';
+import { createRoutedModel } from '@podwire/network-routed';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import {
   createPrivateHost,
@@ -231,10 +231,14 @@ function viewOf(number: number, options: FabricOptions): NodeView {
       ...(underlay.includes('ipv6') ? { ipv6: `${v6}${number}/64` } : {}),
     },
     tunnel: {
-      ...{ mac: tunnelMac(`node${number}`), ipv4: `10.244.${number}.1`, ipv6: `fd00:244:0:${number}::1` },
+      ...{
+        mac: model.nodeIdentity!(`node${number}`).tunnelMac,
+        ipv4: `10.244.${number}.1`,
+        ipv6: `fd00:244:0:${number}::1`,
+      },
     },
   };
-  return { ...view, mtu: podMtu(view) };
+  return { ...view, mtu: model.podMtu(view) };
 }
 
 function endpointOf(node: number, last: number, place: Readonly<Record<FamilyName, string>>): Endpoint {

@@ -4,11 +4,23 @@ import { createEngine, type Owned } from '@podwire/engine';
 import { createFakeSystem } from '@podwire/engine/fake';
 import { addAddress, createLink, decodeLink, getLink } from '@podwire/netlink';
 import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
-import { checkMtu, createRoutedModel, podMtu, tunnelMac, unreachableBlocks } from '@podwire/network-routed';
+import { createRoutedModel } from '@podwire/network-routed';
 
 const model = createRoutedModel();
 const planNode = (node: NodeView) => model.planNode(node);
 const planPeer = (node: NodeView, peer: PeerView) => model.planPeer(node, peer);
+const podMtu = (node: NodeView) => model.podMtu(node);
+const tunnelMac = (name: string) => model.nodeIdentity!(name).tunnelMac;
+const checkMtu = (node: NodeView, peers: readonly PeerView[]) =>
+  model.diagnose(node, peers).filter(({ code }) => code === 'MTU_MISMATCH');
+const unreachableBlocks = (node: NodeView, peer: PeerView) =>
+  model
+    .diagnose(node, [peer])
+    .filter(({ code }) => code === undefined)
+    .map(({ message }) => {
+      const [block, why] = message.split(' is unreachable: ');
+      return { block: block!, why: why! };
+    });
 
 const pools = (encapsulation: PoolView['encapsulation']): PoolView[] => [
   { name: 'four', cidr: '10.244.0.0/16', natOutgoing: true, encapsulation: encapsulation ?? 'direct' },

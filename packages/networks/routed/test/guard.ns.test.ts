@@ -78,7 +78,7 @@ suite('what a pod may not send', () => {
     return a.namespace.run([nativeProgram('invent', { sourceFile }), what, 'eth0', `${count}`]);
   };
   const neighbours = async (...words: string[]): Promise<number> => {
-    const output = await host.namespace.run(['ip', ...words, 'neigh', 'show', 'dev', a.plan.hostLink.name]);
+    const output = await host.namespace.run(['ip', ...words, 'neigh', 'show', 'dev', a.plan.links[0]!.name]);
     return output.split('\n').filter((line) => line !== '').length;
   };
   /** Answers arrive in the order of the questions, so what was sent before is dealt with. */
@@ -92,7 +92,7 @@ suite('what a pod may not send', () => {
       await invent('arp', 100);
       await eventually(async () => assert.ok((await neighbours('-4')) >= 100));
     });
-    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.hostLink.name]);
+    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.links[0]!.name]);
   });
 
   test('neighbour solicitations of invented senders leave a few behind, and the pod is still asked and answered', async () => {
@@ -100,13 +100,13 @@ suite('what a pod may not send', () => {
     await settle();
     assert.ok((await neighbours('-6')) <= 20);
     // Both look each other up anew.
-    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.hostLink.name]);
+    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.links[0]!.name]);
     assert.ok(await reachesPod(host, a, a.ipv6), 'the node finds the pod');
     await withoutGuard(host, async () => {
       await invent('nd', 200);
       await eventually(async () => assert.ok((await neighbours('-6')) >= 200));
     });
-    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.hostLink.name]);
+    await host.namespace.run(['ip', 'neigh', 'flush', 'dev', a.plan.links[0]!.name]);
   });
 
   test('a pod cannot ask a DHCP server of its node for an address', async () => {

@@ -104,8 +104,10 @@ test('a dual-stack pod', () => {
     { kind: 'link-ready', ...inPod },
   ]);
   expect(plan).toMatchObject({
-    hostLink: { name: cali, mac: hostMac },
-    podLink: { name: 'eth0', mac: pod.mac },
+    links: [
+      { side: 'host', name: cali, mac: hostMac },
+      { side: 'pod', name: 'eth0', mac: pod.mac },
+    ],
     mtu: 1450,
     routes: [
       { dst: '0.0.0.0/0', gw: '169.254.1.1' },

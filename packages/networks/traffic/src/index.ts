@@ -7,7 +7,6 @@ export { digestName, digestNumber, ifbName, ifbPrefix, maxLinkName, podLinkPrefi
 export { planNodeTraffic } from './node-traffic.js';
 export {
   addressIn,
-  encapsulates,
   needsTunnel,
   tunnel,
   tunnelEnd,

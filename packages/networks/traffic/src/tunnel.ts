@@ -1,6 +1,6 @@
 import { type Family, formatAddress, parseInterfaceAddress } from '@podwire/addresses';
 import type { NftElement } from '@podwire/engine';
-import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
+import { encapsulates, type NodeView, type PeerView } from '@podwire/network-contract';
 import { trafficTable } from './traffic-table.js';
 
 /**
@@ -11,8 +11,6 @@ export const tunnel = { link: 'podwire-vx', id: 4096, port: 4789 } as const;
 
 /** What a tunnel adds to a packet, in bytes: outer IP header, UDP 8, VXLAN 8, inner Ethernet 14 (RFC 7348 §5). */
 export const tunnelOverhead: Readonly<Record<Family, number>> = { 4: 50, 6: 70 };
-
-export const encapsulates = ({ encapsulation = 'direct' }: PoolView): boolean => encapsulation !== 'direct';
 
 /** Whether a node needs its tunnel device for this network. */
 export function needsTunnel({ network, underlay }: Pick<NodeView, 'network' | 'underlay'>): boolean {
