@@ -1,5 +1,4 @@
-export type { ClusterCache, CacheChange, Stored } from './cache.js';
-export { type ClusterCacheOptions, openClusterCache } from './open-cache.js';
-export { completePool, type PoolPart } from './complete-pool.js';
+export { type CacheChange, type ClusterCache, type ClusterCacheOptions, openClusterCache } from './cache.js';
+export { type Changes, Informer, type InformerOptions, ObjectCache, type Stored } from './informer.js';
 export { folders, type Keys, keysBelow } from './keys.js';
 export * from './kinds.js';

@@ -1,4 +1,4 @@
-/** Where each object is. `root` ends without a slash: `/podwire`. */
+/** The key of each object. `root` ends without a slash: `/podwire`. */
 
 /** A prefix as part of a key: `10.244.0.0/26` is `10.244.0.0-26`. */
 const slug = (cidr: string): string => cidr.replace('/', '-');
@@ -14,11 +14,11 @@ export interface Keys {
   unreachable(node: string): string;
   workload(network: string, namespace: string, name: string): string;
   borrowRequest(block: string, node: string, id: string): string;
-  /** Who leads the controllers. */
+  /** The lock of the controllers' leader election. */
   readonly leader: string;
   /**
-   * Written with every change of the set of pools, so that two that would overlap cannot be made at the same time; and of what
-   * people want for workloads, so that no two get the same address, nor a pool that is being deleted.
+   * Written with every change of pools, so that two overlapping ones cannot be created at the same time; and with every change of
+   * workloads, so that no two get the same address, and none a pool that is being deleted.
    */
   readonly poolsGeneration: string;
 }

@@ -33,7 +33,7 @@ const step = fc.oneof(
   }),
 );
 
-test('the cache ends as the store is, with the index of its blocks', async () => {
+test('the cache and its block index converge to the store', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const server = createMemoryServer();

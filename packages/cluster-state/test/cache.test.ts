@@ -13,7 +13,7 @@ import {
   type Pool,
   poolKind,
 } from '../src/index.js';
-import { createShelf } from '../src/shelf.js';
+import { ObjectCache } from '../src/informer.js';
 
 const keys = keysBelow('/podwire');
 const patience = (): AbortSignal => AbortSignal.timeout(30_000);
@@ -70,14 +70,14 @@ describe('a cache of the cluster', () => {
     expect([...cache.unreadable.values()].join()).toMatch(/loopback/);
   });
 
-  test('lets a block lend nothing but its own addresses', async () => {
+  test('refuses borrowed addresses outside their block', async () => {
     const loans = ['10.1.0.5', '10.1.0.64', '192.0.2.5'].map((address) => ({ address, node: 'b' }));
     await putBlock(block('10.1.0.0/26', 'a', loans));
     await open();
     expect(cache.borrowedBy('b')).toEqual(['10.1.0.5']);
   });
 
-  test('begins with what is there, and follows', async () => {
+  test('starts with a snapshot and follows the watch', async () => {
     await putPool(pool('web', '10.1.0.0/16'));
     await putBlock(block('10.1.0.64/26', 'a'));
     await open();
@@ -90,7 +90,7 @@ describe('a cache of the cluster', () => {
     expect([...changes.at(-1)!.blocks]).toEqual(['10.1.0.0/26']);
   });
 
-  test('a block that changes hands is with one owner only', async () => {
+  test('a block that changes its owner has one owner only', async () => {
     await putBlock(block('10.1.0.0/26', 'a', [{ address: '10.1.0.9', node: 'c' }]));
     await open();
     expect(cache.borrowedBy('c')).toEqual(['10.1.0.9']);
@@ -102,7 +102,7 @@ describe('a cache of the cluster', () => {
     ]);
   });
 
-  test('one’s own write counts at once, and older news about it are ignored', async () => {
+  test('an own write is visible at once, and older events of it are ignored', async () => {
     await open();
     follower.cut();
     await putBlock(block('10.1.0.0/26', 'a'));
@@ -118,7 +118,7 @@ describe('a cache of the cluster', () => {
     expect(seen.every((blocks) => blocks.length === 1)).toBe(true);
   });
 
-  test('what one has deleted oneself does not come back with older news', async () => {
+  test('an own deletion is not undone by older events', async () => {
     await open();
     follower.cut();
     const key = keys.block('10.1.0.0/26');
@@ -132,7 +132,7 @@ describe('a cache of the cluster', () => {
     expect(new Set(seen)).toEqual(new Set([0]));
   });
 
-  test('a late word of one’s own write does not bring back what was deleted since', async () => {
+  test('a late note of an own write does not bring back a deleted object', async () => {
     await open();
     const value = block('10.1.0.0/26', 'a');
     const written = await putBlock(value);
@@ -142,16 +142,16 @@ describe('a cache of the cluster', () => {
     expect(cache.blocks.size).toBe(0);
   });
 
-  test('a deletion is remembered until everything up to it was told, and no longer', () => {
-    const shelf = createShelf({ kind: poolKind, nameOf: ({ name }) => name });
-    shelf.drop('/web', 5);
-    shelf.settle(4);
-    expect(shelf.put('/web', pool('web', '10.1.0.0/16'), 3)).toBeUndefined();
-    shelf.settle(5);
-    expect(shelf.put('/web', pool('web', '10.1.0.0/16'), 3)).toBe('web');
+  test('a tombstone is kept until the watch has passed its revision', () => {
+    const cache = new ObjectCache({ kind: poolKind, nameOf: ({ name }) => name });
+    cache.remove('/web', 5);
+    cache.dropTombstones(4);
+    expect(cache.put('/web', pool('web', '10.1.0.0/16'), 3)).toBeUndefined();
+    cache.dropTombstones(5);
+    expect(cache.put('/web', pool('web', '10.1.0.0/16'), 3)).toBe('web');
   });
 
-  test('an object that cannot be read is named, and what was known of it stays', async () => {
+  test('an object that cannot be decoded is reported, and the cached one stays', async () => {
     await putPool(pool('web', '10.1.0.0/16'));
     await open();
     await cache.reached(
@@ -164,7 +164,7 @@ describe('a cache of the cluster', () => {
     expect(cache.unreadable.size).toBe(0);
   });
 
-  test('an object under another’s key is not believed', async () => {
+  test('an object under another key is refused', async () => {
     await open();
     const text = encodeObject(blockKind, block('10.1.0.0/26', 'a'));
     await cache.reached(await store.put(keys.block('10.9.9.0/26'), text), patience());
@@ -172,7 +172,7 @@ describe('a cache of the cluster', () => {
     expect([...cache.unreadable.values()][0]).toMatch(/belongs to/);
   });
 
-  test('the most particular pool around an address', async () => {
+  test('finds the most specific pool of an address', async () => {
     await putPool(pool('wide', '10.1.0.0/16'));
     await putPool(pool('child', '10.1.128.0/17'));
     await open();
@@ -181,7 +181,7 @@ describe('a cache of the cluster', () => {
     expect(cache.poolAround('10.2.0.1')).toBeUndefined();
   });
 
-  test('a snapshot after compaction takes away what went meanwhile', async () => {
+  test('a snapshot after compaction removes deleted objects', async () => {
     await putBlock(block('10.1.0.0/26', 'a'));
     await putBlock(block('10.1.0.64/26', 'a'));
     await open();
@@ -196,7 +196,7 @@ describe('a cache of the cluster', () => {
     expect([...cache.blocks.keys()].sort()).toEqual(['10.1.0.128/26', '10.1.0.64/26']);
   });
 
-  test('waiting ends with its signal', async () => {
+  test('waiting for a revision ends with its signal', async () => {
     await open();
     const stop = new AbortController();
     const waiting = cache.reached(1_000_000, stop.signal);

@@ -1,4 +1,9 @@
-export { type Controller, type ControllerOptions, createController } from './controller.js';
-export { evaluateNode, type Sight, type Times, type Verdict } from './judge.js';
+export {
+  type Controller,
+  type ControllerOptions,
+  createController,
+  runController,
+  type RunOptions,
+} from './controller.js';
+export { type Decision, evaluateNode, type NodeObservation, type Times } from './evaluate-node.js';
 export { type ControllerMetrics, renderMetrics } from './metrics.js';
-export { runController, type RunOptions } from './run.js';

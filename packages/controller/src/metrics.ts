@@ -1,27 +1,27 @@
-/** What a controller has done, for a scrape. */
+/** The controller's counters and their Prometheus text. */
 
 export interface Counters {
-  /** Times that a node became unreachable, came back, was released. */
+  /** Nodes that became unreachable (the metric is called `absences`), came back, were released. */
   unreachable: number;
   returns: number;
   released: number;
   releasedBlocks: number;
-  /** Rounds of garbage collection, what they mended, and what turned out to live. */
+  /** Rounds of garbage collection, repairs, and repairs whose conditions did not hold any more. */
   collections: number;
   collected: number;
   spared: number;
-  /** Attempts that the store refused or did not answer. */
+  /** Calls that the store refused or did not answer. */
   failures: number;
-  /** Times that this candidate became the leader. */
+  /** How often this candidate became the leader. */
   terms: number;
 }
 
 export interface ControllerMetrics extends Readonly<Counters> {
   readonly leading: boolean;
   readonly absentNodes: number;
-  /** What garbage collection has found, and waits for. */
+  /** Problems that garbage collection repairs when they persist. */
   readonly candidates: number;
-  /** Milliseconds that the last look at everything took. */
+  /** Milliseconds of the last garbage collection. */
   readonly lastCollection: number;
 }
 
@@ -45,18 +45,28 @@ type Row = readonly [name: string, type: 'counter' | 'gauge', help: string, valu
 export function renderMetrics(metrics: ControllerMetrics): string {
   const rows: Row[] = [
     ['leading', 'gauge', 'Whether this candidate leads.', metrics.leading ? 1 : 0],
-    ['terms_total', 'counter', 'Times that this candidate became the leader.', metrics.terms],
+    ['terms_total', 'counter', 'How often this candidate became the leader.', metrics.terms],
     ['absent_nodes', 'gauge', 'Nodes that are unreachable.', metrics.absentNodes],
-    ['absences_total', 'counter', 'Times that a node became unreachable.', metrics.unreachable],
-    ['returns_total', 'counter', 'Times that one came back.', metrics.returns],
-    ['released_nodes_total', 'counter', 'Nodes that vanished and were released.', metrics.released],
-    ['released_blocks_total', 'counter', 'Blocks that were given back with them.', metrics.releasedBlocks],
-    ['collections_total', 'counter', 'Looks of the garbage collection at everything.', metrics.collections],
-    ['collection_seconds', 'gauge', 'Time of the last one.', metrics.lastCollection / 1000],
-    ['candidates', 'gauge', 'What it has found and waits for.', metrics.candidates],
-    ['collected_total', 'counter', 'What it has mended.', metrics.collected],
-    ['spared_total', 'counter', 'What turned out to be alive at the last moment.', metrics.spared],
-    ['failures_total', 'counter', 'Attempts that the store refused or did not answer.', metrics.failures],
+    ['absences_total', 'counter', 'How often a node became unreachable.', metrics.unreachable],
+    ['returns_total', 'counter', 'How often an unreachable node came back.', metrics.returns],
+    [
+      'released_nodes_total',
+      'counter',
+      'Nodes that were released after the eviction timeout.',
+      metrics.released,
+    ],
+    ['released_blocks_total', 'counter', 'Blocks that were released with them.', metrics.releasedBlocks],
+    ['collections_total', 'counter', 'Rounds of garbage collection.', metrics.collections],
+    ['collection_seconds', 'gauge', 'Time of the last round.', metrics.lastCollection / 1000],
+    ['candidates', 'gauge', 'Problems that are repaired when they persist.', metrics.candidates],
+    ['collected_total', 'counter', 'Problems that were repaired.', metrics.collected],
+    [
+      'spared_total',
+      'counter',
+      'Repairs that were dropped because their conditions did not hold any more.',
+      metrics.spared,
+    ],
+    ['failures_total', 'counter', 'Calls that the store refused or did not answer.', metrics.failures],
   ];
   return rows
     .map(([name, type, help, value]) => renderRow(`podwire_controller_${name}`, type, help, value))

@@ -8,7 +8,7 @@ import { createMemoryServer, type MemoryStore } from '@podwire/store/memory';
 import { type Controller, createController } from '../src/index.js';
 
 export const hour = 3_600_000;
-export const vanishAfter = 24 * hour;
+export const evictionTimeout = 24 * hour;
 export const grace = hour;
 
 export interface Running {
@@ -34,7 +34,16 @@ export function createTestCluster() {
     const own = server.connect();
     const stopped = new AbortController();
     const wall = clock.another(skew);
-    const options = { store: own, keys, clock: wall, log: silentLog, name, ttl: hour, vanishAfter, grace };
+    const options = {
+      store: own,
+      keys,
+      clock: wall,
+      log: silentLog,
+      name,
+      ttl: hour,
+      evictionTimeout,
+      grace,
+    };
     const controller = createController(options);
     const end = controller.run(stopped.signal);
     const one: Running = {

@@ -2,7 +2,7 @@ import { unreachableKind } from '@podwire/cluster-state';
 import { decodeObject } from '@podwire/store';
 import { afterEach, describe, expect, test } from 'vitest';
 import { renderMetrics } from '../src/index.js';
-import { createTestCluster, grace, hour, type TestCluster, vanishAfter } from './cluster.js';
+import { createTestCluster, grace, hour, type TestCluster, evictionTimeout } from './cluster.js';
 
 let cluster: TestCluster;
 afterEach(() => cluster.stopAll());
@@ -19,7 +19,7 @@ const keysOf = async ({ store, keys }: TestCluster, folder: string): Promise<str
   (await store.list(`${keys.root}/${folder}`)).items.map(({ key }) => key);
 
 describe('a node', () => {
-  test('that leaves is unreachable, then it has vanished and all of it is free', async () => {
+  test('is unreachable when its lease ends, and is released after the eviction timeout', async () => {
     const { clock, startController, leave, stateOf } = await createWithNode();
     const { controller } = startController();
     await clock.advance(1);
@@ -27,7 +27,7 @@ describe('a node', () => {
     await clock.advance(1000);
     expect(await stateOf('n1')).toBe('unreachable');
     expect(await keysOf(cluster, 'absences/')).toHaveLength(1);
-    await clock.advance(vanishAfter - 2000);
+    await clock.advance(evictionTimeout - 2000);
     expect(await keysOf(cluster, 'shared/blocks/')).toHaveLength(1);
     await clock.advance(2000);
     expect(await keysOf(cluster, 'shared/blocks/')).toEqual([]);
@@ -42,42 +42,42 @@ describe('a node', () => {
     expect(controller.metrics().absentNodes).toBe(0);
   });
 
-  test('that counts on more time than the controller was told has it', async () => {
+  test('has the eviction timeout of its object when that is longer', async () => {
     cluster = createTestCluster();
     const { clock, startController, arrive, leave, stateOf, block } = cluster;
     await cluster.pool();
-    await arrive('patient', undefined, { vanishAfter: 2 * vanishAfter });
+    await arrive('patient', undefined, { vanishAfter: 2 * evictionTimeout });
     await arrive('hasty', undefined, { vanishAfter: hour });
     await block('10.244.0.0/26', 'patient');
     await block('10.244.0.64/26', 'hasty');
     startController();
     await clock.advance(1);
     await Promise.all([leave('patient'), leave('hasty')]);
-    await clock.advance(vanishAfter + hour);
+    await clock.advance(evictionTimeout + hour);
     expect(await stateOf('patient')).toBe('unreachable');
     expect(await stateOf('hasty')).toBeUndefined();
     expect(await keysOf(cluster, 'shared/blocks/')).toHaveLength(1);
-    await clock.advance(vanishAfter);
+    await clock.advance(evictionTimeout);
     expect(await stateOf('patient')).toBeUndefined();
     expect(await keysOf(cluster, 'shared/blocks/')).toEqual([]);
   });
 
-  test('that comes back is ready again, and begins anew when it leaves', async () => {
+  test('is ready again when it comes back, and its next outage starts from zero', async () => {
     const { clock, startController, leave, arrive, stateOf } = await createWithNode();
     startController();
     await leave('n1');
-    await clock.advance(vanishAfter - hour);
+    await clock.advance(evictionTimeout - hour);
     await arrive('n1');
     expect(await keysOf(cluster, 'absences/')).toEqual([]);
     expect(await stateOf('n1')).toBe('ready');
     await leave('n1');
-    await clock.advance(vanishAfter - hour);
+    await clock.advance(evictionTimeout - hour);
     expect(await stateOf('n1')).toBe('unreachable');
     await clock.advance(2 * hour);
     expect(await stateOf('n1')).toBeUndefined();
   });
 
-  test('whose absence was left over is ready again', async () => {
+  test('is ready again when a record of its outage was left over', async () => {
     const { clock, startController, leave, store, keys, stateOf } = await createWithNode();
     const first = startController();
     await leave('n1');
@@ -91,16 +91,16 @@ describe('a node', () => {
     expect(await stateOf('n1')).toBe('ready');
   });
 
-  test('that is back for a moment while nobody leads begins anew', async () => {
+  test('starts from zero when it was back while no controller led', async () => {
     const { clock, startController, leave, arrive, stateOf } = await createWithNode();
     const first = startController();
     await leave('n1');
-    await clock.advance(vanishAfter - hour);
+    await clock.advance(evictionTimeout - hour);
     await first.kill();
     await arrive('n1');
     await leave('n1');
     startController();
-    await clock.advance(vanishAfter - hour);
+    await clock.advance(evictionTimeout - hour);
     expect(await stateOf('n1')).toBe('unreachable');
     await clock.advance(2 * hour);
     expect(await stateOf('n1')).toBeUndefined();
@@ -108,7 +108,7 @@ describe('a node', () => {
 });
 
 describe('clocks', () => {
-  test('a wall clock that jumps forward makes nobody vanish', async () => {
+  test('is not released when the wall clock jumps forward', async () => {
     const { clock, startController, leave, stateOf } = await createWithNode();
     const leader = startController();
     await leave('n1');
@@ -120,7 +120,7 @@ describe('clocks', () => {
     expect(await stateOf('n1')).toBeUndefined();
   });
 
-  test('a wall clock that jumps back makes it late, and not for ever', async () => {
+  test('is released late, but is, when the wall clock jumps back', async () => {
     const { clock, startController, leave, stateOf } = await createWithNode();
     const leader = startController();
     await leave('n1');
@@ -132,7 +132,7 @@ describe('clocks', () => {
     expect(await stateOf('n1')).toBeUndefined();
   });
 
-  test('a leader that takes over goes on counting where the last one has noted', async () => {
+  test('has its time counted on by the next leader', async () => {
     const { clock, startController, leave, stateOf } = await createWithNode();
     const first = startController('a');
     await leave('n1');
@@ -146,7 +146,7 @@ describe('clocks', () => {
     expect(await stateOf('n1')).toBeUndefined();
   });
 
-  test('what was counted is noted', async () => {
+  test('has its counted time saved', async () => {
     const { clock, startController, leave, store, keys } = await createWithNode();
     startController();
     await leave('n1');
@@ -157,7 +157,7 @@ describe('clocks', () => {
 });
 
 describe('leadership', () => {
-  test('one leads; when it dies another does, and only that one writes', async () => {
+  test('one leads; when it dies another one does, and only that one writes', async () => {
     const { clock, startController, leave } = await createWithNode();
     const first = startController('a');
     await clock.advance(1);
@@ -172,7 +172,7 @@ describe('leadership', () => {
     expect(second.controller.metrics().unreachable).toBe(1);
   });
 
-  test('a leader whose key was taken writes nothing more', async () => {
+  test('a leader that lost its lock writes nothing more', async () => {
     const { clock, startController, store, keys, leave } = await createWithNode();
     const { controller } = startController('a');
     await clock.advance(1);
@@ -185,7 +185,7 @@ describe('leadership', () => {
     expect(await keysOf(cluster, 'absences/')).toEqual([]);
   });
 
-  test('a store that fails now and then is asked again', async () => {
+  test('a store that fails sometimes is asked again', async () => {
     const { clock, startController, leave } = await createWithNode();
     const { controller, store } = startController('a');
     await clock.advance(1);
@@ -201,7 +201,7 @@ describe('leadership', () => {
 });
 
 describe('garbage', () => {
-  test('is collected when it was found for the whole grace', async () => {
+  test('is collected when it persists for the whole grace', async () => {
     const { clock, startController, block } = await createWithNode();
     const { controller } = startController();
     await block('10.244.5.0/26', undefined);
@@ -214,7 +214,7 @@ describe('garbage', () => {
     expect(controller.metrics()).toMatchObject({ collected: 1, collections: 3 });
   });
 
-  test('waits anew under a new leader', async () => {
+  test('waits for a new grace under a new leader', async () => {
     const { clock, startController, block } = await createWithNode();
     const first = startController('a');
     await block('10.244.5.0/26', undefined);
@@ -228,7 +228,7 @@ describe('garbage', () => {
   });
 });
 
-test('metrics are in the text format of Prometheus', async () => {
+test('renders metrics as Prometheus text', async () => {
   const { startController, clock } = await createWithNode();
   const { controller } = startController();
   await clock.settle();

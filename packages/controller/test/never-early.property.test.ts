@@ -1,11 +1,11 @@
 /** Leaders die and are succeeded, wall clocks jump, nodes flap: nobody is released before its time, and everybody after it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTestCluster, hour, type Running, vanishAfter } from './cluster.js';
+import { createTestCluster, hour, type Running, evictionTimeout } from './cluster.js';
 
 const nodes = ['n1', 'n2'] as const;
 /** The second counts on more than the controllers were told. */
-const patience = { n1: vanishAfter, n2: 1.5 * vanishAfter };
+const patience = { n1: evictionTimeout, n2: 1.5 * evictionTimeout };
 
 type Step =
   | { readonly what: 'pass'; readonly hours: number }

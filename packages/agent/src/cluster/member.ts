@@ -69,7 +69,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     ? world.createController({
         ...shared,
         name: `${nodeName}/${process.pid}`,
-        vanishAfter: config.vanishAfter,
+        evictionTimeout: config.vanishAfter,
       })
     : undefined;
   const pools = createClusterPools({ cache, remembered: savedState.read()?.pools ?? [] });

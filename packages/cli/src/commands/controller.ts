@@ -60,7 +60,7 @@ async function run(command: Command, io: Io): Promise<void> {
           clock: io.cluster?.clock ?? systemClock,
           log,
           name,
-          ...(vanishAfter === undefined ? {} : { vanishAfter }),
+          ...(vanishAfter === undefined ? {} : { evictionTimeout: vanishAfter }),
           ...(options.grace === undefined ? {} : { grace: options.grace }),
           ...(options.lease === undefined ? {} : { ttl: options.lease }),
           onStart: async (controller) => {

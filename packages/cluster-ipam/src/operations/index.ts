@@ -1,5 +1,5 @@
 /** What people and the controller do to the addresses of the whole cluster. */
-export { type ClusterAccess } from './access.js';
+export { type ClusterAccess, commit } from './access.js';
 export {
   checkCluster,
   type CheckOptions,

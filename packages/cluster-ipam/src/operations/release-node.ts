@@ -15,8 +15,8 @@ import { type ClusterSnapshot, readCluster } from './snapshot.js';
 import { withoutAssignments } from './workload-rules.js';
 
 export interface ReleaseNodeOptions {
-  /** That the node has been absent without a break since this was read. */
-  readonly absence?: Stored<UnreachableNode>;
+  /** The node must have been unreachable without a break since this was read. */
+  readonly unreachable?: Stored<UnreachableNode>;
 }
 
 export interface ReleasedNode {
@@ -68,9 +68,9 @@ function unknownNode(node: string): PodwireError {
 function requireAbsent(
   { nodeLeases, unreachable }: ClusterSnapshot,
   node: string,
-  { absence }: ReleaseNodeOptions,
+  { unreachable: seen }: ReleaseNodeOptions,
 ): void {
-  const isBack = absence !== undefined && unreachable.get(node)?.revision !== absence.revision;
+  const isBack = seen !== undefined && unreachable.get(node)?.revision !== seen.revision;
   if (!nodeLeases.has(node) && !isBack) return;
   const what = nodeLeases.has(node) ? 'is up' : 'was back since';
   throw new PodwireError('NODE_ALIVE', `node ${node} ${what}: nothing is taken from it`, {
@@ -91,7 +91,7 @@ interface ReleasePlan {
 
 function planRelease({ keys }: ClusterAccess, snapshot: ClusterSnapshot, name: string): ReleasePlan {
   const node = snapshot.nodes.get(name);
-  const absence = snapshot.unreachable.get(name);
+  const unreachable = snapshot.unreachable.get(name);
   const touched = [...snapshot.blocks.values()].filter(
     ({ value }) => value.node === name || value.loans.some((loan) => loan.node === name),
   );
@@ -113,10 +113,10 @@ function planRelease({ keys }: ClusterAccess, snapshot: ClusterSnapshot, name: s
     conditions: [
       { key: keys.nodeLease(name), expect: 'absent' },
       { key: keys.node(name), expect: node?.revision ?? 'absent' },
-      { key: keys.unreachable(name), expect: absence?.revision ?? 'absent' },
+      { key: keys.unreachable(name), expect: unreachable?.revision ?? 'absent' },
     ],
     steps,
-    isNothing: steps.length === 1 && node === undefined && absence === undefined,
+    isNothing: steps.length === 1 && node === undefined && unreachable === undefined,
     blocks: touched.filter(({ value }) => value.node === name).map(({ value }) => value.cidr),
     loans: touched.flatMap(({ value }) =>
       value.loans.filter((loan) => loan.node === name).map(({ address }) => address),

@@ -346,7 +346,7 @@ export class World {
       const release = releaseNode(
         { store, keys, clock },
         value.node,
-        { absence: { key, value, revision } },
+        { unreachable: { key, value, revision } },
         never,
       )
         .then(() => undefined)
