@@ -71,7 +71,7 @@ describe('the plugin is killed', () => {
         plugin.process.kill('SIGKILL');
         await plugin.exited;
         process.kill(faults.agent.pid, 'SIGCONT');
-        await faults.desk.reached('dismantle:forgotten');
+        await faults.desk.reached('teardown:forgotten');
         await faults.settle();
         await assertNothingLeft();
         await faults.succeed(subject.del);
@@ -90,7 +90,7 @@ describe('the plugin is killed', () => {
     await assertNothingLeft();
   });
 
-  const removing = ['dismantle:marked', 'remove:0:nft-element', 'doom:host', 'dismantle:unwired'];
+  const removing = ['teardown:marked', 'remove:0:nft-element', 'doom:host', 'teardown:unwired'];
   for (const point of removing)
     test(`while DEL is at ${point}: it is carried out all the same`, async () => {
       await inCase(point, faults, async () => {
@@ -128,7 +128,7 @@ describe("the runtime's deadline passes", () => {
     process.kill(faults.agent.pid, 'SIGCONT');
     await runtime().del(network(), attachment());
     // The ADD that waited in the queue is carried out, finds nobody, and is taken back.
-    await faults.desk.reached('dismantle:forgotten');
+    await faults.desk.reached('teardown:forgotten');
     await faults.settle();
     await assertNothingLeft();
   });

@@ -19,7 +19,7 @@ const liveGroup = 0x5057_0001;
 const madeAnew = [/^nftables\/set inet podwire structure_seal$/];
 
 const points = [
-  ...['dismantle:marked', 'remove:0:nft-element', 'doom:pod', 'doom:host', 'dismantle:forgotten'],
+  ...['teardown:marked', 'remove:0:nft-element', 'doom:pod', 'doom:host', 'teardown:forgotten'],
   ...['reconcile:dead-removed', 'mend:replace:sysctl', 'mend:add:nft-table', 'mend:replace:token-bucket'],
   ...['mend:add:route', 'mend:add:address', 'mend:add:nft-element'],
   ...[

@@ -210,7 +210,7 @@ export const refusals: readonly (readonly [code: number, what: string, call: Cni
     7,
     'the MAC address of a group',
     withRuntime({ mac: '01:00:5e:00:00:01' }),
-    /runtimeConfig\.mac: "01:00:5e:00:00:01" is no MAC address that a link can have/,
+    /runtimeConfig\.mac: "01:00:5e:00:00:01" is not a MAC address of a link/,
   ],
   [
     7,

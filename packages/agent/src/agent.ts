@@ -50,7 +50,7 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
       stopped.abort();
       await watching;
       await sockets.cni.stop(config.deadlines.stop);
-      context.asking.stop();
+      context.pendingAdds.stop();
       await reconciler.stop();
       await context.cluster?.stop();
       await Promise.all(sockets.api.map((server) => server.stop()));

@@ -5,17 +5,17 @@ import type { Engine, FaultPoints } from '@podwire/engine';
 import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
 import type { PeerCredentials } from '@podwire/linux';
 import { PodwireError } from '@podwire/errors';
+import { KeyedMutex } from '@podwire/platform';
 import type { NetworkModel } from '@podwire/network-contract';
 import type { ClusterMember, ClusterWorld } from './cluster/contract.js';
 import { createClusterMember } from './cluster/member.js';
 import type { AgentConfig } from './config/index.js';
-import { createAskingAdds } from './endpoints/asking.js';
+import { PendingAdds } from './endpoints/pending-adds.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { createBrokenRecords } from './endpoints/broken-records.js';
 import { createHostPorts } from './endpoints/host-ports.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
 import type { Service } from './endpoints/serve-request.js';
-import { createLocks } from './locks.js';
 import type { Log } from './log.js';
 import { createMetrics } from './metrics.js';
 import { createNetworks } from './networks.js';
@@ -108,8 +108,8 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
     endpoints: createEndpointRegistry(),
     ports: createHostPorts(),
     broken: createBrokenRecords(),
-    locks: createLocks(),
-    asking: createAskingAdds(),
+    locks: new KeyedMutex(),
+    pendingAdds: new PendingAdds(),
     readiness: { ready: false, problem: undefined },
     cleanupDeadline: config.deadlines.request,
     ...(cluster === undefined ? {} : { cluster }),

@@ -2,9 +2,9 @@
 import type { Change, Owned } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { describeError } from '@podwire/errors';
-import { adoptHeld } from './endpoints/clear-broken.js';
+import { adoptHeld } from './endpoints/broken-records.js';
 import { type EndpointContext, ownedBy } from './endpoints/context.js';
-import { dismantle } from './endpoints/dismantle.js';
+import { teardown } from './endpoints/teardown.js';
 import type { AgentRecord } from './endpoints/registry.js';
 
 export interface ReconcileReport {
@@ -75,7 +75,7 @@ async function removeDead(
     if (why === undefined) continue;
     const endpoint = endpointKey(record.id);
     try {
-      await dismantle(context, record, { signal });
+      await teardown(context, record, { signal });
       removed.push(endpoint);
       context.log.info({ endpoint, why }, 'removed an endpoint');
     } catch (err) {

@@ -22,7 +22,7 @@ import { addressesOf, agentEntry, keys, startTimeout } from './fakes/cluster-sce
 import { fillPool } from './fakes/pools.js';
 import { askApi, callPlugin, type ClientAnswer } from './fakes/plugin-client.js';
 
-const steps = '^(register|take-over|claim|add|dismantle|report):';
+const steps = '^(register|take-over|claim|add|teardown|report):';
 
 let host: PrivateHost;
 let store: Store;

@@ -7,10 +7,10 @@ import { PodwireError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
 import { z } from 'zod';
 import type { EndpointContext } from '../endpoints/context.js';
-import { draftEndpoint, wantedFamilies } from '../endpoints/draft.js';
+import { planEndpoint, wantedFamilies } from '../endpoints/plan-endpoint.js';
 import { createHostPorts, type HostPorts } from '../endpoints/host-ports.js';
 import { createEndpointRegistry, type EndpointRegistry, podName } from '../endpoints/registry.js';
-import { endpointIdOf, podIdentityOf, readWish } from '../endpoints/wish.js';
+import { endpointIdOf, podIdentityOf, readAddRequest } from '../endpoints/read-request.js';
 import { chooseNetwork, type Network } from '../networks.js';
 
 /** The body of POST /v1/plan: an ADD, everything of it optional. */
@@ -114,16 +114,16 @@ function copyBooks(
 function planOne(context: PlanContext, books: Books, request: AttachmentRequest): Plan {
   const network = chooseNetwork(context.networks, request.config);
   const ipam = books.ipams.get(network)!;
-  const wish = readWish(request);
+  const wanted = readAddRequest(request);
   const id = endpointIdOf(request);
   const own = context.node.view(network);
   // In a cluster the node has blocks in stock, and has them in its kernel already.
   const stock = own.underlay === undefined ? [] : own.blocks;
   const view = () => ({ ...own, blocks: [...new Set([...stock, ...ipam.blocks()])] });
-  books.ports.check(id, wish.portMappings, wantedFamilies(wish, network, view()));
+  books.ports.check(id, wanted.portMappings, wantedFamilies(wanted, network, view()));
   const before = new Set(network.model.planNode(view()).map((each) => JSON.stringify(each)));
-  const draft = draftEndpoint(
-    { id, network, wish, namespace: { path: request.netns, device: 0, inode: 0 } },
+  const record = planEndpoint(
+    { id, network, request: wanted, namespace: { path: request.netns, device: 0, inode: 0 } },
     {
       ipam,
       view,
@@ -132,14 +132,14 @@ function planOne(context: PlanContext, books: Books, request: AttachmentRequest)
       isLinkTaken: (name) => books.endpoints.ofLink(name) !== undefined,
     },
   );
-  books.endpoints.put(draft);
-  books.ports.claim(draft);
+  books.endpoints.put(record);
+  books.ports.claim(record);
   return {
     network: network.view.name,
-    addresses: draft.leases.map(({ address }) => address),
+    addresses: record.leases.map(({ address }) => address),
     node: network.model.planNode(view()).filter((each) => !before.has(JSON.stringify(each))),
-    resources: draft.resources,
-    answer: draft.answer,
+    resources: record.resources,
+    answer: record.answer,
   };
 }
 

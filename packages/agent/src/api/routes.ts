@@ -146,7 +146,7 @@ async function explain({ context, deadline }: ApiContext, text: string): Promise
     return { owner: 'node', resources: explainResources(owned.resources, drifts) };
   }
   const key = endpointKey(findRecord(context, text).id);
-  return context.locks.withEndpoint(key, signal, async () => {
+  return context.locks.withKey(key, signal, async () => {
     const record = findRecord(context, key);
     const drifts = await context.engine.verify(ownedBy(record), { signal });
     return { ...viewEndpoint(record), resources: explainResources(record.resources, drifts) };

@@ -4,11 +4,10 @@ import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/clust
 import type { Controller, ControllerOptions } from '@podwire/controller';
 import type { Engine } from '@podwire/engine';
 import type { BlockSource } from '@podwire/ipam';
-import type { Clock, FaultPoints } from '@podwire/platform';
+import type { Clock, FaultPoints, KeyedMutex } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import type { ClusterConfig } from '../config/index.js';
 import type { AgentRecord, EndpointRegistry } from '../endpoints/registry.js';
-import type { Locks } from '../locks.js';
 import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
 import type { HostView } from '../node/host-view.js';
@@ -60,7 +59,7 @@ export interface FollowingParts {
   readonly node: NodeState;
   readonly endpoints: EndpointRegistry;
   readonly engine: Engine;
-  readonly locks: Locks;
+  readonly locks: KeyedMutex;
   readonly readiness: Readiness;
   /** For what only a reconcile can follow. */
   readonly loop: { nudge(): void };

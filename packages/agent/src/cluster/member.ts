@@ -129,7 +129,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
     // The reconcile that makes the node ready does all of this.
     if (parts === undefined || !parts.readiness.ready) return;
     const { engine, locks, node, loop } = parts;
-    const isDone = await locks.withEndpoint(lockKey, signal, async () => {
+    const isDone = await locks.withKey(lockKey, signal, async () => {
       follower.follow(parts!);
       if (!(await node.sync(engine, { signal }))) return false;
       await peers.flush(engine, { signal });

@@ -1,89 +1,79 @@
-import type { AttachmentRequest, Result } from '@podwire/cni';
+import type { AttachmentRequest } from '@podwire/cni';
 import type { CallOptions } from '@podwire/engine';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import { describeError, PodwireError } from '@podwire/errors';
-import { chooseNetwork } from '../networks.js';
+import { compact } from '@podwire/platform';
+import { chooseNetwork, type Network } from '../networks.js';
 import { renderAnswer } from './answers.js';
-import { clearBroken } from './clear-broken.js';
+import { clearBroken } from './broken-records.js';
+import {
+  type AddProgress,
+  type ClusterNeed,
+  needOf,
+  releaseWorkload,
+  resolveNeed,
+  withWorkload,
+} from './cluster-needs.js';
 import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
 import { onlyAddresses, readDelegation } from './delegation.js';
-import { dismantle, forget, markRemoving } from './dismantle.js';
-import { type AddRequest, draftEndpoint, wantedFamilies } from './draft.js';
-import { differenceToWish } from './duplicate.js';
+import { differenceToRequest } from './duplicate.js';
 import { checkNames } from './names.js';
+import { type EndpointSpec, planEndpoint, wantedFamilies } from './plan-endpoint.js';
+import { type AddRequest, endpointIdOf, readAddRequest } from './read-request.js';
 import { type AgentRecord, describeEndpoint, podName } from './registry.js';
-import {
-  askAndTryAgain,
-  type Attempt,
-  isMember,
-  isQuestion,
-  type Question,
-  tryFromMemory,
-} from './slow-path.js';
-import { endpointIdOf, readWish, type Wish } from './wish.js';
+import { forget, markRemoving, teardown } from './teardown.js';
+
+/** What does not change between the attempts of one ADD. */
+interface Add extends Omit<EndpointSpec, 'namespace' | 'workload'> {
+  readonly attachment: AttachmentRequest;
+}
 
 /**
  * ADD (CNI specification 1.1.0, section 2): the pod gets its addresses and is wired, or nothing is changed. The same
- * ADD again gets the same answer. When nobody takes the answer the endpoint is removed again.
+ * ADD again gets the same answer. When the plugin does not take the answer the endpoint is removed again.
+ *
+ * An attempt that memory alone cannot serve releases the endpoint's lock and returns a need; it is resolved with the
+ * store's help, and the next attempt looks at everything afresh.
  */
 export async function addEndpoint(
   context: EndpointContext,
-  request: AttachmentRequest,
+  attachment: AttachmentRequest,
   call: Call,
 ): Promise<void> {
   call.trace.stage('validate');
-  refusePrevResult(request);
-  const id = endpointIdOf(request);
-  checkNames(id, request);
-  const wanted = readWanted(context, request);
-  identifyTrace(call, id, wanted.wish);
-  const understood: Understood = { request, id, wanted };
-  const question = await attemptAdd(context, understood, { call });
-  if (question === undefined) return;
-  await askAndTryAgain(context, question, call, (attempt) => attemptAdd(context, understood, attempt));
+  const add = readAdd(context.networks, attachment);
+  identifyTrace(call, add);
+  const progress: AddProgress = {
+    pending: undefined,
+    isWorkloadKnown: false,
+    workload: undefined,
+    provided: 0,
+  };
+  try {
+    for (;;) {
+      const current = progress.pending === undefined ? call : { ...call, signal: progress.pending.signal };
+      const need = await attemptAdd(context, add, progress, current);
+      if (need === undefined) return;
+      await resolveNeed(context, need, add, progress, call);
+    }
+  } catch (error) {
+    if (progress.pending?.isRemoved === true) releaseWorkload(context, add);
+    throw error;
+  } finally {
+    progress.pending?.end();
+  }
 }
 
-interface Understood {
-  readonly request: AttachmentRequest;
-  readonly id: EndpointId;
-  readonly wanted: Pick<AddRequest, 'network' | 'wish' | 'delegation'>;
-}
-
-/** Holds the endpoint until the plugin has its answer, or until something must be asked of the cluster. */
-function attemptAdd(
-  context: EndpointContext,
-  { request, id, wanted }: Understood,
-  attempt: Attempt,
-): Promise<Question | undefined> {
-  const { call } = attempt;
-  call.trace.stage('lock');
-  return context.locks.withEndpoint(endpointKey(id), call.signal, async () => {
-    requireReady(context);
-    call.trace.stage('namespace');
-    const namespace = context.namespaces.identify(request.netns, { allowOwn: request.netnsOverride });
-    context.faults.reach('add:validated');
-    const asked: AddRequest = { id, namespace, ...wanted };
-    const present = await findPresent(context, asked, call);
-    const record = present ?? (await wire(context, asked, attempt));
-    if (isQuestion(record)) return record;
-    await handOver(context, record, { isNew: present === undefined, request, call });
-    return undefined;
-  });
-}
-
-/** What is wanted: a pod's network from us, or its addresses for another plugin that wires it. */
-function readWanted({ networks }: EndpointContext, request: AttachmentRequest): Understood['wanted'] {
-  const { config } = request;
+function readAdd(networks: readonly Network[], attachment: AttachmentRequest): Add {
+  refusePrevResult(attachment);
+  const id = endpointIdOf(attachment);
+  checkNames(id, attachment);
+  const { config } = attachment;
   const delegation = readDelegation(config);
-  const wish = readWish(request);
-  if (delegation === undefined) return { network: chooseNetwork(networks, config), wish };
+  const request = readAddRequest(attachment);
+  if (delegation === undefined) return { attachment, id, network: chooseNetwork(networks, config), request };
   const network = chooseNetwork(networks, { name: config.name, network: delegation.network });
-  return { network, wish: onlyAddresses(wish), delegation };
-}
-
-function identifyTrace(call: Call, id: EndpointId, { pod }: Wish): void {
-  const name = podName({ pod });
-  call.trace.identify({ endpoint: endpointKey(id), ...(name === undefined ? {} : { pod: name }) });
+  return { attachment, id, network, request: onlyAddresses(request), delegation };
 }
 
 function refusePrevResult({ prevResult }: AttachmentRequest): void {
@@ -92,134 +82,185 @@ function refusePrevResult({ prevResult }: AttachmentRequest): void {
   throw new PodwireError('CONFIG_INVALID', message);
 }
 
-/** The endpoint when it is there already as it is wanted now. What is left of an earlier one is removed first. */
+function identifyTrace(call: Call, { id, request }: { id: EndpointId; request: AddRequest }): void {
+  call.trace.identify(compact({ endpoint: endpointKey(id), pod: podName(request) }));
+}
+
+/**
+ * Holds the endpoint's lock until the plugin has its answer.
+ * @returns what must be asked of the cluster before the next attempt; undefined when the ADD is done
+ */
+function attemptAdd(
+  context: EndpointContext,
+  { attachment, ...add }: Add,
+  progress: AddProgress,
+  call: Call,
+): Promise<ClusterNeed | undefined> {
+  call.trace.stage('lock');
+  return context.locks.withKey(endpointKey(add.id), call.signal, async () => {
+    requireReady(context);
+    call.trace.stage('namespace');
+    const namespace = context.namespaces.identify(attachment.netns, { allowOwn: attachment.netnsOverride });
+    context.faults.reach('add:validated');
+    const spec: EndpointSpec = { ...add, namespace };
+    const present = await findPresent(context, spec, call);
+    if (present !== undefined) {
+      await sendResult(context, present, attachment, call);
+      return undefined;
+    }
+    call.trace.stage('plan');
+    const reserved = reserveOrNeed(context, spec, progress);
+    if (typeof reserved === 'string') {
+      progress.pending ??= context.pendingAdds.begin(add.id, call.signal);
+      return reserved;
+    }
+    const record = await wire(context, reserved, call);
+    try {
+      await sendResult(context, record, attachment, call);
+    } catch (error) {
+      await undo(context, record, error);
+      throw error;
+    }
+    return undefined;
+  });
+}
+
+/** The endpoint, if it exists as it is requested now. An incomplete one is removed first. */
 async function findPresent(
   context: EndpointContext,
-  asked: AddRequest,
+  spec: EndpointSpec,
   call: Call,
 ): Promise<AgentRecord | undefined> {
-  clearBroken(context, endpointKey(asked.id));
-  const present = context.endpoints.get(endpointKey(asked.id));
+  const key = endpointKey(spec.id);
+  clearBroken(context, key);
+  const present = context.endpoints.get(key);
   if (present === undefined) return undefined;
   if (present.phase !== 'ready' || context.namespaces.isGone(present.namespace)) {
     call.trace.stage('remove leftover');
-    await dismantle(context, present, { signal: call.signal, trace: call.trace.resources() });
+    await teardown(context, present, { signal: call.signal, trace: call.trace.resources() });
     return undefined;
   }
-  const difference = differenceToWish(present, asked);
+  const difference = differenceToRequest(present, spec);
   if (difference === undefined) return present;
-  const message = `${describeEndpoint(present)} has an interface ${asked.id.ifName} already, and ${difference}`;
-  throw new PodwireError('ENDPOINT_EXISTS', message, { details: { endpoint: endpointKey(asked.id) } });
+  const message = `${describeEndpoint(present)} has an interface ${spec.id.ifName} already, and ${difference}`;
+  throw new PodwireError('ENDPOINT_EXISTS', message, { details: { endpoint: key } });
 }
 
-/** Addresses and plan, then the record, then the kernel. Takes back everything when a step fails. */
-async function wire(
+/** Reserves what memory has. @throws as {@link reserve}, when the cluster cannot help */
+function reserveOrNeed(
   context: EndpointContext,
-  asked: AddRequest,
-  attempt: Attempt,
-): Promise<AgentRecord | Question> {
-  const { call } = attempt;
-  call.trace.stage('plan');
-  const draft = isMember(context)
-    ? tryFromMemory(context, asked, attempt, (complete) => enterBooks(context, complete))
-    : enterBooks(context, asked);
-  if (isQuestion(draft)) return draft;
-  // Made anew for each call: spans count from the moment of this.
+  spec: EndpointSpec,
+  progress: AddProgress,
+): AgentRecord | ClusterNeed {
+  const need = needOf(context.cluster, spec, progress);
+  if (need !== undefined) return need;
+  try {
+    return reserve(context, withWorkload(spec, progress));
+  } catch (error) {
+    const next = needOf(context.cluster, spec, progress, error);
+    if (next === undefined) throw error;
+    return next;
+  }
+}
+
+/** Plans the endpoint and reserves its addresses and ports in memory, synchronously. */
+function reserve(
+  {
+    node,
+    ports,
+    endpoints,
+    cluster,
+    clock,
+    random,
+  }: Pick<EndpointContext, 'node' | 'ports' | 'endpoints' | 'cluster' | 'clock' | 'random'>,
+  spec: EndpointSpec,
+): AgentRecord {
+  const { network, request } = spec;
+  const view = () => node.view(network);
+  ports.check(spec.id, request.portMappings, wantedFamilies(request, network, view()));
+  const record = planEndpoint(spec, {
+    ipam: network.ipam,
+    view,
+    random,
+    now: clock(),
+    isLinkTaken: (name) => endpoints.ofLink(name) !== undefined,
+  });
+  endpoints.put(record);
+  ports.claim(record);
+  cluster?.noteUsed(record);
+  return record;
+}
+
+/** Writes the record, then changes the kernel. Rolls everything back when a step fails. */
+async function wire(context: EndpointContext, record: AgentRecord, call: Call): Promise<AgentRecord> {
+  // New for each call, because spans count from this moment.
   const options = (): CallOptions => ({ signal: call.signal, trace: call.trace.resources() });
   try {
     call.trace.stage('record');
-    context.records.write(draft);
+    context.records.write(record);
     context.faults.reach('add:recorded');
     call.trace.stage('node');
     await context.node.ensure(context.engine, options());
     context.faults.reach('add:node-ready');
     call.trace.stage('apply');
-    await context.engine.apply(ownedBy(draft), options());
+    await context.engine.apply(ownedBy(record), options());
   } catch (error) {
-    takeBack(context, draft, error);
+    rollback(context, record, error);
     throw error;
   }
   context.faults.reach('add:applied');
-  return finish(context, draft, call);
-}
-
-/** Makes the draft and writes it into the books in memory, with no turn of the event loop in between. */
-function enterBooks(context: EndpointContext, asked: AddRequest): AgentRecord {
-  const { network, wish } = asked;
-  const view = () => context.node.view(network);
-  context.ports.check(asked.id, wish.portMappings, wantedFamilies(wish, network, view()));
-  const draft = draftEndpoint(asked, {
-    ipam: network.ipam,
-    view,
-    random: context.random,
-    now: context.clock(),
-    isLinkTaken: (name) => context.endpoints.ofLink(name) !== undefined,
-  });
-  context.endpoints.put(draft);
-  context.ports.claim(draft);
-  context.cluster?.noteUsed(draft);
-  return draft;
+  return markReady(context, record, call);
 }
 
 /**
- * `apply` is all or nothing, so only our own books are to be put right; unless it says that its way back failed, then
- * the endpoint is removed like any other, later.
+ * `apply` is all or nothing, so only the agent's own state is to be put right; unless it reports that its rollback failed:
+ * then the endpoint is removed like any other, later.
  */
-function takeBack(context: EndpointContext, draft: AgentRecord, error: unknown): void {
+function rollback(context: EndpointContext, record: AgentRecord, error: unknown): void {
   const leftBehind = error instanceof PodwireError && error.code === 'REMOVE_INCOMPLETE';
   try {
-    if (leftBehind) markRemoving(context, draft);
-    else forget(context, draft);
+    if (leftBehind) markRemoving(context, record);
+    else forget(context, record);
   } catch (err) {
-    context.log.error({ err, endpoint: endpointKey(draft.id) }, 'a failed ADD left its record behind');
+    context.log.error({ err, endpoint: endpointKey(record.id) }, 'a failed ADD left its record behind');
   }
 }
 
-async function finish(context: EndpointContext, draft: AgentRecord, call: Call): Promise<AgentRecord> {
+async function markReady(context: EndpointContext, record: AgentRecord, call: Call): Promise<AgentRecord> {
   call.trace.stage('finish');
   try {
-    const ready = context.records.advance(draft, 'ready') as AgentRecord;
+    const ready = context.records.advance(record, 'ready') as AgentRecord;
     context.endpoints.put(ready);
     context.faults.reach('add:ready');
     return ready;
   } catch (error) {
-    await undo(context, draft, error);
+    await undo(context, record, error);
     throw error;
   }
-}
-
-interface HandOver {
-  readonly isNew: boolean;
-  readonly request: AttachmentRequest;
-  readonly call: Call;
 }
 
 /**
- * Gives the answer to the plugin while the lock is still held: if the plugin has died meanwhile, its runtime may
- * already be waiting with a DEL, or with the same ADD again, and neither may see an endpoint that is about to go.
+ * Sends the result while the lock is still held: if the plugin has died meanwhile, its runtime may already be waiting with
+ * a DEL, or with the same ADD again, and neither may see an endpoint that is about to be removed.
  */
-async function handOver(
-  context: EndpointContext,
-  record: AgentRecord,
-  { isNew, request, call }: HandOver,
+async function sendResult(
+  { faults }: Pick<EndpointContext, 'faults'>,
+  { answer }: AgentRecord,
+  { config }: AttachmentRequest,
+  call: Call,
 ): Promise<void> {
   call.trace.stage('answer');
-  try {
-    await call.answer(renderAnswer(record.answer as Result, request.config.cniVersion));
-    context.faults.reach('add:answered');
-  } catch (error) {
-    if (isNew) await undo(context, record, error);
-    throw error;
-  }
+  await call.answer(renderAnswer(answer, config.cniVersion));
+  faults.reach('add:answered');
 }
 
 /** Removes an endpoint that was wired, because of an error that the caller throws afterwards. */
 async function undo(context: EndpointContext, record: AgentRecord, because: unknown): Promise<void> {
   const endpoint = endpointKey(record.id);
-  context.log.warn({ endpoint, because: describeError(because) }, 'taking an ADD back');
+  context.log.warn({ endpoint, because: describeError(because) }, 'rolling back an ADD');
   try {
-    await dismantle(context, record, { signal: AbortSignal.timeout(context.cleanupDeadline) });
+    await teardown(context, record, { signal: AbortSignal.timeout(context.cleanupDeadline) });
   } catch (err) {
-    context.log.error({ err, endpoint }, 'an ADD could not be taken back; the next reconcile tries again');
+    context.log.error({ err, endpoint }, 'an ADD could not be rolled back; the next reconcile tries again');
   }
 }

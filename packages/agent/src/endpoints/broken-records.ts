@@ -1,20 +1,23 @@
 /**
- * Files among the records that are none. Nothing is known for certain of their endpoints: reconcile takes what carries our mark
- * off the node, their addresses are held, and the file stays until DEL, GC or another ADD of the endpoint.
+ * Record files that cannot be read. Nothing is known for certain about their endpoints: reconcile removes what carries our mark,
+ * their addresses are held, and the file stays until DEL, GC or another ADD of the endpoint.
  */
+import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import type { BrokenRecord } from '../records/record.js';
 import { endpointKey } from '@podwire/network-contract';
+import type { Network } from '../networks.js';
+import type { EndpointContext } from './context.js';
 
 export interface BrokenRecords {
   add(record: BrokenRecord): void;
   drop(record: BrokenRecord): void;
   ofEndpoint(key: string): readonly BrokenRecord[];
   all(): readonly BrokenRecord[];
-  /** For people. */
+  /** For the status. */
   problems(): string[];
-  /** An address that a pod may have, whosever it is. */
+  /** Holds an address that some pod may have. */
   hold(address: string): void;
-  /** Addresses that are not to be handed out, and to whom they belong. */
+  /** Addresses that must not be allocated, with their owners. */
   held(): readonly HeldAddress[];
 }
 
@@ -23,7 +26,7 @@ export interface HeldAddress {
   readonly owner: string;
 }
 
-/** Of addresses that a pod has and whose record says nothing. No endpoint has such a key. */
+/** The owner of addresses whose record cannot be read. No endpoint has such a key. */
 export const unknownOwner = '(unreadable record)';
 
 export function createBrokenRecords(): BrokenRecords {
@@ -47,7 +50,7 @@ export function createBrokenRecords(): BrokenRecords {
   };
 }
 
-/** A record names its leases first, and is small beside this. */
+/** A record lists its leases first, and has fewer. */
 const mostAddresses = 16;
 
 /** The text may be torn, or JSON of any shape, so only what looks like an address counts. */
@@ -55,4 +58,60 @@ function addressesIn({ id, text = '' }: BrokenRecord): HeldAddress[] {
   const owner = id === undefined ? unknownOwner : endpointKey(id);
   const found = [...text.matchAll(/"address":\s*"([0-9A-Fa-f:.]{3,45})"/g)].slice(0, mostAddresses);
   return found.map(([, address]) => ({ address: address!, owner }));
+}
+
+/** Keeps held addresses from being allocated. Repeated by each reconcile, since pools change. */
+export function adoptHeld({
+  broken,
+  networks,
+  clock,
+  log,
+}: Pick<EndpointContext, 'broken' | 'networks' | 'clock' | 'log'>): void {
+  for (const { address, owner } of broken.held()) {
+    const ipam = networks.find((network) => isIn(network, address))?.ipam;
+    try {
+      ipam?.adopt({ address, pool: '', owner, since: clock() });
+    } catch (err) {
+      log.debug({ err, address, owner }, 'an address of an unreadable record has another owner');
+    }
+  }
+}
+
+function isIn({ pools }: Network, text: string): boolean {
+  try {
+    const address = parseAddress(text);
+    return pools.some(({ cidr }) => containsAddress(parsePrefix(cidr), address));
+  } catch {
+    return false;
+  }
+}
+
+type ClearContext = Pick<
+  EndpointContext,
+  'broken' | 'records' | 'log' | 'endpoints' | 'networks' | 'cluster'
+>;
+
+/**
+ * Removes what is left of an endpoint whose record cannot be read: the file, and the hold on its addresses. The caller holds its lock.
+ * @throws PodwireError RECORD_IO
+ */
+export function clearBroken(context: ClearContext, key: string): void {
+  const { broken, records, log } = context;
+  for (const record of broken.ofEndpoint(key)) {
+    records.discard(record);
+    const before = owners(broken);
+    broken.drop(record);
+    const after = owners(broken);
+    for (const owner of before) if (!after.has(owner)) release(context, owner);
+    log.info({ file: record.name, endpoint: key }, 'removed an unreadable record');
+  }
+}
+
+const owners = (broken: BrokenRecords): Set<string> => new Set(broken.held().map(({ owner }) => owner));
+
+function release({ endpoints, networks, cluster }: ClearContext, owner: string): void {
+  // There may be a readable record of it too, and a pod.
+  if (endpoints.get(owner) !== undefined) return;
+  const leases = networks.flatMap(({ ipam }) => ipam.release(owner));
+  for (const { address } of leases) cluster?.addressing.noteFree(address);
 }

@@ -1,11 +1,11 @@
 import { compareAddresses, parseAddress } from '@podwire/addresses';
-import { type AnyResult, type AttachmentRequest, convertResult, type Result } from '@podwire/cni';
+import { type AnyResult, type AttachmentRequest, convertResult } from '@podwire/cni';
 import type { Drift } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import { type Call, type EndpointContext, ownedBy } from './context.js';
 import { type AgentRecord, describeEndpoint } from './registry.js';
-import { endpointIdOf } from './wish.js';
+import { endpointIdOf } from './read-request.js';
 
 /**
  * CHECK (CNI specification 1.1.0, section 2): everything that ADD made is there, the addresses are leased, and the chain's
@@ -13,14 +13,14 @@ import { endpointIdOf } from './wish.js';
  * @throws PodwireError ENDPOINT_UNKNOWN, ENDPOINT_DRIFTED listing all that is wrong
  */
 export async function checkEndpoint(
-  context: EndpointContext,
+  context: Pick<EndpointContext, 'locks' | 'endpoints' | 'engine' | 'namespaces' | 'networks'>,
   request: AttachmentRequest,
   call: Call,
 ): Promise<void> {
   const key = endpointKey(endpointIdOf(request));
   call.trace.identify({ endpoint: key });
   call.trace.stage('lock');
-  await context.locks.withEndpoint(key, call.signal, async () => {
+  await context.locks.withKey(key, call.signal, async () => {
     const record = context.endpoints.get(key);
     if (record?.phase !== 'ready') throw unknownEndpoint(request);
     call.trace.stage('verify');
@@ -56,7 +56,11 @@ export function describeDrift({ resource, state, detail }: Drift): string {
   return `${resource.kind} ${state}: ${detail}`;
 }
 
-function compareNamespace({ namespaces }: EndpointContext, record: AgentRecord, netns: string): string[] {
+function compareNamespace(
+  { namespaces }: Pick<EndpointContext, 'namespaces'>,
+  record: AgentRecord,
+  netns: string,
+): string[] {
   const now = namespaces.identify(netns, { allowOwn: true });
   const { device, inode, path } = record.namespace;
   return now.device === device && now.inode === inode
@@ -64,7 +68,7 @@ function compareNamespace({ namespaces }: EndpointContext, record: AgentRecord, 
     : [`${netns} is not the namespace of ADD (${path})`];
 }
 
-function compareLeases({ networks }: EndpointContext, record: AgentRecord): string[] {
+function compareLeases({ networks }: Pick<EndpointContext, 'networks'>, record: AgentRecord): string[] {
   const key = endpointKey(record.id);
   const held = networks.flatMap(({ ipam }) => ipam.leases().filter((lease) => lease.owner === key));
   return record.leases
@@ -72,7 +76,7 @@ function compareLeases({ networks }: EndpointContext, record: AgentRecord): stri
     .map(({ address }) => `the address ${address} is not leased to it`);
 }
 
-/** What Podwire answered must still be in the result; plugins behind may have added to it. */
+/** The result must still contain Podwire's answer; later plugins may have added to it. */
 function comparePrevResult(record: AgentRecord, prevResult: AnyResult | undefined): string[] {
   if (prevResult === undefined) {
     throw new PodwireError(
@@ -81,7 +85,7 @@ function comparePrevResult(record: AgentRecord, prevResult: AnyResult | undefine
     );
   }
   const now = convertResult(prevResult, '1.1.0');
-  const answer = record.answer as Result;
+  const answer = record.answer;
   const addresses = (answer.ips ?? []).filter(
     ({ address }) => !(now.ips ?? []).some((ip) => sameCidr(ip.address, address)),
   );

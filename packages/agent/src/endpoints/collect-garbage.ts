@@ -1,9 +1,10 @@
 import type { GcRequest } from '@podwire/cni';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import { joinErrors } from '../errors.js';
-import { clearBroken } from './clear-broken.js';
-import type { Call, EndpointContext } from './context.js';
-import { dismantle } from './dismantle.js';
+import { clearBroken } from './broken-records.js';
+import type { Call } from './context.js';
+import type { RemovalContext } from './delete.js';
+import { teardown } from './teardown.js';
 import type { AgentRecord } from './registry.js';
 
 /**
@@ -11,11 +12,7 @@ import type { AgentRecord } from './registry.js';
  * node. Goes on after errors. No list means that nothing is in use, as in the reference library.
  * @throws PodwireError REMOVE_INCOMPLETE with every failure
  */
-export async function collectGarbage(
-  context: EndpointContext,
-  request: GcRequest,
-  call: Call,
-): Promise<void> {
+export async function collectGarbage(context: RemovalContext, request: GcRequest, call: Call): Promise<void> {
   const valid = new Set(
     (request.validAttachments ?? []).map(
       ({ containerId, interfaceName }) => `${containerId},${interfaceName}`,
@@ -26,7 +23,7 @@ export async function collectGarbage(
   call.trace.stage('lock');
   await context.locks.withAll(call.signal, async () => {
     call.trace.stage('remove');
-    context.asking.noteRemoved(isStale);
+    context.pendingAdds.noteRemoved(isStale);
     const stale = context.endpoints.all().filter(({ id }) => isStale(id));
     const broken = context.broken.all().flatMap(({ id }) => (id !== undefined && isStale(id) ? [id] : []));
     await removeAll(context, [...stale, ...broken.map((id) => ({ id }))], call);
@@ -37,14 +34,14 @@ export async function collectGarbage(
 
 type Stale = AgentRecord | { readonly id: EndpointId };
 
-async function removeAll(context: EndpointContext, stale: readonly Stale[], call: Call): Promise<void> {
+async function removeAll(context: RemovalContext, stale: readonly Stale[], call: Call): Promise<void> {
   const errors: unknown[] = [];
   for (const record of stale) {
     context.faults.reach('gc:next');
     const options = { signal: call.signal, trace: call.trace.resources() };
     const endpoint = endpointKey(record.id);
     try {
-      if ('phase' in record) await dismantle(context, record, options);
+      if ('phase' in record) await teardown(context, record, options);
       clearBroken(context, endpoint);
       context.log.info({ endpoint }, 'GC removed an endpoint');
     } catch (err) {

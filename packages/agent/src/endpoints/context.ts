@@ -4,19 +4,19 @@ import { PodwireError } from '@podwire/errors';
 import type { Clock } from '@podwire/ipam';
 import { endpointKey } from '@podwire/network-contract';
 import type { ClusterMember } from '../cluster/contract.js';
-import type { Locks } from '../locks.js';
+import type { KeyedMutex } from '@podwire/platform';
 import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
 import type { NodeState } from '../node/node.js';
 import type { Namespaces } from '../node/namespaces.js';
 import type { Readiness } from '../readiness.js';
 import type { RequestTrace } from '../trace.js';
-import type { AskingAdds } from './asking.js';
+import type { PendingAdds } from './pending-adds.js';
 import type { BrokenRecords } from './broken-records.js';
 import type { HostPorts } from './host-ports.js';
 import type { AgentRecord, EndpointRegistry } from './registry.js';
 
-/** What the operations on endpoints work with. Everything that reaches outside is passed in. */
+/** The parts of the agent that operations on endpoints use. */
 export interface EndpointContext {
   readonly networks: readonly Network[];
   readonly node: NodeState;
@@ -25,27 +25,28 @@ export interface EndpointContext {
   readonly broken: BrokenRecords;
   readonly records: RecordStore;
   readonly engine: Engine;
-  readonly locks: Locks;
-  readonly asking: AskingAdds;
+  /** By endpoint; what concerns all of them (GC, reconcile, recovery) locks them all (CNI specification 1.1.0, section 2). */
+  readonly locks: KeyedMutex;
+  readonly pendingAdds: PendingAdds;
   readonly namespaces: Namespaces;
   /** Addresses that the kernel routes to pods' links, without length. */
   readonly readPodAddresses?: () => readonly string[];
   readonly readiness: Readiness;
-  /** Absent on a node that is alone. */
+  /** Absent without a cluster. */
   readonly cluster?: ClusterMember;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly faults: FaultPoints;
   readonly log: Log;
-  /** How long taking back may last after the request's own deadline, in milliseconds. */
+  /** Milliseconds that a rollback may last after the request's own deadline. */
   readonly cleanupDeadline: number;
 }
 
-/** One request on its way. */
+/** One request. */
 export interface Call {
   readonly signal: AbortSignal;
   readonly trace: RequestTrace;
-  /** Hands the answer to the plugin. @throws when nobody is there any more to take it */
+  /** Sends the answer to the plugin. @throws when the plugin is gone */
   answer(body: string): Promise<void>;
 }
 

@@ -13,10 +13,11 @@ import {
 import type { RequestConfig, Result } from '@podwire/cni';
 import type { LeaseRecord } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import { gatewayOf, type PoolSpec } from '@podwire/ipam';
 import { z } from 'zod';
 import { isAddressText, isPrefixText } from '../config/address-text.js';
-import type { Wish } from './wish.js';
+import type { AddRequest } from './read-request.js';
 
 /** What such a plugin is called in `ipam.type`. */
 const delegatedType = 'podwire-ipam';
@@ -68,14 +69,9 @@ export function readDelegation({ type, ipam }: RequestConfig): Delegation | unde
   throw new PodwireError('CONFIG_INVALID', 'ipam.gateways: two of one family');
 }
 
-/** Only who the pod is and which addresses it wants: ports, rates and MAC are the main plugin's business. */
-export const onlyAddresses = ({ pod, addresses, pools, families }: Wish): Wish => ({
-  pod,
-  addresses,
-  portMappings: [],
-  ...(pools === undefined ? {} : { pools }),
-  ...(families === undefined ? {} : { families }),
-});
+/** The pod and its addresses alone: the main plugin handles ports, rates and the MAC. */
+export const onlyAddresses = ({ pod, addresses, pools, families }: AddRequest): AddRequest =>
+  compact({ pod, addresses, portMappings: [], pools, families });
 
 /** What an IPAM plugin answers: no interfaces, and no `interface` with an address (section 5, "IPAM plugins"). */
 export function answerDelegated(

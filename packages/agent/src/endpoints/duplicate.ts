@@ -1,33 +1,33 @@
 import type { NamespaceIdentity } from '@podwire/engine';
 import type { Network } from '../networks.js';
 import type { AgentRecord } from './registry.js';
-import type { Wish } from './wish.js';
+import type { AddRequest } from './read-request.js';
 import { parseAddress, compareAddresses } from '@podwire/addresses';
 
-interface Asked {
+interface Requested {
   readonly network: Network;
   readonly namespace: NamespaceIdentity;
-  readonly wish: Wish;
+  readonly request: AddRequest;
 }
 
 /**
  * What makes a second ADD of an endpoint another one than the first, in words; undefined when it is the same. What was
  * not asked for (any address, any MAC) is the same as what was given.
  */
-export function differenceToWish(
+export function differenceToRequest(
   record: AgentRecord,
-  { network, namespace, wish }: Asked,
+  { network, namespace, request }: Requested,
 ): string | undefined {
   const { endpoint } = record;
   if (record.namespace.device !== namespace.device || record.namespace.inode !== namespace.inode) {
     return `it is in another network namespace (${record.namespace.path})`;
   }
   if (endpoint.network !== network.view.name) return `it belongs to network ${endpoint.network}`;
-  const missing = wish.addresses.find((address) => !hasAddress(record, address));
+  const missing = request.addresses.find((address) => !hasAddress(record, address));
   if (missing !== undefined) return `it does not have the address ${missing}`;
-  if (wish.mac !== undefined && wish.mac !== endpoint.mac) return `its MAC address is ${endpoint.mac}`;
-  if (!sameValue(sortMappings(wish), sortMappings(endpoint))) return 'its host ports are others';
-  if (!sameValue(wish.bandwidth ?? {}, endpoint.bandwidth ?? {})) return 'its bandwidth limits are others';
+  if (request.mac !== undefined && request.mac !== endpoint.mac) return `its MAC address is ${endpoint.mac}`;
+  if (!sameValue(sortMappings(request), sortMappings(endpoint))) return 'its host ports are others';
+  if (!sameValue(request.bandwidth ?? {}, endpoint.bandwidth ?? {})) return 'its bandwidth limits are others';
   return undefined;
 }
 
@@ -36,7 +36,7 @@ function hasAddress({ leases }: AgentRecord, wanted: string): boolean {
   return leases.some((lease) => compareAddresses(parseAddress(lease.address), address) === 0);
 }
 
-function sortMappings({ portMappings }: Pick<Wish, 'portMappings'>): string[] {
+function sortMappings({ portMappings }: Pick<AddRequest, 'portMappings'>): string[] {
   return portMappings
     .map(({ protocol, hostPort, containerPort, hostIP = '' }) =>
       [protocol, hostPort, containerPort, hostIP].join(' '),

@@ -1,4 +1,4 @@
-/** What the agent knows of its endpoints: the records, in memory. The files beside are for the next start. */
+/** The endpoint records in memory. Their files are read at the next start only. */
 import type { Result } from '@podwire/cni';
 import type { EndpointRecord } from '../records/record.js';
 import {
@@ -9,7 +9,7 @@ import {
   type PortMapping,
 } from '@podwire/network-contract';
 
-/** What the agent keeps in `EndpointRecord.endpoint`: the request as it was understood, to compare and to plan again. */
+/** What the agent keeps in `EndpointRecord.endpoint`: the parsed request, to compare and to plan again. */
 export interface EndpointDetails {
   /** The network of the configuration. `id.network` is the CNI network, which may be called otherwise. */
   readonly network: string;
@@ -20,7 +20,7 @@ export interface EndpointDetails {
   readonly hostLinks?: readonly string[];
 }
 
-export type AgentRecord = EndpointRecord & { readonly endpoint: EndpointDetails };
+export type AgentRecord = EndpointRecord & { readonly endpoint: EndpointDetails; readonly answer: Result };
 
 export interface EndpointRegistry {
   get(key: string): AgentRecord | undefined;
@@ -66,7 +66,7 @@ export function createEndpointRegistry(): EndpointRegistry {
 /** Names of its links on the node, in the order of the plan. */
 export function hostLinks({ endpoint, answer }: AgentRecord): readonly string[] {
   if (endpoint.hostLinks !== undefined) return endpoint.hostLinks;
-  const { interfaces = [] } = (answer ?? {}) as Result;
+  const { interfaces = [] } = answer ?? {};
   return interfaces.filter(({ sandbox }) => sandbox === undefined).map(({ name }) => name);
 }
 

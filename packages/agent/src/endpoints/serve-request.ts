@@ -1,6 +1,7 @@
-/** One request from its bytes to its answer: parsing, the operation, errors, trace, metrics and the line in the log. */
+/** One request from its bytes to its answer: parsing, operation, errors, trace, metrics, log. */
 import { type Command, currentVersion, parseRequest, type Request, supportedVersions } from '@podwire/cni';
 import { describeError, PodwireError } from '@podwire/errors';
+import { compact, withDeadline } from '@podwire/platform';
 import { errorLabel, toCniError } from '../errors.js';
 import type { Metrics } from '../metrics.js';
 import type { GiveAnswer, Received } from '../server/connection.js';
@@ -18,19 +19,16 @@ export interface Service {
   readonly traces: TraceLog;
   readonly metrics: Metrics;
   readonly clocks: TraceClocks;
-  /** Milliseconds for one request, waiting for its turn included. */
+  /** Milliseconds for one request, including the wait for its lock. */
   readonly deadline: number;
 }
 
-/** Serves one request; whatever fails becomes an answer. Never rejects. */
+/** Serves one request; a failure becomes an error answer. Never rejects. */
 export async function serveRequest(service: Service, received: Received, answer: GiveAnswer): Promise<void> {
   const { context, traces, metrics, clocks } = service;
   const command = 'request' in received ? variable(received.request, 'CNI_COMMAND') : undefined;
   const parent = 'request' in received ? variable(received.request, 'TRACEPARENT') : undefined;
-  const trace = startTrace(
-    { id: traces.nextId(), command: command ?? '', ...(parent === undefined ? {} : { parent }) },
-    clocks,
-  );
+  const trace = startTrace(compact({ id: traces.nextId(), command: command ?? '', parent }), clocks);
   metrics.requestStarted();
   let version: string | undefined;
   let failure: unknown;
@@ -39,8 +37,11 @@ export async function serveRequest(service: Service, received: Received, answer:
     trace.stage('parse');
     const request = parseRequest(received.request.environment, received.request.stdin);
     if ('config' in request) version = request.config.cniVersion;
-    await withDeadline(service.deadline, (signal) =>
-      operate(context, request, { signal, trace, answer: (body) => answer(true, body) }),
+    await withDeadline(
+      undefined,
+      service.deadline,
+      (signal) => operate(context, request, { signal, trace, answer: (body) => answer(true, body) }),
+      { reason: () => deadlineExceeded(service.deadline) },
     );
   } catch (error) {
     failure = error;
@@ -57,23 +58,8 @@ function variable({ environment }: PluginRequest, name: string): string | undefi
   return environment.findLast(([key]) => key === name)?.[1];
 }
 
-/** Runs with a signal that fires after `milliseconds`. */
-async function withDeadline(
-  milliseconds: number,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const abort = new AbortController();
-  const timer = setTimeout(
-    () =>
-      abort.abort(new PodwireError('DEADLINE_EXCEEDED', `the request took longer than ${milliseconds} ms`)),
-    milliseconds,
-  );
-  try {
-    await work(abort.signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const deadlineExceeded = (milliseconds: number): PodwireError =>
+  new PodwireError('DEADLINE_EXCEEDED', `the request took longer than ${milliseconds} ms`);
 
 async function operate(context: EndpointContext, request: Request, call: Call): Promise<void> {
   switch (request.command) {
@@ -101,11 +87,11 @@ interface Failing {
 
 async function answerError(error: unknown, { command, version, answer, context }: Failing): Promise<void> {
   try {
-    // What was not understood is answered in the newest version: the field is required in an error.
+    // A request that cannot be parsed is answered in the newest version: an error needs the field.
     const body = toCniError(error, command as Command | undefined, version ?? currentVersion);
     await answer(false, JSON.stringify(body));
   } catch (err) {
-    context.log.debug({ err }, 'nobody took the error');
+    context.log.debug({ err }, 'the plugin is gone; the error was not sent');
   }
 }
 

@@ -177,15 +177,15 @@ describe('asking for addresses, pools and a MAC', () => {
   test.each([
     [{ args: 'IP=10.244.7' }, 7, 'CNI_ARGS IP: not an IP address'],
     [{ config: { runtimeConfig: { ips: ['x'] } } }, 7, 'runtimeConfig.ips[0]'],
-    [{ config: { args: { cni: { ips: '10.244.0.9' } } } }, 7, 'args.cni.ips: is no JSON'],
+    [{ config: { args: { cni: { ips: '10.244.0.9' } } } }, 7, 'args.cni.ips: is not JSON'],
     [{ config: { args: { cni: { ips: [4] } } } }, 7, 'args.cni.ips: must be a JSON array of strings'],
-    [{ config: annotations({ [`${project}/ipAddrs`]: '["10.0.0.1"' }) }, 7, 'ipAddrs: is no JSON'],
+    [{ config: annotations({ [`${project}/ipAddrs`]: '["10.0.0.1"' }) }, 7, 'ipAddrs: is not JSON'],
     [{ config: annotations({ [`${project}/ipFamilies`]: '["IPv5"]' }) }, 7, '"IPv5" is neither'],
     [{ config: { runtimeConfig: { ips: ['192.168.0.1'] } } }, 7, 'ADDRESS_NOT_IN_POOL'],
     [
       { config: { runtimeConfig: { mac: '01:00:5e:00:00:01' } } },
       7,
-      'is no MAC address that a link can have',
+      'is not a MAC address of a link',
     ],
     [{ args: 'MAC=nonsense' }, 7, 'CNI_ARGS MAC'],
     [

@@ -82,7 +82,7 @@ describe('while an ADD waits for the cluster', () => {
     const node = await startNode(gates);
     const slow = call(node, 'ADD', 'slow', askFor('slow'));
     await waitingAt(gates.provide);
-    node.context.asking.stop();
+    node.context.pendingAdds.stop();
     expect((await slow).json).toMatchObject({ code: 11, msg: containing('AGENT_NOT_READY') });
     expect((await call(node, 'ADD', 'late', askFor('late'))).json.msg).toContain('is stopping');
     expectNothingOf(node, 'slow');
@@ -147,7 +147,7 @@ describe('an ADD that waits for the cluster', () => {
     const gates = { provide: createGate() };
     const node = await startNode(gates);
     const holding = createGate();
-    const held = node.context.locks.withEndpoint(
+    const held = node.context.locks.withKey(
       keyOf('slow'),
       new AbortController().signal,
       () => holding.opened,

@@ -1,21 +1,20 @@
-/** What an ADD asks for, read from the request; nothing here looks at the node. */
+/** Reads the request of an ADD; nothing here looks at the node. */
 import { parseAddress } from '@podwire/addresses';
-import { type AttachmentRequest, type DnsCapability, parseRuntimeConfig } from '@podwire/cni';
-import { PodwireError } from '@podwire/errors';
-import type { Bandwidth, EndpointId, PodIdentity, PortMapping } from '@podwire/network-contract';
 import {
-  annotationName,
-  type AnnotationReader,
-  asSource,
-  openAnnotations,
-  readWords,
-} from './annotations.js';
+  type AttachmentRequest,
+  type DnsCapability,
+  parseRuntimeConfig,
+  type RequestConfig,
+} from '@podwire/cni';
+import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
+import type { Bandwidth, EndpointId, PodIdentity, PortMapping } from '@podwire/network-contract';
 
-export interface Wish {
+export interface AddRequest {
   readonly pod: PodIdentity;
-  /** Addresses asked for by name, without length; empty when any will do. */
+  /** Requested addresses, without length; empty: any. */
   readonly addresses: readonly string[];
-  /** Pools by name or CIDR, for each family apart; absent where any will do. */
+  /** Requested pools of each family, by name or CIDR; absent: any. */
   readonly pools?: { readonly ipv4?: readonly string[]; readonly ipv6?: readonly string[] };
   readonly families?: readonly (4 | 6)[];
   readonly mac?: string;
@@ -29,7 +28,7 @@ export function endpointIdOf({ config, containerId, interfaceName }: AttachmentR
   return { network: config.name, containerId, ifName: interfaceName };
 }
 
-/** Who the pod is, from what Kubernetes runtimes put into `CNI_ARGS`. */
+/** The pod, from what Kubernetes runtimes put into `CNI_ARGS`. */
 export function podIdentityOf(request: Pick<AttachmentRequest, 'args'>): PodIdentity {
   const args = new Map(request.args);
   const [namespace, name, uid] = ['NAMESPACE', 'NAME', 'UID'].map((key) => args.get(`K8S_POD_${key}`) ?? '');
@@ -41,30 +40,26 @@ export function podIdentityOf(request: Pick<AttachmentRequest, 'args'>): PodIden
 }
 
 /**
- * Reads everything an ADD asks for. Keys that nobody knows are left alone, as the specification wants it.
+ * Unknown keys are ignored, as the specification requires.
  * @throws CniError code 7 for a capability of the wrong shape; PodwireError CONFIG_INVALID for the rest
  */
-export function readWish(request: AttachmentRequest): Wish {
+export function readAddRequest(request: AttachmentRequest): AddRequest {
   const runtime = parseRuntimeConfig(request.config.runtimeConfig);
   const args = new Map(request.args);
   const annotation = openAnnotations(request.config, args);
-  const pools = readPools(annotation);
-  const families = readFamilies(annotation);
-  const mac = readMac(request, runtime.mac, annotation);
-  const bandwidth = withoutZeros(runtime.bandwidth);
-  return {
+  return compact({
     pod: podIdentityOf(request),
     addresses: readAddresses(request, runtime.ips, annotation),
-    ...(pools === undefined ? {} : { pools }),
-    ...(families === undefined ? {} : { families }),
-    ...(mac === undefined ? {} : { mac }),
+    pools: readPools(annotation),
+    families: readFamilies(annotation),
+    mac: readMac(request, runtime.mac, annotation),
     portMappings: runtime.portMappings ?? [],
-    ...(bandwidth === undefined ? {} : { bandwidth }),
-    ...(runtime.dns === undefined ? {} : { dns: runtime.dns }),
-  };
+    bandwidth: withoutZeros(runtime.bandwidth),
+    dns: runtime.dns,
+  });
 }
 
-/** The doors through which addresses can be asked for, in the order in which they count. */
+/** The sources of requested addresses, in order of precedence. */
 function readAddresses(
   request: AttachmentRequest,
   capability: readonly string[] | undefined,
@@ -72,13 +67,13 @@ function readAddresses(
 ): string[] {
   const inArgs = new Map(request.args).get('IP');
   const conventional = asSource(asSource(request.config['args'])['cni'])['ips'];
-  const doors: [where: string, addresses: readonly string[] | undefined][] = [
+  const sources: [where: string, addresses: readonly string[] | undefined][] = [
     ['runtimeConfig.ips', capability],
     ['CNI_ARGS IP', inArgs ? inArgs.split(',') : undefined],
     ['args.cni.ips', readWords('args.cni.ips', conventional)],
     [annotationName('ipAddrs'), readWords(annotationName('ipAddrs'), annotation('ipAddrs'))],
   ];
-  const [where, list] = doors.find(([, addresses]) => (addresses?.length ?? 0) > 0) ?? ['', []];
+  const [where, list] = sources.find(([, addresses]) => (addresses?.length ?? 0) > 0) ?? ['', []];
   return (list ?? []).map((text) => checkAddress(where, text.replace(/\/\d+$/, '')));
 }
 
@@ -91,12 +86,11 @@ function checkAddress(where: string, text: string): string {
   }
 }
 
-function readPools(annotation: AnnotationReader): Wish['pools'] {
+function readPools(annotation: AnnotationReader): AddRequest['pools'] {
   const [ipv4, ipv6] = ['ipv4pools', 'ipv6pools'].map((name) =>
     readWords(annotationName(name), annotation(name)),
   );
-  if (ipv4 === undefined && ipv6 === undefined) return undefined;
-  return { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
+  return ipv4 === undefined && ipv6 === undefined ? undefined : compact({ ipv4, ipv6 });
 }
 
 function readFamilies(annotation: AnnotationReader): (4 | 6)[] | undefined {
@@ -114,13 +108,13 @@ function readMac(
   annotation: AnnotationReader,
 ): string | undefined {
   const conventional = asSource(asSource(request.config['args'])['cni'])['mac'];
-  const doors: [where: string, value: unknown][] = [
+  const sources: [where: string, value: unknown][] = [
     ['runtimeConfig.mac', capability],
     ['CNI_ARGS MAC', new Map(request.args).get('MAC')],
     ['args.cni.mac', conventional],
     [annotationName('hwAddr'), annotation('hwAddr')],
   ];
-  const [where, value] = doors.find(([, text]) => text !== undefined && text !== '') ?? [];
+  const [where, value] = sources.find(([, text]) => text !== undefined && text !== '') ?? [];
   return where === undefined ? undefined : checkMac(where, value);
 }
 
@@ -131,7 +125,7 @@ function checkMac(where: string, value: unknown): string {
   if (valid) return text;
   throw new PodwireError(
     'CONFIG_INVALID',
-    `${where}: ${JSON.stringify(value)} is no MAC address that a link can have`,
+    `${where}: ${JSON.stringify(value)} is not a MAC address of a link`,
   );
 }
 
@@ -143,4 +137,58 @@ function withoutZeros(bandwidth: Bandwidth | undefined): Bandwidth | undefined {
     ...(egressRate > 0 ? { egressRate, ...(egressBurst > 0 ? { egressBurst } : {}) } : {}),
   };
   return Object.keys(limits).length === 0 ? undefined : limits;
+}
+
+/**
+ * Calico's annotations for addresses, pools and a MAC come from three sources: the annotations capability of containerd and CRI-O,
+ * `CNI_ARGS`, and `args` of the configuration.
+ */
+const prefix = 'cni.projectcalico.org/';
+/** Name of the capability in containerd and CRI-O. */
+const annotationsCapability = 'io.kubernetes.cri.pod-annotations';
+
+type Source = Readonly<Record<string, unknown>>;
+
+/** Finds an annotation by its name after `cni.projectcalico.org/`; the first source that has it counts. */
+type AnnotationReader = (name: string) => unknown;
+
+function openAnnotations(config: RequestConfig, cniArgs: ReadonlyMap<string, string>): AnnotationReader {
+  const sources = [
+    asSource(config.runtimeConfig?.[annotationsCapability]),
+    Object.fromEntries(cniArgs),
+    asSource(config['args']),
+    asSource(asSource(config['args'])['cni']),
+  ];
+  return (name) =>
+    sources.map((source) => source[prefix + name]).find((value) => value !== undefined && value !== '');
+}
+
+function asSource(value: unknown): Source {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Source) : {};
+}
+
+/**
+ * A list of words: a JSON array, or a text that holds one, as annotations do.
+ * @throws PodwireError CONFIG_INVALID
+ */
+function readWords(where: string, value: unknown): string[] | undefined {
+  if (value === undefined) return undefined;
+  const list = typeof value === 'string' ? parseText(where, value) : value;
+  if (Array.isArray(list) && list.every((item) => typeof item === 'string')) return list;
+  throw new PodwireError('CONFIG_INVALID', `${where}: must be a JSON array of strings`);
+}
+
+function parseText(where: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new PodwireError('CONFIG_INVALID', `${where}: is not JSON: ${JSON.stringify(text.slice(0, 64))}`, {
+      cause,
+    });
+  }
+}
+
+/** The full name, for messages. */
+function annotationName(name: string): string {
+  return prefix + name;
 }

@@ -1,0 +1,125 @@
+/**
+ * What an ADD needs of the cluster: the addresses of its workload, or addresses that this node does not have. The store may
+ * hang, a reconcile waits for every endpoint that is locked, and all other requests wait for the reconcile. So the store is
+ * never called while an endpoint is locked.
+ */
+import type { Need, PodAddresses } from '@podwire/cluster-ipam';
+import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
+import type { ClusterMember } from '../cluster/contract.js';
+import type { Call, EndpointContext } from './context.js';
+import type { PendingAdd } from './pending-adds.js';
+import { type EndpointSpec, wantedAddresses, wantedFamilies } from './plan-endpoint.js';
+import { fullName, podName } from './registry.js';
+
+/** Another waiting ADD may take the addresses that were provided; after so many losses the ADD fails. */
+const attempts = 10;
+
+/** `workload`: the addresses of the pod's workload. `addresses`: a block, or an address of another node's block. */
+export type ClusterNeed = 'workload' | 'addresses';
+
+/** What one ADD has got from the cluster so far. */
+export interface AddProgress {
+  /** From the first need on. */
+  pending: PendingAdd | undefined;
+  isWorkloadKnown: boolean;
+  workload: PodAddresses | undefined;
+  /** How many times addresses were provided. */
+  provided: number;
+}
+
+type Spec = Omit<EndpointSpec, 'namespace'>;
+
+export function withWorkload<S extends Spec>(spec: S, { workload }: AddProgress): S {
+  return workload === undefined ? spec : { ...spec, workload };
+}
+
+/** @param error why memory cannot serve the ADD; absent before it was tried */
+export function needOf(
+  cluster: ClusterMember | undefined,
+  spec: Spec,
+  { isWorkloadKnown, provided }: AddProgress,
+  error?: unknown,
+): ClusterNeed | undefined {
+  if (cluster === undefined) return undefined;
+  if (!isWorkloadKnown && hasWorkload(cluster, spec)) return 'workload';
+  return error !== undefined && provided < attempts - 1 && mayBeElsewhere(error) ? 'addresses' : undefined;
+}
+
+/** Most pods have no workload with addresses, and that is known in memory. */
+function hasWorkload({ addressing }: ClusterMember, { network, request }: Spec): boolean {
+  const pod = fullName(request.pod);
+  return pod !== undefined && addressing.hasWorkload(network.view.name, pod);
+}
+
+/** This node has no free address, or the requested address lies in a block of another node. */
+function mayBeElsewhere(error: unknown): boolean {
+  if (!(error instanceof PodwireError)) return false;
+  const { code, details } = error;
+  // An address of an own block has an owner, or a time when it has cooled down.
+  const isElsewhere = details['owner'] === undefined && details['freeAt'] === undefined;
+  return code === 'POOL_EXHAUSTED' || (code === 'ADDRESS_IN_USE' && isElsewhere);
+}
+
+/**
+ * Asks the cluster; the endpoint must not be locked.
+ * @throws PodwireError as NodeAddressing.provide and addressesFor do; the reason of the ADD's signal
+ */
+export async function resolveNeed(
+  context: Pick<EndpointContext, 'cluster' | 'node'>,
+  need: ClusterNeed,
+  spec: Spec,
+  progress: AddProgress,
+  { trace }: Call,
+): Promise<void> {
+  const { signal } = progress.pending!;
+  // A DEL may have had the lock in between.
+  signal.throwIfAborted();
+  try {
+    if (need === 'workload') {
+      trace.stage('workload');
+      progress.workload = await askWorkload(context, spec, signal);
+      progress.isWorkloadKnown = true;
+    } else {
+      trace.stage('provide');
+      await context.cluster!.provide(describeNeed(context, withWorkload(spec, progress)), signal);
+      progress.provided++;
+    }
+  } catch (error) {
+    // A store may wrap the reason in an error of its own.
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+function askWorkload(
+  { cluster, node }: Pick<EndpointContext, 'cluster' | 'node'>,
+  { network, request }: Spec,
+  signal: AbortSignal,
+): Promise<PodAddresses | undefined> {
+  const families = wantedFamilies(request, network, node.view(network));
+  const pod = fullName(request.pod)!;
+  return cluster!.addressing.addressesFor(network.view.name, pod, families, signal);
+}
+
+function describeNeed({ node }: Pick<EndpointContext, 'node'>, spec: Spec): Need {
+  const { network, request } = spec;
+  const { requested, pools, workload } = wantedAddresses(spec);
+  const families = wantedFamilies(request, network, node.view(network));
+  return compact({ network: network.view.name, families, requested, pools, workload });
+}
+
+/**
+ * For an ADD whose endpoint was removed before it was wired: the addresses that its workload gave it go back to the workload, as
+ * after any DEL. After other failures they stay the pod's, since the ADD is tried again. Those of another endpoint of the pod stay.
+ */
+export function releaseWorkload(
+  { cluster, endpoints }: Pick<EndpointContext, 'cluster' | 'endpoints'>,
+  { network, request }: Spec,
+): void {
+  const pod = fullName(request.pod);
+  if (pod === undefined) return;
+  const { name } = network.view;
+  const isHere = endpoints.find(podName(request)!).some(({ endpoint }) => endpoint.network === name);
+  if (!isHere) cluster?.addressing.noteUnassigned(name, pod);
+}

@@ -1,0 +1,66 @@
+/** The one way to remove an endpoint: for DEL, GC, a failed ADD, recovery and reconcile. */
+import type { Tracer } from '@podwire/engine';
+import { endpointKey } from '@podwire/network-contract';
+import { type EndpointContext, ownedBy } from './context.js';
+import type { AgentRecord } from './registry.js';
+
+/** What a teardown uses. */
+export type TeardownContext = Pick<
+  EndpointContext,
+  'cluster' | 'endpoints' | 'engine' | 'faults' | 'networks' | 'ports' | 'records'
+>;
+
+export interface TeardownOptions {
+  readonly signal: AbortSignal;
+  readonly trace?: Tracer;
+}
+
+/**
+ * Removes the endpoint's resources, then its record, then its addresses. In this order, an address is never free while the kernel
+ * has it. When a resource cannot be removed, everything after it stays, and the endpoint waits in phase `removing` for the next DEL
+ * or reconcile. The caller holds the endpoint's lock.
+ * @throws PodwireError REMOVE_INCOMPLETE, RECORD_IO
+ */
+export async function teardown(
+  context: TeardownContext,
+  record: AgentRecord,
+  options: TeardownOptions,
+): Promise<void> {
+  const removing = markRemoving(context, record);
+  context.faults.reach('teardown:marked');
+  await context.engine.remove(ownedBy(removing), options);
+  context.faults.reach('teardown:unwired');
+  forget(context, removing);
+  context.faults.reach('teardown:forgotten');
+}
+
+/** Writes into the record that the endpoint is being removed. @throws PodwireError RECORD_IO */
+export function markRemoving(
+  { records, endpoints }: Pick<EndpointContext, 'records' | 'endpoints'>,
+  record: AgentRecord,
+): AgentRecord {
+  if (record.phase === 'removing') return record;
+  const removing = records.advance(record, 'removing') as AgentRecord;
+  endpoints.put(removing);
+  return removing;
+}
+
+/**
+ * For an endpoint without anything in the kernel: deletes the record and frees its addresses and ports. They are free also when the
+ * file cannot be deleted; then only the name of the endpoint stays, for the next DEL or reconcile.
+ * @throws PodwireError RECORD_IO
+ */
+export function forget(context: Omit<TeardownContext, 'engine' | 'faults'>, record: AgentRecord): void {
+  const key = endpointKey(record.id);
+  context.endpoints.drop(record.id);
+  try {
+    context.records.delete(record);
+  } catch (error) {
+    context.endpoints.put({ ...record, leases: [], resources: [] });
+    throw error;
+  } finally {
+    for (const { ipam } of context.networks) ipam.release(key);
+    context.cluster?.noteFree(record);
+    context.ports.release(record.id);
+  }
+}
