@@ -41,6 +41,8 @@ async function runFile(phase, source, { root, grep, env, temporary, seconds }) {
   const compiled = path.join(root, compiledOf(source));
   const lines = path.join(temporary, `${source.replaceAll('/', '-')}.jsonl`);
   const parameters = [
+    // Of the tests' own process: stack traces point to the sources.
+    '--enable-source-maps',
     ...[`--test-reporter=${REPORTER}`, `--test-reporter-destination=${lines}`],
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...(grep === undefined ? [] : [`--test-name-pattern=${grep}`]),
