@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { placesOf, readRecord, takeDown, type TestbedRecord } from '@podwire/testbed';
+import { pathsOf, readRecord, tearDownTestbed, type TestbedRecord } from '@podwire/testbed';
 import { podwireSays, runPodwire, startPodwire } from './command.js';
 import { describeMachine, remainsOf } from './machine.js';
 
@@ -13,7 +13,7 @@ const freshName = (): string => {
   return name;
 };
 after(async () => {
-  for (const name of names) await takeDown(name);
+  for (const name of names) await tearDownTestbed(name);
 });
 
 describe('the command', () => {
@@ -24,7 +24,7 @@ describe('the command', () => {
     assert.equal(up.exit.code, 0, up.stderr);
     assert.match(up.stdout, /node2 .*ready/);
     assert.match(up.stdout, new RegExp(`connectivity test( --testbed ${name})? `));
-    assert.equal(fs.statSync(placesOf(name).directory).mode & 0o777, 0o700);
+    assert.equal(fs.statSync(pathsOf(name).directory).mode & 0o777, 0o700);
 
     const status = JSON.parse(await runPodwire('testbed', 'status', '--name', name, '-o', 'json')) as {
       nodes: { name: string; agent: { ready: boolean } }[];
@@ -102,7 +102,7 @@ describe('the command', () => {
     const name = freshName();
     const up = startPodwire('testbed', 'up', '--name', name, '--nodes', '1', '--pods', '1', '--foreground');
     await up.waitForOutput(/It goes on until Ctrl-C/);
-    assert.equal(readRecord(placesOf(name))?.phase, 'up');
+    assert.equal(readRecord(pathsOf(name))?.phase, 'up');
     up.kill('SIGINT');
     assert.equal((await up.exited).code, 130);
     assert.deepEqual(remainsOf(name), []);
@@ -161,7 +161,7 @@ describe('up is killed with -9, down takes away what it has made', () => {
 async function untilRecord(name: string, isThere: (record: TestbedRecord) => boolean): Promise<void> {
   const end = performance.now() + 60_000;
   for (;;) {
-    const record = readRecord(placesOf(name));
+    const record = readRecord(pathsOf(name));
     if (record !== undefined && isThere(record)) return;
     if (performance.now() > end) throw new Error(`the testbed ${name} does not get there`);
     await sleep(1);

@@ -7,7 +7,7 @@ import {
   type Fabric,
   type Families,
   isNothing,
-  settle,
+  waitUntilConnected,
   type Testbed,
   type TestbedOptions,
 } from '@podwire/testbed';
@@ -29,7 +29,7 @@ async function withTestbed(
   const name = freshName();
   const testbed = await createTestbed({ name, ...options });
   try {
-    await settle(testbed);
+    await waitUntilConnected(testbed);
     await work(testbed);
   } finally {
     await testbed.close();
@@ -111,7 +111,7 @@ describe('things that go wrong', () => {
       const whole = cut.results.filter(({ fromNode, toNode }) => ![fromNode, toNode].includes('node2'));
       assert.ok(whole.every(({ ok }) => ok));
       await testbed.rejoin('node2');
-      await settle(testbed);
+      await waitUntilConnected(testbed);
       assertGreen(await testbed.matrix());
     }));
 
@@ -129,7 +129,7 @@ describe('things that go wrong', () => {
       assertGreen(await testbed.matrix());
       for (const { agent } of testbed.nodes) await agent.start();
       await testbed.addPod('node3', { name: 'later' });
-      await settle(testbed);
+      await waitUntilConnected(testbed);
       assertGreen(await testbed.matrix());
     }));
 

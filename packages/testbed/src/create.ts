@@ -1,4 +1,4 @@
-/** Brings a testbed up. */
+/** Creates a testbed. */
 import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { hasIpv6, warmThreadPool } from '@podwire/linux';
 import { systemClock } from '@podwire/platform';
 import { makeNamespace, type TestbedNamespace } from './net/namespaces.js';
 import { planFabric, planUplink } from './net/wiring.js';
-import { parentDirectory } from './places.js';
+import { parentDirectory } from './paths.js';
 import { findPrograms, type Programs, requireRoom } from './programs.js';
 import { createRecord, type OpenRecord } from './record.js';
 import { type ConfigAdditions, writeAgentConfig } from './run/agent.js';
@@ -19,10 +19,10 @@ import {
   podName,
   type Shape,
   type Topology,
-  usualName,
-  usualShape,
+  defaultName,
+  defaultShape,
 } from './shape.js';
-import { takeDown } from './take-down.js';
+import { tearDownTestbed } from './teardown.js';
 import { assembleTestbed, fabricName, type Testbed } from './testbed.js';
 
 export interface TestbedOptions extends Partial<Shape> {
@@ -32,34 +32,34 @@ export interface TestbedOptions extends Partial<Shape> {
   readonly binDirectory?: string;
   /** The command line of agents up to `--config FILE`; `podwire agent` when absent. */
   readonly entry?: readonly string[];
-  /** For the agents, added to this process's. */
+  /** Environment of the agents, added to this process's. */
   readonly env?: Readonly<Record<string, string>>;
   /** Added to the configuration of every agent. */
   readonly config?: ConfigAdditions;
   readonly signal?: AbortSignal;
-  /** Told what is being done. */
+  /** Called for each step. */
   readonly observer?: StepObserver;
 }
 
-/** Runs a step; `tell` says how far it is. */
+/** Runs a step; the step calls `report` with its progress. */
 export type StepObserver = <T>(
   what: string,
-  work: (tell: (detail: string) => void) => Promise<T>,
+  work: (report: (detail: string) => void) => Promise<T>,
 ) => Promise<T>;
 
-/** At the same time; every agent is a start of Node. */
+/** Pods attached at the same time. */
 const podsAtOnce = 8;
 
 /**
- * Makes a testbed: all agents are ready and all pods attached when this resolves (see `settle` for reaching each other).
- * After a failure, or the signal, nothing of it is left.
+ * Creates a testbed. When it resolves, all agents are ready and all pods attached; {@link waitUntilConnected} waits for
+ * connectivity. After a failure, or the signal, everything is removed.
  * @throws PodwireError REQUEST_INVALID, PREREQUISITE_MISSING, PRIVILEGE_MISSING, TESTBED_FAILED; the signal's reason
  */
 export async function createTestbed(options: TestbedOptions = {}): Promise<Testbed> {
-  const { name = usualName, signal = new AbortController().signal } = options;
+  const { name = defaultName, signal = new AbortController().signal } = options;
   const shape = shapeOf(options);
   checkShape(name, shape);
-  // Every agent that starts and every pod that is attached listens to it.
+  // Every agent and every pod listens to it.
   setMaxListeners(0, signal);
   const programs = findPrograms(shape.store, options.binDirectory);
   if (shape.store === 'etcd') requireRoom(path.dirname(parentDirectory));
@@ -69,23 +69,23 @@ export async function createTestbed(options: TestbedOptions = {}): Promise<Testb
   try {
     return await build(record, programs, { ...options, signal });
   } catch (error) {
-    await takeDown(name);
+    await tearDownTestbed(name);
     throw signal.aborted ? signal.reason : error;
   }
 }
 
 function shapeOf(options: TestbedOptions): Shape {
-  const keys = Object.keys(usualShape) as (keyof Shape)[];
+  const keys = Object.keys(defaultShape) as (keyof Shape)[];
   const given = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]);
   const families = hasIpv6() ? 'dual' : 'ipv4';
-  return { ...usualShape, families, ...(Object.fromEntries(given) as Partial<Shape>) };
+  return { ...defaultShape, families, ...(Object.fromEntries(given) as Partial<Shape>) };
 }
 
 const silently: StepObserver = (_, work) => work(() => undefined);
 
-type Building = TestbedOptions & { readonly signal: AbortSignal };
+type CreateOptions = TestbedOptions & { readonly signal: AbortSignal };
 
-async function build(record: OpenRecord, programs: Programs, options: Building): Promise<Testbed> {
+async function build(record: OpenRecord, programs: Programs, options: CreateOptions): Promise<Testbed> {
   const { signal, observer: step = silently, entry, env } = options;
   const { shape } = record.current;
   const topology = planTopology(shape);
@@ -106,11 +106,11 @@ async function build(record: OpenRecord, programs: Programs, options: Building):
   }
 }
 
-/** Store, agents and pods. */
+/** Starts store and agents, and attaches the pods. */
 async function fill(
   testbed: Testbed,
   record: OpenRecord,
-  { signal, observer: step = silently, config }: Building,
+  { signal, observer: step = silently, config }: CreateOptions,
 ): Promise<void> {
   const { shape } = record.current;
   const what = shape.store === 'etcd' ? 'etcd' : 'an embedded store';
@@ -118,14 +118,14 @@ async function fill(
   for (const node of testbed.nodes)
     writeAgentConfig(
       node,
-      record.places.node(node.name),
+      record.paths.node(node.name),
       testbed.store.specFor(node.segment.gateway),
       config,
     );
-  await step(`${count(shape.nodes, 'agent')} ready`, (tell) => startAgents(testbed, tell, signal));
+  await step(`${count(shape.nodes, 'agent')} ready`, (report) => startAgents(testbed, report, signal));
   if (shape.pods > 0)
-    await step(`${count(shape.nodes * shape.pods, 'pod')} attached by the plugin`, (tell) =>
-      addPods(testbed, shape, tell, signal),
+    await step(`${count(shape.nodes * shape.pods, 'pod')} attached by the plugin`, (report) =>
+      addPods(testbed, shape, report, signal),
     );
   record.update(() => ({ phase: 'up' }));
 }
@@ -141,10 +141,10 @@ async function wire(
   topology: Topology,
   signal: AbortSignal,
 ): Promise<{ fabric: TestbedNamespace; namespaces: Map<string, TestbedNamespace> }> {
-  const { places, current } = record;
+  const { paths, current } = record;
   const made: TestbedNamespace[] = [];
   const make = (name: string): TestbedNamespace => {
-    const namespace = makeNamespace(record, places.namespace(name));
+    const namespace = makeNamespace(record, paths.namespace(name));
     made.push(namespace);
     return namespace;
   };
@@ -155,7 +155,7 @@ async function wire(
     const namespaces = new Map(topology.nodes.map(({ name }) => [name, make(name)]));
     fabric.inside(() => setRouter(topology.segments.length > 1));
     const pools = planPools(current.shape).map(({ cidr }) => cidr);
-    await batch(fabric, planFabric(topology, pools, places.namespace));
+    await batch(fabric, planFabric(topology, pools, paths.namespace));
     for (const node of topology.nodes) await batch(namespaces.get(node.name)!, planUplink(node));
     return { fabric, namespaces };
   } catch (error) {
@@ -166,7 +166,7 @@ async function wire(
 
 const wiringDeadline = 60_000;
 
-/** It forwards between segments, and takes in what has lost its way, whose sender has an address that seems to be its own. */
+/** Forwards between segments. `accept_local`: misrouted packets carry a source address that is local here. */
 function setRouter(forwards: boolean): void {
   const set = (file: string, value: string): void => fs.writeFileSync(`/proc/sys/net/${file}`, value);
   set('ipv4/conf/all/accept_local', '1');
@@ -193,19 +193,19 @@ const storeRoot = '/podwire';
 
 async function startAgents(
   { nodes }: Testbed,
-  tell: (detail: string) => void,
+  report: (detail: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let ready = 0;
   await allOrFirstFailure(
     nodes.map(async ({ agent }) => {
       await agent.start(signal);
-      tell(`${++ready} of ${nodes.length}`);
+      report(`${++ready} of ${nodes.length}`);
     }),
   );
 }
 
-/** The others have ended too when this throws: nothing is started any more while things are taken away. */
+/** Throws only when all have ended, so that nothing is started during the teardown. */
 async function allOrFirstFailure(works: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected');
   if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
@@ -214,10 +214,10 @@ async function allOrFirstFailure(works: readonly Promise<void>[]): Promise<void>
 async function addPods(
   testbed: Testbed,
   shape: Shape,
-  tell: (detail: string) => void,
+  report: (detail: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  // Turn by turn, so that the nodes share the work.
+  // Round robin, so that the nodes share the work.
   const wanted = Array.from({ length: shape.pods }, (_, index) =>
     testbed.nodes.map(({ name }, at) => ({ node: name, name: podName(at + 1, index) })),
   ).flat();
@@ -226,7 +226,7 @@ async function addPods(
   const worker = async (): Promise<void> => {
     for (let at = next++; at < wanted.length; at = next++) {
       await testbed.addPod(wanted[at]!.node, { name: wanted[at]!.name }, signal);
-      tell(`${++ready} of ${wanted.length}`);
+      report(`${++ready} of ${wanted.length}`);
     }
   };
   await allOrFirstFailure(Array.from({ length: podsAtOnce }, worker));

@@ -1,8 +1,8 @@
-export { settle } from './settle.js';
+export { waitUntilConnected } from './wait-connected.js';
 export { createTestbed, type StepObserver, type TestbedOptions } from './create.js';
 export { openTestbedNamespace, type RunOptions, type TestbedNamespace } from './net/namespaces.js';
-export { type NodePlaces, parentDirectory, type Places, placesOf } from './places.js';
-export type { Addresses, Party, Station, Vacancy } from './probe/party.js';
+export { type NodePaths, parentDirectory, type Paths, pathsOf } from './paths.js';
+export type { Addresses, Participant, Station, UnusedAddress } from './probe/participant.js';
 export { planProbes, type Probe, type ProbeKind } from './probe/plan.js';
 export {
   type ConnectivityReport,
@@ -14,7 +14,7 @@ export { hasEtcd } from './programs.js';
 export { listTestbeds, type PodRecord, readRecord, type TestbedRecord } from './record.js';
 export type { ConfigAdditions, TestbedAgent } from './run/agent.js';
 export { type Daemon, type DaemonState, stateOf } from './run/daemon.js';
-export type { PodWish, TestbedPod } from './run/pods.js';
+export type { PodRequest, TestbedPod } from './run/pods.js';
 export type { TestbedStore } from './run/store.js';
 export {
   fabrics,
@@ -22,13 +22,13 @@ export {
   type Families,
   type FamilyAddresses,
   familyChoices,
-  type NodePlace,
+  type PlannedNode,
   type Shape,
   type StoreKind,
   storeKinds,
   type Topology,
-  usualName,
-  usualShape,
+  defaultName,
+  defaultShape,
 } from './shape.js';
-export { countTestbed, type Inventory, isNothing, takeDown } from './take-down.js';
+export { countTestbed, type Inventory, isNothing, tearDownTestbed } from './teardown.js';
 export { fabricName, openTestbed, type Testbed, type TestbedNode } from './testbed.js';

@@ -1,4 +1,4 @@
-/** Programs that a testbed starts, by absolute path. */
+/** Absolute paths of the programs that a testbed starts. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
@@ -21,7 +21,7 @@ const findPackage = (directory: string): string =>
 /** `bin` of the checkout or installation that this program runs from. */
 const ownBinDirectory = path.resolve(findPackage(import.meta.dirname), '../../bin');
 
-/** etcd writes its log ahead in pieces of 64 MB, two of which are there from the beginning. */
+/** etcd preallocates its write-ahead log in segments of 64 MB, two at the start. */
 const roomOfEtcd = 200 << 20;
 
 /** @throws PodwireError PREREQUISITE_MISSING when `directory` is on a file system that is too full for etcd */

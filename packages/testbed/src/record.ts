@@ -1,9 +1,9 @@
-/** What a testbed has made, written down before it is made: for those who look at it later, and for its end. */
+/** Record of everything that a testbed creates, written before it is created: for later commands and for the teardown. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
 import { hasCode, markProcess, type ProcessMark } from '@podwire/linux';
-import { parentDirectory, type Places, placesBelow } from './places.js';
+import { parentDirectory, type Paths, pathsBelow } from './paths.js';
 import type { Shape } from './shape.js';
 
 export interface PodRecord {
@@ -21,25 +21,25 @@ export interface TestbedRecord {
   readonly shape: Shape;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Who makes it; it may go on without. */
+  /** The creating process; the testbed outlives it. */
   readonly owner: ProcessMark;
   readonly phase: 'coming up' | 'up' | 'going down';
   /** Files that pin network namespaces. */
   readonly namespaces: readonly string[];
-  /** By `what`, one of each. */
+  /** At most one of each `what`. */
   readonly processes: readonly ProcessMark[];
   readonly pods: readonly PodRecord[];
 }
 
-/** A record that is kept on disk while it changes. Others may write it in between: a change begins with what is there. */
+/** A record on disk. Other processes may write it too: each update starts from the file's content. */
 export interface OpenRecord {
-  readonly places: Places;
+  readonly paths: Paths;
   readonly current: TestbedRecord;
   update(change: (before: TestbedRecord) => Partial<TestbedRecord>): void;
 }
 
 /**
- * Begins a testbed: its directory (0700) with the first page appears at once, whole.
+ * Begins a testbed: its directory (0700) appears atomically, with the first record in it.
  * @throws PodwireError TESTBED_FAILED when there is one of this name
  */
 export function createRecord(name: string, shape: Shape, now: number): OpenRecord {
@@ -51,28 +51,28 @@ export function createRecord(name: string, shape: Shape, now: number): OpenRecor
     ...{ name, shape, createdAt: now, phase: 'coming up' as const, namespaces: [], processes: [], pods: [] },
     owner: markProcess('podwire testbed', process.pid),
   };
-  writeRecord(placesBelow(draft).record, first);
+  writeRecord(pathsBelow(draft).record, first);
   try {
     fs.renameSync(draft, directory);
   } catch (error) {
     fs.rmSync(draft, { recursive: true, force: true });
     if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
-    throw new PodwireError('TESTBED_FAILED', `there is a testbed ${name} already`);
+    throw new PodwireError('TESTBED_FAILED', `the testbed ${name} already exists`);
   }
-  return openRecord(placesBelow(directory), first);
+  return openRecord(pathsBelow(directory), first);
 }
 
-export function openRecord(places: Places, start: TestbedRecord): OpenRecord {
+export function openRecord(paths: Paths, start: TestbedRecord): OpenRecord {
   let current = start;
   return {
-    places,
+    paths,
     get current() {
       return current;
     },
     update(change) {
-      const before = readRecord(places) ?? current;
+      const before = readRecord(paths) ?? current;
       const next = { ...before, ...change(before) };
-      writeRecord(places.record, next);
+      writeRecord(paths.record, next);
       current = next;
     },
   };
@@ -83,8 +83,8 @@ function writeRecord(file: string, record: TestbedRecord): void {
   fs.renameSync(`${file}.new`, file);
 }
 
-/** @returns undefined when there is none, or none that can be read */
-export function readRecord({ record }: Places): TestbedRecord | undefined {
+/** @returns undefined when there is none or it is unreadable */
+export function readRecord({ record }: Paths): TestbedRecord | undefined {
   try {
     return JSON.parse(fs.readFileSync(record, 'utf8')) as TestbedRecord;
   } catch {
@@ -92,7 +92,7 @@ export function readRecord({ record }: Places): TestbedRecord | undefined {
   }
 }
 
-/** The testbeds of this machine: whole ones, broken ones, and those whose maker was killed before there was anything. */
+/** All testbeds of this machine, incomplete ones included. */
 export function listTestbeds(): string[] {
   const all = listDirectories();
   return [...new Set(all.map((each) => (each.startsWith('.') ? deadDraft(each) : each)))].filter(
@@ -100,14 +100,14 @@ export function listTestbeds(): string[] {
   );
 }
 
-/** Directories of this testbed that were never finished. */
+/** Directories of this testbed whose creation did not finish. */
 export function draftsOf(name: string): string[] {
   return listDirectories()
     .filter((each) => each.startsWith('.') && deadDraft(each) === name)
     .map((each) => path.join(parentDirectory, each));
 }
 
-/** Of `.NAME.PID`, the name; undefined while its maker lives. */
+/** NAME of `.NAME.PID`; undefined while that process lives. */
 function deadDraft(entry: string): string | undefined {
   const [, name, pid] = /^\.(.+)\.(\d+)$/.exec(entry) ?? [];
   return fs.existsSync(`/proc/${pid}`) ? undefined : name;

@@ -1,4 +1,4 @@
-/** What a testbed is to be, and where everything of it is. Pure. */
+/** Shape and topology of a testbed. Pure. */
 import { PodwireError } from '@podwire/errors';
 import { type Encapsulation, encapsulations } from '@podwire/network-contract';
 import type { PoolInput } from '@podwire/cluster-ipam/operations';
@@ -16,15 +16,15 @@ export interface Shape {
   readonly fabric: Fabric;
   readonly families: Families;
   readonly store: StoreKind;
-  /** Pods of each node that are there from the beginning. */
+  /** Pods that are created on each node. */
   readonly pods: number;
-  /** Segments, with a router between them. */
+  /** Number of segments, joined by a router. */
   readonly subnets: number;
 }
 
-export const usualName = 'default';
+export const defaultName = 'default';
 
-export const usualShape: Shape = {
+export const defaultShape: Shape = {
   nodes: 3,
   fabric: 'vxlan',
   families: 'dual',
@@ -33,20 +33,20 @@ export const usualShape: Shape = {
   subnets: 1,
 };
 
-/** ADDRESS/LENGTH of each family that there is. */
+/** ADDRESS/LENGTH per family. */
 export interface FamilyAddresses {
   readonly ipv4?: string;
   readonly ipv6?: string;
 }
 
-/** A bridge of the segments' namespace, whose own address is the router's. */
+/** A bridge in the fabric namespace; its own address is the router's. */
 export interface Segment {
   readonly name: string;
   readonly bridge: string;
   readonly gateway: FamilyAddresses;
 }
 
-export interface NodePlace {
+export interface PlannedNode {
   readonly name: string;
   readonly segment: Segment;
   /** Its link on the bridge; the node's own end is `eth0`. */
@@ -57,12 +57,12 @@ export interface NodePlace {
 export interface Topology {
   readonly families: readonly (4 | 6)[];
   readonly segments: readonly Segment[];
-  readonly nodes: readonly NodePlace[];
-  /** Beyond the segments: an address that nobody but the router knows. Prefixes for documentation (RFC 5737, RFC 3849). */
+  readonly nodes: readonly PlannedNode[];
+  /** An address behind the router, unknown to the nodes. Documentation prefixes (RFC 5737, RFC 3849). */
   readonly outside: FamilyAddresses;
 }
 
-/** Bytes: what Ethernet has. */
+/** Bytes: Ethernet's MTU. */
 export const segmentMtu = 1500;
 /** The network of all agents, and the plugin configuration's name. */
 export const networkName = 'default';
@@ -71,9 +71,9 @@ export const etcdPort = 2379;
 const limits = { nodes: 200, pods: 100, subnets: 16 } as const;
 const namePattern = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
 
-/** @throws PodwireError REQUEST_INVALID naming what cannot be */
+/** @throws PodwireError REQUEST_INVALID naming the wrong field */
 export function checkShape(name: string, shape: Shape): void {
-  // Sockets lie below a directory of that name, and their paths may have 107 characters.
+  // Socket paths below a directory of this name are limited to 107 characters (unix(7)).
   if (!namePattern.test(name)) refuse(`${JSON.stringify(name)} is no name: up to 32 of a–z, 0–9 and dashes`);
   const whole = (what: keyof typeof limits, least: number): void => {
     const value = shape[what];
@@ -118,7 +118,7 @@ const planNode = (
   segmentNumber: number,
   segment: Segment,
   families: readonly (4 | 6)[],
-): NodePlace => ({
+): PlannedNode => ({
   name: `node${number}`,
   segment,
   port: `node${number}`,

@@ -1,8 +1,8 @@
-/** A testbed that is there: what can be done with it. */
+/** Operations on an existing testbed. */
 import { PodwireError } from '@podwire/errors';
 import { warmThreadPool } from '@podwire/linux';
 import { openTestbedNamespace, type TestbedNamespace } from './net/namespaces.js';
-import { placesOf } from './places.js';
+import { pathsOf } from './paths.js';
 import type { ConnectivityReport, ProbeOptions } from './probe/run.js';
 import { probeTestbed } from './probe/testbed.js';
 import { findPrograms, type Programs } from './programs.js';
@@ -13,15 +13,15 @@ import {
   createPodRuntime,
   openPod,
   type PodRuntime,
-  type PodWish,
+  type PodRequest,
   removePod,
   type TestbedPod,
 } from './run/pods.js';
 import { createTestbedStore, type TestbedStore } from './run/store.js';
-import { type NodePlace, planTopology, type Topology } from './shape.js';
-import { takeDown } from './take-down.js';
+import { type PlannedNode, planTopology, type Topology } from './shape.js';
+import { tearDownTestbed } from './teardown.js';
 
-export interface TestbedNode extends NodePlace {
+export interface TestbedNode extends PlannedNode {
   readonly namespace: TestbedNamespace;
   readonly agent: TestbedAgent;
   /** Its container runtime. */
@@ -33,29 +33,29 @@ export interface Testbed {
   readonly directory: string;
   readonly topology: Topology;
   readonly record: TestbedRecord;
-  /** Of bridges and router, of etcd, and of what lies outside. */
+  /** Namespace of the bridges, the router, etcd and the outside address. */
   readonly fabric: TestbedNamespace;
   readonly nodes: readonly TestbedNode[];
   readonly pods: readonly TestbedPod[];
   readonly store: TestbedStore;
   /** @throws PodwireError NODE_UNKNOWN */
   node(name: string): TestbedNode;
-  /** @throws PodwireError TESTBED_FAILED with what the plugin says */
-  addPod(node: string, pod: PodWish, signal?: AbortSignal): Promise<TestbedPod>;
+  /** @throws PodwireError TESTBED_FAILED with the plugin's error */
+  addPod(node: string, pod: PodRequest, signal?: AbortSignal): Promise<TestbedPod>;
   /** @throws CniError */
   removePod(pod: Pick<PodRecord, 'namespace' | 'name'>): Promise<void>;
-  /** Takes the node's link on its segment down, as a cable that is pulled. */
+  /** Sets the node's link on its segment down. */
   cutOff(node: string): Promise<void>;
   rejoin(node: string): Promise<void>;
-  /** Who reaches whom, now. */
+  /** Probes the connectivity of all participants. */
   matrix(options?: ProbeOptions): Promise<ConnectivityReport>;
-  /** Lets go of everything; the testbed stays up. */
+  /** Closes all handles; the testbed stays up. */
   release(): Promise<void>;
-  /** Takes everything away. */
+  /** Removes the testbed. */
   close(): Promise<void>;
 }
 
-export interface Opening {
+export interface TestbedParts {
   readonly record: OpenRecord;
   readonly topology: Topology;
   readonly programs: Programs;
@@ -66,10 +66,10 @@ export interface Opening {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The handles of a testbed around its record. */
-export function assembleTestbed(opening: Opening, pods: TestbedPod[] = []): Testbed {
-  const { record, topology, programs, fabric } = opening;
-  const nodes = topology.nodes.map((node) => assembleNode(opening, node));
+/** Opens the handles of a testbed. */
+export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): Testbed {
+  const { record, topology, programs, fabric } = parts;
+  const nodes = topology.nodes.map((node) => assembleNode(parts, node));
   const [segment] = topology.segments;
   const store = createTestbedStore({
     ...{ record, namespace: fabric, etcd: programs.etcd },
@@ -89,13 +89,13 @@ export function assembleTestbed(opening: Opening, pods: TestbedPod[] = []): Test
     for (const pod of pods) pod.network.release();
   };
   const testbed: Testbed = {
-    ...{ name: record.current.name, directory: record.places.directory },
+    ...{ name: record.current.name, directory: record.paths.directory },
     ...{ topology, fabric, nodes, store, pods, node: nodeOf, release },
     get record() {
       return record.current;
     },
-    async addPod(node: string, wish: PodWish, signal?: AbortSignal) {
-      const pod = await addPod(record, node, nodeOf(node).pods, wish, signal);
+    async addPod(node: string, request: PodRequest, signal?: AbortSignal) {
+      const pod = await addPod(record, node, nodeOf(node).pods, request, signal);
       pods.push(pod);
       return pod;
     },
@@ -111,50 +111,50 @@ export function assembleTestbed(opening: Opening, pods: TestbedPod[] = []): Test
     async close() {
       record.update(() => ({ phase: 'going down' }));
       await release();
-      await takeDown(record.current.name);
+      await tearDownTestbed(record.current.name);
     },
   };
   return testbed;
 }
 
-function assembleNode({ record, programs, namespaces, ...opening }: Opening, place: NodePlace): TestbedNode {
+function assembleNode({ record, programs, namespaces, ...parts }: TestbedParts, place: PlannedNode): TestbedNode {
   const namespace = namespaces.get(place.name)!;
-  const places = record.places.node(place.name);
-  const { entry = [programs.podwire, 'agent'], env } = opening;
+  const paths = record.paths.node(place.name);
+  const { entry = [programs.podwire, 'agent'], env } = parts;
   const agent = createTestbedAgent({
-    ...{ node: place, places, record, namespace, entry },
+    ...{ node: place, paths, record, namespace, entry },
     ...(env === undefined ? {} : { env }),
   });
-  return { ...place, namespace, agent, pods: createPodRuntime(namespace, places, programs.plugins) };
+  return { ...place, namespace, agent, pods: createPodRuntime(namespace, paths, programs.plugins) };
 }
 
 /**
- * One that somebody else has brought up.
- * @throws PodwireError TESTBED_FAILED when there is none of this name, or only a part of it
+ * Opens an existing testbed.
+ * @throws PodwireError TESTBED_FAILED when it does not exist or is incomplete
  */
 export async function openTestbed(name: string): Promise<Testbed> {
   await warmThreadPool();
-  const places = placesOf(name);
-  const current = readRecord(places);
-  if (current === undefined) throw new PodwireError('TESTBED_FAILED', `there is no testbed ${name}`);
+  const paths = pathsOf(name);
+  const current = readRecord(paths);
+  if (current === undefined) throw new PodwireError('TESTBED_FAILED', `the testbed ${name} does not exist`);
   if (current.phase !== 'up')
     throw new PodwireError(
       'TESTBED_FAILED',
       `the testbed ${name} is not up: it is ${current.phase}, or was left so`,
     );
-  const record = openRecord(places, current);
+  const record = openRecord(paths, current);
   const topology = planTopology(current.shape);
-  const open = (each: string): TestbedNamespace => openTestbedNamespace(places.namespace(each));
-  const opening = {
+  const open = (each: string): TestbedNamespace => openTestbedNamespace(paths.namespace(each));
+  const parts = {
     ...{ record, topology, programs: findPrograms(current.shape.store) },
     fabric: open(fabricName),
     namespaces: new Map(topology.nodes.map((node) => [node.name, open(node.name)])),
   };
   return assembleTestbed(
-    opening,
+    parts,
     current.pods.map((pod) => openPod(record, pod)),
   );
 }
 
-/** Of the namespace that joins the nodes. */
+/** Name of the namespace that joins the nodes. */
 export const fabricName = 'fabric';

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { Party } from '../src/probe/party.js';
+import type { Participant } from '../src/probe/participant.js';
 import { checksumOf, encodeEcho } from '../src/probe/ping.js';
 import { planProbes, type Probe } from '../src/probe/plan.js';
-import { judge } from '../src/probe/run.js';
-import { judgeVacancy } from '../src/probe/vacant.js';
+import { evaluateAnswer } from '../src/probe/run.js';
+import { evaluateUnusedAddress } from '../src/probe/unused-address.js';
 
-const pod = (name: string, node: string, ipv4: string): Party => ({
+const pod = (name: string, node: string, ipv4: string): Participant => ({
   ...{ name, kind: 'pod', node },
   addresses: { 4: ipv4, 6: `fd00::${ipv4.split('.').at(-1)}` },
 });
-const node = (name: string, ipv4: string): Party => ({
+const node = (name: string, ipv4: string): Participant => ({
   ...{ name, kind: 'node', node: name },
   addresses: { 4: ipv4 },
 });
-const parties: readonly Party[] = [
+const parties: readonly Participant[] = [
   pod('a', 'node1', '10.0.1.1'),
   pod('b', 'node2', '10.0.2.1'),
   node('node1', '192.0.2.1'),
@@ -49,7 +49,7 @@ describe('which questions are asked', () => {
   });
 
   test('who is elsewhere is asked by an echo, and asks nothing', () => {
-    const [a, b, node1, node2] = parties as [Party, Party, Party, Party];
+    const [a, b, node1, node2] = parties as [Participant, Participant, Participant, Participant];
     const asked = planProbes([a, node1, { ...b, remote: true }, { ...node2, remote: true }]).map(
       describeProbe,
     );
@@ -63,8 +63,8 @@ describe('which questions are asked', () => {
 
   test('nobody asks for a vacancy of a single node', () => {
     const alone = parties.filter(({ node: where }) => where === 'node1');
-    const vacancies = [{ node: 'node1', address: '10.0.1.9' }];
-    expect(planProbes(alone, vacancies).some(({ kind }) => kind === 'vacant')).toBe(false);
+    const unusedAddresses = [{ node: 'node1', address: '10.0.1.9' }];
+    expect(planProbes(alone, unusedAddresses).some(({ kind }) => kind === 'vacant')).toBe(false);
   });
 });
 
@@ -84,26 +84,26 @@ describe('which answers are right', () => {
   const answer = { name: 'outside', seen: '192.0.2.1', bytes: 9 };
 
   test('the right one, who sees whom it should', () => {
-    expect(judge(probe, answer)).toEqual({ ok: true, seen: '192.0.2.1', bytes: 9 });
-    expect(judge(probe, { ...answer, name: 'b' }).words).toBe('b answered instead');
-    expect(judge(probe, { ...answer, seen: '10.0.1.1' }).words).toBe(
+    expect(evaluateAnswer(probe, answer)).toEqual({ ok: true, seen: '192.0.2.1', bytes: 9 });
+    expect(evaluateAnswer(probe, { ...answer, name: 'b' }).words).toBe('b answered instead');
+    expect(evaluateAnswer(probe, { ...answer, seen: '10.0.1.1' }).words).toBe(
       'it was seen as 10.0.1.1, not as 192.0.2.1',
     );
   });
 
-  test('of an address that nobody has, silence or a refusal by a node', () => {
+  test('an unused address must be silent or refused by a node', () => {
     const about = '10.0.2.9';
-    expect(judgeVacancy(undefined, [], parties)).toEqual({ ok: true, words: 'dropped in silence' });
-    expect(judgeVacancy('ENETUNREACH', [], parties).ok).toBe(true);
+    expect(evaluateUnusedAddress(undefined, [], parties)).toEqual({ ok: true, words: 'dropped silently' });
+    expect(evaluateUnusedAddress('ENETUNREACH', [], parties).ok).toBe(true);
     const by = (address: string) => [{ what: 'unreachable', by: address, about } as const];
-    expect(judgeVacancy('EHOSTUNREACH', by('192.0.2.2'), parties)).toEqual({
+    expect(evaluateUnusedAddress('EHOSTUNREACH', by('192.0.2.2'), parties)).toEqual({
       ok: true,
       words: 'refused by node2',
     });
-    expect(judgeVacancy('ECONNREFUSED', by('10.0.2.1'), parties).ok).toBe(false);
-    expect(judgeVacancy('EHOSTUNREACH', by('192.0.2.254'), parties).words).toMatch('left the cluster');
-    expect(judgeVacancy('answered', [], parties).ok).toBe(false);
-    const circles = [{ what: 'time exceeded', by: '192.0.2.1', about } as const];
-    expect(judgeVacancy('EHOSTUNREACH', circles, parties).words).toMatch('went in circles');
+    expect(evaluateUnusedAddress('ECONNREFUSED', by('10.0.2.1'), parties).ok).toBe(false);
+    expect(evaluateUnusedAddress('EHOSTUNREACH', by('192.0.2.254'), parties).words).toMatch('left the cluster');
+    expect(evaluateUnusedAddress('answered', [], parties).ok).toBe(false);
+    const loop = [{ what: 'time exceeded', by: '192.0.2.1', about } as const];
+    expect(evaluateUnusedAddress('EHOSTUNREACH', loop, parties).words).toMatch('looped until');
   });
 });

@@ -32,7 +32,7 @@ const blocks = {
   node1: { 4: '10.244.1.0/24', 6: 'fd00:244:1::/64' },
   node2: { 4: '10.244.2.0/24', 6: 'fd00:244:2::/64' },
 };
-const vacancies = [
+const unusedAddresses = [
   { node: 'node1', address: '10.244.1.200' },
   { node: 'node2', address: '10.244.2.200' },
   { node: 'node2', address: 'fd00:244:2::200' },
@@ -134,7 +134,7 @@ function stations(): Station[] {
 }
 
 const probe = async (): Promise<readonly ProbeResult[]> =>
-  (await probeConnectivity(stations(), vacancies, { deadline: 2_000 })).results;
+  (await probeConnectivity(stations(), unusedAddresses, { deadline: 2_000 })).results;
 
 const describeResult = ({ from, to, family, kind, words = '' }: ProbeResult): string =>
   `${from} → ${to} IPv${family} ${kind}: ${words}`;
@@ -196,7 +196,7 @@ describe('a network made by hand', () => {
     assert.equal(failures.length, 1, failures.join('\n'));
     assert.match(
       failures[0] ?? '',
-      /a → node2 IPv4 vacant: the packet went in circles until 192\.0\.2\.1[12]/,
+      /a → node2 IPv4 vacant: the packet looped until 192\.0\.2\.1[12]/,
     );
   });
 
@@ -244,7 +244,7 @@ describe('a network made by hand', () => {
     const here = stations().filter(({ node }) => node === 'node1');
     const remotes = stations()
       .filter(({ node }) => node === 'node2')
-      .map(({ namespace: _, ...party }) => ({ ...party, remote: true }));
+      .map(({ namespace: _, ...participant }) => ({ ...participant, remote: true }));
     const ask = async (): Promise<readonly ProbeResult[]> =>
       (await probeConnectivity(here, [], { deadline: 2_000, remotes })).results;
     const results = await ask();

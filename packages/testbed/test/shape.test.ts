@@ -9,7 +9,7 @@ import {
   planTopology,
   podName,
   type Shape,
-  usualShape,
+  defaultShape,
   withoutLength,
 } from '../src/shape.js';
 
@@ -20,7 +20,7 @@ const shapes: fc.Arbitrary<Shape> = fc
     families: fc.constantFrom(...familyChoices),
     fabric: fc.constantFrom(...fabrics),
   })
-  .map((some) => ({ ...usualShape, ...some, subnets: Math.min(some.subnets, some.nodes) }));
+  .map((some) => ({ ...defaultShape, ...some, subnets: Math.min(some.subnets, some.nodes) }));
 
 describe('a topology', () => {
   test('every node has an address of each family in its own segment, and no two the same', () => {
@@ -61,7 +61,7 @@ describe('a topology', () => {
 describe('what cannot be', () => {
   const refuse = (change: Partial<Shape>, name = 'x'): string => {
     try {
-      checkShape(name, { ...usualShape, ...change });
+      checkShape(name, { ...defaultShape, ...change });
     } catch (error) {
       return (error as Error).message;
     }

@@ -9,10 +9,10 @@ import {
   openTestbedNamespace,
   type TestbedNamespace,
   type TestbedRecord,
-  usualShape,
+  defaultShape,
 } from '@podwire/testbed';
 import { createTestNamespace, type TestNamespace } from '@podwire/testkit';
-import { placesBelow } from '../src/places.js';
+import { pathsBelow } from '../src/paths.js';
 import type { OpenRecord } from '../src/record.js';
 import { createTestbedStore } from '../src/run/store.js';
 
@@ -39,12 +39,12 @@ require('node:net').createServer(() => console.log('asked')).listen(2379, '127.0
 
 function recordInMemory(): OpenRecord {
   let current: TestbedRecord = {
-    ...{ version: 1, name: 'store', shape: usualShape, createdAt: 0, phase: 'coming up' },
+    ...{ version: 1, name: 'store', shape: defaultShape, createdAt: 0, phase: 'coming up' },
     ...{ namespaces: [], processes: [], pods: [] },
     owner: { what: 'test', pid: process.pid, startTime: '0' },
   };
   return {
-    places: placesBelow(directory),
+    paths: pathsBelow(directory),
     get current() {
       return current;
     },

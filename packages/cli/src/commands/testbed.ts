@@ -4,8 +4,8 @@ import {
   familyChoices,
   type Shape,
   storeKinds,
-  usualName,
-  usualShape,
+  defaultName,
+  defaultShape,
 } from '@podwire/testbed/shape';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import type { Io } from '../io.js';
@@ -25,23 +25,23 @@ function defineUp(parent: Command, io: Io): void {
     .command('up')
     .summary('bring one up')
     .description('Brings a testbed up and lets it go on in the background, until `podwire testbed down`.')
-    .option('--nodes <number>', 'how many nodes', readNumber, usualShape.nodes)
+    .option('--nodes <number>', 'how many nodes', readNumber, defaultShape.nodes)
     .addOption(
       new Option('--fabric <kind>', 'how packets reach pods of other nodes')
         .choices(fabrics)
-        .default(usualShape.fabric),
+        .default(defaultShape.fabric),
     )
     .addOption(
-      new Option('--store <kind>', 'what the nodes share').choices(storeKinds).default(usualShape.store),
+      new Option('--store <kind>', 'what the nodes share').choices(storeKinds).default(defaultShape.store),
     )
     .addOption(
       new Option('--families <which>', 'of addresses; those that the kernel has when absent').choices(
         familyChoices,
       ),
     )
-    .option('--pods <number>', 'how many pods on each node', readNumber, usualShape.pods)
-    .option('--subnets <number>', 'how many segments, with a router between', readNumber, usualShape.subnets)
-    .option('--name <name>', 'what to call it', usualName)
+    .option('--pods <number>', 'how many pods on each node', readNumber, defaultShape.pods)
+    .option('--subnets <number>', 'how many segments, with a router between', readNumber, defaultShape.subnets)
+    .option('--name <name>', 'what to call it', defaultName)
     .option('--foreground', 'take it down again with Ctrl-C')
     .action(() => runUp(up, io));
   addOutput(up);
@@ -94,8 +94,8 @@ function defineDown(parent: Command, io: Io): void {
 
 async function runDown(command: Command, io: Io): Promise<void> {
   const { name, all } = optionsOf(command) as { name?: string; all?: boolean };
-  const { takeDownTestbeds } = await import('../testbed/down.js');
-  return takeDownTestbeds(io, { name, all: all === true, json: outputOf(command) === 'json' });
+  const { tearDownTestbeds } = await import('../testbed/down.js');
+  return tearDownTestbeds(io, { name, all: all === true, json: outputOf(command) === 'json' });
 }
 
 function defineStatus(parent: Command, io: Io): void {

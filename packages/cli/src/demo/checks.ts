@@ -130,7 +130,7 @@ function portChecks(cast: Cast, { pod, hostPort, protocol }: PublishedPort): Che
   );
 }
 
-/** Whether an answer is the right one. */
+/** Compares an answer with what the probe expects. */
 export function judge(check: Check, { milliseconds, answer, error }: Asked): CheckResult {
   if (answer === undefined) return { ...check, ok: false, milliseconds, problem: error ?? 'no answer' };
   const saw = answer.seen.address;

@@ -7,10 +7,10 @@ import {
   hasEtcd,
   isNothing,
   listTestbeds,
-  placesOf,
+  pathsOf,
   readRecord,
-  settle,
-  takeDown,
+  waitUntilConnected,
+  tearDownTestbed,
 } from '@podwire/testbed';
 import type { Colors } from '../io.js';
 import type { Progress } from '../render/progress.js';
@@ -41,7 +41,7 @@ export async function showManyNodes(
   const up = performance.now() - begin;
   try {
     const before = countTestbed(name);
-    await settle(testbed, signal);
+    await waitUntilConnected(testbed, signal);
     const connectivity = await progress.step('packets between all of their pods', () =>
       testbed.matrix({ signal }),
     );
@@ -74,9 +74,9 @@ export function renderManyNodes(
 /** Those of demos that were killed. @returns their names */
 export async function endManyNodes(): Promise<string[]> {
   const dead = listTestbeds().filter((name) => {
-    const record = readRecord(placesOf(name));
+    const record = readRecord(pathsOf(name));
     return name.startsWith(prefix) && (record === undefined || !isAlive(record.owner));
   });
-  for (const name of dead) await takeDown(name);
+  for (const name of dead) await tearDownTestbed(name);
   return dead;
 }

@@ -16,7 +16,7 @@ export interface DemoNamespace {
   readonly inode: number;
   /** Runs synchronous work inside. */
   readonly inside: <T>(work: () => T) => T;
-  /** Lets go of it; it stays. */
+  /** Closes the handle; the namespace stays. */
   close(): void;
 }
 
@@ -39,7 +39,7 @@ export function createDemoNamespace(name: string): OwnNamespace {
   };
 }
 
-/** One that is there already. */
+/** Opens an existing pod. */
 export function openDemoNamespace(name: string, path: string): DemoNamespace {
   const handle = openNamespace(path);
   return {

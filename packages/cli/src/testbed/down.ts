@@ -1,7 +1,7 @@
 /** `podwire testbed down`. */
 import { PodwireError } from '@podwire/errors';
 import { isAlive } from '@podwire/linux';
-import { countTestbed, isNothing, listTestbeds, placesOf, readRecord, takeDown } from '@podwire/testbed';
+import { countTestbed, isNothing, listTestbeds, pathsOf, readRecord, tearDownTestbed } from '@podwire/testbed';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
 import { chooseTestbed } from './choose.js';
@@ -17,7 +17,7 @@ interface Ended extends Ending {
   readonly name: string;
 }
 
-export async function takeDownTestbeds(io: Io, { name, all, json }: DownCall): Promise<void> {
+export async function tearDownTestbeds(io: Io, { name, all, json }: DownCall): Promise<void> {
   if (process.getuid?.() !== 0)
     throw new PodwireError('PRIVILEGE_MISSING', 'only root can take a testbed down');
   const there = listTestbeds();
@@ -26,7 +26,7 @@ export async function takeDownTestbeds(io: Io, { name, all, json }: DownCall): P
   const ended: Ended[] = [];
   for (const each of names) {
     requireNoMaker(each);
-    const before = await progress.step(`testbed ${each} taken away`, () => takeDown(each));
+    const before = await progress.step(`testbed ${each} taken away`, () => tearDownTestbed(each));
     ended.push({ name: each, before, left: countTestbed(each) });
   }
   if (ended.some(({ left }) => !isNothing(left))) io.exitCode = exitCodes.notAsItShould;
@@ -41,7 +41,7 @@ export async function takeDownTestbeds(io: Io, { name, all, json }: DownCall): P
 
 /** One that is being made would go on being made while it is taken away. */
 function requireNoMaker(name: string): void {
-  const record = readRecord(placesOf(name));
+  const record = readRecord(pathsOf(name));
   if (record?.phase !== 'coming up' || !isAlive(record.owner)) return;
   const message = `the testbed ${name} is coming up at this moment, made by process ${record.owner.pid}: end that one, which takes it away`;
   throw new PodwireError('TESTBED_FAILED', message);

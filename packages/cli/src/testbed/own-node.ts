@@ -4,7 +4,7 @@ import {
   type Addresses,
   type ConnectivityReport,
   openTestbedNamespace,
-  type Party,
+  type Participant,
   probeConnectivity,
   type ProbeOptions,
   type Station,
@@ -17,7 +17,7 @@ const most = { peers: 32, pods: 2 } as const;
 
 export interface OwnNode {
   readonly stations: readonly Station[];
-  readonly remotes: readonly Party[];
+  readonly remotes: readonly Participant[];
   /** Other nodes that there are. */
   readonly peers: number;
 }
@@ -37,7 +37,7 @@ export async function lookAround(api: LocalApi, ledgers: readonly AllocationReco
     ],
     remotes: [
       ...asked.flatMap(({ name }) => remotePods(name, ledgers)),
-      ...asked.map(({ name, ipv4, ipv6 }): Party => {
+      ...asked.map(({ name, ipv4, ipv6 }): Participant => {
         return { name, kind: 'node', node: name, addresses: addressesOf([ipv4, ipv6]), remote: true };
       }),
     ],
@@ -69,12 +69,12 @@ function nodeStation({ node, cluster }: StatusView): Station {
   return { name: node, kind: 'node', node, addresses, namespace: openTestbedNamespace('/proc/self/ns/net') };
 }
 
-function remotePods(node: string, ledgers: readonly AllocationRecord[]): Party[] {
+function remotePods(node: string, ledgers: readonly AllocationRecord[]): Participant[] {
   const entries = ledgers.filter((ledger) => ledger.node === node).flatMap((ledger) => ledger.entries);
   const pods = new Map<string, string[]>();
   for (const { pod, address } of entries)
     if (pod !== undefined) pods.set(pod, [...(pods.get(pod) ?? []), address]);
-  return [...pods].slice(0, most.pods).map(([name, addresses]): Party => {
+  return [...pods].slice(0, most.pods).map(([name, addresses]): Participant => {
     return { name, kind: 'pod', node, addresses: addressesOf(addresses), remote: true };
   });
 }

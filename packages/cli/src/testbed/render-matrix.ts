@@ -1,10 +1,10 @@
 /** Who reaches whom, for people. */
-import type { ConnectivityReport, Party, ProbeResult } from '@podwire/testbed';
+import type { ConnectivityReport, Participant, ProbeResult } from '@podwire/testbed';
 import { type Colors, printable } from '../io.js';
 import { renderTable } from '../render/table.js';
 import { formatMilliseconds } from '../render/times.js';
 
-/** One row or column: a party, or all that are on a node. */
+/** One row or column: a participant, or all that are on a node. */
 interface Line {
   readonly title: string;
   readonly names: ReadonlySet<string>;
@@ -12,11 +12,11 @@ interface Line {
 
 const shortName = (name: string): string => printable(name.replace(/^default\//, ''));
 
-const linesOfParties = (parties: readonly Party[]): Line[] =>
+const linesOfParticipants = (parties: readonly Participant[]): Line[] =>
   parties.map(({ name }) => ({ title: shortName(name), names: new Set([name]) }));
 
 /** Each node with its pods. */
-function linesOfNodes(parties: readonly Party[]): Line[] {
+function linesOfNodes(parties: readonly Participant[]): Line[] {
   const titles = [...new Set(parties.map(({ node, name }) => node ?? name))];
   return titles.map((title) => ({
     title,
@@ -24,7 +24,7 @@ function linesOfNodes(parties: readonly Party[]): Line[] {
   }));
 }
 
-/** How much a table tells: every party, nodes with their pods, or nodes with a mark alone. */
+/** How much a table tells: every participant, nodes with their pods, or nodes with a mark alone. */
 type Detail = 'parties' | 'nodes' | 'marks';
 
 const legends: Readonly<Record<Detail, string>> = {
@@ -40,7 +40,7 @@ export function renderMatrix(
   width: number,
   paint: Colors,
 ): string[] {
-  const whole = linesOfParties(parties);
+  const whole = linesOfParticipants(parties);
   const nodes = linesOfNodes(parties);
   const detail = fits(whole, 8, width) ? 'parties' : fits(nodes, 8, width) ? 'nodes' : 'marks';
   const lines = detail === 'parties' ? whole : nodes;
@@ -122,7 +122,7 @@ const tried: Readonly<Record<ProbeResult['kind'], readonly [one: string, several
   icmp: ['a full-size echo to', 'full-size echoes'],
   tcp: ['TCP to', 'TCP'],
   udp: ['a full-size datagram to', 'full-size datagrams'],
-  vacant: ['to an address that nobody has,', 'to addresses that nobody has'],
+  vacant: ['to an unused address,', 'to unused addresses'],
 };
 
 function describeFailures(group: readonly ProbeResult[]): string {
@@ -180,7 +180,7 @@ function renderVacancies(results: readonly ProbeResult[], paint: Colors): string
   const refused = vacant.filter(({ words = '' }) => words.startsWith('refused')).length;
   const how = [
     ...(refused > 0 ? [`${refused} refused`] : []),
-    ...(vacant.length > refused ? [`${vacant.length - refused} dropped in silence`] : []),
+    ...(vacant.length > refused ? [`${vacant.length - refused} dropped silently`] : []),
   ];
-  return [paint.dim(`Addresses that nobody has: ${vacant.length} asked, ${how.join(', ')}.`)];
+  return [paint.dim(`Unused addresses: ${vacant.length} asked, ${how.join(', ')}.`)];
 }

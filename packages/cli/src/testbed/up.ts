@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createTestbed,
   listTestbeds,
-  settle,
+  waitUntilConnected,
   type Shape,
   type StepObserver,
   type Testbed,
@@ -45,7 +45,7 @@ async function create(io: Io, { name, shape, json }: UpCall, signal: AbortSignal
   const step = observeSteps(io);
   const testbed = await createTestbed({ ...shape, name, signal, observer: step });
   try {
-    await step('pods of all nodes reach each other', () => settle(testbed, signal));
+    await step('pods of all nodes reach each other', () => waitUntilConnected(testbed, signal));
   } catch (error) {
     io.exitCode = exitCodes.notAsItShould;
     if (!json && !signal.aborted) reportFailure(io, error, { json: false, debug: false });
@@ -56,8 +56,8 @@ async function create(io: Io, { name, shape, json }: UpCall, signal: AbortSignal
 function observeSteps(io: Io): StepObserver {
   const progress = startProgress(io);
   // Only a terminal has room for what changes.
-  const tell = (what: string, detail: string): void => void (io.stderr.isTTY && progress.show(what, detail));
-  return (what, work) => progress.step(what, () => work((detail) => tell(what, detail)));
+  const report = (what: string, detail: string): void => void (io.stderr.isTTY && progress.show(what, detail));
+  return (what, work) => progress.step(what, () => work((detail) => report(what, detail)));
 }
 
 async function show(io: Io, { json }: UpCall, testbed: Testbed): Promise<void> {

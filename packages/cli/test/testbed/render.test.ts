@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ConnectivityReport, Party, ProbeResult } from '@podwire/testbed';
+import type { ConnectivityReport, Participant, ProbeResult } from '@podwire/testbed';
 import { createColors } from 'picocolors';
 import { renderFailures, renderMatrix, renderVerdict } from '../../src/testbed/render-matrix.js';
 import { renderNext, renderState } from '../../src/testbed/render-state.js';
@@ -8,11 +8,11 @@ import { run } from '../support.js';
 
 const plain = createColors(false);
 
-const podOf = (number: number): Party => ({
+const podOf = (number: number): Participant => ({
   ...{ name: `default/pod${number}a`, kind: 'pod', node: `node${number}` },
   addresses: { 4: `10.244.${number}.1` },
 });
-const nodeOf = (number: number): Party => ({
+const nodeOf = (number: number): Participant => ({
   ...{ name: `node${number}`, kind: 'node', node: `node${number}`, addresses: {} },
 });
 

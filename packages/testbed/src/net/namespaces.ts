@@ -1,4 +1,4 @@
-/** The network namespaces of a testbed. */
+/** Network namespaces of a testbed. */
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { PodwireError } from '@podwire/errors';
 import {
@@ -22,10 +22,10 @@ export interface TestbedNamespace {
   spawn(program: string, args: readonly string[], options: SpawnOptions): ChildProcess;
   /**
    * Runs a program inside to its end. @returns its standard output
-   * @throws PodwireError TESTBED_FAILED with what it says; DEADLINE_EXCEEDED never: after 10 s it is ended, which is a failure
+   * @throws PodwireError TESTBED_FAILED with the output of the program; also when it was killed after 10 s
    */
   run(argv: readonly string[], options?: RunOptions): Promise<string>;
-  /** Lets go of it; it stays. */
+  /** Closes the handle; the namespace stays. */
   release(): void;
 }
 
@@ -37,7 +37,7 @@ export interface RunOptions {
   readonly timeout?: number;
 }
 
-/** Makes a namespace with `lo` up in it, noted before it is there. */
+/** Creates a namespace with `lo` up. The record names it before it exists. */
 export function makeNamespace(record: OpenRecord, file: string): TestbedNamespace {
   record.update(({ namespaces }) => ({ namespaces: [...namespaces, file] }));
   createNamespace(file);
@@ -51,7 +51,7 @@ export function dropNamespace(record: OpenRecord, file: string): void {
   record.update(({ namespaces }) => ({ namespaces: namespaces.filter((each) => each !== file) }));
 }
 
-/** One that is there already. @throws SystemError, Error ENOENT */
+/** Opens an existing namespace. @throws SystemError, Error ENOENT */
 export function openTestbedNamespace(file: string): TestbedNamespace {
   const handle: NamespaceHandle = openNamespace(file);
   let open = true;

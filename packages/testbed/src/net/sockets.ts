@@ -1,4 +1,4 @@
-/** Connections that begin in a namespace of the testbed, owned by this process outside of it. */
+/** Sockets of this process that were opened in a namespace of the testbed. */
 import net from 'node:net';
 import { type Family, openStreamSocket } from '@podwire/linux';
 import type { TestbedNamespace } from './namespaces.js';
@@ -16,7 +16,7 @@ export function connectFrom(
   return new net.Socket({ fd, ...options }).connect({ host, port });
 }
 
-/** A port of this machine's loopback that leads to a server inside, as long as this process lives. */
+/** Forwards a port of this machine's loopback to a server inside, as long as this process lives. */
 export interface Door {
   readonly port: number;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /** Segments, their router, and the nodes' links, as commands of iproute2. Pure. */
 import {
   type FamilyAddresses,
-  type NodePlace,
+  type PlannedNode,
   segmentMtu,
   type Segment,
   type Topology,
@@ -9,8 +9,8 @@ import {
 } from '../shape.js';
 
 /**
- * In the namespace of the segments. `namespaceOf`: where the node's namespace is pinned. What is for an address of a pool and
- * comes here has lost its way: it is taken in, so that a test hears of it.
+ * Commands for the namespace of the segments. `namespaceOf`: where the node's namespace is pinned. A packet to a pool
+ * address that arrives here was misrouted: a `local` route delivers it, so that a probe sees the leak.
  */
 export function planFabric(
   { segments, nodes, outside }: Topology,
@@ -35,7 +35,7 @@ const planSegment = ({ bridge, gateway }: Segment): string[] => [
 ];
 
 /** In the node's own namespace. */
-export function planUplink({ addresses, segment: { gateway } }: NodePlace): string[] {
+export function planUplink({ addresses, segment: { gateway } }: PlannedNode): string[] {
   return [
     ...upWithLinkLocal('eth0', addresses),
     ...addressLines(addresses, 'eth0'),
@@ -43,7 +43,7 @@ export function planUplink({ addresses, segment: { gateway } }: NodePlace): stri
   ];
 }
 
-/** By hand: the kernel's own address comes a moment later and is unusable for a second (duplicate detection). */
+/** Set explicitly: the kernel adds its own link-local address later, and DAD makes it unusable for a second. */
 function upWithLinkLocal(link: string, { ipv6 }: FamilyAddresses): string[] {
   return [
     `link set ${link} addrgenmode none`,

@@ -1,20 +1,20 @@
-/** What routers say about packets that they did not deliver. */
+/** ICMP errors about packets that were not delivered. */
 import fs from 'node:fs';
 import { addressFromBytes, formatAddress } from '@podwire/addresses';
 import { type Family, hasCode, openIcmpSocket, receiveFrom } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
 
 export interface Complaint {
-  /** `time exceeded`: the packet went in circles until it had used up its hops. */
+  /** `time exceeded`: the packet looped until its hop limit was 0. */
   readonly what: 'unreachable' | 'time exceeded';
-  /** Who says so. */
+  /** The router that reports it. */
   readonly by: string;
-  /** Where the packet was going. */
+  /** Destination of the packet. */
   readonly about: string;
 }
 
 export interface Listening {
-  /** What was said since the last call. */
+  /** Errors since the last call. */
   heard(): Complaint[];
   close(): void;
 }
@@ -24,7 +24,7 @@ const types = {
   4: { 3: 'unreachable', 11: 'time exceeded' },
   6: { 1: 'unreachable', 3: 'time exceeded' },
 } as const satisfies Record<Family, Record<number, Complaint['what']>>;
-/** Of the packet that the message quotes, after eight bytes of ICMP: where its destination is. */
+/** Offset of the destination in the quoted packet, after eight bytes of ICMP. */
 const quoted = { 4: { at: 8 + 16, bytes: 4 }, 6: { at: 8 + 24, bytes: 16 } } as const;
 const longest = 2048;
 

@@ -1,10 +1,10 @@
-/** What came of a question. */
+/** Outcome of a probe. */
 export interface Outcome {
   readonly ok: boolean;
-  /** Bytes that went and came back. */
+  /** Bytes of payload, each way. */
   readonly bytes?: number;
-  /** Whom the other end saw. */
+  /** Source address that the other end saw. */
   readonly seen?: string;
-  /** What is wrong, or of a question to nobody what happened instead of an answer, in words. */
+  /** Why it failed; of a probe to an unused address, what happened to the packet. */
   readonly words?: string;
 }

@@ -1,10 +1,10 @@
-/** Questions that every kernel answers: an echo over ICMP. */
+/** ICMP echo probes, which every kernel answers. */
 import fs from 'node:fs';
 import { addressToBytes, parseAddress } from '@podwire/addresses';
 import { connectAddress, type Family, hasCode, openIcmpSocket, receive, send } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import { familyOf } from '../net/sockets.js';
-import { attempts, fragmentsFor, inWords, mtuOf, type Target } from './ask.js';
+import { attempts, fragmentsFor, describeSocketError, mtuOf, type Target } from './echo-client.js';
 
 /** RFC 792 and RFC 4443. */
 const types = { 4: { request: 8, reply: 0 }, 6: { request: 128, reply: 129 } } as const;
@@ -16,9 +16,9 @@ const lookEvery = 1;
 let questions = 0;
 
 /**
- * One packet as large as the path allows, unfragmented, and the same back; asks again as `askUdp` does.
+ * Sends one echo request as large as the path allows, with DF. Retries as `probeUdp` does.
  * @returns its bytes without headers
- * @throws Error in words
+ * @throws Error with a readable message
  */
 export async function ping(
   from: TestbedNamespace,
@@ -52,7 +52,7 @@ async function exchange(fd: number, family: Family, deadline: number, room: () =
       if (hasReply(fd, family, id)) return size;
     } catch (error) {
       const narrower = room();
-      if (!hasCode(error, 'EMSGSIZE') || narrower >= size) throw inWords(error as Error, size);
+      if (!hasCode(error, 'EMSGSIZE') || narrower >= size) throw describeSocketError(error as Error, size);
       size = narrower;
       sent = 0;
     }
@@ -66,7 +66,7 @@ export function encodeEcho(family: Family, id: number, size: number): Buffer {
   packet.fill(0, 0, icmpBytes);
   packet[0] = types[family].request;
   packet.writeUInt16BE(id, 4);
-  // Of IPv6 the kernel does it: the addresses are part of it (RFC 3542, section 3.1).
+  // The kernel computes the checksum of ICMPv6, which covers the addresses (RFC 3542, section 3.1).
   if (family === 4) packet.writeUInt16BE(checksumOf(packet), 2);
   return packet;
 }
@@ -81,7 +81,7 @@ export function checksumOf(bytes: Uint8Array): number {
 
 const message = Buffer.alloc(65_536);
 
-/** Reads what there is; the socket hears all ICMP of that address. */
+/** Reads until the socket is empty; it receives all ICMP of that address. */
 function hasReply(fd: number, family: Family, id: number): boolean {
   for (;;) {
     try {

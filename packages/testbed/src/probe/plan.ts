@@ -1,29 +1,30 @@
-/** Which questions are asked, and what the right answers are. Pure. */
+/** Plans the probes and the expected answers. Pure. */
 import type { Family } from '@podwire/linux';
-import type { Party, Vacancy } from './party.js';
+import type { Participant, UnusedAddress } from './participant.js';
 
 /**
- * `tcp`: a connection over which more than one packet goes and comes back; `udp`: one datagram of the path's full size
- * each way, with DF; `icmp`: the same as an echo, which every kernel answers; `vacant`: a datagram to an address that nobody has, which must not be answered and must not travel in circles.
+ * `tcp`: a connection that carries several packets each way. `udp`: one datagram of the path's MTU each way, with DF.
+ * `icmp`: the same as an echo request. `vacant`: a datagram to an unused address, which must be neither answered nor looped
+ * (the names are stored in the JSON of `-o json`).
  */
 export type ProbeKind = 'tcp' | 'udp' | 'icmp' | 'vacant';
 
 export interface Probe {
   readonly kind: ProbeKind;
-  readonly from: Party;
-  /** Who must answer; of `vacant`, the node whose block the address is of. */
-  readonly to: Party;
+  readonly from: Participant;
+  /** The participant that must answer; of `vacant`, the node that has the address' block. */
+  readonly to: Participant;
   readonly family: Family;
   readonly address: string;
-  /** Whom the other end may see; anything will do when absent. */
+  /** Source addresses that the other end may see; any when absent. */
   readonly seenAs?: readonly string[];
 }
 
 /**
- * Every pod to every other pod, to every node and to the outside; every node to every pod; every pod to an address that nobody
- * has of the next node's blocks.
+ * Every pod to every other pod, to every node and to the outside; every node to every pod; every pod to an unused address of
+ * the next node's blocks.
  */
-export function planProbes(parties: readonly Party[], vacancies: readonly Vacancy[] = []): Probe[] {
+export function planProbes(parties: readonly Participant[], unusedAddresses: readonly UnusedAddress[] = []): Probe[] {
   const pods = parties.filter(({ kind, remote }) => kind === 'pod' && remote !== true);
   const remotePods = parties.filter(({ kind, remote }) => kind === 'pod' && remote === true);
   const nodes = parties.filter(({ kind }) => kind === 'node');
@@ -35,11 +36,11 @@ export function planProbes(parties: readonly Party[], vacancies: readonly Vacanc
   ].filter(({ from, to }) => from !== to);
   return [
     ...pairs.flatMap(({ from, to }) => probesBetween(from, to, nodes)),
-    ...pods.flatMap((pod) => vacantProbes(pod, nodes, vacancies)),
+    ...pods.flatMap((pod) => unusedAddressProbes(pod, nodes, unusedAddresses)),
   ];
 }
 
-function probesBetween(from: Party, to: Party, nodes: readonly Party[]): Probe[] {
+function probesBetween(from: Participant, to: Participant, nodes: readonly Participant[]): Probe[] {
   return ([4, 6] as const).flatMap((family): Probe[] => {
     const address = to.addresses[family];
     if (address === undefined || from.addresses[family] === undefined) return [];
@@ -52,12 +53,12 @@ function probesBetween(from: Party, to: Party, nodes: readonly Party[]): Probe[]
   });
 }
 
-/** Pods see each other as they are; outside, a pod is seen as its node (masquerade); a node may see either. */
+/** A pod sees a pod's own address; the outside sees its node's (masquerade); a node may see either. */
 function expectedSources(
-  from: Party,
-  to: Party,
+  from: Participant,
+  to: Participant,
   family: Family,
-  nodes: readonly Party[],
+  nodes: readonly Participant[],
 ): readonly string[] | undefined {
   if (from.kind !== 'pod') return undefined;
   const own = from.addresses[family];
@@ -67,11 +68,11 @@ function expectedSources(
   return known.length === 0 ? undefined : known;
 }
 
-function vacantProbes(from: Party, nodes: readonly Party[], vacancies: readonly Vacancy[]): Probe[] {
+function unusedAddressProbes(from: Participant, nodes: readonly Participant[], unusedAddresses: readonly UnusedAddress[]): Probe[] {
   const at = nodes.findIndex(({ name }) => name === from.node);
   const next = nodes[(at + 1) % nodes.length];
   if (next === undefined || next.name === from.node) return [];
-  return vacancies
+  return unusedAddresses
     .filter(({ node }) => node === next.name)
     .map(({ address }): Probe => ({
       kind: 'vacant',

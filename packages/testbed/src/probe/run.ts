@@ -1,15 +1,15 @@
-/** Asks all questions at once, within reason, and judges the answers. */
+/** Runs probes concurrently, with a limit, and evaluates the answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '@podwire/linux';
-import { type Answer, askTcp, askUdp, inWords } from './ask.js';
-import { type Answering, answerAt } from './answer.js';
-import type { Party, Station, Vacancy } from './party.js';
+import { type Answer, probeTcp, probeUdp, describeSocketError } from './echo-client.js';
+import { type EchoServer, serveEcho } from './echo-server.js';
+import type { Participant, Station, UnusedAddress } from './participant.js';
 import type { Outcome } from './outcome.js';
 import { planProbes, type Probe, type ProbeKind } from './plan.js';
 import { ping } from './ping.js';
-import { probeVacancy, setTrap, type Trap } from './vacant.js';
+import { probeUnusedAddress, listenForLeaks, type LeakListener } from './unused-address.js';
 
-/** One question and what came of it; `-o json` prints these. */
+/** A probe and its outcome; `-o json` prints these. */
 export interface ProbeResult extends Outcome {
   readonly kind: ProbeKind;
   readonly from: string;
@@ -18,87 +18,88 @@ export interface ProbeResult extends Outcome {
   readonly toNode?: string;
   readonly family: Family;
   readonly address: string;
-  /** For the whole question: of `tcp`, from the first packet to the last. */
+  /** Of the whole probe; for `tcp`, from the first packet to the last. */
   readonly milliseconds: number;
 }
 
 export interface ConnectivityReport {
   readonly ok: boolean;
-  readonly parties: readonly Party[];
+  /** The name is stored in the JSON of `-o json`. */
+  readonly parties: readonly Participant[];
   readonly results: readonly ProbeResult[];
-  /** For all of it. */
+  /** Of the whole run. */
   readonly milliseconds: number;
 }
 
 export interface ProbeOptions {
-  /** Milliseconds for each question; 1,500. */
+  /** Milliseconds for each probe; 1,500. */
   readonly deadline?: number;
   readonly signal?: AbortSignal;
   readonly onResult?: (done: number, all: number) => void;
-  /** On other machines. */
-  readonly remotes?: readonly Party[];
-  /** Only those. */
+  /** Participants on other machines. */
+  readonly remotes?: readonly Participant[];
+  /** Runs only the probes for which it returns true. */
   readonly choose?: (probe: Probe) => boolean;
 }
 
-const usualDeadline = 1_500;
-/** Questions whose answers are awaited: with more, their times would tell of this process's own queue. */
+const defaultDeadline = 1_500;
+/** Probes in flight. With more, the measured times would include this process's own queue. */
 const atOnce = 4;
-/** Milliseconds after which a question waits aside, for the next one to begin. */
+/** Milliseconds after which a slow probe no longer counts as one of {@link atOnce}. */
 const aside = 25;
-/** All together, those aside included. */
+/** Limit of all probes in flight, slow ones included. */
 const mostAtOnce = 256;
 
 export async function probeConnectivity(
   stations: readonly Station[],
-  vacancies: readonly Vacancy[],
-  { deadline = usualDeadline, signal, onResult, remotes = [], choose = () => true }: ProbeOptions = {},
+  unusedAddresses: readonly UnusedAddress[],
+  { deadline = defaultDeadline, signal, onResult, remotes = [], choose = () => true }: ProbeOptions = {},
 ): Promise<ConnectivityReport> {
   const begin = performance.now();
-  const probes = planProbes([...stations, ...remotes], vacancies).filter(choose);
+  const probes = planProbes([...stations, ...remotes], unusedAddresses).filter(choose);
   const byName = new Map(stations.map((station) => [station.name, station]));
   const asked = new Set(probes.map(({ to }) => to.name));
-  const answering = await answerEverywhere(stations.filter(({ name }) => asked.has(name)));
+  const servers = await startEchoServers(stations.filter(({ name }) => asked.has(name)));
   const outside = stations.find(({ kind }) => kind === 'outside');
-  const trap = outside === undefined ? undefined : setTrap(outside.namespace, familiesOf(outside));
-  const scene: Scene = { stations: byName, answering, deadline, ...(trap === undefined ? {} : { trap }) };
+  const leaks = outside === undefined ? undefined : listenForLeaks(outside.namespace, familiesOf(outside));
+  const context: ProbeContext = { stations: byName, servers, deadline, ...(leaks === undefined ? {} : { leaks }) };
   let done = 0;
   const ask = async (probe: Probe): Promise<ProbeResult> => {
-    const result = await runProbe(probe, scene);
+    const result = await runProbe(probe, context);
     onResult?.(++done, probes.length);
     return result;
   };
   try {
-    const results = await inTurn(probes, ask, signal);
+    const results = await mapConcurrently(probes, ask, signal);
     const parties = [
-      ...stations.map(({ namespace: _namespace, link: _link, ...party }) => party),
+      ...stations.map(({ namespace: _namespace, link: _link, ...participant }) => participant),
       ...remotes,
     ];
     return { ok: results.every(({ ok }) => ok), parties, results, milliseconds: performance.now() - begin };
   } finally {
-    for (const each of answering.values()) if (!(each instanceof Error)) each.close();
-    trap?.close();
+    for (const each of servers.values()) if (!(each instanceof Error)) each.close();
+    leaks?.close();
   }
 }
 
-const familiesOf = ({ addresses }: Party): Family[] =>
+const familiesOf = ({ addresses }: Participant): Family[] =>
   ([4, 6] as const).filter((family) => addresses[family] !== undefined);
 
-const doorOf = (name: string, family: Family): string => `${name} ${family}`;
+const serverKey = (name: string, family: Family): string => `${name} ${family}`;
 
-/** Who cannot answer is what a test like this is to find: the reason stands for the answer. */
-async function answerEverywhere(stations: readonly Station[]): Promise<Map<string, Answering | Error>> {
+/** A server that cannot start is a finding, not an error of the run: its error becomes the outcome of its probes. */
+async function startEchoServers(stations: readonly Station[]): Promise<Map<string, EchoServer | Error>> {
   const doors = stations.flatMap((station) =>
     familiesOf(station).map(async (family) => {
-      const answering = await answerAt(station, family).catch((error: unknown) => error as Error);
-      return [doorOf(station.name, family), answering] as const;
+      const servers = await serveEcho(station, family).catch((error: unknown) => error as Error);
+      return [serverKey(station.name, family), servers] as const;
     }),
   );
   return new Map(await Promise.all(doors));
 }
 
-/** In order; those that take long do not hold up the others. */
-async function inTurn<T, R>(
+/** Starts the items in order; slow ones do not delay the others. */
+async function mapConcurrently<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
   signal?: AbortSignal,
@@ -121,17 +122,17 @@ async function inTurn<T, R>(
   return Promise.all(results);
 }
 
-interface Scene {
+interface ProbeContext {
   readonly stations: ReadonlyMap<string, Station>;
-  readonly answering: ReadonlyMap<string, Answering | Error>;
-  readonly trap?: Trap;
+  readonly servers: ReadonlyMap<string, EchoServer | Error>;
+  readonly leaks?: LeakListener;
   readonly deadline: number;
 }
 
-async function runProbe(probe: Probe, scene: Scene): Promise<ProbeResult> {
+async function runProbe(probe: Probe, context: ProbeContext): Promise<ProbeResult> {
   const { kind, from, to, family, address } = probe;
   const begin = performance.now();
-  const outcome = await outcomeOf(() => askOne(probe, scene));
+  const outcome = await outcomeOf(() => runOne(probe, context));
   return {
     ...{ kind, from: from.name, to: to.name, family, address },
     ...(from.node === undefined ? {} : { fromNode: from.node }),
@@ -141,19 +142,19 @@ async function runProbe(probe: Probe, scene: Scene): Promise<ProbeResult> {
   };
 }
 
-async function askOne(probe: Probe, { stations, answering, deadline, trap }: Scene): Promise<Outcome> {
+async function runOne(probe: Probe, { stations, servers, deadline, leaks }: ProbeContext): Promise<Outcome> {
   const { kind, from, to, family, address } = probe;
   const { namespace, link = 'eth0' } = stations.get(from.name)!;
   const target = { address, deadline, ...(from.kind === 'pod' ? { link } : {}) };
   if (kind === 'vacant') {
     const parties = [...stations.values()];
-    return probeVacancy(namespace, { address, parties, ...(trap === undefined ? {} : { trap }) });
+    return probeUnusedAddress(namespace, { address, parties, ...(leaks === undefined ? {} : { leaks }) });
   }
   if (kind === 'icmp') return { ok: true, bytes: await ping(namespace, target) };
-  const answerer = answering.get(doorOf(to.name, family))!;
-  if (answerer instanceof Error) throw inWords(answerer);
-  const { [kind]: port } = answerer;
-  return judge(probe, await (kind === 'tcp' ? askTcp : askUdp)(namespace, { ...target, port }));
+  const server = servers.get(serverKey(to.name, family))!;
+  if (server instanceof Error) throw describeSocketError(server);
+  const { [kind]: port } = server;
+  return evaluateAnswer(probe, await (kind === 'tcp' ? probeTcp : probeUdp)(namespace, { ...target, port }));
 }
 
 async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
@@ -164,8 +165,8 @@ async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
   }
 }
 
-/** Whether an answer is the right one. */
-export function judge({ to, seenAs }: Probe, { name, seen, bytes }: Answer): Outcome {
+/** Compares an answer with what the probe expects. */
+export function evaluateAnswer({ to, seenAs }: Probe, { name, seen, bytes }: Answer): Outcome {
   const facts = { bytes, seen };
   if (name !== to.name) return { ...facts, ok: false, words: `${name} answered instead` };
   if (seenAs === undefined || seenAs.includes(seen)) return { ...facts, ok: true };

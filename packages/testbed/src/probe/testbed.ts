@@ -1,19 +1,19 @@
-/** The parties of a testbed, and the addresses of it that nobody has. */
+/** Participants and unused addresses of a testbed. */
 import { addressAt, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
 import { openLocalApi } from '@podwire/local-api';
 import { familyOf } from '../net/sockets.js';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import type { TestbedPod } from '../run/pods.js';
-import { type FamilyAddresses, type NodePlace, type Topology, withoutLength } from '../shape.js';
-import type { Addresses, Station, Vacancy } from './party.js';
+import { type FamilyAddresses, type PlannedNode, type Topology, withoutLength } from '../shape.js';
+import type { Addresses, Station, UnusedAddress } from './participant.js';
 import { type ConnectivityReport, probeConnectivity, type ProbeOptions } from './run.js';
 
-interface ProbedNode extends NodePlace {
+interface ProbedNode extends PlannedNode {
   readonly namespace: TestbedNamespace;
   readonly agent: { readonly apiSocket: string };
 }
 
-/** A testbed, as far as packets travel in it. */
+/** The part of a testbed that probes need. */
 export interface Probed {
   readonly topology: Topology;
   readonly fabric: TestbedNamespace;
@@ -22,8 +22,8 @@ export interface Probed {
 }
 
 export async function probeTestbed(testbed: Probed, options?: ProbeOptions): Promise<ConnectivityReport> {
-  const vacancies = await Promise.all(testbed.nodes.map(findVacancies));
-  return probeConnectivity(stationsOf(testbed), vacancies.flat(), options);
+  const unusedAddresses = await Promise.all(testbed.nodes.map(findUnusedAddresses));
+  return probeConnectivity(stationsOf(testbed), unusedAddresses.flat(), options);
 }
 
 export function stationsOf({ pods, nodes, fabric, topology }: Probed): Station[] {
@@ -46,7 +46,7 @@ export function stationsOf({ pods, nodes, fabric, topology }: Probed): Station[]
   ];
 }
 
-/** `pod1b` before `pod1aa`: they are attached in any order. */
+/** `pod1b` before `pod1aa`: pods are attached in any order. */
 const byName = (a: TestbedPod, b: TestbedPod): number =>
   a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
 
@@ -55,7 +55,7 @@ const byFamily = ({ ipv4, ipv6 }: FamilyAddresses): Addresses => ({
   ...(ipv6 === undefined ? {} : { 6: withoutLength(ipv6) }),
 });
 
-/** What the agent says of addresses, as far as it is read here. */
+/** The part of the agent's IPAM view that is read here. */
 interface IpamView {
   readonly networks: readonly {
     readonly pools: readonly { readonly blocks: readonly { readonly cidr: string }[] }[];
@@ -66,8 +66,8 @@ interface IpamView {
 /** Milliseconds: an agent may be frozen. */
 const timeout = 1_000;
 
-/** One address of each family. A node whose agent does not answer has none: nothing is known of its blocks. */
-async function findVacancies({ name, agent }: ProbedNode): Promise<Vacancy[]> {
+/** One unused address of each family; none when the agent does not answer, since its blocks are unknown then. */
+async function findUnusedAddresses({ name, agent }: ProbedNode): Promise<UnusedAddress[]> {
   const api = openLocalApi({
     socket: agent.apiSocket,
     peer: { name, unreachable: 'AGENT_UNREACHABLE' },
@@ -87,7 +87,7 @@ async function findVacancies({ name, agent }: ProbedNode): Promise<Vacancy[]> {
   });
 }
 
-/** From the end, which is handed out last; the very last may be a broadcast address. */
+/** Searches from the end, which IPAM hands out last; the very last may be a broadcast address. */
 function findFree(cidr: string, taken: ReadonlySet<string>): string | undefined {
   const prefix = parsePrefix(cidr);
   for (let offset = prefixSize(prefix) - 2n; offset > 0n; offset--) {

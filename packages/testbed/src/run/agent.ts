@@ -3,24 +3,24 @@ import fs from 'node:fs';
 import { type LocalApi, openLocalApi } from '@podwire/local-api';
 import type { StoreSpec } from '@podwire/store';
 import type { TestbedNamespace } from '../net/namespaces.js';
-import type { NodePlaces } from '../places.js';
+import type { NodePaths } from '../paths.js';
 import type { OpenRecord } from '../record.js';
-import { networkName, type NodePlace } from '../shape.js';
+import { networkName, type PlannedNode } from '../shape.js';
 import { createDaemon, type Daemon } from './daemon.js';
 
 export interface TestbedAgent extends Daemon {
   readonly configFile: string;
   readonly stateDirectory: string;
-  /** For plugins. */
+  /** Socket for plugins. */
   readonly socket: string;
-  /** For people and programs. */
+  /** Socket of the local API. */
   readonly apiSocket: string;
   readonly api: LocalApi;
 }
 
 export interface AgentOptions {
-  readonly node: NodePlace;
-  readonly places: NodePlaces;
+  readonly node: PlannedNode;
+  readonly paths: NodePaths;
   readonly record: OpenRecord;
   readonly namespace: TestbedNamespace;
   /** The command line up to `--config FILE`. */
@@ -28,11 +28,11 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds until an agent must be ready: many start at once, on few processors. */
+/** Milliseconds until an agent must be ready: many start at once on few processors. */
 const patience = 60_000;
 
-export function createTestbedAgent({ node, places, entry, ...options }: AgentOptions): TestbedAgent {
-  const { config, log, apiSocket, socket, stateDirectory } = places;
+export function createTestbedAgent({ node, paths, entry, ...options }: AgentOptions): TestbedAgent {
+  const { config, log, apiSocket, socket, stateDirectory } = paths;
   const daemon = createDaemon({
     ...options,
     what: `agent of ${node.name}`,
@@ -47,7 +47,7 @@ export function createTestbedAgent({ node, places, entry, ...options }: AgentOpt
   return Object.defineProperties(daemon, Object.getOwnPropertyDescriptors(facts)) as TestbedAgent;
 }
 
-/** What tests may add to the configuration of every agent; `cluster` is merged key by key. */
+/** Added to the configuration of every agent; `cluster` is merged key by key. */
 export interface ConfigAdditions {
   readonly cluster?: Readonly<Record<string, unknown>>;
   readonly [key: string]: unknown;
@@ -55,17 +55,17 @@ export interface ConfigAdditions {
 
 /** JSON is YAML too. */
 export function writeAgentConfig(
-  { name, addresses, segment }: NodePlace,
-  places: NodePlaces,
+  { name, addresses, segment }: PlannedNode,
+  paths: NodePaths,
   store: StoreSpec,
   { cluster, ...more }: ConfigAdditions = {},
 ): void {
-  fs.mkdirSync(places.directory, { recursive: true, mode: 0o700 });
+  fs.mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
   const document = {
     nodeName: name,
-    socket: places.socket,
-    apiSocket: places.apiSocket,
-    stateDir: places.stateDirectory,
+    socket: paths.socket,
+    apiSocket: paths.apiSocket,
+    stateDir: paths.stateDirectory,
     networks: [{ name: networkName }],
     ...more,
     cluster: {
@@ -75,5 +75,5 @@ export function writeAgentConfig(
       ...cluster,
     },
   };
-  fs.writeFileSync(places.config, `${JSON.stringify(document, undefined, 2)}\n`, { mode: 0o600 });
+  fs.writeFileSync(paths.config, `${JSON.stringify(document, undefined, 2)}\n`, { mode: 0o600 });
 }

@@ -1,4 +1,4 @@
-/** A server of a testbed: a process that outlives the program that started it, in a session of its own. */
+/** A server process in its own session, which outlives the program that started it. */
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError, PodwireError } from '@podwire/errors';
@@ -9,30 +9,30 @@ import type { OpenRecord } from '../record.js';
 export type DaemonState = 'running' | 'frozen' | 'ended';
 
 export interface DaemonOptions {
-  /** In the record, and for people: `agent of node1`. */
+  /** Name in the record and in messages: `agent of node1`. */
   readonly what: string;
   readonly record: OpenRecord;
   readonly namespace: TestbedNamespace;
   readonly argv: readonly string[];
   readonly log: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it serves; looked at whenever it has written to its log, and at least every 100 ms. `log`: since its start. */
+  /** Readiness check, called after each write to its log and at least every 100 ms. `log`: since its start. */
   readonly isReady: (log: string, signal: AbortSignal) => boolean | Promise<boolean>;
-  /** Milliseconds that it has for that. */
+  /** Milliseconds until it must be ready. */
   readonly patience: number;
 }
 
 export interface Daemon {
   readonly pid: number | undefined;
   state(): DaemonState;
-  /** Everything that it and its predecessors have written. */
+  /** The whole log, of earlier processes too. */
   log(): string;
   /** Resolves when it serves. @throws PodwireError TESTBED_FAILED with the end of its log; the signal's reason */
   start(signal?: AbortSignal, env?: Readonly<Record<string, string>>): Promise<void>;
   /** SIGTERM, after 5 s SIGKILL; resolves when it has ended. */
   stop(): Promise<void>;
   kill9(): Promise<void>;
-  /** SIGSTOP: it stands still a moment later, when {@link state} says so. */
+  /** SIGSTOP; {@link state} reports `frozen` when it has stopped. */
   freeze(): void;
   thaw(): void;
 }
@@ -88,7 +88,7 @@ async function startDaemon(
     const env = { ...process.env, ...usual, ...more };
     const child = namespace.spawn(program, args, {
       ...{ stdio: ['ignore', fd, fd], detached: true, env },
-      // It would hold the directory in which somebody has typed a command.
+      // Its working directory must not keep a mount busy.
       cwd: '/',
     });
     child.once('error', (error) => ended.abort(error));
@@ -138,7 +138,7 @@ async function untilReady(
   }
 }
 
-/** Until something is written, somebody gives up, or a moment has passed. */
+/** Resolves on a write, on abort, or after a short pause. */
 async function nextLine(log: string, signals: readonly AbortSignal[]): Promise<void> {
   const over = new AbortController();
   const wake = (): void => over.abort();

@@ -1,4 +1,4 @@
-/** Pods: namespaces that a container runtime would make, attached by the real plugin. */
+/** Pods: namespaces, as a container runtime creates them, attached by the real plugin. */
 import { randomBytes } from 'node:crypto';
 import {
   type AttachmentParameters,
@@ -16,12 +16,12 @@ import {
   openTestbedNamespace,
   type TestbedNamespace,
 } from '../net/namespaces.js';
-import type { NodePlaces } from '../places.js';
+import type { NodePaths } from '../paths.js';
 import type { OpenRecord, PodRecord } from '../record.js';
 import { networkName, withoutLength } from '../shape.js';
 
-/** What somebody wants a pod to be. */
-export interface PodWish {
+/** Parameters of a new pod. */
+export interface PodRequest {
   /** `default` when absent. */
   readonly namespace?: string;
   readonly name: string;
@@ -41,17 +41,17 @@ export interface PodRuntime {
   readonly network: NetworkConfig;
 }
 
-export function createPodRuntime(node: TestbedNamespace, places: NodePlaces, plugins: string): PodRuntime {
+export function createPodRuntime(node: TestbedNamespace, paths: NodePaths, plugins: string): PodRuntime {
   const exec = createProcessExec({ around: (start) => node.inside(start) });
   const runtime = createRuntime({
     pluginPath: [plugins],
-    cacheDir: places.cniCache,
+    cacheDir: paths.cniCache,
     durable: false,
     exec,
     timeoutMs: attachDeadline,
   });
   const capabilities = { portMappings: true, bandwidth: true, ips: true, mac: true };
-  const plugin = { type: 'podwire-cni', socket: places.socket, capabilities };
+  const plugin = { type: 'podwire-cni', socket: paths.socket, capabilities };
   const document = { cniVersion: '1.0.0', name: networkName, plugins: [plugin] };
   return { runtime, network: parseNetwork(JSON.stringify(document)) };
 }
@@ -60,20 +60,20 @@ export function createPodRuntime(node: TestbedNamespace, places: NodePlaces, plu
 const attachDeadline = 30_000;
 
 /**
- * Makes a pod, noted before it is there.
- * @throws PodwireError TESTBED_FAILED with what the plugin says; what was made is taken away again
+ * Creates a pod; the record names it before it exists.
+ * @throws PodwireError TESTBED_FAILED with the plugin's error; the pod is removed then
  */
 export async function addPod(
   record: OpenRecord,
   node: string,
   { runtime, network }: PodRuntime,
-  { namespace = 'default', name, args = {}, capabilities }: PodWish,
+  { namespace = 'default', name, args = {}, capabilities }: PodRequest,
   signal?: AbortSignal,
 ): Promise<TestbedPod> {
   signal?.throwIfAborted();
   if (record.current.pods.some((pod) => pod.namespace === namespace && pod.name === name))
-    throw new PodwireError('TESTBED_FAILED', `there is a pod ${namespace}/${name} already`);
-  const file = record.places.podNamespace(namespace, name);
+    throw new PodwireError('TESTBED_FAILED', `the pod ${namespace}/${name} already exists`);
+  const file = record.paths.podNamespace(namespace, name);
   const pod: PodRecord = {
     namespace,
     name,
@@ -105,7 +105,7 @@ export async function addPod(
   }
 }
 
-/** The ADD's failure is what counts. */
+/** Errors are ignored: the failure of ADD is reported. */
 async function undo(
   record: OpenRecord,
   pod: TestbedPod,
@@ -141,7 +141,7 @@ const attachmentOf = (
   }),
 });
 
-/** @throws CniError: what DEL says; the pod stays then */
+/** @throws CniError of DEL; the pod stays then */
 export async function removePod(
   record: OpenRecord,
   pod: TestbedPod,
@@ -151,7 +151,7 @@ export async function removePod(
   forget(record, pod);
 }
 
-/** One that is there already. */
+/** Opens an existing pod. */
 export function openPod(record: OpenRecord, pod: PodRecord): TestbedPod {
-  return { ...pod, network: openTestbedNamespace(record.places.podNamespace(pod.namespace, pod.name)) };
+  return { ...pod, network: openTestbedNamespace(record.paths.podNamespace(pod.namespace, pod.name)) };
 }

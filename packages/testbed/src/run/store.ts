@@ -11,11 +11,11 @@ import { createDaemon, type Daemon } from './daemon.js';
 
 export interface TestbedStore {
   readonly kind: StoreKind;
-  /** As an agent behind this gateway has it in its configuration. */
+  /** `cluster.store` of an agent behind this gateway. */
   specFor(gateway: FamilyAddresses): StoreSpec;
-  /** The same in short, as `podwire --store` takes it. */
+  /** The same as a URL for `podwire --store`. */
   nameFor(gateway: FamilyAddresses): string;
-  /** A connection of this process's own; the caller closes it. */
+  /** Opens a connection; the caller closes it. */
   open(): Promise<Store>;
   /** `http://127.0.0.1:PORT`: leads to etcd as long as this process lives. @throws PodwireError TESTBED_FAILED without a server */
   url(): Promise<string>;
@@ -38,7 +38,7 @@ export function createTestbedStore(options: StoreOptions): TestbedStore {
 }
 
 function createEmbedded({ record }: StoreOptions): TestbedStore {
-  const spec = { kind: 'embedded', directory: record.places.store } as const;
+  const spec = { kind: 'embedded', directory: record.paths.store } as const;
   const refusal = (): PodwireError => new PodwireError('TESTBED_FAILED', 'the embedded store has no server');
   return {
     kind: 'embedded',
@@ -67,8 +67,8 @@ function createEtcd({ record, namespace, gateway, etcd = 'etcd' }: StoreOptions)
     url,
     open: async () => openStoreOf({ kind: 'etcd', endpoints: [await url()] }),
     server: createDaemon({
-      ...{ record, namespace, what: 'etcd', log: record.places.storeLog, patience: 20_000 },
-      argv: [etcd, ...etcdOptions(record.places.store, urlOf(address), gateway)],
+      ...{ record, namespace, what: 'etcd', log: record.paths.storeLog, patience: 20_000 },
+      argv: [etcd, ...etcdOptions(record.paths.store, urlOf(address), gateway)],
       isReady: (_, signal) => isHealthy(namespace, address, signal),
     }),
     release: async () => (await door)?.close(),
@@ -79,7 +79,7 @@ const hostOf = ({ ipv4, ipv6 }: FamilyAddresses): string => withoutLength(ipv4 ?
 const urlOf = (host: string): string => `http://${host.includes(':') ? `[${host}]` : host}:${etcdPort}`;
 
 function etcdOptions(data: string, url: string, { ipv6 }: FamilyAddresses): string[] {
-  // `[::]` takes IPv4 too, where there is IPv6 at all; nobody else is in its namespace.
+  // `[::]` accepts IPv4 too; no other program runs in its namespace.
   const any = ipv6 === undefined ? '0.0.0.0' : '[::]';
   const peer = 'http://127.0.0.1:2380';
   return [
@@ -99,7 +99,7 @@ function etcdOptions(data: string, url: string, { ipv6 }: FamilyAddresses): stri
 /** Milliseconds. */
 const healthDeadline = 500;
 
-/** `timeout` of a request would do nothing: it is for the agent that makes connections, and these are made here. */
+/** The option `timeout` of a request only acts in the agent's own connections, and these are created here. */
 const isHealthy = (namespace: TestbedNamespace, address: string, signal: AbortSignal): Promise<boolean> =>
   withDeadline(
     signal,

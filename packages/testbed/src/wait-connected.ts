@@ -1,22 +1,22 @@
-/** Waiting until the nodes know of each other. */
+/** Waits until pods of all nodes reach each other. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PodwireError } from '@podwire/errors';
 import { probeConnectivity } from './probe/run.js';
 import { stationsOf } from './probe/testbed.js';
 import type { Testbed } from './testbed.js';
 
-/** Milliseconds for all nodes to know of each other. */
-const settlePatience = 20_000;
+/** Milliseconds. */
+const connectDeadline = 20_000;
 const pause = 50;
 
 /**
  * Resolves when a pod of each node reaches one of each other node, in each family.
- * @throws PodwireError TESTBED_FAILED naming who does not reach whom
+ * @throws PodwireError TESTBED_FAILED naming a pair that has no connection
  */
-export async function settle(
+export async function waitUntilConnected(
   testbed: Testbed,
   signal?: AbortSignal,
-  patience = settlePatience,
+  patience = connectDeadline,
 ): Promise<void> {
   const firsts = testbed.nodes.map(({ name }) => testbed.pods.find(({ node }) => node === name));
   const pods = firsts.filter((pod) => pod !== undefined);

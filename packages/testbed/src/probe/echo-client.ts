@@ -1,34 +1,34 @@
-/** Questions over TCP and UDP. */
+/** Client side of the TCP and UDP probes. */
 import { randomBytes } from 'node:crypto';
 import dgram from 'node:dgram';
 import { type Family, openDatagramSocket, readLinkMtu, readPathMtu } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import { connectFrom, familyOf } from '../net/sockets.js';
-import type { Greeting } from './answer.js';
+import type { Greeting } from './echo-server.js';
 
-/** Where a question goes, and how long it waits. */
+/** Destination and deadline of a probe. */
 export interface Target {
   readonly address: string;
   readonly port: number;
   /** Milliseconds. */
   readonly deadline: number;
   /**
-   * For datagrams: they are as large as this link allows, which must be narrow enough for every path. Absent: as large as the path
-   * allows, and smaller when a router says so: a node's own link is wider than those of pods.
+   * For datagrams: their size is this link's MTU, which every path must carry. Absent: the path MTU, reduced when a router
+   * reports less (a node's own link has a larger MTU than pods' links).
    */
   readonly link?: string;
 }
 
 export interface Answer extends Greeting {
-  /** Bytes that went and came back. */
+  /** Bytes of payload, each way. */
   readonly bytes: number;
 }
 
-/** Several packets of any usual size. */
+/** More than one packet at any common MTU. */
 const payload = randomBytes(8192);
 
-/** @throws Error in words: `connection refused`, `no answer within 1000 ms` */
-export function askTcp(from: TestbedNamespace, { address, port, deadline }: Target): Promise<Answer> {
+/** @throws Error with a readable message: `connection refused`, `no answer within 1000 ms` */
+export function probeTcp(from: TestbedNamespace, { address, port, deadline }: Target): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const socket = connectFrom(from, address, port);
     const chunks: Buffer[] = [];
@@ -43,7 +43,7 @@ export function askTcp(from: TestbedNamespace, { address, port, deadline }: Targ
       socket.end(payload);
     });
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    socket.once('error', (error) => reject(inWords(error)));
+    socket.once('error', (error) => reject(describeSocketError(error)));
     socket.once(
       'end',
       () => void Promise.resolve(Buffer.concat(chunks)).then(readEcho).then(resolve, reject),
@@ -56,15 +56,15 @@ function readEcho(received: Buffer): Answer {
   const line = received.indexOf('\n');
   const echo = received.subarray(line + 1);
   if (line < 0 || !echo.equals(payload))
-    throw new Error(`what came back is not what was sent: ${echo.length} bytes of ${payload.length}`);
+    throw new Error(`the echo differs from what was sent: ${echo.length} bytes of ${payload.length}`);
   return { ...(JSON.parse(received.toString('utf8', 0, line)) as Greeting), bytes: echo.length };
 }
 
-/** What routers said once must not hide that a path is too narrow for a link. */
+/** A path MTU that the kernel has cached must not hide that a path is too narrow for the link. */
 export const fragmentsFor = (link: string | undefined): true | 'own link' =>
   link === undefined ? true : 'own link';
 
-/** What fits, headers included. */
+/** The largest packet, headers included. */
 export const mtuOf = (fd: number, family: Family, link: string | undefined): number =>
   link === undefined ? readPathMtu(fd, family) : readLinkMtu(fd, link);
 
@@ -73,19 +73,19 @@ const headerBytes = { 4: 28, 6: 48 } as const;
 export const attempts = 3;
 
 /**
- * One datagram as large as the path allows, unfragmented, and one of the same size back. A connected socket, so that an answer
- * from another address does not count and an ICMP error is heard. Asks again: a first packet may be lost while neighbours
- * are looked up.
- * @throws Error in words
+ * Sends one datagram as large as the path allows, with DF, and expects one of the same size. The socket is connected: it
+ * ignores answers from other addresses and reports ICMP errors. Retries, because the first packet may be lost while
+ * neighbours are resolved.
+ * @throws Error with a readable message
  */
-export function askUdp(from: TestbedNamespace, { address, port, deadline, link }: Target): Promise<Answer> {
+export function probeUdp(from: TestbedNamespace, { address, port, deadline, link }: Target): Promise<Answer> {
   const family: Family = familyOf(address);
   const fd = from.inside(() => openDatagramSocket(family, { dontFragment: fragmentsFor(link) }));
   const socket = dgram.createSocket(`udp${family}`).bind({ fd });
   return new Promise<Answer>((resolve, reject) => {
     let size = 0;
     const timers: NodeJS.Timeout[] = [];
-    const fail = (error: Error): void => finish(() => reject(inWords(error, size)));
+    const fail = (error: Error): void => finish(() => reject(describeSocketError(error, size)));
     const finish = (end: () => void): void => {
       for (const timer of timers) clearTimeout(timer);
       socket.removeAllListeners('error').on('error', () => undefined);
@@ -127,7 +127,7 @@ const readDatagram = (data: Buffer): Answer => ({
 });
 
 const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'refused: nobody listens there',
+  ECONNREFUSED: 'refused: no server listens on the port',
   ECONNRESET: 'the connection was reset',
   EHOSTUNREACH: 'the host cannot be reached (EHOSTUNREACH)',
   ENETUNREACH: 'there is no route (ENETUNREACH)',
@@ -136,8 +136,8 @@ const words: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'the address is not there (EADDRNOTAVAIL)',
 };
 
-/** What the error means for somebody who looks at the network. */
-export function inWords(error: Error, size?: number): Error {
+/** Translates an errno into what it says about the network. */
+export function describeSocketError(error: Error, size?: number): Error {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EMSGSIZE' && size !== undefined)
     return new Error(

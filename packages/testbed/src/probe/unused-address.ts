@@ -1,65 +1,64 @@
-/** A datagram to an address that nobody has. */
+/** Probe of an unused address: the packet must be dropped or refused, not answered, not looped, not leaked. */
 import dgram from 'node:dgram';
 import { bindAddress, type Family, openDatagramSocket } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import { familyOf } from '../net/sockets.js';
 import { type Complaint, listenToIcmp } from './icmp.js';
-import type { Party } from './party.js';
+import type { Participant } from './participant.js';
 import type { Outcome } from './outcome.js';
 
-/** Milliseconds. A packet that goes in circles between two nodes has used up its hops after a few. */
+/** Milliseconds. A routing loop between two nodes uses up the hop limit within a few. */
 const patience = 250;
 /** RFC 863. */
 const discardPort = 9;
 
-/** Hears of datagrams that left the cluster, where the way out leads. */
-export interface Trap {
-  /** Where it listens, as nobody else does. */
+/** Receives datagrams that leave the cluster by the default route. */
+export interface LeakListener {
+  /** A port on which no other program listens. */
   port(family: Family): number;
-  hasCaught(address: string): boolean;
+  hasReceived(address: string): boolean;
   close(): void;
 }
 
-/** For this, the outside must take the pools' addresses for its own: a `local` route does that. */
-export function setTrap(outside: TestbedNamespace, families: readonly Family[]): Trap {
-  const caught = new Set<string>();
+/** Needs a `local` route for the pools in the outside namespace. */
+export function listenForLeaks(outside: TestbedNamespace, families: readonly Family[]): LeakListener {
+  const received = new Set<string>();
   const sockets = new Map(
     families.map((family) => {
       const fd = outside.inside(() => openDatagramSocket(family));
       bindAddress(fd, Buffer.alloc(family === 4 ? 4 : 16));
       const socket = dgram.createSocket(`udp${family}`).bind({ fd });
-      socket.on('message', (message) => void caught.add(message.toString('latin1')));
+      socket.on('message', (message) => void received.add(message.toString('latin1')));
       return [family, socket.on('error', () => undefined).unref()] as const;
     }),
   );
   return {
-    hasCaught: (address) => caught.has(address),
+    hasReceived: (address) => received.has(address),
     port: (family) => sockets.get(family)?.address().port ?? discardPort,
     close: () => sockets.forEach((socket) => void socket.close()),
   };
 }
 
-/** Where a question goes, and whom it may meet. */
-export interface Vacant {
+export interface UnusedAddressProbe {
   readonly address: string;
-  readonly parties: readonly Party[];
-  readonly trap?: Trap;
+  readonly parties: readonly Participant[];
+  readonly leaks?: LeakListener;
 }
 
 /**
- * Right is silence, or a refusal by a node. Wrong is an answer, a packet in circles, and a packet that left the cluster.
+ * Silence, or a refusal by a node, is right. An answer, a routing loop, or a packet that left the cluster is wrong.
  */
-export async function probeVacancy(
+export async function probeUnusedAddress(
   from: TestbedNamespace,
-  { address, parties, trap }: Vacant,
+  { address, parties, leaks }: UnusedAddressProbe,
 ): Promise<Outcome> {
   const listening = listenToIcmp(from, familyOf(address));
   try {
-    const failure = await sendInto(from, address, trap?.port(familyOf(address)) ?? discardPort);
+    const failure = await sendInto(from, address, leaks?.port(familyOf(address)) ?? discardPort);
     const complaints = listening.heard().filter(({ about }) => about === address);
-    if (trap?.hasCaught(address) === true)
+    if (leaks?.hasReceived(address) === true)
       return { ok: false, words: 'the packet left the cluster by the default route' };
-    return judgeVacancy(failure, complaints, parties);
+    return evaluateUnusedAddress(failure, complaints, parties);
   } finally {
     listening.close();
   }
@@ -83,33 +82,33 @@ function sendInto(from: TestbedNamespace, address: string, port: number): Promis
     const fail = (error: Error | null): void => {
       if (error) finish((error as NodeJS.ErrnoException).code ?? error.message);
     };
-    // A turn later: what has come while this process had something else to do is heard first, here and by the trap.
+    // setImmediate: packets that arrived while this process was busy are read first, here and by the leak listener.
     const timer = setTimeout(() => setImmediate(finish), patience);
     socket.once('message', () => finish('answered'));
-    // Not as an argument of connect, which calls it after a failure as well.
+    // Not the callback of connect, which is also called after a failure.
     socket.once('connect', () => socket.send(address, fail)).once('error', fail);
     socket.connect(port, address);
   });
 }
 
-export function judgeVacancy(
+export function evaluateUnusedAddress(
   failure: string | undefined,
   complaints: readonly Complaint[],
-  parties: readonly Party[],
+  parties: readonly Participant[],
 ): Outcome {
-  const nameOf = (address: string): Party | undefined =>
+  const nameOf = (address: string): Participant | undefined =>
     parties.find(({ addresses, aliases = [] }) =>
       [...Object.values(addresses), ...aliases].includes(address),
     );
-  const inCircles = complaints.find(({ what }) => what === 'time exceeded');
-  if (inCircles !== undefined)
-    return { ok: false, words: `the packet went in circles until ${inCircles.by} had enough of it` };
+  const looped = complaints.find(({ what }) => what === 'time exceeded');
+  if (looped !== undefined)
+    return { ok: false, words: `the packet looped until ${looped.by} dropped it` };
   const [refusal] = complaints;
   const who = refusal === undefined ? undefined : nameOf(refusal.by);
-  if (failure === 'answered') return { ok: false, words: 'somebody answers at an address that nobody has' };
-  if (who?.kind === 'pod') return { ok: false, words: `${who.name} refuses at an address that nobody has` };
+  if (failure === 'answered') return { ok: false, words: 'the unused address answers' };
+  if (who?.kind === 'pod') return { ok: false, words: `${who.name} refuses packets to an unused address` };
   if (who?.kind === 'outside')
-    return { ok: false, words: `the packet left the cluster: ${refusal?.by} outside of it refuses` };
+    return { ok: false, words: `the packet left the cluster: ${refusal?.by} outside refuses it` };
   if (refusal !== undefined) return { ok: true, words: `refused by ${who?.name ?? refusal.by}` };
-  return { ok: true, words: failure === undefined ? 'dropped in silence' : `refused (${failure})` };
+  return { ok: true, words: failure === undefined ? 'dropped silently' : `refused (${failure})` };
 }

@@ -1,29 +1,29 @@
-/** What everybody answers: who it is and whom it sees, and then what it was sent. */
+/** Server side of the TCP and UDP probes: answers with its name, the source address that it sees, and an echo. */
 import dgram from 'node:dgram';
 import fs from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import { addressToBytes, parseAddress } from '@podwire/addresses';
 import { bindAddress, type Family, openDatagramSocket, openStreamSocket } from '@podwire/linux';
-import type { Station } from './party.js';
+import type { Station } from './participant.js';
 
 export interface Greeting {
   readonly name: string;
-  /** The address of who asks, as it is seen here. */
+  /** Source address of the request, as the server sees it. */
   readonly seen: string;
 }
 
-/** The ports at which a station answers, for one family. */
-export interface Answering {
+/** A station's echo servers for one family. */
+export interface EchoServer {
   readonly tcp: number;
   readonly udp: number;
   close(): void;
 }
 
 /**
- * On ports that the kernel chooses: nothing of the station's own is in the way.
- * @throws SystemError EADDRNOTAVAIL when the station has not got its address
+ * The kernel chooses the ports, so that they collide with no server of the station.
+ * @throws SystemError EADDRNOTAVAIL when the station does not have its address
  */
-export async function answerAt(station: Station, family: Family): Promise<Answering> {
+export async function serveEcho(station: Station, family: Family): Promise<EchoServer> {
   const udp = serveUdp(station, family);
   const tcp = await serveTcp(station, family);
   return {
@@ -51,8 +51,8 @@ async function serveTcp({ name, namespace }: Station, family: Family): Promise<n
 }
 
 /**
- * JSON, filled up to the length of the question. Its answers have DF too. Bound to the address that is asked: behind the wildcard
- * address, the kernel would answer with that of the link on which the answer leaves.
+ * Answers with JSON, padded to the length of the request, with DF. Bound to the probed address: with a wildcard socket the
+ * kernel would take the source address from the link on which the answer leaves.
  */
 function serveUdp({ name, namespace, addresses }: Station, family: Family): dgram.Socket {
   const fd = namespace.inside(() => openDatagramSocket(family, { dontFragment: 'own link' }));

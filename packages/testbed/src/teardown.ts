@@ -1,4 +1,4 @@
-/** Taking a testbed away by what is written down of it and by what can be found, whoever made it and however far it came. */
+/** Removes a testbed by its record and by what is found on the machine, also after an incomplete creation. */
 import fs from 'node:fs';
 import {
   countFiles,
@@ -9,10 +9,10 @@ import {
   processesOfScene,
   unmountBelow,
 } from '@podwire/linux';
-import { parentDirectory, placesOf } from './places.js';
+import { parentDirectory, pathsOf } from './paths.js';
 import { draftsOf, readRecord } from './record.js';
 
-/** How many things there are of a testbed. */
+/** Number of things that belong to a testbed. */
 export interface Inventory {
   readonly namespaces: number;
   readonly processes: number;
@@ -23,19 +23,19 @@ export const isNothing = ({ namespaces, processes, files }: Inventory): boolean 
   namespaces + processes + files === 0;
 
 /**
- * Kills its processes, unpins its namespaces (the kernel takes links, addresses and routes away with them) and removes its directory.
- * Whatever of it is gone already is fine.
- * @returns what there was
+ * Kills its processes, unpins its namespaces (the kernel removes links, addresses and routes with them) and removes its
+ * directory. Idempotent.
+ * @returns the inventory before
  */
-export async function takeDown(name: string): Promise<Inventory> {
-  const places = placesOf(name);
+export async function tearDownTestbed(name: string): Promise<Inventory> {
+  const paths = pathsOf(name);
   const before = countTestbed(name);
-  const { processes = [] } = readRecord(places) ?? {};
+  const { processes = [] } = readRecord(paths) ?? {};
   await endProcesses(processes, { now: true });
-  // What was started after the last page was written, and what people have started inside.
-  await killScene(namespacesBelow(places.directory), places.directory);
-  unmountBelow(places.directory);
-  for (const directory of [places.directory, ...draftsOf(name)])
+  // Processes that are not in the record: started after its last update, or by a user inside a namespace.
+  await killScene(namespacesBelow(paths.directory), paths.directory);
+  unmountBelow(paths.directory);
+  for (const directory of [paths.directory, ...draftsOf(name)])
     fs.rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   removeEmpty(parentDirectory);
   return before;
@@ -49,9 +49,9 @@ function removeEmpty(directory: string): void {
   }
 }
 
-/** Counts what is there. After {@link takeDown} it is nothing. */
+/** Counts what exists; all 0 after {@link tearDownTestbed}. */
 export function countTestbed(name: string): Inventory {
-  const { directory } = placesOf(name);
+  const { directory } = pathsOf(name);
   const inodes = namespacesBelow(directory);
   return {
     namespaces: inodes.size,

@@ -1,10 +1,10 @@
-/** Where the files of a testbed are: all below one directory, which only root may enter. */
+/** File paths of a testbed, all below one directory of mode 0700. */
 import path from 'node:path';
 
-/** On a tmpfs: a testbed does not outlive the boot, and etcd need not wait for a disk. */
+/** On a tmpfs: a testbed does not survive a reboot, and etcd does not wait for a disk. */
 export const parentDirectory = '/run/podwire-testbed';
 
-export interface Places {
+export interface Paths {
   readonly directory: string;
   readonly record: string;
   /** Where network namespaces are pinned. */
@@ -13,25 +13,25 @@ export interface Places {
   /** etcd's data, or the embedded store itself. */
   readonly store: string;
   readonly storeLog: string;
-  readonly node: (name: string) => NodePlaces;
+  readonly node: (name: string) => NodePaths;
 }
 
-export interface NodePlaces {
+export interface NodePaths {
   readonly directory: string;
   readonly config: string;
   readonly log: string;
   readonly socket: string;
   readonly apiSocket: string;
   readonly stateDirectory: string;
-  /** What the CNI runtime remembers. */
+  /** Cache of the CNI runtime. */
   readonly cniCache: string;
 }
 
-export function placesOf(name: string): Places {
-  return placesBelow(path.join(parentDirectory, name));
+export function pathsOf(name: string): Paths {
+  return pathsBelow(path.join(parentDirectory, name));
 }
 
-export function placesBelow(directory: string): Places {
+export function pathsBelow(directory: string): Paths {
   const at = (...parts: readonly string[]): string => path.join(directory, ...parts);
   return {
     directory,
@@ -40,11 +40,11 @@ export function placesBelow(directory: string): Places {
     podNamespace: (namespace, name) => at('ns', 'pods', `${namespace}_${name}`),
     store: at('store'),
     storeLog: at('store.log'),
-    node: (name) => placesOfNode(at('nodes', name)),
+    node: (name) => pathsOfNode(at('nodes', name)),
   };
 }
 
-const placesOfNode = (directory: string): NodePlaces => ({
+const pathsOfNode = (directory: string): NodePaths => ({
   directory,
   config: path.join(directory, 'agent.yaml'),
   log: path.join(directory, 'agent.log'),
