@@ -10,9 +10,9 @@ import {
   createCluster,
   startTraffic,
   untilReported,
-} from './scene/cluster.js';
-import type { ClusterNode } from './scene/node.js';
-import { readStore } from './scene/store-view.js';
+} from './support/cluster.js';
+import type { ClusterNode } from './support/node.js';
+import { readStore } from './support/store-view.js';
 
 describe('without the store', { timeout: 120_000 }, () => {
   let cluster: Cluster;
@@ -86,7 +86,7 @@ describe('killed at a point', { timeout: 180_000 }, () => {
   for (const point of ['claim:chosen', 'claim:written', 'report:written', 'add:recorded', 'add:answered']) {
     test(`${point}, while pods are made: started again, nothing is missing`, async () => {
       one.faults.clear();
-      one.faults.order({ point, skip: 0, signal: 'SIGKILL' });
+      one.faults.inject({ point, skip: 0, signal: 'SIGKILL' });
       for (let count = 0; one.faults.isPending() && count < 40; count++)
         await one.tryAdd().catch(() => undefined);
       await eventually('it has died', () => !one.faults.isPending());
@@ -100,7 +100,7 @@ describe('killed at a point', { timeout: 180_000 }, () => {
     test(`${point}, while it registers: started again, nothing is missing`, async () => {
       await one.agent.kill9();
       one.faults.clear();
-      one.faults.order({ point, skip: 0, signal: 'SIGKILL' });
+      one.faults.inject({ point, skip: 0, signal: 'SIGKILL' });
       await one.agent.start().catch(() => undefined);
       await one.agent.exited();
       await one.agent.start();
@@ -113,7 +113,7 @@ describe('killed at a point', { timeout: 180_000 }, () => {
     await one.agent.kill9();
     fs.rmSync(one.agent.stateDirectory, { recursive: true });
     one.faults.clear();
-    one.faults.order({ point: 'take-over:read', skip: 0, signal: 'SIGKILL' });
+    one.faults.inject({ point: 'take-over:read', skip: 0, signal: 'SIGKILL' });
     await assert.rejects(one.agent.start(), /SIGKILL/);
     await one.agent.start();
     await assertWhole();
@@ -128,7 +128,7 @@ describe('killed at a point', { timeout: 180_000 }, () => {
     }
     for (const [index, node] of cluster.nodes.entries()) {
       node.faults.clear();
-      node.faults.order({ point: points[index]!, skip: 0, signal: 'SIGKILL' });
+      node.faults.inject({ point: points[index]!, skip: 0, signal: 'SIGKILL' });
     }
     await cluster.putPool({ name: 'v4', cidr: '10.244.0.0/18', disabled: true });
     await Promise.all(cluster.nodes.map((node) => node.agent.exited()));

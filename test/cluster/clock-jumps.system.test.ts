@@ -4,10 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '@podwire/testkit';
-import { whileChurning } from './scene/churn.js';
-import { assertConverged, createCluster } from './scene/cluster.js';
-import type { ClusterNode } from './scene/node.js';
-import { keys, readStore, watchStore } from './scene/store-view.js';
+import { whileChurning } from './support/churn.js';
+import { assertConverged, createCluster } from './support/cluster.js';
+import type { ClusterNode } from './support/node.js';
+import { keys, readStore, watchStore } from './support/store-view.js';
 
 const day = 24 * 3_600_000;
 

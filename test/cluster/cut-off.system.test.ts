@@ -5,10 +5,10 @@ import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { unreachableKind, blockKind } from '@podwire/cluster-state';
 import { decodeObject, encodeObject } from '@podwire/store';
 import { eventually } from '@podwire/testkit';
-import { startChurn } from './scene/churn.js';
-import { assertConverged, type Cluster, createCluster, untilReported } from './scene/cluster.js';
-import { type ClusterNode, type Pod, untilReaches } from './scene/node.js';
-import { type Change, keys, readStore, type RunningWatch, watchStore } from './scene/store-view.js';
+import { startChurn } from './support/churn.js';
+import { assertConverged, type Cluster, createCluster, untilReported } from './support/cluster.js';
+import { type ClusterNode, type Pod, untilReaches } from './support/node.js';
+import { type Change, keys, readStore, type RunningWatch, watchStore } from './support/store-view.js';
 
 const ownedBy = async ({ etcd }: Cluster, node: string): Promise<string[]> =>
   [...(await readStore(etcd)).blocks.values()]

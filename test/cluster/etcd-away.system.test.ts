@@ -4,10 +4,10 @@ import { after, before, describe, test } from 'node:test';
 import { blockKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import { eventually } from '@podwire/testkit';
-import { whileChurning } from './scene/churn.js';
-import { assertConverged, type Cluster, createCluster, startTraffic } from './scene/cluster.js';
-import { untilReaches } from './scene/node.js';
-import { keys, readStore } from './scene/store-view.js';
+import { whileChurning } from './support/churn.js';
+import { assertConverged, type Cluster, createCluster, startTraffic } from './support/cluster.js';
+import { untilReaches } from './support/node.js';
+import { keys, readStore } from './support/store-view.js';
 
 describe('three nodes with one etcd', { timeout: 120_000 }, () => {
   let cluster: Cluster;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EtcdMember } from '@podwire/testkit/etcd';
-import { whileChurning } from './scene/churn.js';
-import { assertConverged, type Cluster, createCluster, startTraffic } from './scene/cluster.js';
-import type { ClusterNode, Pod } from './scene/node.js';
+import { whileChurning } from './support/churn.js';
+import { assertConverged, type Cluster, createCluster, startTraffic } from './support/cluster.js';
+import type { ClusterNode, Pod } from './support/node.js';
 
 describe('three nodes with three members', { timeout: 180_000 }, () => {
   let cluster: Cluster;

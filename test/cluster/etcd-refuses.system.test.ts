@@ -4,9 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '@podwire/testkit';
-import { startChurn } from './scene/churn.js';
-import { assertConverged, type Cluster, createCluster, startTraffic } from './scene/cluster.js';
-import type { ClusterNode, NodeCalls, Pod } from './scene/node.js';
+import { startChurn } from './support/churn.js';
+import { assertConverged, type Cluster, createCluster, startTraffic } from './support/cluster.js';
+import type { ClusterNode, NodeCalls, Pod } from './support/node.js';
 
 async function untilSays(node: NodeCalls, code: string): Promise<void> {
   await eventually(`${node.name} says ${code}`, async () => {

@@ -1,9 +1,9 @@
 /** Agents and etcd die together, and the agents start while the store is away: what an owner has lent stays the borrower's. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { assertConverged, type Cluster, createCluster } from './scene/cluster.js';
-import type { ClusterNode } from './scene/node.js';
-import { readStore } from './scene/store-view.js';
+import { assertConverged, type Cluster, createCluster } from './support/cluster.js';
+import type { ClusterNode } from './support/node.js';
+import { readStore } from './support/store-view.js';
 
 describe('two blocks for three nodes', { timeout: 150_000 }, () => {
   let cluster: Cluster;
@@ -60,7 +60,7 @@ describe('two blocks for three nodes', { timeout: 150_000 }, () => {
   for (const point of ['holdings:written', 'lend:written']) {
     test(`an owner is killed at ${point}, then all is, and agents start without the store`, async () => {
       await shrink();
-      for (const node of owners) node.faults.order({ point, skip: 0, signal: 'SIGKILL' });
+      for (const node of owners) node.faults.inject({ point, skip: 0, signal: 'SIGKILL' });
       const isPending = (): boolean => owners.every(({ faults }) => faults.isPending());
       for (let count = 0; count < 6 && isPending(); count++) await borrower.tryAdd();
       assert.ok(!isPending(), `${point} is reached`);

@@ -1,3 +1,3 @@
-import { defineLentCases } from './scene/lent-cases.js';
+import { defineLentCases } from './support/lent-cases.js';
 
 defineLentCases('vxlan');

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '@podwire/testkit';
-import { createCluster } from './scene/cluster.js';
-import { readStore } from './scene/store-view.js';
+import { createCluster } from './support/cluster.js';
+import { readStore } from './support/store-view.js';
 
 test('ten agents of one name at once: exactly one serves', { timeout: 120_000 }, async (t) => {
   const cluster = await createCluster({

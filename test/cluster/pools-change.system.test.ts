@@ -11,9 +11,9 @@ import {
   createCluster,
   startTraffic,
   untilReported,
-} from './scene/cluster.js';
-import type { ClusterNode, Pod } from './scene/node.js';
-import { keys, readStore } from './scene/store-view.js';
+} from './support/cluster.js';
+import type { ClusterNode, Pod } from './support/node.js';
+import { keys, readStore } from './support/store-view.js';
 
 const lies = ({ addresses }: Pod, cidr: string): boolean =>
   addresses.some((address) => containsAddress(parsePrefix(cidr), parseAddress(address)));

@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathsOf, readRecord, tearDownTestbed, type TestbedRecord } from '@podwire/testbed';
-import { podwireSays, runPodwire, startPodwire } from './command.js';
-import { describeMachine, remainsOf } from './machine.js';
+import { podwireSays, runPodwire, startPodwire } from './support/command.js';
+import { describeMachine, remainsOf } from './support/machine.js';
 
 const names: string[] = [];
 const freshName = (): string => {

@@ -11,7 +11,7 @@ import {
   type Testbed,
   type TestbedOptions,
 } from '@podwire/testbed';
-import { describeMachine, remainsOf } from './machine.js';
+import { describeMachine, remainsOf } from './support/machine.js';
 
 let machine: readonly string[];
 before(async () => {

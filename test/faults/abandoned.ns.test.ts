@@ -13,10 +13,10 @@ import {
   type Snapshot,
   startPing,
 } from '@podwire/testkit';
-import { type CniCall, networkName, pluginProgram } from './calls.js';
-import { createFaultHost, type FaultHost, inCase, leasesOf, untilStopped } from './fault-host.js';
-import { assertPoolWhole, type Subject } from './matrix.js';
-import { addPod, bystanderCall, createFullSubject } from './subjects.js';
+import { type CniCall, networkName, pluginProgram } from './support/calls.js';
+import { createFaultHost, type FaultHost, inCase, leasesOf, untilStopped } from './support/fault-host.js';
+import { assertPoolWhole, type Subject } from './support/matrix.js';
+import { addPod, bystanderCall, createFullSubject } from './support/subjects.js';
 
 let faults: FaultHost;
 let subject: Subject;
@@ -48,8 +48,8 @@ async function assertNothingLeft(): Promise<void> {
 
 /** Starts a call and returns when the agent has frozen in the middle of it. */
 async function freezeAt(point: string, call: CniCall) {
-  faults.desk.clear();
-  faults.desk.order({ point, skip: 0, signal: 'SIGSTOP' });
+  faults.injector.clear();
+  faults.injector.inject({ point, skip: 0, signal: 'SIGSTOP' });
   const plugin = faults.start(call);
   await untilStopped(faults.agent);
   return plugin;
@@ -71,7 +71,7 @@ describe('the plugin is killed', () => {
         plugin.process.kill('SIGKILL');
         await plugin.exited;
         process.kill(faults.agent.pid, 'SIGCONT');
-        await faults.desk.reached('teardown:forgotten');
+        await faults.injector.reached('teardown:forgotten');
         await faults.settle();
         await assertNothingLeft();
         await faults.succeed(subject.del);
@@ -119,7 +119,7 @@ describe("the runtime's deadline passes", () => {
   test('with an agent that is frozen: ADD fails, DEL cleans', async () => {
     process.kill(faults.agent.pid, 'SIGSTOP');
     await untilStopped(faults.agent);
-    faults.desk.clear();
+    faults.injector.clear();
     const deadline = new AbortController();
     const adding = runtime().add(network(), attachment(), { signal: deadline.signal });
     await faults.untilQueued(1);
@@ -128,15 +128,15 @@ describe("the runtime's deadline passes", () => {
     process.kill(faults.agent.pid, 'SIGCONT');
     await runtime().del(network(), attachment());
     // The ADD that waited in the queue is carried out, finds nobody, and is taken back.
-    await faults.desk.reached('teardown:forgotten');
+    await faults.injector.reached('teardown:forgotten');
     await faults.settle();
     await assertNothingLeft();
   });
 
   test('in the middle of DEL: DEL again finishes it', async () => {
     await runtime().add(network(), attachment());
-    faults.desk.clear();
-    faults.desk.order({ point: 'doom:pod', skip: 0, signal: 'SIGSTOP' });
+    faults.injector.clear();
+    faults.injector.inject({ point: 'doom:pod', skip: 0, signal: 'SIGSTOP' });
     const deadline = new AbortController();
     const removing = runtime().del(network(), attachment(), { signal: deadline.signal });
     await untilStopped(faults.agent);
@@ -172,8 +172,8 @@ describe('the agent is dead', () => {
 
   test('a call that comes while it starts is served when it is ready', async () => {
     await faults.agent.kill9();
-    faults.desk.clear();
-    faults.desk.order({ point: 'reconcile:dead-removed', skip: 0, signal: 'SIGSTOP' });
+    faults.injector.clear();
+    faults.injector.inject({ point: 'reconcile:dead-removed', skip: 0, signal: 'SIGSTOP' });
     const started = faults.agent.start();
     await untilStopped(faults.agent);
     const adding = faults.start(subject.add);

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { assertSameSnapshot, type Snapshot, type TestNamespace } from '@podwire/testkit';
-import { type CniCall, networkName } from './calls.js';
-import { createFaultHost, type FaultHost, leasesOf, tinyPoolSize } from './fault-host.js';
-import { nested, refusals } from './refusals.js';
-import { addPod } from './subjects.js';
+import { type CniCall, networkName } from './support/calls.js';
+import { createFaultHost, type FaultHost, leasesOf, tinyPoolSize } from './support/fault-host.js';
+import { nested, refusals } from './support/refusals.js';
+import { addPod } from './support/subjects.js';
 
 let faults: FaultHost;
 let pod: TestNamespace;

@@ -1,3 +1,3 @@
-import { defineInterleavings } from './interleavings.js';
+import { defineInterleavings } from './support/interleavings.js';
 
 defineInterleavings('second');

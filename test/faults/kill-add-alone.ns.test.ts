@@ -1,3 +1,3 @@
-import { defineAddCases } from './add-cases.js';
+import { defineAddCases } from './support/add-cases.js';
 
 defineAddCases(true);

@@ -1,3 +1,3 @@
-import { defineRecoveryCases } from './recovery-cases.js';
+import { defineRecoveryCases } from './support/recovery-cases.js';
 
 defineRecoveryCases(true);

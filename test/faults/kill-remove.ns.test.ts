@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { CniCall } from './calls.js';
-import { createFaultHost, type FaultHost } from './fault-host.js';
-import { assertPoolWhole, killAt, record, type Recording, type Subject } from './matrix.js';
-import { bystanderCall, createFullSubject, createFurtherSubject } from './subjects.js';
+import type { CniCall } from './support/calls.js';
+import { createFaultHost, type FaultHost } from './support/fault-host.js';
+import { assertPoolWhole, killAt, record, type Recording, type Subject } from './support/matrix.js';
+import { bystanderCall, createFullSubject, createFurtherSubject } from './support/subjects.js';
 
 const passes = [
   { name: 'every resource alone', single: true },
@@ -28,17 +28,17 @@ for (const { name, single } of passes) {
     after(() => faults.close());
 
     test('DEL', async (context) => {
-      const places = recording.del;
+      const occurrences = recording.del;
       assert.deepEqual(
-        places.slice(-2).map(({ point }) => point),
+        occurrences.slice(-2).map(({ point }) => point),
         ['reap:begin', 'reap:end'],
       );
-      for (const place of places) {
+      for (const occurrence of occurrences) {
         await faults.succeed(subject.add);
-        await killAt(faults, subject, { place, call: subject.del, pictures: recording.pictures });
+        await killAt(faults, subject, { occurrence, call: subject.del, pictures: recording.pictures });
       }
       await assertPoolWhole(faults, subject.pod);
-      context.diagnostic(`killed at ${places.length} places`);
+      context.diagnostic(`killed at ${occurrences.length} occurrences`);
     });
 
     test('GC, which leaves another attachment of the network alone', async (context) => {
@@ -47,16 +47,16 @@ for (const { name, single } of passes) {
       const listed = [{ containerID: valid.add.id, ifname: valid.add.ifName }];
       const gc: CniCall = { command: 'GC', config: { 'cni.dev/valid-attachments': listed } };
       const collected = await record(faults, { ...subject, del: gc });
-      for (const place of collected.del) {
+      for (const occurrence of collected.del) {
         await faults.succeed(subject.add);
-        await killAt(faults, { ...subject, del: gc }, { place, call: gc, pictures: collected.pictures });
+        await killAt(faults, { ...subject, del: gc }, { occurrence, call: gc, pictures: collected.pictures });
         await valid.checkTraffic();
       }
       const prevResult = await faults.api.answerOf(valid.key);
       await faults.succeed({ ...valid.add, command: 'CHECK', config: { ...valid.add.config, prevResult } });
       await faults.succeed(valid.del);
       await assertPoolWhole(faults, subject.pod);
-      context.diagnostic(`killed at ${collected.del.length} places`);
+      context.diagnostic(`killed at ${collected.del.length} occurrences`);
     });
   });
 }

@@ -5,10 +5,16 @@ import net from 'node:net';
 import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { assertSameSnapshot, eventually, type Snapshot, type TestNamespace } from '@podwire/testkit';
-import { type CniCall, networkName, pluginProgram, type RunningPlugin, startPlugin } from './calls.js';
-import { createFaultHost, type FaultHost, tinyPools, untilStopped } from './fault-host.js';
-import { assertPoolWhole } from './matrix.js';
-import { addPod } from './subjects.js';
+import {
+  type CniCall,
+  networkName,
+  pluginProgram,
+  type RunningPlugin,
+  startPlugin,
+} from './support/calls.js';
+import { createFaultHost, type FaultHost, tinyPools, untilStopped } from './support/fault-host.js';
+import { assertPoolWhole } from './support/matrix.js';
+import { addPod } from './support/subjects.js';
 
 const maxConnections = 20;
 let faults: FaultHost;
@@ -53,8 +59,8 @@ async function assertWhole(call: CniCall, prevResult: unknown): Promise<void> {
 
 /** Starts a call and returns when the agent has frozen in the middle of it. */
 async function freezeIn(call: CniCall, point: string): Promise<RunningPlugin> {
-  faults.desk.clear();
-  faults.desk.order({ point, skip: 0, signal: 'SIGSTOP' });
+  faults.injector.clear();
+  faults.injector.inject({ point, skip: 0, signal: 'SIGSTOP' });
   const plugin = faults.start(call);
   await untilStopped(faults.agent);
   return plugin;

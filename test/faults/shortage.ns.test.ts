@@ -6,11 +6,11 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import { type Agent, assertSameSnapshot, type Snapshot, type TestNamespace } from '@podwire/testkit';
-import { networkName } from './calls.js';
-import { createFaultHost, type FaultHost, leasesOf, tinyPools } from './fault-host.js';
-import { assertPoolWhole, type Subject } from './matrix.js';
-import { addPod, createFullSubject, createFurtherSubject } from './subjects.js';
-import { mountTinyFileSystem, type TinyFileSystem } from './tiny-file-system.js';
+import { networkName } from './support/calls.js';
+import { createFaultHost, type FaultHost, leasesOf, tinyPools } from './support/fault-host.js';
+import { assertPoolWhole, type Subject } from './support/matrix.js';
+import { addPod, createFullSubject, createFurtherSubject } from './support/subjects.js';
+import { mountTinyFileSystem, type TinyFileSystem } from './support/tiny-file-system.js';
 
 describe('the file system of the records is full', () => {
   let faults: FaultHost;

@@ -1,8 +1,8 @@
 /** A real kube-apiserver 1.20.2 as the source of pods: our pod agent, with containerd 1.6 over CRI v1. */
 import { after, before, test } from 'node:test';
 import { type Snapshot, untilSameSnapshot } from '@podwire/testkit';
-import { defineCommonCases, deleteAll } from './api-cases.js';
-import { type ApiHost, createApiHost } from './api-host.js';
+import { defineCommonCases, deleteAll } from './support/api-cases.js';
+import { type ApiHost, createApiHost } from './support/api-host.js';
 
 let machine: ApiHost;
 let untouched: Snapshot;

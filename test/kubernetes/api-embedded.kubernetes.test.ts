@@ -4,10 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Snapshot, until, untilSameSnapshot } from '@podwire/testkit';
-import { defineCommonCases, deleteAll, identityOf, restartsOf } from './api-cases.js';
-import { type ApiHost, conditionOf, createApiHost } from './api-host.js';
-import { fetchFrom, serves } from './kubelet-host.js';
-import { type Manifest, webPod } from './pods.js';
+import { defineCommonCases, deleteAll, identityOf, restartsOf } from './support/api-cases.js';
+import { type ApiHost, conditionOf, createApiHost } from './support/api-host.js';
+import { fetchFrom, serves } from './support/kubelet-host.js';
+import { type Manifest, webPod } from './support/pods.js';
 
 let machine: ApiHost;
 let untouched: Snapshot;

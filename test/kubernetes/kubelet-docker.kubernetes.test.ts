@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Snapshot, until, worldAddresses } from '@podwire/testkit';
-import { createKubeletHost, fetchFrom, type KubeletHost } from './kubelet-host.js';
-import { webPod } from './pods.js';
+import { createKubeletHost, fetchFrom, type KubeletHost } from './support/kubelet-host.js';
+import { webPod } from './support/pods.js';
 
 let machine: KubeletHost;
 let untouched: Snapshot;

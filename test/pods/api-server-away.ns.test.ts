@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PodView } from '@podwire/podlet';
-import { type ApiServer, startApiServer } from './api-server.js';
-import { webPod } from './manifests.js';
-import { createPodMachine, type PodMachine } from './pod-machine.js';
+import { type ApiServer, startApiServer } from './support/api-server.js';
+import { webPod } from './support/manifests.js';
+import { createPodMachine, type PodMachine } from './support/pod-machine.js';
 
 let machine: PodMachine;
 let server: ApiServer;

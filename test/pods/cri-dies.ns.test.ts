@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { MethodName } from '@podwire/cri';
-import { type Interposer, startInterposer } from './interposer.js';
-import { container, pod, serving } from './manifests.js';
-import { createPodMachine, type PodMachine, startEntry } from './pod-machine.js';
+import { type Interposer, startInterposer } from './support/interposer.js';
+import { container, pod, serving } from './support/manifests.js';
+import { createPodMachine, type PodMachine, startEntry } from './support/pod-machine.js';
 
 let machine: PodMachine;
 let interposer: Interposer;
@@ -13,9 +13,9 @@ let interposer: Interposer;
 before(async () => {
   machine = await createPodMachine({
     name: 'cri',
-    runtime: async ({ host, places, config }) => {
+    runtime: async ({ host, paths, config }) => {
       const socket = path.join(host.directory, 'cri.sock');
-      await startEntry(host, 'cri-service-entry', { ...config, socket }, places.orders).start();
+      await startEntry(host, 'cri-service-entry', { ...config, socket }, paths.orders).start();
       interposer = await startInterposer(socket);
       host.defer(() => interposer.close());
       return { runtime: interposer.socket };

@@ -1,3 +1,3 @@
-import { defineKillCases, isOfLoop } from './kill-cases.js';
+import { defineKillCases, isOfLoop } from './support/kill-cases.js';
 
 defineKillCases('with bridge and host-local, around each call', { name: 'kl', network: 'bridge' }, isOfLoop);

@@ -1,4 +1,4 @@
-import { defineKillCases } from './kill-cases.js';
+import { defineKillCases } from './support/kill-cases.js';
 
 // Its own steps are killed at in the tests of the agent.
 defineKillCases(

@@ -1,4 +1,4 @@
-import { defineKillCases, isOfLoop } from './kill-cases.js';
+import { defineKillCases, isOfLoop } from './support/kill-cases.js';
 
 defineKillCases(
   'with bridge and host-local, within the calls',

@@ -1,9 +1,9 @@
 /** What may be wrong with manifests, while all other pods go on. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { webPod } from './manifests.js';
+import { webPod } from './support/manifests.js';
 import type { PodView } from '@podwire/podlet';
-import { createPodMachine, type PodMachine } from './pod-machine.js';
+import { createPodMachine, type PodMachine } from './support/pod-machine.js';
 
 let machine: PodMachine;
 before(async () => {

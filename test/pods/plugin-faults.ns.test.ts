@@ -6,9 +6,9 @@ import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { PodView } from '@podwire/podlet';
 import type { PrivateHost } from '@podwire/testkit';
-import { webPod } from './manifests.js';
-import { createPodMachine, type PodMachine } from './pod-machine.js';
-import type { Places } from './places.js';
+import { webPod } from './support/manifests.js';
+import { createPodMachine, type PodMachine } from './support/pod-machine.js';
+import type { Paths } from './support/paths.js';
 
 let machine: PodMachine;
 before(async () => {
@@ -27,7 +27,7 @@ const at = (name: string): string => path.join(machine.host.directory, name);
  * Passes on what came before it. While the file `fail` is there it fails in ADD; while `hang` is there it takes a lock and
  * hangs, together with a child of its own that holds the lock as well. Writes down its calls.
  */
-function installPlugin(host: PrivateHost, { binDir }: Places): readonly object[] {
+function installPlugin(host: PrivateHost, { binDir }: Paths): readonly object[] {
   const at = (name: string): string => path.join(host.directory, name);
   const text = `#!/bin/sh
 INPUT=$(cat)

@@ -13,9 +13,9 @@ import {
   type RunningProcess,
   until,
 } from '@podwire/testkit';
-import { type ApiServer, startApiServer } from './api-server.js';
-import { killQuietly } from './end-processes.js';
-import { container, lingering, pod } from './manifests.js';
+import { type ApiServer, startApiServer } from './support/api-server.js';
+import { killQuietly } from './support/end-processes.js';
+import { container, lingering, pod } from './support/manifests.js';
 
 const podwire = path.resolve(import.meta.dirname, '../../../bin/podwire');
 const port = 8099;

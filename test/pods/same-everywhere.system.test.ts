@@ -12,11 +12,11 @@ import {
   takeSnapshot,
   untilSameSnapshot,
 } from '@podwire/testkit';
-import { watchUntil } from './board.js';
-import { webPod } from './manifests.js';
-import { describePods, observe } from './observe.js';
-import { expected, makeScene } from './scene.js';
-import { createSetup, type NetworkName, type RuntimeName, type Setup } from './setups.js';
+import { watchUntil } from './support/board.js';
+import { webPod } from './support/manifests.js';
+import { describePods, observe } from './support/observe.js';
+import { expected, makeManifests } from './support/ten-manifests.js';
+import { createSetup, type NetworkName, type RuntimeName, type Setup } from './support/setups.js';
 
 const combinations: readonly (readonly [RuntimeName, NetworkName])[] = [
   ['embedded', 'podwire'],
@@ -101,7 +101,7 @@ function hold(pin: Pin): Pin {
 }
 const held: number[] = [];
 
-/** Where the pods' network namespaces are pinned: by us in the directory of `ip netns`, by engines in their own places. */
+/** Where the pods' network namespaces are pinned: by us in the directory of `ip netns`, by engines in their own paths. */
 function pinsOf({ host }: Setup, pods: readonly PodView[]): Pin[] {
   const own = pods
     .map(({ sandboxId }) => `/run/netns/podwire-${sandboxId}`)
@@ -136,7 +136,7 @@ for (const [runtime, network] of combinations) {
         // What engines start for a pod ends a moment after it; it must be in no later comparison.
         await untilSameSnapshot(alive, async () => aliveIn(await picture(setup)), { timeout: 20_000 });
         const before = await picture(setup);
-        put(setup, makeScene(setup.out));
+        put(setup, makeManifests(setup.out));
         const wanted = JSON.stringify(expected.pods);
         const pods = await until(
           setup,

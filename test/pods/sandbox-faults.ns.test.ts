@@ -6,14 +6,14 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { connectCri, PodSandboxConfig, PodSandboxState } from '@podwire/cri';
 import type { PodView } from '@podwire/podlet';
 import { mountsBelow, type PrivateHost, processesIn, run } from '@podwire/testkit';
-import { killQuietly, processesWith } from './end-processes.js';
-import { webPod } from './manifests.js';
-import type { Places } from './places.js';
-import { createPodMachine, type PodMachine, startEntry } from './pod-machine.js';
-import type { Service } from './service.js';
+import { killQuietly, processesWith } from './support/end-processes.js';
+import { webPod } from './support/manifests.js';
+import type { Paths } from './support/paths.js';
+import { createPodMachine, type PodMachine, startEntry } from './support/pod-machine.js';
+import type { Service } from './support/service.js';
 
 /** Writes down its calls and passes on what came before it. */
-function installRecorder(host: PrivateHost, { binDir }: Places): readonly object[] {
+function installRecorder(host: PrivateHost, { binDir }: Paths): readonly object[] {
   const text = `#!${process.execPath}
 const fs = require('node:fs');
 const { CNI_COMMAND: command, CNI_CONTAINERID: id } = process.env;
@@ -62,16 +62,16 @@ describe('with the runtime in the pod agent', () => {
 
   /** All processes and namespaces end, the boot has another id; `empty`: also what a boot empties is gone. */
   async function reboot(empty: boolean): Promise<void> {
-    const { podAgent, places, host } = machine;
+    const { podAgent, paths, host } = machine;
     machine.write('web.json', webPod('web'));
     machine.write('gone.json', webPod('gone'));
     const old = await machine.untilServing('web');
     await machine.untilServing('gone');
     await podAgent.kill9();
     await endPods(machine);
-    fs.writeFileSync(places.bootId, `boot ${Math.random()}\n`);
+    fs.writeFileSync(paths.bootId, `boot ${Math.random()}\n`);
     if (empty) {
-      for (const directory of [places.state, places.netns, places.shm])
+      for (const directory of [paths.state, paths.netns, paths.shm])
         for (const name of fs.readdirSync(directory))
           fs.rmSync(path.join(directory, name), { recursive: true });
     }
@@ -89,11 +89,11 @@ describe('with the runtime in the pod agent', () => {
 
 /** As a power cut does it: the programs of pods and what holds them, then their namespaces. */
 async function endPods(machine: PodMachine): Promise<void> {
-  const { places, host } = machine;
-  const files = fs.readdirSync(places.netns).map((name) => path.join(places.netns, name));
+  const { paths, host } = machine;
+  const files = fs.readdirSync(paths.netns).map((name) => path.join(paths.netns, name));
   const inside = processesIn(new Set(files.map((file) => fs.statSync(file).ino)));
   [...inside, ...processesWith('podwire-hold', `${host.directory}/`)].forEach(killQuietly);
-  const mounts = mountsBelow(places.state).map((mount) => mount.path);
+  const mounts = mountsBelow(paths.state).map((mount) => mount.path);
   for (const file of [...files, ...mounts.reverse()]) await run(['umount', '--lazy', file]);
   machine.letNamespacesGo();
 }
@@ -106,9 +106,9 @@ describe('behind a CRI socket', () => {
     machine = await createPodMachine({
       name: 'stp',
       chain: installRecorder,
-      runtime: async ({ host, places, config }) => {
+      runtime: async ({ host, paths, config }) => {
         socket = path.join(host.directory, 'cri.sock');
-        service = startEntry(host, 'cri-service-entry', { ...config, socket }, places.orders);
+        service = startEntry(host, 'cri-service-entry', { ...config, socket }, paths.orders);
         await service.start();
         return { runtime: socket };
       },

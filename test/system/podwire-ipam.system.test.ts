@@ -105,12 +105,12 @@ describe('bridge', () => {
   });
 
   test('an address that is asked for, and again while it is taken', async () => {
-    const wish = { capabilityArgs: { ips: ['10.60.0.77'] } };
-    const one = await attach(bridge(), wish);
+    const request = { capabilityArgs: { ips: ['10.60.0.77'] } };
+    const one = await attach(bridge(), request);
     assert.equal(one.address, '10.60.0.77');
-    await assert.rejects(attach(bridge(), wish), /10\.60\.0\.77/);
+    await assert.rejects(attach(bridge(), request), /10\.60\.0\.77/);
     await runtime.del(bridge(), one.attachment);
-    const two = await attach(bridge(), wish);
+    const two = await attach(bridge(), request);
     assert.equal(two.address, '10.60.0.77');
     await runtime.del(bridge(), two.attachment);
     assert.deepEqual(records(), []);

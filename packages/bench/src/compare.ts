@@ -1,9 +1,9 @@
 import type { AgentFigures } from './agent-figures.js';
 import type { ContenderName } from './contenders.js';
 import type { Measurement, Operation } from './measure.js';
-import { type Comparison, judge, least, most } from './promise.js';
+import { type Comparison, evaluate, least, most } from './thresholds.js';
 
-/** Everything that was promised and could be measured; what has no measurement is left out. */
+/** Figures with their thresholds; figures without a measurement are left out. */
 export function compare(measurements: readonly Measurement[], agent: AgentFigures | undefined): Comparison[] {
   const workers = [...new Set(measurements.map((one) => one.workers))];
   const [single = 1, many = single] = workers;
@@ -17,7 +17,7 @@ export function compare(measurements: readonly Measurement[], agent: AgentFigure
     [ours, theirs]: readonly [Measurement | undefined, Measurement | undefined],
     limit: Comparison['limit'],
   ): Comparison[] =>
-    ours === undefined || theirs === undefined ? [] : [judge(name, pick(ours) / pick(theirs), '×', limit)];
+    ours === undefined || theirs === undefined ? [] : [evaluate(name, pick(ours) / pick(theirs), '×', limit)];
   const median = (one: Measurement): number => one.summary.median;
   const rate = (one: Measurement): number => one.podsPerSecond;
   const pair = (ours: ContenderName, theirs: ContenderName, operation: Operation, count: number) =>
@@ -25,7 +25,7 @@ export function compare(measurements: readonly Measurement[], agent: AgentFigure
   const spread = (operation: Operation, count: number): Comparison[] => {
     const ours = find('podwire', operation, count);
     const name = `${operation} p99 of p50, ${count} at once`;
-    return ours === undefined ? [] : [judge(name, ours.summary.p99 / ours.summary.median, '×', most(3))];
+    return ours === undefined ? [] : [evaluate(name, ours.summary.p99 / ours.summary.median, '×', most(3))];
   };
   return [
     ...ratio('ADD p50 of ptp', median, pair('podwire', 'ptp', 'ADD', single), most(0.4)),
@@ -44,9 +44,9 @@ export function compare(measurements: readonly Measurement[], agent: AgentFigure
 function compareAgent(agent: AgentFigures): Comparison[] {
   const with_ = `with ${agent.endpoints} endpoints`;
   return [
-    judge(`agent resident ${with_}`, agent.residentBytes / 1e6, 'MB', most(120)),
-    judge(`agent idle ${with_}`, agent.idleShare * 100, '%', most(1)),
-    judge(`agent restart ${with_}`, agent.restart, 'ms', most(1_000)),
-    judge(`ADD ${with_} of that with 10`, agent.addWithMany / agent.addWithFew, '×', most(1.3)),
+    evaluate(`agent resident ${with_}`, agent.residentBytes / 1e6, 'MB', most(120)),
+    evaluate(`agent idle ${with_}`, agent.idleShare * 100, '%', most(1)),
+    evaluate(`agent restart ${with_}`, agent.restart, 'ms', most(1_000)),
+    evaluate(`ADD ${with_} of that with 10`, agent.addWithMany / agent.addWithFew, '×', most(1.3)),
   ];
 }

@@ -2,7 +2,7 @@ export type { AgentFigures } from './agent-figures.js';
 export type { Contender, ContenderName } from './contenders.js';
 export { type Job, type JobResult, launch, previousOutput, type Step } from './launcher.js';
 export type { Measurement, Operation } from './measure.js';
-export type { Comparison } from './promise.js';
+export type { Comparison } from './thresholds.js';
 export { formatReport } from './report.js';
 export {
   type BenchCall,

@@ -1,6 +1,6 @@
 import { formatMachine } from './machine.js';
 import type { Measurement } from './measure.js';
-import { formatComparisons } from './promise.js';
+import { formatComparisons } from './thresholds.js';
 import type { BenchResult } from './run-bench.js';
 import { formatNumber, formatTable } from './table.js';
 

@@ -14,7 +14,7 @@ import {
 } from './contenders.js';
 import { describeMachine, type Machine } from './machine.js';
 import { measure, type Measurement, merge } from './measure.js';
-import type { Comparison } from './promise.js';
+import type { Comparison } from './thresholds.js';
 
 export interface BenchOptions {
   /** Pods of each contender. */

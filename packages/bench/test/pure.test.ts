@@ -68,7 +68,7 @@ function measurement(
   };
 }
 
-test('rounds are put together by contender, call and number at once', () => {
+test('merges rounds by contender, call and concurrency', () => {
   const [adds, dels, ...rest] = merge([
     measurement('ptp', 'ADD', 1, [10, 30]),
     measurement('ptp', 'DEL', 1, [5]),
@@ -80,7 +80,7 @@ test('rounds are put together by contender, call and number at once', () => {
   expect(dels?.samples).toEqual([5]);
 });
 
-describe('promises', () => {
+describe('thresholds', () => {
   const taken = [
     measurement('ptp', 'ADD', 1, [10, 10, 10]),
     measurement('ptp', 'DEL', 1, [20, 20, 20]),
@@ -91,19 +91,19 @@ describe('promises', () => {
   ];
   const byName = (name: string) => compare(taken, undefined).find((one) => one.name === name);
 
-  test('one that is kept and one that is not', () => {
+  test('a figure meets or misses its threshold', () => {
     expect(byName('ADD p50 of ptp')).toMatchObject({ value: 0.3, met: true });
     expect(byName('DEL p50 of ptp')).toMatchObject({ value: 0.2, met: false });
     expect(byName('ADD pods/s of ptp, 32 at once')).toMatchObject({ value: 4, met: true });
     expect(byName('ADD p99 of p50, 1 at once')).toMatchObject({ met: false });
   });
 
-  test('nothing is promised about what was not measured', () => {
+  test('figures without a measurement are left out', () => {
     expect(byName('ADD p50 of the chain')).toBeUndefined();
     expect(compare([], undefined)).toEqual([]);
   });
 
-  test('the agent', () => {
+  test('compares the figures of the agent', () => {
     const figures = {
       endpoints: 1_000,
       residentBytes: 121e6,

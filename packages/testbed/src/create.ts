@@ -116,12 +116,7 @@ async function fill(
   const what = shape.store === 'etcd' ? 'etcd' : 'an embedded store';
   await step(`${what} with the cluster's pools`, () => startStore(testbed, shape, signal));
   for (const node of testbed.nodes)
-    writeAgentConfig(
-      node,
-      record.paths.node(node.name),
-      testbed.store.specFor(node.segment.gateway),
-      config,
-    );
+    writeAgentConfig(node, record.paths.node(node.name), testbed.store.specFor(node.segment.gateway), config);
   await step(`${count(shape.nodes, 'agent')} ready`, (report) => startAgents(testbed, report, signal));
   if (shape.pods > 0)
     await step(`${count(shape.nodes * shape.pods, 'pod')} attached by the plugin`, (report) =>

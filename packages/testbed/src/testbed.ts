@@ -117,7 +117,10 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
   return testbed;
 }
 
-function assembleNode({ record, programs, namespaces, ...parts }: TestbedParts, place: PlannedNode): TestbedNode {
+function assembleNode(
+  { record, programs, namespaces, ...parts }: TestbedParts,
+  place: PlannedNode,
+): TestbedNode {
   const namespace = namespaces.get(place.name)!;
   const paths = record.paths.node(place.name);
   const { entry = [programs.podwire, 'agent'], env } = parts;

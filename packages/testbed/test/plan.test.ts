@@ -101,7 +101,9 @@ describe('which answers are right', () => {
       words: 'refused by node2',
     });
     expect(evaluateUnusedAddress('ECONNREFUSED', by('10.0.2.1'), parties).ok).toBe(false);
-    expect(evaluateUnusedAddress('EHOSTUNREACH', by('192.0.2.254'), parties).words).toMatch('left the cluster');
+    expect(evaluateUnusedAddress('EHOSTUNREACH', by('192.0.2.254'), parties).words).toMatch(
+      'left the cluster',
+    );
     expect(evaluateUnusedAddress('answered', [], parties).ok).toBe(false);
     const loop = [{ what: 'time exceeded', by: '192.0.2.1', about } as const];
     expect(evaluateUnusedAddress('EHOSTUNREACH', loop, parties).words).toMatch('looped until');

@@ -194,10 +194,7 @@ describe('a network made by hand', () => {
       async () => failuresOf(await probe()),
     );
     assert.equal(failures.length, 1, failures.join('\n'));
-    assert.match(
-      failures[0] ?? '',
-      /a → node2 IPv4 vacant: the packet looped until 192\.0\.2\.1[12]/,
-    );
+    assert.match(failures[0] ?? '', /a → node2 IPv4 vacant: the packet looped until 192\.0\.2\.1[12]/);
   });
 
   test('a path that is too narrow for what pods send', async () => {

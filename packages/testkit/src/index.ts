@@ -29,7 +29,7 @@ export {
   type WaitOptions,
 } from './processes.js';
 export { assertSameSnapshot, type DiffOptions, diffSnapshots } from './snapshot/diff.js';
-export { untilSameSnapshot } from './snapshot/settle.js';
+export { untilSameSnapshot } from './snapshot/until-stable.js';
 export { type Snapshot, type SnapshotOptions, takeSnapshot } from './snapshot/snapshot.js';
 export {
   type Answer,

@@ -7,49 +7,49 @@ export type Phase = 'wiring' | 'ready' | 'removing';
  * One file each under `stateDir/endpoints`. All of it is JSON.
  */
 export interface EndpointRecord {
-    readonly version: 1;
-    readonly id: EndpointId;
-    readonly phase: Phase;
-    readonly pod: PodIdentity;
-    readonly namespace: NamespaceIdentity;
-    readonly leases: readonly LeaseRecord[];
-    /** What the model made of the request: input of `planEndpoint`, kept to explain and to plan again. */
-    readonly endpoint: unknown;
-    readonly resources: readonly Resource[];
-    /** The CNI result as answered, in the newest version of the specification. */
-    readonly answer: unknown;
-    /** milliseconds since the epoch */
-    readonly createdAt: number;
+  readonly version: 1;
+  readonly id: EndpointId;
+  readonly phase: Phase;
+  readonly pod: PodIdentity;
+  readonly namespace: NamespaceIdentity;
+  readonly leases: readonly LeaseRecord[];
+  /** What the model made of the request: input of `planEndpoint`, kept to explain and to plan again. */
+  readonly endpoint: unknown;
+  readonly resources: readonly Resource[];
+  /** The CNI result as answered, in the newest version of the specification. */
+  readonly answer: unknown;
+  /** milliseconds since the epoch */
+  readonly createdAt: number;
 }
 /** Bytes of a key that is part of a file name in every phase (NAME_MAX of limits.h is 255). */
 export declare const longestKey: number;
 /** A file among the records that is none. */
 export interface BrokenRecord {
-    /** Of the file. */
-    readonly name: string;
-    readonly reason: string;
-    /** Whose it is, by its name; absent for files that are named otherwise. */
-    readonly id?: EndpointId;
-    readonly phase?: Phase;
-    /** What it says, where it is a file that can be read. */
-    readonly text?: string;
-    /** It was not written to its end. */
-    readonly isTorn?: true;
+  /** Of the file. */
+  readonly name: string;
+  readonly reason: string;
+  /** Whose it is, by its name; absent for files that are named otherwise. */
+  readonly id?: EndpointId;
+  readonly phase?: Phase;
+  /** What it says, where it is a file that can be read. */
+  readonly text?: string;
+  /** It was not written to its end. */
+  readonly isTorn?: true;
 }
 /** The persistence of endpoint records. Implementations: a directory (real), a map (tests). */
 export interface RecordStore {
-    /** Every record; what is none is reported in `broken` and never an exception. */
-    readAll(): {
-        records: EndpointRecord[];
-        broken: BrokenRecord[];
-    };
-    /** Takes away a file that is no record. A directory is put aside. @throws PodwireError RECORD_IO */
-    discard(broken: Pick<BrokenRecord, 'name'>): void;
-    /** Writes the record with its phase; replaces any earlier one of this endpoint. @throws PodwireError RECORD_IO */
-    write(record: EndpointRecord): void;
-    /** Moves a record to another phase; must not need disk space. @throws PodwireError RECORD_IO */
-    advance(record: EndpointRecord, phase: Phase): EndpointRecord;
-    /** Deletes the record in the phase it is in; absent is fine. @throws PodwireError RECORD_IO */
-    delete(record: Pick<EndpointRecord, 'id' | 'phase'>): void;
+  /** Every record; what is none is reported in `broken` and never an exception. */
+  readAll(): {
+    records: EndpointRecord[];
+    broken: BrokenRecord[];
+  };
+  /** Takes away a file that is no record. A directory is put aside. @throws PodwireError RECORD_IO */
+  discard(broken: Pick<BrokenRecord, 'name'>): void;
+  /** Writes the record with its phase; replaces any earlier one of this endpoint. @throws PodwireError RECORD_IO */
+  write(record: EndpointRecord): void;
+  /** Moves a record to another phase; must not need disk space. @throws PodwireError RECORD_IO */
+  advance(record: EndpointRecord, phase: Phase): EndpointRecord;
+  /** Deletes the record in the phase it is in; absent is fine. @throws PodwireError RECORD_IO */
+  delete(record: Pick<EndpointRecord, 'id' | 'phase'>): void;
 }
 //# sourceMappingURL=record.d.ts.map

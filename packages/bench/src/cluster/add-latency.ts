@@ -53,7 +53,7 @@ export async function measureAdds(options: AddOptions): Promise<AddFigures> {
     const up = await run('etcd up', pods);
     await cluster.etcd.members[0]!.kill9();
     const stopped = await run('etcd stopped', pods);
-    return { up: judge(up), stopped: judge(stopped) };
+    return { up: evaluate(up), stopped: evaluate(stopped) };
   } finally {
     await host.close();
     await cluster?.close();
@@ -81,7 +81,7 @@ function addPods({ host }: Contender, count: number): PodSlot[] {
   }));
 }
 
-function judge(measurements: readonly Measurement[]): AddFigures['up'] {
+function evaluate(measurements: readonly Measurement[]): AddFigures['up'] {
   const of = (operation: 'ADD' | 'DEL'): AddLatency => {
     const find = (name: string): Measurement =>
       measurements.find((one) => one.contender === name && one.operation === operation)!;

@@ -62,7 +62,7 @@ export async function measureAddressBursts(options: AddressBurstOptions): Promis
       progress(round + 1, rounds + 1);
     }
     // The first round warms up.
-    return judge(nodes * addressesPerNode, nodes, taken.slice(1));
+    return evaluate(nodes * addressesPerNode, nodes, taken.slice(1));
   } finally {
     for (const store of stores) await store.close();
     await etcd.close();
@@ -141,7 +141,7 @@ async function askForEach(
   return performance.now() - begin;
 }
 
-function judge(addresses: number, nodes: number, rounds: readonly Round[]): AddressBurst {
+function evaluate(addresses: number, nodes: number, rounds: readonly Round[]): AddressBurst {
   const rates = (pick: (round: Round) => number): number[] =>
     rounds.map((round) => (addresses * 1_000) / pick(round));
   const [owned, reported, asking] = [

@@ -56,7 +56,7 @@ export async function measureManyPeers(options: ManyPeersOptions): Promise<ManyP
   }
 }
 
-/** Milliseconds that a start may take; far more than is promised, so that a miss is a figure. */
+/** Milliseconds until a start is given up; far above the threshold, so that a miss is still measured. */
 const patience = 120_000;
 
 /** A client inside the machine's namespace: etcd listens nowhere else. */

@@ -30,7 +30,7 @@ const keys = keysBelow('/podwire');
 const model = createRoutedModel();
 const encapsulation = 'vxlan';
 const pool = fillPool({ name: 'all', cidr: '10.0.0.0/12', encapsulation, borrowing: true });
-/** Milliseconds that one newcomer may take; far more than is promised, so that a miss is a figure. */
+/** Milliseconds until a newcomer is given up; far above the threshold, so that a miss is still measured. */
 const patience = 30_000;
 
 export async function measureNewcomers(options: NewcomerOptions): Promise<NewcomerFigures> {

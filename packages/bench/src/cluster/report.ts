@@ -1,10 +1,10 @@
 import { formatMachine } from '../machine.js';
-import { type Comparison, formatComparisons, judge, least, most } from '../promise.js';
+import { type Comparison, formatComparisons, evaluate, least, most } from '../thresholds.js';
 import { formatNumber, formatTable } from '../table.js';
 import type { ClusterResult } from './run-cluster.js';
 import type { Throughput } from './throughput.js';
 
-/** What was promised of many nodes, and what it is. */
+/** Figures of a cluster with their thresholds. */
 export function compareCluster(result: ClusterResult): Comparison[] {
   return [
     ...compareAdds(result),
@@ -16,23 +16,23 @@ export function compareCluster(result: ClusterResult): Comparison[] {
 
 function compareAdds({ adds }: ClusterResult): Comparison[] {
   return [
-    judge('ADD p50 in a cluster, of that alone', adds.up.add.ratio, '×', most(1.15)),
-    judge('the same with etcd stopped', adds.stopped.add.ratio, '×', most(1.15)),
-    judge('DEL p50 in a cluster, of that alone', adds.up.del.ratio, '×'),
-    judge('the same with etcd stopped', adds.stopped.del.ratio, '×'),
+    evaluate('ADD p50 in a cluster, of that alone', adds.up.add.ratio, '×', most(1.15)),
+    evaluate('the same with etcd stopped', adds.stopped.add.ratio, '×', most(1.15)),
+    evaluate('DEL p50 in a cluster, of that alone', adds.up.del.ratio, '×'),
+    evaluate('the same with etcd stopped', adds.stopped.del.ratio, '×'),
   ];
 }
 
 function compareAddresses({ ipam, burst, addresses, claims }: ClusterResult): Comparison[] {
   const pods = `${burst.nodes} nodes, ${burst.pods} pods at once`;
   return [
-    judge('allocations in memory', ipam.allocationsPerSecond, '/s', least(200_000)),
-    judge(`${pods}, rate of compare-and-set for each`, burst.ratio, '×', least(3)),
-    judge('their addresses alone, of compare-and-set for each', addresses.ratio, '×'),
-    judge('the same until the store knows them', addresses.reportedRatio, '×'),
-    judge(`calls for a claim beside ${claims.blocks} blocks`, claims.roundTrips, 'calls', most(2)),
-    judge('lists of all blocks meanwhile', claims.lists, 'calls', most(0)),
-    judge('a claim, p50', claims.latency.median, 'ms'),
+    evaluate('allocations in memory', ipam.allocationsPerSecond, '/s', least(200_000)),
+    evaluate(`${pods}, rate of compare-and-set for each`, burst.ratio, '×', least(3)),
+    evaluate('their addresses alone, of compare-and-set for each', addresses.ratio, '×'),
+    evaluate('the same until the store knows them', addresses.reportedRatio, '×'),
+    evaluate(`calls for a claim beside ${claims.blocks} blocks`, claims.roundTrips, 'calls', most(2)),
+    evaluate('lists of all blocks meanwhile', claims.lists, 'calls', most(0)),
+    evaluate('a claim, p50', claims.latency.median, 'ms'),
   ];
 }
 
@@ -40,20 +40,20 @@ function compareGrowth({ newcomers, manyPeers }: ClusterResult): Comparison[] {
   const peers = `agent with ${manyPeers.peers} peers`;
   const routes = `a newcomer's routes on ${newcomers.followers} others`;
   return [
-    judge(`${routes}, longest of ${newcomers.newcomers}`, newcomers.longest, 'ms', most(1_000)),
-    judge(`${routes}, p50`, newcomers.median, 'ms'),
-    judge(`${peers}, first start to ready`, manyPeers.firstStart, 'ms', most(3_000)),
-    judge(`${peers}, restart to ready`, manyPeers.restart, 'ms', most(3_000)),
-    judge(`${peers}, first start until all routes`, manyPeers.allRoutes, 'ms'),
-    judge(`${peers}, resident`, manyPeers.residentBytes / 1e6, 'MB', most(200)),
+    evaluate(`${routes}, longest of ${newcomers.newcomers}`, newcomers.longest, 'ms', most(1_000)),
+    evaluate(`${routes}, p50`, newcomers.median, 'ms'),
+    evaluate(`${peers}, first start to ready`, manyPeers.firstStart, 'ms', most(3_000)),
+    evaluate(`${peers}, restart to ready`, manyPeers.restart, 'ms', most(3_000)),
+    evaluate(`${peers}, first start until all routes`, manyPeers.allRoutes, 'ms'),
+    evaluate(`${peers}, resident`, manyPeers.residentBytes / 1e6, 'MB', most(200)),
   ];
 }
 
 function compareThroughput({ encapsulation, family, ratio, masqueradingRatio }: Throughput): Comparison[] {
   const what = `TCP, ${encapsulation}, IPv${family}`;
   return [
-    judge(`${what}, of the same by hand`, ratio, '×', least(0.97)),
-    judge(`${what}, of that with a rule that masquerades`, masqueradingRatio, '×'),
+    evaluate(`${what}, of the same by hand`, ratio, '×', least(0.97)),
+    evaluate(`${what}, of that with a rule that masquerades`, masqueradingRatio, '×'),
   ];
 }
 

@@ -1,9 +1,9 @@
-import { type Comparison, formatComparisons, judge, least, most } from '../promise.js';
+import { type Comparison, formatComparisons, evaluate, least, most } from '../thresholds.js';
 import { quantile } from '../statistics.js';
 import { formatNumber, formatTable } from '../table.js';
 import type { PodPathResult } from './run-pod-path.js';
 
-/** What was promised of the pod path, and what it is. */
+/** Figures of the pod path with their thresholds. */
 export function comparePodPath({ runtimes, burst, idle }: PodPathResult): Comparison[] {
   const of = (name: string) => runtimes.find(({ runtime }) => runtime === name);
   const embedded = of('embedded');
@@ -11,23 +11,23 @@ export function comparePodPath({ runtimes, burst, idle }: PodPathResult): Compar
   return [
     ...(embedded === undefined
       ? []
-      : [judge('manifest to reachable pod, embedded, p50', embedded.reachable.median, 'ms', most(60))]),
+      : [evaluate('manifest to reachable pod, embedded, p50', embedded.reachable.median, 'ms', most(60))]),
     ...(containerd === undefined
       ? []
-      : [judge("pod agent's own share, containerd, p50", containerd.ownShare.median, 'ms', most(10))]),
+      : [evaluate("pod agent's own share, containerd, p50", containerd.ownShare.median, 'ms', most(10))]),
     ...(burst.kubelet === undefined
       ? []
       : [
-          judge(
+          evaluate(
             `${burst.podwire.pods} pods at once, rate of kubelet's`,
             burst.podwire.podsPerSecond / burst.kubelet.podsPerSecond,
             '×',
             least(1),
           ),
         ]),
-    judge(`pod agent with ${idle.pods} idle pods`, idle.idleShare * 100, '%', most(5)),
-    judge(`pod agent with ${idle.pods} idle pods, resident`, idle.residentBytes / 1e6, 'MB', most(200)),
-    judge('start to first CRI call', quantile(idle.firstCall, 0.5), 'ms', most(400)),
+    evaluate(`pod agent with ${idle.pods} idle pods`, idle.idleShare * 100, '%', most(5)),
+    evaluate(`pod agent with ${idle.pods} idle pods, resident`, idle.residentBytes / 1e6, 'MB', most(200)),
+    evaluate('start to first CRI call', quantile(idle.firstCall, 0.5), 'ms', most(400)),
   ];
 }
 

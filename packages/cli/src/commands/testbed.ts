@@ -40,7 +40,12 @@ function defineUp(parent: Command, io: Io): void {
       ),
     )
     .option('--pods <number>', 'how many pods on each node', readNumber, defaultShape.pods)
-    .option('--subnets <number>', 'how many segments, with a router between', readNumber, defaultShape.subnets)
+    .option(
+      '--subnets <number>',
+      'how many segments, with a router between',
+      readNumber,
+      defaultShape.subnets,
+    )
     .option('--name <name>', 'what to call it', defaultName)
     .option('--foreground', 'take it down again with Ctrl-C')
     .action(() => runUp(up, io));

@@ -1,7 +1,14 @@
 /** `podwire testbed down`. */
 import { PodwireError } from '@podwire/errors';
 import { isAlive } from '@podwire/linux';
-import { countTestbed, isNothing, listTestbeds, pathsOf, readRecord, tearDownTestbed } from '@podwire/testbed';
+import {
+  countTestbed,
+  isNothing,
+  listTestbeds,
+  pathsOf,
+  readRecord,
+  tearDownTestbed,
+} from '@podwire/testbed';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
 import { chooseTestbed } from './choose.js';

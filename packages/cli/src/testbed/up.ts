@@ -56,7 +56,8 @@ async function create(io: Io, { name, shape, json }: UpCall, signal: AbortSignal
 function observeSteps(io: Io): StepObserver {
   const progress = startProgress(io);
   // Only a terminal has room for what changes.
-  const report = (what: string, detail: string): void => void (io.stderr.isTTY && progress.show(what, detail));
+  const report = (what: string, detail: string): void =>
+    void (io.stderr.isTTY && progress.show(what, detail));
   return (what, work) => progress.step(what, () => work((detail) => report(what, detail)));
 }
 

@@ -24,7 +24,10 @@ export interface Probe {
  * Every pod to every other pod, to every node and to the outside; every node to every pod; every pod to an unused address of
  * the next node's blocks.
  */
-export function planProbes(parties: readonly Participant[], unusedAddresses: readonly UnusedAddress[] = []): Probe[] {
+export function planProbes(
+  parties: readonly Participant[],
+  unusedAddresses: readonly UnusedAddress[] = [],
+): Probe[] {
   const pods = parties.filter(({ kind, remote }) => kind === 'pod' && remote !== true);
   const remotePods = parties.filter(({ kind, remote }) => kind === 'pod' && remote === true);
   const nodes = parties.filter(({ kind }) => kind === 'node');
@@ -68,7 +71,11 @@ function expectedSources(
   return known.length === 0 ? undefined : known;
 }
 
-function unusedAddressProbes(from: Participant, nodes: readonly Participant[], unusedAddresses: readonly UnusedAddress[]): Probe[] {
+function unusedAddressProbes(
+  from: Participant,
+  nodes: readonly Participant[],
+  unusedAddresses: readonly UnusedAddress[],
+): Probe[] {
   const at = nodes.findIndex(({ name }) => name === from.node);
   const next = nodes[(at + 1) % nodes.length];
   if (next === undefined || next.name === from.node) return [];

@@ -62,7 +62,12 @@ export async function probeConnectivity(
   const servers = await startEchoServers(stations.filter(({ name }) => asked.has(name)));
   const outside = stations.find(({ kind }) => kind === 'outside');
   const leaks = outside === undefined ? undefined : listenForLeaks(outside.namespace, familiesOf(outside));
-  const context: ProbeContext = { stations: byName, servers, deadline, ...(leaks === undefined ? {} : { leaks }) };
+  const context: ProbeContext = {
+    stations: byName,
+    servers,
+    deadline,
+    ...(leaks === undefined ? {} : { leaks }),
+  };
   let done = 0;
   const ask = async (probe: Probe): Promise<ProbeResult> => {
     const result = await runProbe(probe, context);

@@ -101,8 +101,7 @@ export function evaluateUnusedAddress(
       [...Object.values(addresses), ...aliases].includes(address),
     );
   const looped = complaints.find(({ what }) => what === 'time exceeded');
-  if (looped !== undefined)
-    return { ok: false, words: `the packet looped until ${looped.by} dropped it` };
+  if (looped !== undefined) return { ok: false, words: `the packet looped until ${looped.by} dropped it` };
   const [refusal] = complaints;
   const who = refusal === undefined ? undefined : nameOf(refusal.by);
   if (failure === 'answered') return { ok: false, words: 'the unused address answers' };

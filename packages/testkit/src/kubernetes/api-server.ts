@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { PrivateHost } from '../private-host.js';
 import type { RunningProcess } from '../processes.js';
 import { kubernetesProgram } from './binaries.js';
-import { openDoor } from './door.js';
+import { openPortProxy } from './port-proxy.js';
 import { createRestClient, type RestClient } from './rest.js';
 import { until } from '../until.js';
 
@@ -58,14 +58,14 @@ export async function startApiServer(host: PrivateHost, options: ApiServerOption
   writeCredentials(directory);
   const etcd = host.start(etcdCommand(directory), { outputFile: at('etcd.log') });
   host.defer(() => etcd.stop());
-  const etcdDoor = await openDoor(host, ports.etcd, 'plain');
+  const etcdDoor = await openPortProxy(host, ports.etcd, 'plain');
   const etcdRest = createRestClient(etcdDoor.url);
   const describeEtcd = (): string => fs.readFileSync(at('etcd.log'), 'utf8').slice(-3000);
   await until('etcd', async () => (await etcdRest.call('GET', '/health')).status === 200, {
     describe: describeEtcd,
   });
-  const door = await openDoor(host, ports.api, 'tls');
-  const rest = createRestClient(door.url, token);
+  const proxy = await openPortProxy(host, ports.api, 'tls');
+  const rest = createRestClient(proxy.url, token);
   const log = (): string => fs.readFileSync(at('api.log'), 'utf8');
   let current: RunningProcess | undefined;
   const start = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 export { kubernetesProgram, kubernetesVersion } from './binaries.js';
-export { type Door, openDoor } from './door.js';
+export { type PortProxy, openPortProxy } from './port-proxy.js';
 export { type Kubelet, type KubeletOptions, startKubelet } from './kubelet.js';
 export { type HostWithFiles, withPrivateFiles } from './private-files.js';
 export { createRestClient, type RestAnswer, type RestClient } from './rest.js';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { pauseImage } from '../containerd/image.js';
 import type { RunningProcess } from '../processes.js';
 import { kubernetesProgram } from './binaries.js';
-import { openDoor } from './door.js';
+import { openPortProxy } from './port-proxy.js';
 import type { HostWithFiles } from './private-files.js';
 import { createRestClient, type RestClient } from './rest.js';
 import { until } from '../until.js';
@@ -51,8 +51,8 @@ export async function startKubelet(host: HostWithFiles, options: KubeletOptions)
     at('config.json'),
     JSON.stringify({ ...configuration(directory, host.controlGroup), ...options.config }),
   );
-  const door = await openDoor(host, port, 'tls');
-  const rest = createRestClient(door.url);
+  const proxy = await openPortProxy(host, port, 'tls');
+  const rest = createRestClient(proxy.url);
   let current: RunningProcess | undefined;
   const log = (): string => fs.readFileSync(at('log'), 'utf8');
   const start = async (): Promise<void> => {
@@ -73,7 +73,7 @@ export async function startKubelet(host: HostWithFiles, options: KubeletOptions)
     directory,
     manifests: at('manifests'),
     rest,
-    url: door.url,
+    url: proxy.url,
     get pid() {
       return current?.pid ?? -1;
     },

@@ -1,4 +1,4 @@
-/** `door-program SOCKET PORT tls|plain`: joins connections to a socket file with a port of the namespace it runs in. */
+/** `port-proxy-program SOCKET PORT tls|plain`: joins connections to a socket file with a port of the namespace it runs in. */
 import net from 'node:net';
 import tls from 'node:tls';
 

@@ -43,7 +43,7 @@ export interface KubeletHost {
   untilGone(name: string): Promise<void>;
   /** A container's log, as the kubelet gives it. */
   readLog(name: string): Promise<string>;
-  exec(name: string, command: readonly string[], options?: ExecWish): Promise<Executed>;
+  exec(name: string, command: readonly string[], options?: ExecRequest): Promise<Executed>;
   /** Says something to a port of a pod over the kubelet’s port-forward, and resolves with the whole answer. */
   forward(name: string, port: number, words: string): Promise<string>;
   writeManifest(file: string, pod: object): void;
@@ -54,7 +54,7 @@ export interface KubeletHost {
   close(): Promise<void>;
 }
 
-export interface ExecWish {
+export interface ExecRequest {
   readonly transport?: 'spdy' | 'websocket';
   readonly input?: string;
 }
@@ -121,7 +121,8 @@ async function furnish(host: HostWithFiles, options: KubeletHostOptions): Promis
     untilGone: async (name) =>
       void (await until(`${name} is gone`, async () => !(await pod(name)), { describe })),
     readLog: (name) => kubelet.rest.get(`/containerLogs/default/${name}-node1/web`),
-    exec: (name, command, wish) => execute(`${kubelet.url}/exec/default/${name}-node1/web`, command, wish),
+    exec: (name, command, request) =>
+      execute(`${kubelet.url}/exec/default/${name}-node1/web`, command, request),
     forward: (name, port, words) => forward(`${kubelet.url}/portForward/default/${name}-node1`, port, words),
     writeManifest: (file, manifest) => {
       const target = path.join(kubelet.manifests, file);
@@ -168,7 +169,7 @@ function acceptReady(pod: ApiPod | undefined, accept: (pod: ApiPod) => boolean):
 async function execute(
   url: string,
   command: readonly string[],
-  { transport = 'spdy', input }: ExecWish = {},
+  { transport = 'spdy', input }: ExecRequest = {},
 ): Promise<Executed> {
   const query = new URLSearchParams({
     output: '1',

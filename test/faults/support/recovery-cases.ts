@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Snapshot, type TestNamespace, untilSameSnapshot } from '@podwire/testkit';
 import { type CniCall, networkName } from './calls.js';
 import { createFaultHost, type FaultHost, inCase, leasesOf, recordFile, untilDead } from './fault-host.js';
-import { assertPoolWhole, describePlace, type Subject } from './matrix.js';
+import { assertPoolWhole, describeOccurrence, type Subject } from './matrix.js';
 import { addPod, bystanderCall, createFullSubject } from './subjects.js';
 
 /** "PW" and one: the group of Podwire's links (packages/engine/src/marks.ts). */
@@ -65,26 +65,30 @@ export function defineRecoveryCases(single: boolean): void {
     };
 
     void test('recovery', async (context) => {
-      const { agent, desk } = faults;
+      const { agent, injector } = faults;
       await makeMess(faults, keeper, lasting);
       await faults.restart();
       // How often the links are reaped depends on the time that the rest takes.
-      const all = desk.places().filter(({ point, skip }) => skip === 0 || !point.startsWith('reap:'));
+      const all = injector
+        .occurrences()
+        .filter(({ point, skip }) => skip === 0 || !point.startsWith('reap:'));
       // In batches only the reconcile itself differs; the way of a single endpoint is in the tests of DEL.
-      const places = single ? all : all.filter(({ point }) => /^(mend|prune|reconcile|reap):/.test(point));
+      const occurrences = single
+        ? all
+        : all.filter(({ point }) => /^(mend|prune|reconcile|reap):/.test(point));
       await assertAtRest();
-      const names = new Set(places.map(({ point }) => point));
+      const names = new Set(occurrences.map(({ point }) => point));
       const missed = points.filter((point) => !names.has(point));
       if (single) assert.deepEqual(missed, []);
 
-      for (const place of places) {
-        await inCase(`kill -9 at ${describePlace(place)} of recovery`, faults, async () => {
+      for (const occurrence of occurrences) {
+        await inCase(`kill -9 at ${describeOccurrence(occurrence)} of recovery`, faults, async () => {
           await makeMess(faults, keeper, lasting);
-          desk.clear();
-          desk.order({ ...place, signal: 'SIGKILL' });
+          injector.clear();
+          injector.inject({ ...occurrence, signal: 'SIGKILL' });
           await agent.start().catch((error: unknown) => assert.match(String(error), /ended with SIGKILL/));
           assert.equal((await untilDead(agent)).signal, 'SIGKILL');
-          assert.equal(desk.isPending(), false, 'the agent died elsewhere');
+          assert.equal(injector.isPending(), false, 'the agent died elsewhere');
           await faults.restart();
           await assertAtRest();
         });
@@ -92,7 +96,7 @@ export function defineRecoveryCases(single: boolean): void {
       await keeper.checkTraffic();
       await faults.succeed(keeper.del);
       await assertPoolWhole(faults, lasting);
-      context.diagnostic(`killed at ${places.length} places`);
+      context.diagnostic(`killed at ${occurrences.length} occurrences`);
     });
   });
 }

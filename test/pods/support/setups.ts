@@ -6,7 +6,7 @@ import { pauseImage, startContainerd } from '@podwire/testkit/containerd';
 import { startDocker } from '@podwire/testkit/docker';
 import { createService, type Service } from './service.js';
 
-const repository = path.resolve(import.meta.dirname, '../../..');
+const repository = path.resolve(import.meta.dirname, '../../../..');
 export const podwire = [process.execPath, path.join(repository, 'bin/podwire')];
 
 /**
@@ -27,7 +27,7 @@ export interface Setup {
   readonly remains: () => Promise<readonly string[]>;
 }
 
-interface Places {
+interface Paths {
   readonly binDir: string;
   readonly confDir: string;
 }
@@ -38,22 +38,22 @@ export async function createSetup(runtime: RuntimeName, network: NetworkName): P
     world: true,
   });
   try {
-    const places = network === 'podwire' ? await installPodwire(host) : writeDebian(host);
+    const paths = network === 'podwire' ? await installPodwire(host) : writeDebian(host);
     // As on every node: for what comes from the world to a port.
     await host.run(['sysctl', '-qw', 'net.ipv4.ip_forward=1']);
-    return await furnish(host, runtime, places);
+    return await prepare(host, runtime, paths);
   } catch (error) {
     await host.close();
     throw error;
   }
 }
 
-async function installPodwire(host: PrivateHost): Promise<Places> {
+async function installPodwire(host: PrivateHost): Promise<Paths> {
   const agent = await startAgent(host, { config: { reconcileInterval: '1h', coolDown: '0s' } });
   return installPlugin(host, agent.socket);
 }
 
-function writeDebian(host: PrivateHost): Places {
+function writeDebian(host: PrivateHost): Paths {
   const at = (name: string): string => path.join(host.directory, name);
   const ipam = {
     type: 'host-local',
@@ -77,10 +77,10 @@ interface Engine {
   readonly remains: Setup['remains'];
 }
 
-async function startEngine(host: PrivateHost, runtime: RuntimeName, places: Places): Promise<Engine> {
-  const network = ['--cni-conf-dir', places.confDir, '--cni-bin-dir', places.binDir];
+async function startEngine(host: PrivateHost, runtime: RuntimeName, paths: Paths): Promise<Engine> {
+  const network = ['--cni-conf-dir', paths.confDir, '--cni-bin-dir', paths.binDir];
   if (runtime === 'containerd') {
-    const containerd = await startContainerd(host, places);
+    const containerd = await startContainerd(host, paths);
     const remains = async () => {
       const { containers } = await containerd.runtime.listContainers({});
       return [...(await containerd.cri.listSandboxes()), ...containers].map(({ id }) => id);
@@ -96,10 +96,10 @@ async function startEngine(host: PrivateHost, runtime: RuntimeName, places: Plac
   return { words: ['--runtime', 'embedded', ...network], remains: () => Promise.resolve([]) };
 }
 
-async function furnish(host: PrivateHost, runtime: RuntimeName, places: Places): Promise<Setup> {
+async function prepare(host: PrivateHost, runtime: RuntimeName, paths: Paths): Promise<Setup> {
   const at = (name: string): string => path.join(host.directory, name);
   for (const name of ['manifests', 'out']) fs.mkdirSync(at(name));
-  const { words, remains } = await startEngine(host, runtime, places);
+  const { words, remains } = await startEngine(host, runtime, paths);
   const directory = at('s');
   const own = ['--directory', directory, '--manifests', at('manifests'), '--node-name', 'node1'];
   const podAgent = createService(host, [...podwire, 'podlet', ...own, ...words]);

@@ -4,10 +4,10 @@ import { connectCri, type CriRuntime } from '@podwire/cri';
 import { createEmbeddedRuntime } from '@podwire/cri-native';
 import { createPodNetwork } from '@podwire/pod-network';
 import { createSandboxService } from '@podwire/cri-docker';
-import type { FaultPoints } from '@podwire/testkit/fault-orders';
+import type { FaultPoints } from '@podwire/testkit/fault-injection';
 import type { RuntimeConfig } from './entry-config.js';
 
-const repository = path.resolve(import.meta.dirname, '../../..');
+const repository = path.resolve(import.meta.dirname, '../../../..');
 
 /** JSON lines on standard error, for the end of a failed test's message. */
 const write = (level: string) => (facts: object, message: string) =>

@@ -27,7 +27,7 @@ import {
   startPodlet,
   startPodletServer,
 } from '@podwire/podlet';
-import { obeyOrders } from '@podwire/testkit/fault-orders';
+import { executeInjections } from '@podwire/testkit/fault-injection';
 import type { PodAgentConfig } from './entry-config.js';
 import { log, openRuntime } from './open-runtime.js';
 
@@ -43,7 +43,7 @@ const { values } = parseArgs({ options: { config: { type: 'string' } } });
 if (values.config === undefined) throw new Error('pod-agent-entry needs --config FILE; tests start it');
 const config = JSON.parse(fs.readFileSync(values.config, 'utf8')) as PodAgentConfig;
 const orders = process.env['PODWIRE_FAULTS'];
-const faults = orders === undefined ? { reach: () => undefined } : obeyOrders(orders);
+const faults = orders === undefined ? { reach: () => undefined } : executeInjections(orders);
 
 async function openApiSource(server: string): Promise<PodSource> {
   const { createKubernetesClient } = await import('@podwire/kubernetes-client');

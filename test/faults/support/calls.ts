@@ -41,7 +41,7 @@ export interface CniBody {
 /** The CNI network that calls are about unless they say otherwise. */
 export const networkName = 'default';
 
-export const pluginProgram = path.resolve(import.meta.dirname, '../../../bin/podwire-cni');
+export const pluginProgram = path.resolve(import.meta.dirname, '../../../../bin/podwire-cni');
 
 function requestOf(socket: string, call: CniCall): PluginRequest {
   const variables: Record<string, string | undefined> = {

@@ -19,12 +19,12 @@ import {
   takeSnapshot,
   untilSameSnapshot,
 } from '@podwire/testkit';
-import { type FaultDesk, openFaultDesk } from '@podwire/testkit/fault-orders';
+import { type FaultInjector, openFaultInjector } from '@podwire/testkit/fault-injection';
 import { addressOf, type Board, isReady, watchUntil } from './board.js';
 import type { PodAgentConfig, RuntimeConfig } from './entry-config.js';
 import { killQuietly, processesWith } from './end-processes.js';
 import { webPod } from './manifests.js';
-import { createPlaces, leasesIn, listPodThings, type Places } from './places.js';
+import { createPaths, leasesIn, listPodThings, type Paths } from './paths.js';
 import { createService, type Service } from './service.js';
 
 export interface MachineOptions {
@@ -37,7 +37,7 @@ export interface MachineOptions {
   /** Of one ADD or DEL of the network. */
   readonly networkTimeoutMs?: number;
   /** Installs plugins of the test. @returns what stands behind the bridge in the network's chain */
-  readonly chain?: (host: PrivateHost, places: Places) => readonly object[];
+  readonly chain?: (host: PrivateHost, paths: Paths) => readonly object[];
   /** Starts an API server. @returns its URL */
   readonly server?: (host: PrivateHost) => Promise<string>;
 }
@@ -45,7 +45,7 @@ export interface MachineOptions {
 /** What is there before there is a pod agent. */
 export interface Bare {
   readonly host: PrivateHost;
-  readonly places: Places;
+  readonly paths: Paths;
   readonly config: RuntimeConfig;
   /** Of Podwire's network. */
   readonly agent: Agent | undefined;
@@ -53,7 +53,7 @@ export interface Bare {
 
 export interface PodMachine extends Bare {
   readonly podAgent: Service;
-  readonly desk: FaultDesk;
+  readonly injector: FaultInjector;
   /** Puts a manifest into its place as a whole. */
   write(file: string, manifest: object | string): void;
   drop(file: string): void;
@@ -91,66 +91,66 @@ const hasty: Partial<LoopSettings> = {
 export async function createPodMachine(options: MachineOptions): Promise<PodMachine> {
   const host = await createPrivateHost({ name: options.name });
   try {
-    return await furnish(host, options);
+    return await assembleMachine(host, options);
   } catch (error) {
     await host.close();
     throw error;
   }
 }
 
-async function furnish(host: PrivateHost, options: MachineOptions): Promise<PodMachine> {
+async function assembleMachine(host: PrivateHost, options: MachineOptions): Promise<PodMachine> {
   const bare = await prepare(host, options);
-  const { places } = bare;
+  const { paths } = bare;
   const config: PodAgentConfig = {
     ...bare.config,
     ...(await options.runtime?.(bare)),
-    manifests: [places.manifests],
+    manifests: [paths.manifests],
     settings: { ...hasty, ...options.settings },
     ...(options.server === undefined ? {} : { server: await options.server(host) }),
   };
-  const desk = openFaultDesk(places.orders);
-  desk.clear();
-  const onExit = (): void => takeApart(host, places);
+  const injector = openFaultInjector(paths.orders);
+  injector.clear();
+  const onExit = (): void => tearDown(host, paths);
   // Before the directory is removed, which is what a private host does then.
   process.prependListener('exit', onExit);
   host.defer(() => {
     process.off('exit', onExit);
-    takeApart(host, places);
+    tearDown(host, paths);
   });
-  const podAgent = startEntry(host, 'pod-agent-entry', config, places.orders);
+  const podAgent = startEntry(host, 'pod-agent-entry', config, paths.orders);
   await podAgent.start();
-  const machine = assemble(bare, podAgent, desk);
+  const machine = assemble(bare, podAgent, injector);
   await machine.warmUp();
   return machine;
 }
 
 async function prepare(host: PrivateHost, options: MachineOptions): Promise<Bare> {
-  const places = createPlaces(host);
+  const paths = createPaths(host);
   // A machine without any address reaches no pod whose route has none of its own.
   await host.namespace.ip('addr add 192.0.2.10/32 dev lo');
   const agent = options.network === 'podwire' ? await startAgent(host, { config: agentConfig }) : undefined;
-  if (agent === undefined) writeNetwork(places, options.chain?.(host, places));
+  if (agent === undefined) writeNetwork(paths, options.chain?.(host, paths));
   else await installPlugin(host, agent.socket);
   const config: RuntimeConfig = {
     runtime: 'embedded',
-    directory: places.state,
-    bootIdFile: places.bootId,
-    netnsDirectory: places.netns,
+    directory: paths.state,
+    bootIdFile: paths.bootId,
+    netnsDirectory: paths.netns,
     network: {
-      configDirectory: places.confDir,
-      pluginPath: [places.binDir, '/usr/lib/cni'],
-      stateDirectory: places.network,
+      configDirectory: paths.confDir,
+      pluginPath: [paths.binDir, '/usr/lib/cni'],
+      stateDirectory: paths.network,
       ...(options.networkTimeoutMs === undefined ? {} : { timeoutMs: options.networkTimeoutMs }),
     },
   };
-  return { host, places, config, agent };
+  return { host, paths, config, agent };
 }
 
 /** Nothing happens by itself while a test looks, and what is released can be had again. */
 const agentConfig = { reconcileInterval: '1h', coolDown: '0s' };
 
 /** Debian's bridge with host-local, and further plugins behind it. Put into its place as a whole. */
-function writeNetwork({ confDir, leases }: Places, after: readonly object[] = []): void {
+function writeNetwork({ confDir, leases }: Paths, after: readonly object[] = []): void {
   const ipam = { type: 'host-local', ranges: [[{ subnet: '10.88.0.0/24' }]], dataDir: leases };
   const bridge = { type: 'bridge', bridge: 'cni0', isGateway: true, ipam };
   const text = JSON.stringify({ cniVersion: '1.0.0', name: 'pods', plugins: [bridge, ...after] });
@@ -167,17 +167,17 @@ export function startEntry(host: PrivateHost, entry: string, config: object, ord
 }
 
 /** What a failed test, or one that is ended by a signal, has left of its pods: they outlive everything else. Not to be waited for. */
-function takeApart(host: PrivateHost, places: Places): void {
-  const pins = fs.readdirSync(places.netns).map((name) => path.join(places.netns, name));
+function tearDown(host: PrivateHost, paths: Paths): void {
+  const pins = fs.readdirSync(paths.netns).map((name) => path.join(paths.netns, name));
   const inside = processesIn(new Set(pins.map((file) => fs.statSync(file).ino)));
   [...inside, ...processesWith('podwire-hold', `${host.directory}/`)].forEach(killQuietly);
-  const mounts = mountsBelow(places.state).map((mount) => mount.path);
-  const pinned = pins.filter((pin) => mountsBelow(places.netns).some((mount) => mount.path === pin));
+  const mounts = mountsBelow(paths.state).map((mount) => mount.path);
+  const pinned = pins.filter((pin) => mountsBelow(paths.netns).some((mount) => mount.path === pin));
   for (const file of [...pinned, ...mounts.reverse()]) execFileSync('umount', ['--lazy', file]);
 }
 
-async function listAddresses({ agent, places }: Bare): Promise<readonly string[]> {
-  if (agent === undefined) return leasesIn(places);
+async function listAddresses({ agent, paths }: Bare): Promise<readonly string[]> {
+  if (agent === undefined) return leasesIn(paths);
   const api = openLocalApi({
     socket: agent.apiSocket,
     peer: { name: 'agent', unreachable: 'AGENT_UNREACHABLE' },
@@ -190,28 +190,32 @@ async function listAddresses({ agent, places }: Bare): Promise<readonly string[]
 /** The bridge stays after its last pod, as it should; its address is one that the kernel derives from its ports. */
 const ofTheBridge = [/cni0/, /fe80::/, /ff00::/];
 
-function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & { warmUp(): Promise<void> } {
-  const { host, places } = bare;
-  const socket = path.join(places.state, 'podlet.sock');
+function assemble(
+  bare: Bare,
+  podAgent: Service,
+  injector: FaultInjector,
+): PodMachine & { warmUp(): Promise<void> } {
+  const { host, paths } = bare;
+  const socket = path.join(paths.state, 'podlet.sock');
   const seen = new Map<number, number>();
   let untouched: Snapshot | undefined;
   const picture = async (): Promise<Snapshot> => ({
     ...(await takeSnapshot(host.namespace)),
-    things: listPodThings(host, places),
+    things: listPodThings(host, paths),
     programs: { ofPods: processesIn(new Set(seen.keys())) },
     ipam: { given: await listAddresses(bare) },
   });
   const self = {
-    ...{ ...bare, podAgent, desk },
+    ...{ ...bare, podAgent, injector },
     write: (file: string, manifest: object | string): void => {
       const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest);
-      fs.writeFileSync(path.join(places.manifests, `.${file}`), text);
-      fs.renameSync(path.join(places.manifests, `.${file}`), path.join(places.manifests, file));
+      fs.writeFileSync(path.join(paths.manifests, `.${file}`), text);
+      fs.renameSync(path.join(paths.manifests, `.${file}`), path.join(paths.manifests, file));
     },
-    drop: (file: string): void => fs.rmSync(path.join(places.manifests, file)),
+    drop: (file: string): void => fs.rmSync(path.join(paths.manifests, file)),
     until: async (what: string, isSo: Parameters<PodMachine['until']>[1]) => {
       const look = (board: Board): boolean => {
-        noteNamespaces(places, seen);
+        noteNamespaces(paths, seen);
         return isSo(board.pods, board);
       };
       try {
@@ -245,7 +249,7 @@ function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & 
       }
     },
     assertNothingLeft: async (): Promise<void> => {
-      for (const file of fs.readdirSync(places.manifests)) self.drop(file);
+      for (const file of fs.readdirSync(paths.manifests)) self.drop(file);
       await self.untilGone();
       await untilSameSnapshot(untouched!, picture, { ignore: ofTheBridge, timeout: 10_000 });
       letGo(seen);
@@ -255,7 +259,7 @@ function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & 
       await self.untilServing('first');
       self.drop('first.json');
       await self.untilGone();
-      await settled(() => Object.values(listPodThings(host, places)).flat().length);
+      await settled(() => Object.values(listPodThings(host, paths)).flat().length);
       untouched = await picture();
       letGo(seen);
     },
@@ -269,7 +273,7 @@ function assemble(bare: Bare, podAgent: Service, desk: FaultDesk): PodMachine & 
 }
 
 /** Held open, so that the kernel does not give an inode's number to somebody else's namespace meanwhile. */
-function noteNamespaces({ netns }: Places, seen: Map<number, number>): void {
+function noteNamespaces({ netns }: Paths, seen: Map<number, number>): void {
   for (const name of fs.readdirSync(netns)) {
     const file = path.join(netns, name);
     const { ino, dev } = fs.statSync(file, { throwIfNoEntry: false }) ?? { ino: 0, dev: 0 };

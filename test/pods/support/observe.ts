@@ -1,4 +1,4 @@
-/** What a scene looks like from outside, as plain data that is the same wherever it runs. */
+/** What a manifests looks like from outside, as plain data that is the same wherever it runs. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { PodView } from '@podwire/podlet';
 import { worldAddresses } from '@podwire/testkit';
 import { addressOf, isReady } from './board.js';
 import { podwire, type Setup } from './setups.js';
-import { expected } from './scene.js';
+import { expected } from './ten-manifests.js';
 
 type ContainerView = PodView['status']['containerStatuses'][number];
 

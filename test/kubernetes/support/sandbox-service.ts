@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { PluginDirectories, PrivateHost, RunningProcess } from '@podwire/testkit';
 import { pauseImage } from '@podwire/testkit/containerd';
 
-export const podwire = path.resolve(import.meta.dirname, '../../../bin/podwire');
+export const podwire = path.resolve(import.meta.dirname, '../../../../bin/podwire');
 
 export interface SandboxService {
   readonly socket: string;

@@ -9,7 +9,7 @@ import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createLog, loadConfig, type RecordFiles, startNodeAgent } from '@podwire/agent';
 import type { FaultPoints } from '@podwire/engine';
-import { obeyOrders } from '@podwire/testkit/fault-orders';
+import { executeInjections } from '@podwire/testkit/fault-injection';
 
 /** Also a file is written, renamed and unlinked by steps; a write may stop halfway. */
 function faultyFiles(faults: FaultPoints): RecordFiles {
@@ -37,7 +37,7 @@ function faultyFiles(faults: FaultPoints): RecordFiles {
 const { values } = parseArgs({ options: { config: { type: 'string' } } });
 const config = loadConfig(values.config);
 const log = createLog({ level: config.log.level, nodeName: config.nodeName });
-const faults = obeyOrders(process.env['PODWIRE_FAULTS'] ?? '');
+const faults = executeInjections(process.env['PODWIRE_FAULTS'] ?? '');
 const agent = await startNodeAgent(config, {
   log,
   faults,

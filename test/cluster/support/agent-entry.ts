@@ -11,7 +11,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig, runAgent } from '@podwire/agent';
 import { noFaults } from '@podwire/engine';
-import { obeyOrders } from '@podwire/testkit/fault-orders';
+import { executeInjections } from '@podwire/testkit/fault-injection';
 
 const { values } = parseArgs({ options: { config: { type: 'string' } } });
 // A bare `node --test` runs every file below a folder named test: that must not become an agent on the machine itself.
@@ -24,4 +24,6 @@ if (orders !== undefined) {
   Date.now = () => realNow() + ahead;
   process.on('SIGUSR2', () => (ahead = Number(fs.readFileSync(path.join(orders, 'wall'), 'utf8'))));
 }
-await runAgent(loadConfig(values.config), { faults: orders === undefined ? noFaults : obeyOrders(orders) });
+await runAgent(loadConfig(values.config), {
+  faults: orders === undefined ? noFaults : executeInjections(orders),
+});

@@ -11,7 +11,7 @@ import {
   serveEcho,
   type TestNamespace,
 } from '@podwire/testkit';
-import type { FaultDesk } from '@podwire/testkit/fault-orders';
+import type { FaultInjector } from '@podwire/testkit/fault-injection';
 import type { Journal } from './journal.js';
 
 export interface Pod {
@@ -23,7 +23,7 @@ export interface Pod {
   readonly name: string;
 }
 
-export interface PodWish {
+export interface PodRequest {
   readonly name?: string;
   readonly config?: Readonly<Record<string, unknown>>;
 }
@@ -63,12 +63,12 @@ export interface NodeCalls {
   /** Those that ADD has answered for and DEL has not. */
   readonly pods: ReadonlySet<Pod>;
   /** @throws AssertionError with the answer */
-  add(wish?: PodWish): Promise<Pod>;
+  add(request?: PodRequest): Promise<Pod>;
   /** ADD that may fail; what is left of it is taken away then. @returns the pod, or what the runtime is told */
-  tryAdd(wish?: PodWish): Promise<Pod | string>;
+  tryAdd(request?: PodRequest): Promise<Pod | string>;
   del(pod: Pod): Promise<void>;
   /** What ADD is refused with. @throws AssertionError when it is not */
-  refusal(wish?: PodWish): Promise<string>;
+  refusal(request?: PodRequest): Promise<string>;
   /** DEL for every ADD that the agent has died in. */
   undoUnanswered(): Promise<void>;
   status(): Promise<Status>;
@@ -77,7 +77,7 @@ export interface NodeCalls {
 
 export interface ClusterNode extends NodeCalls {
   readonly agent: Agent;
-  readonly faults: FaultDesk;
+  readonly faults: FaultInjector;
 }
 
 export interface CallParts {
@@ -90,16 +90,19 @@ export interface CallParts {
 export function openCalls({ name, host, agent, journal }: CallParts): NodeCalls {
   const pods = new Set<Pod>();
   const unanswered: TestNamespace[] = [];
-  const call = (command: string, namespace: TestNamespace, wish: PodWish): Promise<Answer | undefined> =>
-    callPlugin(agent.socket, command, namespace, wish);
+  const call = (
+    command: string,
+    namespace: TestNamespace,
+    request: PodRequest,
+  ): Promise<Answer | undefined> => callPlugin(agent.socket, command, namespace, request);
 
-  async function tryAdd(wish: PodWish = {}): Promise<Pod | string> {
+  async function tryAdd(request: PodRequest = {}): Promise<Pod | string> {
     const namespace = host.addPod();
-    const answer = await call('ADD', namespace, wish);
+    const answer = await call('ADD', namespace, request);
     if (answer?.ok === true) {
       const ips = answer.json['ips'] as readonly { address: string }[];
       const addresses = ips.map(({ address }) => address.split('/')[0]!);
-      const pod = { node: name, namespace, addresses, name: wish.name ?? namespace.name };
+      const pod = { node: name, namespace, addresses, name: request.name ?? namespace.name };
       pods.add(pod);
       journal.note(name, namespace.name, addresses);
       return pod;
@@ -107,7 +110,7 @@ export function openCalls({ name, host, agent, journal }: CallParts): NodeCalls 
     // As a runtime does after an ADD that has failed. An agent that died cannot be asked.
     if (answer === undefined) unanswered.push(namespace);
     else {
-      const undone = await call('DEL', namespace, wish);
+      const undone = await call('DEL', namespace, request);
       assert.ok(undone?.ok, JSON.stringify(undone));
       host.removePod(namespace);
     }
@@ -119,8 +122,8 @@ export function openCalls({ name, host, agent, journal }: CallParts): NodeCalls 
     host,
     pods,
     tryAdd,
-    async add(wish) {
-      const pod = await tryAdd(wish);
+    async add(request) {
+      const pod = await tryAdd(request);
       if (typeof pod === 'string') assert.fail(`ADD on ${name}: ${pod}`);
       return pod;
     },
@@ -131,8 +134,8 @@ export function openCalls({ name, host, agent, journal }: CallParts): NodeCalls 
       pods.delete(pod);
       host.removePod(pod.namespace);
     },
-    async refusal(wish) {
-      const pod = await tryAdd(wish);
+    async refusal(request) {
+      const pod = await tryAdd(request);
       assert.ok(typeof pod === 'string', `ADD on ${name} is not refused`);
       return pod;
     },
@@ -159,7 +162,7 @@ export async function callPlugin(
   socket: string,
   command: string,
   namespace: TestNamespace,
-  { name = namespace.name, config = {} }: PodWish = {},
+  { name = namespace.name, config = {} }: PodRequest = {},
 ): Promise<Answer | undefined> {
   const environment = Object.entries({
     CNI_COMMAND: command,

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { mountsBelow, type PrivateHost } from '@podwire/testkit';
 
-export interface Places {
+export interface Paths {
   /** Of the pod agent and its runtime. */
   readonly state: string;
   readonly manifests: string;
@@ -19,33 +19,33 @@ export interface Places {
   readonly orders: string;
 }
 
-export function createPlaces(host: PrivateHost): Places {
+export function createPaths(host: PrivateHost): Paths {
   const at = (name: string): string => path.join(host.directory, name);
-  const places: Places = {
+  const paths: Paths = {
     ...{ state: at('s'), manifests: at('manifests'), netns: at('netns'), shm: at('shm') },
     ...{ bootId: at('boot-id'), leases: at('leases'), network: at('network'), confDir: at('net.d') },
     ...{ binDir: at('bin'), orders: at('orders') },
   };
-  const { bootId, ...directories } = places;
+  const { bootId, ...directories } = paths;
   for (const directory of Object.values(directories)) fs.mkdirSync(directory, { recursive: true });
   fs.writeFileSync(bootId, 'the first boot\n');
-  return places;
+  return paths;
 }
 
 const list = (directory: string): string[] =>
   fs.existsSync(directory) ? fs.readdirSync(directory).sort() : [];
 
 /** Addresses that host-local has given away, whatever the network. */
-export const leasesIn = ({ leases }: Places): string[] =>
+export const leasesIn = ({ leases }: Paths): string[] =>
   list(leases).flatMap((network) =>
     list(path.join(leases, network)).filter((entry) => /^[\da-f]+[.:][\da-f.:]+$/.test(entry)),
   );
 
 /** Everything that belongs to single pods, by name. */
-export function listPodThings(host: PrivateHost, places: Places): Record<string, readonly string[]> {
-  const { state, network, netns, shm } = places;
+export function listPodThings(host: PrivateHost, paths: Paths): Record<string, readonly string[]> {
+  const { state, network, netns, shm } = paths;
   return {
-    leases: leasesIn(places),
+    leases: leasesIn(paths),
     netns: list(netns),
     shm: list(shm),
     sandboxes: list(path.join(state, 'embedded/sandboxes')),

@@ -1,9 +1,9 @@
-/** `kill -9` at one place after the other, each time followed by a restart and a look at everything. */
+/** `kill -9` at one occurrence after the other, each time followed by a restart and a look at everything. */
 import assert from 'node:assert/strict';
 import { assertSameSnapshot, diffSnapshots, type Snapshot, type TestNamespace } from '@podwire/testkit';
 import { type CniCall, networkName } from './calls.js';
 import { type FaultHost, inCase, leasesOf, tinyPoolSize, untilDead } from './fault-host.js';
-import type { Place } from '@podwire/testkit/fault-orders';
+import type { Occurrence } from '@podwire/testkit/fault-injection';
 
 /** An attachment that the matrix makes again and again, always with the same MAC and addresses. */
 export interface Subject {
@@ -27,17 +27,17 @@ export interface Pictures {
   readonly used: Snapshot;
 }
 
-/** What a healthy ADD and DEL of the subject do: the places they pass, and how the host looks. */
+/** What a healthy ADD and DEL of the subject do: the occurrences they pass, and how the host looks. */
 export interface Recording {
-  /** The first ADD in a block, which also puts the block's routes in place. */
-  readonly firstAdd: readonly Place[];
-  readonly add: readonly Place[];
-  readonly del: readonly Place[];
+  /** The first ADD in a block, which also puts the block's routes in occurrence. */
+  readonly firstAdd: readonly Occurrence[];
+  readonly add: readonly Occurrence[];
+  readonly del: readonly Occurrence[];
   readonly pictures: Pictures;
 }
 
 /** `apply:3:route`, or `apply:end (2)` for its second time. */
-export const describePlace = ({ point, skip }: Place): string =>
+export const describeOccurrence = ({ point, skip }: Occurrence): string =>
   skip === 0 ? point : `${point} (${skip + 1})`;
 
 /**
@@ -65,16 +65,16 @@ export async function record(faults: FaultHost, subject: Subject): Promise<Recor
 }
 
 async function recordLife(faults: FaultHost, subject: Subject) {
-  const { desk } = faults;
-  desk.clear();
+  const { injector } = faults;
+  injector.clear();
   await faults.succeed(subject.add);
-  const add = desk.places();
+  const add = injector.occurrences();
   await subject.checkTraffic();
   const there = await faults.snapshot(subject.pod);
-  desk.clear();
+  injector.clear();
   await faults.succeed(subject.del);
-  await desk.reached('reap:end');
-  return { add, there, del: desk.places(), after: await faults.snapshot(subject.pod) };
+  await injector.reached('reap:end');
+  return { add, there, del: injector.occurrences(), after: await faults.snapshot(subject.pod) };
 }
 
 async function startAnew(faults: FaultHost): Promise<void> {
@@ -87,7 +87,7 @@ async function holdsBlocks({ api }: FaultHost): Promise<boolean> {
   return networks.some(({ name, blocks }) => name === networkName && blocks.length > 0);
 }
 
-/** An agent with or without a block at hand, so that the next ADD goes through the places that were recorded. */
+/** An agent with or without a block at hand, so that the next ADD goes through the occurrences that were recorded. */
 export async function prepareBlocks(faults: FaultHost, subject: Subject, wanted: boolean): Promise<void> {
   if ((await holdsBlocks(faults)) === wanted) return;
   if (!wanted) return startAnew(faults);
@@ -96,14 +96,18 @@ export async function prepareBlocks(faults: FaultHost, subject: Subject, wanted:
   await faults.settle();
 }
 
-/** Kills the agent at a place of `call`, starts it again, and says whether the runtime had got its answer. */
-async function killDuring(faults: FaultHost, place: Place, call: CniCall): Promise<{ answered: boolean }> {
-  const { desk, agent } = faults;
-  desk.clear();
-  desk.order({ ...place, signal: 'SIGKILL' });
+/** Kills the agent at a occurrence of `call`, starts it again, and says whether the runtime had got its answer. */
+async function killDuring(
+  faults: FaultHost,
+  occurrence: Occurrence,
+  call: CniCall,
+): Promise<{ answered: boolean }> {
+  const { injector, agent } = faults;
+  injector.clear();
+  injector.inject({ ...occurrence, signal: 'SIGKILL' });
   const answer = await faults.call(call);
   assert.equal((await untilDead(agent)).signal, 'SIGKILL');
-  assert.equal(desk.isPending(), false, 'the agent died elsewhere');
+  assert.equal(injector.isPending(), false, 'the agent died elsewhere');
   if (!answer.ok) assert.equal(answer.json.code, 11, answer.body);
   await faults.restart();
   return { answered: answer.ok };
@@ -145,7 +149,7 @@ async function clean(faults: FaultHost, subject: Subject): Promise<void> {
 
 /** An ADD, DEL or GC of the subject in which the agent dies. */
 export interface DeadlyCall {
-  readonly place: Place;
+  readonly occurrence: Occurrence;
   readonly call: CniCall;
   readonly pictures: Pictures;
 }
@@ -154,10 +158,10 @@ export interface DeadlyCall {
 export async function killAt(
   faults: FaultHost,
   subject: Subject,
-  { place, call, pictures }: DeadlyCall,
+  { occurrence, call, pictures }: DeadlyCall,
 ): Promise<void> {
-  await inCase(`kill -9 at ${describePlace(place)} of ${call.command}`, faults, async () => {
-    const { answered } = await killDuring(faults, place, call);
+  await inCase(`kill -9 at ${describeOccurrence(occurrence)} of ${call.command}`, faults, async () => {
+    const { answered } = await killDuring(faults, occurrence, call);
     const isThere = (await phaseOf(faults, subject)) !== undefined;
     if (answered) assert.equal(isThere, call.command === 'ADD', 'the answer was a promise');
     if (isThere) await assertThere(faults, subject, pictures);

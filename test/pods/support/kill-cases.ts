@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { type FaultOrder, type Place } from '@podwire/testkit/fault-orders';
+import { type FaultInjection, type Occurrence } from '@podwire/testkit/fault-injection';
 import { webPod } from './manifests.js';
 import { createPodMachine, type MachineOptions, type PodMachine } from './pod-machine.js';
 
@@ -17,31 +17,31 @@ async function live(machine: PodMachine): Promise<void> {
   await machine.untilGone();
 }
 
-async function record(machine: PodMachine): Promise<Place[]> {
-  machine.desk.clear();
+async function record(machine: PodMachine): Promise<Occurrence[]> {
+  machine.injector.clear();
   await live(machine);
   await machine.assertNothingLeft();
-  return machine.desk.places();
+  return machine.injector.occurrences();
 }
 
 /** Whether the pod was still wanted when the pod agent died. */
-async function killDuring(machine: PodMachine, place: Place): Promise<boolean> {
-  const { desk, podAgent, places } = machine;
-  desk.clear();
-  desk.order({ ...place, signal: 'SIGKILL' } satisfies FaultOrder);
+async function killDuring(machine: PodMachine, occurrence: Occurrence): Promise<boolean> {
+  const { injector, podAgent, paths } = machine;
+  injector.clear();
+  injector.inject({ ...occurrence, signal: 'SIGKILL' } satisfies FaultInjection);
   const died = podAgent.exited().then(() => 'died');
   const lived = live(machine).then(
     () => 'lived',
     () => died,
   );
   assert.equal(await Promise.race([died, lived]), 'died');
-  assert.equal(desk.isPending(), false, 'it died elsewhere');
+  assert.equal(injector.isPending(), false, 'it died elsewhere');
   await lived;
-  return fs.existsSync(`${places.manifests}/web.json`);
+  return fs.existsSync(`${paths.manifests}/web.json`);
 }
 
-async function killAt(machine: PodMachine, place: Place): Promise<void> {
-  const isWanted = await killDuring(machine, place);
+async function killAt(machine: PodMachine, occurrence: Occurrence): Promise<void> {
+  const isWanted = await killDuring(machine, occurrence);
   await machine.podAgent.start();
   if (isWanted) {
     const { status } = await machine.untilServing('web');
@@ -57,7 +57,7 @@ async function killAt(machine: PodMachine, place: Place): Promise<void> {
 export function defineKillCases(
   name: string,
   options: MachineOptions,
-  isMeant: (place: Place, index: number) => boolean,
+  isMeant: (occurrence: Occurrence, index: number) => boolean,
 ): void {
   void describe(name, () => {
     let machine: PodMachine;
@@ -67,16 +67,17 @@ export function defineKillCases(
     after(() => machine.close());
 
     void test('the steps of a life', { timeout: 280_000 }, async (context) => {
-      const places = await record(machine);
-      const points = places.map(({ point }) => point);
+      const occurrences = await record(machine);
+      const points = occurrences.map(({ point }) => point);
       for (const wanted of ['podlet:before RunPodSandbox', 'run:attached', 'podlet:after RemovePodSandbox']) {
         assert.ok(points.includes(wanted), `${wanted} is not among ${points.join(', ')}`);
       }
-      const meant = places.filter(isMeant);
+      const meant = occurrences.filter(isMeant);
       assert.ok(meant.length > 0);
-      for (const place of meant) {
-        await context.test(`${place.point} ${place.skip === 0 ? '' : `(${place.skip + 1})`}`, () =>
-          killAt(machine, place),
+      for (const occurrence of meant) {
+        await context.test(
+          `${occurrence.point} ${occurrence.skip === 0 ? '' : `(${occurrence.skip + 1})`}`,
+          () => killAt(machine, occurrence),
         );
       }
     });
@@ -84,4 +85,4 @@ export function defineKillCases(
 }
 
 /** Before or after a call of the runtime, not within one. */
-export const isOfLoop = ({ point }: Place): boolean => point.startsWith('podlet:');
+export const isOfLoop = ({ point }: Occurrence): boolean => point.startsWith('podlet:');

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { type Exit, run, type RunningProcess, start } from '@podwire/testkit';
 
-const podwire = path.resolve(import.meta.dirname, '../../../bin/podwire');
+const podwire = path.resolve(import.meta.dirname, '../../../../bin/podwire');
 
 export interface Answer {
   readonly exit: Exit;

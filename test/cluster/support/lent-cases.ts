@@ -75,7 +75,7 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
     async function untilDead(candidates: readonly ClusterNode[], point: string): Promise<void> {
       for (const node of candidates) {
         node.faults.clear();
-        node.faults.order({ point, skip: 0, signal: 'SIGKILL' });
+        node.faults.inject({ point, skip: 0, signal: 'SIGKILL' });
       }
       const dead = (): ClusterNode[] => candidates.filter(({ faults }) => !faults.isPending());
       for (let count = 0; count < 10 && dead().length === 0; count++) {

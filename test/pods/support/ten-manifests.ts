@@ -4,7 +4,7 @@ import { type Fields, container, lingering, pod, serving, webPod } from './manif
 const probeOften = { periodSeconds: 1, timeoutSeconds: 2 };
 
 /** `out` is a directory of the machine that the pods write into. */
-export function makeScene(out: string): Readonly<Record<string, Fields>> {
+export function makeManifests(out: string): Readonly<Record<string, Fields>> {
   return {
     'settings.json': {
       apiVersion: 'v1',
@@ -145,7 +145,7 @@ function makeGraceful(out: string): Fields {
   });
 }
 
-/** Everything that a test can see of the scene, on every runtime and with every network. */
+/** Everything that a test can see of the manifests, on every runtime and with every network. */
 export const expected = {
   pods: {
     'bad-init': 'Failed; init prepare exit 7 Error; main waiting',

@@ -18,13 +18,13 @@ import {
 } from '@podwire/testkit';
 import { type AgentApi, openApi } from './api.js';
 import { callOverSocket, type CniAnswer, type CniCall, type RunningPlugin, startPlugin } from './calls.js';
-import { type FaultDesk, openFaultDesk } from '@podwire/testkit/fault-orders';
+import { type FaultInjector, openFaultInjector } from '@podwire/testkit/fault-injection';
 
 export interface FaultHost {
   readonly host: PrivateHost;
   readonly agent: Agent;
   readonly api: AgentApi;
-  readonly desk: FaultDesk;
+  readonly injector: FaultInjector;
   /** Through the real plugin. */
   call(call: CniCall): Promise<CniAnswer>;
   /** As `call`, and it must succeed. */
@@ -85,8 +85,8 @@ export async function createFaultHost(options: FaultHostOptions): Promise<FaultH
 
 async function furnish(host: PrivateHost, options: FaultHostOptions): Promise<FaultHost> {
   const orders = path.join(host.directory, 'orders');
-  const desk = openFaultDesk(orders);
-  desk.clear();
+  const injector = openFaultInjector(orders);
+  injector.clear();
   const agent = await startAgent(host, {
     config: tinyPools,
     ...options.agent,
@@ -102,14 +102,14 @@ async function furnish(host: PrivateHost, options: FaultHostOptions): Promise<Fa
   const self: FaultHost = {
     host,
     agent,
-    desk,
+    injector,
     api: openApi(agent.apiSocket),
     start,
     call: (call) => start(call).answer,
     succeed: async (call) => succeeded(call, await self.call(call)),
     callOverSocket: (call) => callOverSocket(agent.socket, call),
     async restart() {
-      desk.clear();
+      injector.clear();
       await agent.start();
       await self.settle();
     },

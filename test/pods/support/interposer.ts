@@ -37,7 +37,7 @@ export async function startInterposer(upstream: string): Promise<Interposer> {
     return true;
   };
   const server = await serveCri(withCuts(connection, fires, following), { socket: `${upstream}.inner` });
-  const door = net.createServer((client) => {
+  const listener = net.createServer((client) => {
     const inner = net.connect(server.socket);
     clients.add(client);
     client.on('close', () => clients.delete(client) && inner.destroy());
@@ -49,7 +49,7 @@ export async function startInterposer(upstream: string): Promise<Interposer> {
       from.on('error', () => to.destroy()).pipe(to);
   });
   fs.rmSync(front, { force: true });
-  await new Promise<void>((resolve) => door.listen(front, resolve));
+  await new Promise<void>((resolve) => listener.listen(front, resolve));
   return {
     socket: front,
     cut: (method, when) => void (plan = { method, when }),
@@ -65,7 +65,7 @@ export async function startInterposer(upstream: string): Promise<Interposer> {
     runtime: connection,
     close: async () => {
       for (const client of clients) client.destroy();
-      door.close();
+      listener.close();
       await server.close(100);
       connection.close();
     },

@@ -1,6 +1,6 @@
 import { formatNumber, formatTable } from './table.js';
 
-/** A figure that a promise was made about, or one that stands beside those. */
+/** A measured figure with its threshold, if it has one. */
 export interface Comparison {
   readonly name: string;
   readonly value: number;
@@ -12,8 +12,8 @@ export interface Comparison {
 export const most = (value: number): Comparison['limit'] => ({ at: 'most', value });
 export const least = (value: number): Comparison['limit'] => ({ at: 'least', value });
 
-/** @param limit absent: nothing was promised */
-export function judge(
+/** @param limit absent: the figure has no threshold */
+export function evaluate(
   name: string,
   value: number,
   unit: Comparison['unit'],
@@ -24,12 +24,12 @@ export function judge(
   return { name, value, unit, limit, met };
 }
 
-/** A table with what was promised, and whether it is so. */
+/** Table of figures, thresholds and results. */
 export const formatComparisons = (comparisons: readonly Comparison[]): string[] =>
-  formatTable([['figure', 'measured', 'promised', ''], ...comparisons.map(comparisonRow)]);
+  formatTable([['figure', 'measured', 'threshold', ''], ...comparisons.map(comparisonRow)]);
 
 function comparisonRow({ name, value, unit, limit, met }: Comparison): string[] {
-  const promised = limit === undefined ? '' : `at ${limit.at} ${formatNumber(limit.value)} ${unit}`;
-  const verdict = met === undefined ? '' : met ? 'met' : 'MISSED';
-  return [name, `${formatNumber(value)} ${unit}`, promised, verdict];
+  const threshold = limit === undefined ? '' : `at ${limit.at} ${formatNumber(limit.value)} ${unit}`;
+  const result = met === undefined ? '' : met ? 'met' : 'MISSED';
+  return [name, `${formatNumber(value)} ${unit}`, threshold, result];
 }

@@ -1,84 +1,84 @@
 /**
- * What passes between a test and the agent under test: the agent writes down every fault point it reaches, and obeys one
- * order that the test may leave it. Both are files, since nothing else outlives a `kill -9`.
+ * Fault injection between a test and the agent under test. The agent logs every fault point that it reaches, and executes
+ * the one injection that the test has requested. Both are files, because a file survives `kill -9`.
  */
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** What the packages under test reach between their steps; each has its own, equal type. */
+/** Called by the packages under test between their steps. */
 export interface FaultPoints {
   reach(point: string): void;
 }
 
-/** What the agent does to itself when it reaches a point for the `skip + 1`st time from now on. */
-export interface FaultOrder {
+/** The agent sends itself a signal when it reaches `point` for the `skip + 1`st time from now on. */
+export interface FaultInjection {
   readonly point: string;
   readonly skip: number;
   /** SIGSTOP freezes the agent within the step. */
   readonly signal: 'SIGKILL' | 'SIGSTOP';
 }
 
-const orderIn = (directory: string): string => path.join(directory, 'order');
+const injectionIn = (directory: string): string => path.join(directory, 'injection');
 const pointsIn = (directory: string): string => path.join(directory, 'points');
 
-/** The agent's side. */
-export function obeyOrders(directory: string): FaultPoints {
+/** Fault points of the agent's side. */
+export function executeInjections(directory: string): FaultPoints {
   fs.mkdirSync(directory, { recursive: true });
   return {
     reach(point) {
       fs.appendFileSync(pointsIn(directory), `${point}\n`);
-      const order = readOrder(directory);
-      if (order?.point !== point) return;
-      if (order.skip > 0) return writeOrder(directory, { ...order, skip: order.skip - 1 });
-      fs.unlinkSync(orderIn(directory));
+      const injection = readInjection(directory);
+      if (injection?.point !== point) return;
+      if (injection.skip > 0) return writeInjection(directory, { ...injection, skip: injection.skip - 1 });
+      fs.unlinkSync(injectionIn(directory));
       // A signal to oneself is delivered before kill(2) returns (POSIX), so not one more instruction is carried out.
-      process.kill(process.pid, order.signal);
+      process.kill(process.pid, injection.signal);
     },
   };
 }
 
-function readOrder(directory: string): FaultOrder | undefined {
+function readInjection(directory: string): FaultInjection | undefined {
   try {
-    return JSON.parse(fs.readFileSync(orderIn(directory), 'utf8')) as FaultOrder;
+    return JSON.parse(fs.readFileSync(injectionIn(directory), 'utf8')) as FaultInjection;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-/** Replaced as a whole: the agent may be reading it. */
-function writeOrder(directory: string, order: FaultOrder): void {
-  fs.writeFileSync(`${orderIn(directory)}.new`, JSON.stringify(order));
-  fs.renameSync(`${orderIn(directory)}.new`, orderIn(directory));
+/** Written atomically: the agent may be reading it. */
+function writeInjection(directory: string, injection: FaultInjection): void {
+  fs.writeFileSync(`${injectionIn(directory)}.new`, JSON.stringify(injection));
+  fs.renameSync(`${injectionIn(directory)}.new`, injectionIn(directory));
 }
 
-/** A place in a run: the point and how many of the same name came before. */
-export type Place = Pick<FaultOrder, 'point' | 'skip'>;
+/** One passing of a fault point: its name, and how often it was passed before. */
+export type Occurrence = Pick<FaultInjection, 'point' | 'skip'>;
 
-/** The test's side. */
-export interface FaultDesk {
-  order(order: FaultOrder): void;
-  /** Whether the last order has not been carried out. */
+/** Control of the agent's faults by the test. */
+export interface FaultInjector {
+  inject(injection: FaultInjection): void;
+  /** Whether the last injection was not executed yet. */
   isPending(): boolean;
-  /** Withdraws the order, and forgets the points that were reached. */
+  /** Removes the injection and the log of points. */
   clear(): void;
   /** The points reached since `clear`, in order. */
-  places(): Place[];
+  occurrences(): Occurrence[];
   /** Resolves when the agent has reached these points in this order since `clear`. @throws Error after 10 s */
   reached(...points: readonly string[]): Promise<void>;
 }
 
-export function openFaultDesk(directory: string): FaultDesk {
+export function openFaultInjector(directory: string): FaultInjector {
   fs.mkdirSync(directory, { recursive: true });
   const points = (): string[] => fs.readFileSync(pointsIn(directory), 'utf8').split('\n').slice(0, -1);
   return {
-    order: (order) => writeOrder(directory, order),
-    isPending: () => fs.existsSync(orderIn(directory)),
+    inject: (injection) => writeInjection(directory, injection),
+    isPending: () => fs.existsSync(injectionIn(directory)),
     clear() {
-      fs.rmSync(orderIn(directory), { force: true });
+      fs.rmSync(injectionIn(directory), { force: true });
       fs.writeFileSync(pointsIn(directory), '');
     },
-    places: () => numberPlaces(points()),
+    occurrences: () => numberOccurrences(points()),
     reached: (...wanted) =>
       untilWritten(pointsIn(directory), wanted.join(', '), () => includesInOrder(points(), wanted)),
   };
@@ -89,7 +89,7 @@ function includesInOrder(points: readonly string[], wanted: readonly string[]): 
   return wanted.every((point) => (at = points.indexOf(point, at + 1)) >= 0);
 }
 
-/** Looks whenever something is written to a file. */
+/** Checks the condition on every write to the file. */
 async function untilWritten(file: string, what: string, look: () => boolean): Promise<void> {
   const deadline = AbortSignal.timeout(10_000);
   const watcher = fs.watch(file);
@@ -105,7 +105,7 @@ async function untilWritten(file: string, what: string, look: () => boolean): Pr
   }
 }
 
-function numberPlaces(points: readonly string[]): Place[] {
+function numberOccurrences(points: readonly string[]): Occurrence[] {
   const seen = new Map<string, number>();
   return points.map((point) => {
     const skip = seen.get(point) ?? 0;

@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { serveCri } from '@podwire/cri';
-import { obeyOrders } from '@podwire/testkit/fault-orders';
+import { executeInjections } from '@podwire/testkit/fault-injection';
 import type { CriServiceConfig } from './entry-config.js';
 import { openRuntime } from './open-runtime.js';
 
@@ -19,7 +19,7 @@ const config = JSON.parse(fs.readFileSync(values.config, 'utf8')) as CriServiceC
 const orders = process.env['PODWIRE_FAULTS'];
 const opened = await openRuntime(
   config,
-  orders === undefined ? { reach: () => undefined } : obeyOrders(orders),
+  orders === undefined ? { reach: () => undefined } : executeInjections(orders),
 );
 const server = await serveCri(opened.runtime, { socket: config.socket });
 process.stdout.write('{"msg":"ready"}\n');

@@ -3,22 +3,26 @@ import net from 'node:net';
 import path from 'node:path';
 import type { PrivateHost } from '../private-host.js';
 
-export interface Door {
+export interface PortProxy {
   /** `http://127.0.0.1:PORT`, for this process. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-const program = path.join(import.meta.dirname, 'door-program.js');
+const program = path.join(import.meta.dirname, 'port-proxy-program.js');
 let opened = 0;
 
 /**
  * Makes a port on the host's loopback reachable for this process, which lives in another network namespace, as plain HTTP:
  * a program inside the host speaks TLS for us. Half of it is a socket file, which has no namespace.
  */
-export async function openDoor(host: PrivateHost, port: number, kind: 'tls' | 'plain'): Promise<Door> {
+export async function openPortProxy(
+  host: PrivateHost,
+  port: number,
+  kind: 'tls' | 'plain',
+): Promise<PortProxy> {
   opened += 1;
-  const socket = path.join(host.directory, `door${opened}`);
+  const socket = path.join(host.directory, `proxy${opened}`);
   const inside = host.start([process.execPath, program, socket, String(port), kind]);
   await inside.waitForOutput(/^open$/m);
   const clients = new Set<net.Socket>();

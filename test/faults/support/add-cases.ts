@@ -16,10 +16,10 @@ const kinds = [
 ] as const satisfies readonly Exclude<ResourceKind, 'nft-table'>[];
 
 /** The first ADD in a block differs from any other up to the point where the node has what the block needs. */
-function placesOf({ firstAdd, add }: Recording) {
-  const upTo = (places: Recording['add']): number =>
-    places.findIndex(({ point }) => point === 'add:node-ready') + 1;
-  assert.ok(upTo(firstAdd) > upTo(add) && upTo(add) > 0, 'only the first ADD puts routes in place');
+function occurrencesOf({ firstAdd, add }: Recording) {
+  const upTo = (occurrences: Recording['add']): number =>
+    occurrences.findIndex(({ point }) => point === 'add:node-ready') + 1;
+  assert.ok(upTo(firstAdd) > upTo(add) && upTo(add) > 0, 'only the first ADD puts routes in occurrence');
   return { inFirst: firstAdd.slice(0, upTo(firstAdd)), inAny: add.slice(upTo(add)) };
 }
 
@@ -43,18 +43,18 @@ export function defineAddCases(single: boolean): void {
           which === 'full' ? await createFullSubject(host) : await createFurtherSubject(host);
         const recording = await record(faults, subject);
         const { pictures } = recording;
-        const { inFirst, inAny } = placesOf(recording);
+        const { inFirst, inAny } = occurrencesOf(recording);
         for (const { point } of [...inFirst, ...inAny]) seenKinds.add(point.split(':')[2] ?? '');
-        for (const place of inFirst) {
+        for (const occurrence of inFirst) {
           await prepareBlocks(faults, subject, false);
-          await killAt(faults, subject, { place, call: subject.add, pictures });
+          await killAt(faults, subject, { occurrence, call: subject.add, pictures });
         }
-        for (const place of inAny) {
+        for (const occurrence of inAny) {
           await prepareBlocks(faults, subject, true);
-          await killAt(faults, subject, { place, call: subject.add, pictures });
+          await killAt(faults, subject, { occurrence, call: subject.add, pictures });
         }
         await assertPoolWhole(faults, subject.pod);
-        context.diagnostic(`killed at ${inFirst.length + inAny.length} places`);
+        context.diagnostic(`killed at ${inFirst.length + inAny.length} occurrences`);
       });
 
     if (!single) return;

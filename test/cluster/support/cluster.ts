@@ -14,7 +14,7 @@ import {
   startPing,
 } from '@podwire/testkit';
 import { type Etcd, type EtcdOptions, type EtcdSpec, startEtcd } from '@podwire/testkit/etcd';
-import { openFaultDesk } from '@podwire/testkit/fault-orders';
+import { openFaultInjector } from '@podwire/testkit/fault-injection';
 import { type Journal, openJournal } from './journal.js';
 import { type ClusterNode, type NodeCalls, openCalls, type Pod } from './node.js';
 import { keys, readStore } from './store-view.js';
@@ -84,7 +84,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const startNode = async (node: string, index: number, timeout = 60_000): Promise<ClusterNode> => {
     const host = hosts.hosts[index]!;
     const orders = path.join(host.directory, 'faults');
-    const faults = openFaultDesk(orders);
+    const faults = openFaultInjector(orders);
     const env = { PODWIRE_FAULTS: orders };
     const agent = await startAgent(host, { entry: agentEntry, config: configOf(node, index), env, timeout });
     return { ...openCalls({ name: node, host, agent, journal }), agent, faults };
