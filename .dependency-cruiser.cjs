@@ -114,6 +114,8 @@ const below = {
     'kubernetes-client',
     'cri-streaming',
   ],
+  // Builds on the commands of `@podwire/cli`; knows nothing of the agent's insides.
+  demo: ['cli', 'errors', 'linux', 'netlink', 'platform', 'podlet', 'testbed'],
   testkit: ['platform', 'errors', 'addresses', 'linux', 'netlink', 'nftables', 'cni', 'cri'],
   bench: [
     'agent',

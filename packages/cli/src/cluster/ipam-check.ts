@@ -3,7 +3,7 @@ import type { CheckReport, Finding, FindingKind, FixReport } from '@podwire/clus
 import type { Command } from 'commander';
 import { optionsOf, outputOf } from '../command.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
-import { withPatience } from './patience.js';
+import { withSlowProgress } from './slow-progress.js';
 import { intersect, readReport } from './reports.js';
 import { withStore } from './with-store.js';
 
@@ -15,7 +15,7 @@ export async function checkOfCluster(command: Command, io: Io): Promise<void> {
   const report = await withStore(command, io, (access, signal) => {
     // What was found a moment ago says nothing about time.
     const old = reports.filter(({ at }) => access.clock.now() - at >= findingDefaults.grace);
-    return withPatience(io, 'mending', () => fixCluster(access, { foundBefore: intersect(old) }, signal));
+    return withSlowProgress(io, 'mending', () => fixCluster(access, { foundBefore: intersect(old) }, signal));
   });
   return writeFix(command, io, report);
 }
@@ -23,7 +23,7 @@ export async function checkOfCluster(command: Command, io: Io): Promise<void> {
 async function justCheck(command: Command, io: Io): Promise<void> {
   const { checkCluster } = await import('@podwire/cluster-ipam/operations');
   const report = await withStore(command, io, (access, signal) =>
-    withPatience(io, 'looking through the cluster, twice', () => checkCluster(access, {}, signal)),
+    withSlowProgress(io, 'looking through the cluster, twice', () => checkCluster(access, {}, signal)),
   );
   if (report.findings.length > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, checkJson(report));

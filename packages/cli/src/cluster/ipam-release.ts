@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { optionsOf, outputOf } from '../command.js';
 import { exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { writeFix } from './ipam-check.js';
-import { withPatience } from './patience.js';
+import { withSlowProgress } from './slow-progress.js';
 import { intersect, readReport } from './reports.js';
 import { withStore } from './with-store.js';
 
@@ -53,7 +53,7 @@ async function releaseReported(
   const ids = intersect(files.map(readReport));
   const { fixCluster, releaseAddress } = await import('@podwire/cluster-ipam/operations');
   const report = await withStore(command, io, (access, signal) =>
-    withPatience(io, 'releasing what the reports have in common', async (): Promise<FixReport> => {
+    withSlowProgress(io, 'releasing what the reports have in common', async (): Promise<FixReport> => {
       const fixed = await fixCluster(access, { only: ids, foundBefore: ids }, signal);
       if (!force) return fixed;
       const forced = fixed.left.filter(({ finding }) => finding.kind === 'leaked' && ids.has(finding.id));

@@ -5,7 +5,7 @@ import { optionsOf, outputOf } from '../command.js';
 import { type Colors, colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
 import type { TableOptions } from '../render/table.js';
 import type { ClusterPlace } from './options.js';
-import { withPatience } from './patience.js';
+import { withSlowProgress } from './slow-progress.js';
 import { withStoreAt } from './with-store.js';
 
 interface Options {
@@ -21,7 +21,7 @@ export async function showOfCluster(command: Command, io: Io, place: ClusterPlac
   const { compareCidrs, readCluster, showAddress, showCluster } =
     await import('@podwire/cluster-ipam/operations');
   const snapshot = await withStoreAt(place, io, (access, signal) =>
-    withPatience(io, 'reading the cluster', () => readCluster(access, signal)),
+    withSlowProgress(io, 'reading the cluster', () => readCluster(access, signal)),
   );
   if (options.ip !== undefined) return writeAddress(command, io, showAddress(snapshot, options.ip));
   const shown = showCluster(snapshot);

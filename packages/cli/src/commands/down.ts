@@ -3,7 +3,7 @@ import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../com
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { addDirectory, locateDirectory, placesIn } from '../pods/locate.js';
-import { takeDown } from '../pods/take-down.js';
+import { tearDownPods } from '../pods/teardown.js';
 import { startProgress } from '../render/progress.js';
 import { sortPlaces } from './up.js';
 
@@ -28,7 +28,7 @@ async function run(command: Command, io: Io, what: readonly string[]): Promise<v
   const progress = startProgress(io);
   const sources = what.length === 0 ? undefined : sortPlaces(what);
   const outcome = await withInterrupt((signal) =>
-    takeDown({ places, io, progress, signal, milliseconds: timeout * 1000 }, sources),
+    tearDownPods({ places, io, progress, signal, milliseconds: timeout * 1000 }, sources),
   );
   if (outcome.remaining.length > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, outcome);

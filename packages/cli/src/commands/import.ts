@@ -3,7 +3,7 @@ import type { DumpFile, ImportPlan } from '@podwire/calico-import';
 import { PodwireError } from '@podwire/errors';
 import type { Command } from 'commander';
 import { locateCluster, addStore } from '../cluster/options.js';
-import { withPatience } from '../cluster/patience.js';
+import { withSlowProgress } from '../cluster/slow-progress.js';
 import { withNewStore } from '../cluster/with-store.js';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { type Io, writeJson, writeLines } from '../io.js';
@@ -49,7 +49,7 @@ async function importCalico(command: Command, io: Io, files: readonly string[]):
   const { applyImport, planImport, readCalicoDump, readImportState, requireValid } =
     await import('@podwire/calico-import');
   const result = await withNewStore(command, io, async ({ store, keys, clock }, signal) =>
-    withPatience(io, dryRun ? 'comparing' : 'importing', async () => {
+    withSlowProgress(io, dryRun ? 'comparing' : 'importing', async () => {
       const state = await readImportState(store, keys, signal);
       const plan = planImport(readCalicoDump(texts), state, { network });
       requireValid(plan);

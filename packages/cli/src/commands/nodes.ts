@@ -2,7 +2,7 @@ import type { NodeShown } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
 import type { Command } from 'commander';
 import { addStore } from '../cluster/options.js';
-import { withPatience } from '../cluster/patience.js';
+import { withSlowProgress } from '../cluster/slow-progress.js';
 import { withStore } from '../cluster/with-store.js';
 import { addEverywhere, addExamples, addOutput, outputOf } from '../command.js';
 import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
@@ -27,7 +27,7 @@ export function define(command: Command, io: Io): void {
 async function show(command: Command, io: Io, name: string | undefined): Promise<void> {
   const { readCluster, showNodes } = await import('@podwire/cluster-ipam/operations');
   const nodes = await withStore(command, io, (access, signal) =>
-    withPatience(io, 'reading the cluster', async () => showNodes(await readCluster(access, signal))),
+    withSlowProgress(io, 'reading the cluster', async () => showNodes(await readCluster(access, signal))),
   );
   if (name !== undefined) return showOne(command, io, requireNode(nodes, name));
   const format = outputOf(command);
@@ -100,7 +100,7 @@ function defineForget(command: Command, io: Io): void {
 async function forget(command: Command, io: Io, name: string): Promise<void> {
   const { releaseNode } = await import('@podwire/cluster-ipam/operations');
   const released = await withStore(command, io, (access, signal) =>
-    withPatience(io, `releasing node ${name}`, () => releaseNode(access, name, {}, signal)),
+    withSlowProgress(io, `releasing node ${name}`, () => releaseNode(access, name, {}, signal)),
   );
   if (outputOf(command) === 'json') return writeJson(io, released);
   const { blocks, loans, addresses } = released;

@@ -3,7 +3,7 @@ import { encapsulations } from '@podwire/network-contract';
 import { type Command, Option } from 'commander';
 import { given, isOn, type Limit, onOff, readCount, readLimit, readList } from '../cluster/arguments.js';
 import { addStore } from '../cluster/options.js';
-import { withPatience } from '../cluster/patience.js';
+import { withSlowProgress } from '../cluster/slow-progress.js';
 import { withNewStore, withStore } from '../cluster/with-store.js';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
@@ -34,7 +34,7 @@ function defineList(command: Command, io: Io): void {
 async function list(command: Command, io: Io): Promise<void> {
   const { readCluster, showCluster } = await import('@podwire/cluster-ipam/operations');
   const { pools } = await withStore(command, io, (access, signal) =>
-    withPatience(io, 'reading the cluster', async () => showCluster(await readCluster(access, signal))),
+    withSlowProgress(io, 'reading the cluster', async () => showCluster(await readCluster(access, signal))),
   );
   const format = outputOf(command);
   if (format === 'json') return writeJson(io, { pools });

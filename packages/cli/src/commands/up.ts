@@ -9,10 +9,10 @@ import { addLogRotation } from '../pod-agent/options.js';
 import { type LogRotationWords, readLogRotation } from '../pod-agent/log-rotation.js';
 import { bringUp } from '../pods/bring-up.js';
 import { isOf, waitForPods } from '../pods/follow.js';
-import { judgePod } from '../pods/judge.js';
+import { evaluatePod } from '../pods/readiness.js';
 import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import type { PodsView } from '../pods/names.js';
-import type { Sources } from '../pods/take-down.js';
+import type { Sources } from '../pods/teardown.js';
 import { startProgress } from '../render/progress.js';
 import { renderProblems } from './ps.js';
 
@@ -127,7 +127,7 @@ async function report(
   detached: boolean,
 ): Promise<void> {
   const wrong = detached ? ['failed'] : ['failed', 'waiting'];
-  const bad = pods.filter((pod) => wrong.includes(judgePod(pod).state));
+  const bad = pods.filter((pod) => wrong.includes(evaluatePod(pod).state));
   if (bad.length > 0 || problems.length > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, { pods, problems });
   for (const line of renderProblems(problems))

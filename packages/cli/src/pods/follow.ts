@@ -6,7 +6,7 @@ import { withDeadline } from '@podwire/platform';
 import { colorsFor, type Io, printable } from '../io.js';
 import type { Progress } from '../render/progress.js';
 import { formatMilliseconds } from '../render/times.js';
-import { judgePod, type Verdict } from './judge.js';
+import { evaluatePod, type PodReadiness } from './readiness.js';
 import { fullName } from './names.js';
 
 /** The pods as they are known, by uid. */
@@ -100,7 +100,7 @@ export async function waitForPods({ places, milliseconds, signal, ...rest }: Wai
 
 /** A pod that will never be ready has been said to have failed. */
 function isSettled(pods: readonly PodView[]): boolean {
-  return pods.every((pod) => judgePod(pod).state !== 'waiting');
+  return pods.every((pod) => evaluatePod(pod).state !== 'waiting');
 }
 
 /** Pods whose manifest stands in one of the places; pods know URLs without user and password. */
@@ -113,7 +113,7 @@ export function isOf(places: readonly string[]): (pod: Pick<PodView, 'origin'>) 
 
 const isUrl = (place: string): boolean => /^https?:\/\//.test(place);
 
-const marks: Readonly<Record<Verdict['state'], string>> = {
+const marks: Readonly<Record<PodReadiness['state'], string>> = {
   waiting: '…',
   ready: '✓',
   succeeded: '✓',
@@ -128,7 +128,7 @@ interface Said {
 
 /** One line whenever a pod gets somewhere, or waits for something that has not been said yet: retries say the same again. */
 function tell(io: Io, progress: Progress, told: Map<string, Said>, pod: PodView, after: number): void {
-  const verdict = judgePod(pod);
+  const verdict = evaluatePod(pod);
   const isWarning = verdict.state === 'waiting' && pod.events.some(({ type }) => type === 'Warning');
   if (verdict.state === 'waiting' && !isWarning) return;
   const key = `${verdict.state} ${verdict.why}`;
@@ -151,9 +151,9 @@ function tell(io: Io, progress: Progress, told: Map<string, Said>, pod: PodView,
 }
 
 function showWaiting(progress: Progress, pods: readonly PodView[]): void {
-  const waiting = pods.filter((pod) => judgePod(pod).state === 'waiting');
+  const waiting = pods.filter((pod) => evaluatePod(pod).state === 'waiting');
   const [first] = waiting;
   if (first === undefined) return;
   const rest = waiting.length === 1 ? '' : ` and ${waiting.length - 1} more`;
-  progress.show(`waiting for pod/${printable(fullName(first))}${rest}`, printable(judgePod(first).why));
+  progress.show(`waiting for pod/${printable(fullName(first))}${rest}`, printable(evaluatePod(first).why));
 }

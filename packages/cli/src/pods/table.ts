@@ -2,7 +2,7 @@ import type { PodView } from '@podwire/podlet';
 import { type Colors, printable } from '../io.js';
 import { renderTable } from '../render/table.js';
 import { formatAge } from '../render/times.js';
-import { describeState, judgePod } from './judge.js';
+import { describeState, evaluatePod } from './readiness.js';
 import { fullName } from './names.js';
 
 /** Pods for people, sorted by name. */
@@ -28,7 +28,7 @@ export function countReady({ status: { containerStatuses } }: PodView): string {
 
 function paintState(pod: PodView, paint: Colors): string {
   const text = printable(describeState(pod));
-  const { state } = judgePod(pod);
+  const { state } = evaluatePod(pod);
   if (state === 'ready' || state === 'succeeded') return paint.green(text);
   return state === 'failed' ? paint.red(text) : paint.yellow(text);
 }
