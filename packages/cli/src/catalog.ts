@@ -24,20 +24,20 @@ async function loadDemo(): Promise<CommandModule> {
 export const catalog: readonly CatalogEntry[] = [
   {
     name: 'up',
-    summary: 'run the pods of manifests on this machine and show them coming up',
+    summary: 'run the pods of manifests on this machine',
     group: run,
     load: () => import('./commands/up.js'),
   },
-  { name: 'down', summary: 'take them down again', group: run, load: () => import('./commands/down.js') },
+  { name: 'down', summary: 'remove them', group: run, load: () => import('./commands/down.js') },
   {
     name: 'ps',
-    summary: 'the pods that run, and what each waits for',
+    summary: 'running pods, and what each waits for',
     group: run,
     load: () => import('./commands/ps.js'),
   },
   {
     name: 'logs',
-    summary: 'what a container has written',
+    summary: 'the log of a container',
     group: run,
     load: () => import('./commands/logs.js'),
   },
@@ -49,7 +49,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'port-forward',
-    summary: 'a port of this machine that leads into a pod',
+    summary: 'forward a port of this machine to a pod',
     group: run,
     load: () => import('./commands/port-forward.js'),
   },
@@ -63,32 +63,32 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'install',
-    summary: 'put plugin and network configuration where the container runtime looks',
+    summary: 'install the plugin and the network configuration',
     group: node,
     load: () => import('./commands/plugin-install.js'),
   },
   {
     name: 'uninstall',
-    summary: 'take them away again, and put the node back as it was',
+    summary: 'remove them, and restore the node',
     group: node,
     load: () => import('./commands/plugin-uninstall.js'),
   },
   {
     name: 'status',
-    summary: 'whether the agent is ready, and what it has',
+    summary: 'whether the agent is ready, and its attachments',
     group: look,
     load: () => import('./commands/status.js'),
   },
   { name: 'pods', summary: 'the pods of this node', group: look, load: () => import('./commands/pods.js') },
   {
     name: 'ipam',
-    summary: 'pools, blocks and who has an address; check, release, split, migrate',
+    summary: 'pools, blocks and allocations; check, release, split, migrate',
     group: look,
     load: () => import('./commands/ipam.js'),
   },
   {
     name: 'peers',
-    summary: 'the other nodes of the cluster, and what is wrong with the way to them',
+    summary: 'the other nodes of the cluster, and problems of the path to them',
     group: look,
     load: () => import('./commands/peers.js'),
   },
@@ -112,13 +112,13 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'workload',
-    summary: 'static addresses, pools and addresses that stay, for the pods of a workload',
+    summary: 'static addresses, pools and sticky addresses for the pods of a workload',
     group: cluster,
     load: () => import('./commands/workload.js'),
   },
   {
     name: 'controller',
-    summary: 'release what vanished nodes have left, and clean up',
+    summary: 'release blocks and addresses of nodes that are gone',
     group: cluster,
     load: () => import('./commands/controller.js'),
   },
@@ -130,7 +130,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'explain',
-    summary: 'what a pod should have beside what the kernel has',
+    summary: 'compare the records of a pod with the kernel',
     group: look,
     load: () => import('./commands/explain.js'),
   },
@@ -148,7 +148,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'plan',
-    summary: 'what a pod would get, without touching anything',
+    summary: 'what a pod would get, without changing anything',
     group: pods,
     load: () => import('./commands/plan.js'),
   },
@@ -172,7 +172,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'demo',
-    summary: 'show it on a private host: three pods, real packets, nothing left',
+    summary: 'run it on a private host: three pods, real packets, nothing left behind',
     group: more,
     load: loadDemo,
   },
@@ -190,7 +190,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'bench',
-    summary: 'measure Podwire beside other CNI plugins',
+    summary: 'compare the speed of Podwire and other CNI plugins',
     group: more,
     load: () => import('./commands/bench.js'),
   },

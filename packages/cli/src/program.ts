@@ -42,7 +42,7 @@ export async function createWholeProgram(io: Io): Promise<Command> {
 
 function createProgram(io: Io, given: { json: boolean; debug: boolean }): Command {
   const program = new Command('podwire')
-    .description('Gives pods their network: links, addresses, routes, host ports and rates.')
+    .description('Runs pods and gives them their network: links, addresses, routes, host ports and rates.')
     .version(ownVersion(), '-V, --version', 'the version of this program')
     .helpOption('-h, --help', 'help for a command')
     .enablePositionalOptions()

@@ -29,19 +29,19 @@ interface DemoOptions {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Shows Podwire on a private host: a network namespace with an uplink to a world. In it the three pods of examples/ come up as `podwire up` does it, packets travel between all of them, and a trace shows the way from a manifest to its network. Then everything is taken away. The network of this machine is not touched. Needs root, iproute2, nftables and busybox-static; takes some seconds.',
+      'Shows Podwire on a private host, a network namespace with an uplink. It runs the three pods of examples/ as `podwire up` does, sends packets between all of them, and prints a trace from the manifest to its network. Then it removes everything. The network of this machine is not changed. Needs root, iproute2, nftables and busybox-static; takes some seconds.',
     )
     .addOption(
       new Option(
         '--runtime <name>',
-        'what runs the containers: processes of this machine, or an own instance of a real engine',
+        'runs the containers: processes of this machine, or a private instance of a real engine',
       )
         .choices(runtimeNames)
         .default('embedded'),
     )
-    .option('--nodes <number>', 'afterwards as many nodes, with pods that reach each other', readNodes)
-    .option('--keep', 'let it go on afterwards, and say how to look at it')
-    .option('--end [name]', 'end a demo that goes on or was killed; without a name, all of them')
+    .option('--nodes <number>', 'then run a testbed of so many nodes', readNodes)
+    .option('--keep', 'keep it running, and show how to inspect it')
+    .option('--end [name]', 'remove a demo that was kept or killed; without a name, all of them')
     .action(() => run(command, io));
   addOutput(command);
   addExamples(command, [

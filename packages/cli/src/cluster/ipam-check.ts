@@ -29,7 +29,7 @@ async function justCheck(command: Command, io: Io): Promise<void> {
   if (outputOf(command) === 'json') return writeJson(io, checkJson(report));
   const paint = colorsFor(io, io.stdout);
   const mendable = report.findings.filter(({ remedy }) => remedy.how === 'write').length;
-  const hint = mendable === 0 ? [] : [`${mendable} of them can be mended: podwire ipam check --fix`];
+  const hint = mendable === 0 ? [] : [`${mendable} of them can be repaired: podwire ipam check --fix`];
   return writeLines(io, [
     ...report.findings.flatMap((finding) => describeFinding(finding, paint)),
     summarize(report),
@@ -89,12 +89,12 @@ export function writeFix(command: Command, io: Io, report: FixReport): void {
   const paint = colorsFor(io, io.stdout);
   return writeLines(io, [
     ...mended.map(
-      ({ finding, what }) => `${paint.green('mended')}     ${printable(finding.message)}: ${printable(what)}`,
+      ({ finding, what }) => `${paint.green('repaired')}   ${printable(finding.message)}: ${printable(what)}`,
     ),
     ...left.flatMap(({ finding, why }) => [
       `${paint.red('left')}       ${printable(finding.message)}`,
       `${' '.repeat(11)}${paint.dim(printable(why))}`,
     ]),
-    `${mended.length} mended, ${left.length} left; ${summarize(report)}`,
+    `${mended.length} repaired, ${left.length} left; ${summarize(report)}`,
   ]);
 }

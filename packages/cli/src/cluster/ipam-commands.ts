@@ -16,14 +16,14 @@ const collect = (text: string, before: readonly string[] = []): readonly string[
 
 function defineCheck(command: Command, io: Io): void {
   command
-    .summary('what is wrong with the addresses of the cluster, and mend it')
+    .summary('check the addresses of the cluster, and repair them')
     .description(
-      'Looks at everything in the store, twice, and tells what is leaked (taken by nodes that are gone or do not own it), doubled, outside of every pool, orphaned, pending for too long, or unreadable. With --fix it mends what is safe: nothing that a node which is registered could object to, and nothing that has changed since it was looked at.',
+      'Checks the whole store, twice, and reports addresses that are leaked (held by nodes that are gone or do not own the block), duplicate or outside of every pool, and objects that are orphaned, pending for too long, or unreadable. With --fix it repairs what is safe: nothing that a registered node holds, and nothing that has changed since the check.',
     )
     .option('--fix', 'mend what is safe, and say what is left and why')
     .option(
       '--from-report <file>',
-      'with --fix: a report of a while ago, for what needs patience; again for more',
+      'with --fix: an earlier report, for problems that must persist; repeatable',
       collect,
     )
     .action(async () => (await import('./ipam-check.js')).checkOfCluster(command, io));
@@ -38,19 +38,19 @@ function defineCheck(command: Command, io: Io): void {
 
 function defineRelease(command: Command, io: Io): void {
   command
-    .summary('free addresses whose owners never will')
+    .summary('release leaked addresses')
     .description(
-      'Takes addresses out of the books, ends their loans and frees them in workloads. It is refused while the node that has one is registered: delete the pod there, or the node with `podwire nodes forget`. With --from-report, what several reports of `ipam check` agree on and is still so.',
+      'Releases addresses: deletes their allocation records, also those of borrowed addresses and of workloads. Refused while the node that holds one is registered: delete the pod there, or the node with `podwire nodes forget`. With --from-report, releases what several reports of `ipam check` agree on and still holds.',
     )
     .argument('[address...]', 'addresses', (text: string, before: readonly string[] = []) => [
       ...before,
       readIp(text),
     ])
-    .option('--from-report <file>', 'a report of `ipam check -o json`; again for more', collect)
-    .option('--node <name>', 'only what this node has of it: of an address that two have, the wrong one')
+    .option('--from-report <file>', 'a report of `ipam check -o json`; repeatable', collect)
+    .option('--node <name>', 'only the allocation of this node: for an address that two nodes have')
     .option(
       '--force',
-      'also of nodes that are registered: a pod that runs keeps its address, and another may get it too',
+      'also for registered nodes: a running pod keeps its address, and another may get it too',
     )
     .action(async (addresses: readonly string[] = []) =>
       (await import('./ipam-release.js')).releaseOfCluster(command, io, addresses),
@@ -60,7 +60,7 @@ function defineRelease(command: Command, io: Io): void {
     ['podwire ipam release 10.244.7.9', ''],
     ['podwire ipam release --from-report monday.json --from-report tuesday.json', ''],
     ['podwire ipam release 10.244.7.9 -o json', '{"released":[{"address","done":[…]}]}'],
-  ]).addHelpText('after', '\nExit code 4: nobody had one of them, or something is left.');
+  ]).addHelpText('after', '\nExit code 4: an address was not allocated, or something is left.');
 }
 
 function defineSplit(command: Command, io: Io): void {
@@ -85,7 +85,7 @@ function defineMigrate(command: Command, io: Io): void {
   command
     .summary("move a running cluster's pods from one pool to another")
     .description(
-      'Disables the first pool, so that new pods get addresses of the second, and shows who still has one of the first. Pods keep their addresses until they are made again; no address is ever in use twice. With --wait it follows until nothing is left and deletes the first pool. It can be interrupted and called again.',
+      'Disables the first pool, so that new pods get addresses of the second, and lists the pods that still have one of the first. Pods keep their addresses until they are recreated; no address is ever in use twice. With --wait it waits until none is left and deletes the first pool. It can be interrupted and repeated.',
     )
     .argument('<from>', 'the pool to be emptied')
     .argument('<to>', 'an enabled pool of the same network and family')

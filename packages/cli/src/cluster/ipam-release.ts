@@ -34,9 +34,7 @@ export async function releaseOfCluster(
   if (outputOf(command) === 'json') return writeJson(io, { released });
   return writeLines(
     io,
-    released.map(
-      ({ address, done }) => `${address}: ${done.length === 0 ? 'nobody has it' : done.join('; ')}`,
-    ),
+    released.map(({ address, done }) => `${address}: ${done.length === 0 ? 'unallocated' : done.join('; ')}`),
   );
 }
 

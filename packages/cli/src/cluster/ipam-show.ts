@@ -78,7 +78,7 @@ function writeAddress(command: Command, io: Io, shown: AddressShown): void {
 const states: Readonly<Record<AddressShown['state'], string>> = {
   'in-use': 'in use',
   reserved: 'reserved: never handed out',
-  free: 'nobody has reported it in use; it may cool down on its node',
+  free: 'not reported in use; it may cool down on its node',
   outside: 'in no pool',
 };
 
@@ -94,7 +94,7 @@ export function describeAddress(shown: AddressShown): string[] {
       'block',
       block === undefined
         ? undefined
-        : `${block} of ${blockOwner === undefined ? 'nobody' : `node ${blockOwner}`}`,
+        : `${block} of ${blockOwner === undefined ? 'no node' : `node ${blockOwner}`}`,
     ],
     ['lent to', borrower === undefined ? undefined : `node ${borrower}`],
     ['kept for', keptFor],

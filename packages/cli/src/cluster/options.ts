@@ -15,7 +15,7 @@ export function addStore(command: Command, withConfig = true): Command {
         "the cluster's store: embedded:/DIRECTORY, etcd://HOST:PORT,… or consul://HOST:PORT",
       ).helpGroup(group),
     )
-    .addOption(new Option('--root <path>', 'what its keys begin with (/podwire)').helpGroup(group));
+    .addOption(new Option('--root <path>', 'prefix of its keys (/podwire)').helpGroup(group));
   if (!withConfig) return command;
   return command.addOption(
     new Option('--config <file>', "an agent's configuration, which names both").helpGroup(group),

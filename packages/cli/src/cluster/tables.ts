@@ -55,14 +55,14 @@ function usageRow(pool: PoolShown, paint: Colors): string[] {
 }
 
 function blockRow({ cidr, node, state, size, inUse, lent }: BlockShown): string[] {
-  const owner = node === undefined ? '(nobody)' : printable(node);
+  const owner = node === undefined ? '-' : printable(node);
   return [`  ${cidr}`, owner, `${size}`, `${inUse}`, `${lent}`, '', `${size - inUse}`, state];
 }
 
 export function blockTable(blocks: readonly BlockShown[]): TableOptions {
   const rows = blocks.map(({ cidr, node, state, size, inUse, lent }) => [
     cidr,
-    node === undefined ? '(nobody)' : printable(node),
+    node === undefined ? '-' : printable(node),
     state,
     `${size}`,
     `${inUse}`,
@@ -75,7 +75,7 @@ export function loanTable(loans: readonly BorrowedAddressShown[]): TableOptions 
   const rows = loans.map(({ address, block, owner, borrower, pod }) => [
     address,
     block,
-    owner === undefined ? '(nobody)' : printable(owner),
+    owner === undefined ? '-' : printable(owner),
     printable(borrower),
     printable(pod ?? ''),
   ]);

@@ -5,7 +5,7 @@ import { addExamples, optionsOf } from '../command.js';
 export function define(command: Command): void {
   command
     .description(
-      'Runs the node agent in the foreground: the CNI server, the API and the reconcile loop. It works on the network namespace it is started in. Logs are JSON lines on standard output. SIGTERM ends it and leaves the network of pods as it is.',
+      'Runs the node agent in the foreground: the CNI server, the API and the reconcile loop. It works on the network namespace it is started in. Logs are JSON lines on standard output. SIGTERM stops it; the network of pods stays.',
     )
     .option('--config <file>', 'YAML; every key is in docs/configuration.md (default: all defaults)')
     .action(async () => {

@@ -64,13 +64,13 @@ export function define(command: Command, io: Io): void {
         .default('all'),
     )
     .option('--pods <count>', 'pods of each plugin', readCount)
-    .option('--workers <count>', 'calls at once in the second part', readCount)
+    .option('--workers <count>', 'concurrent calls in the second part', readCount)
     .option('--rounds <count>', 'repetitions', readCount)
-    .option('--endpoints <count>', 'endpoints for the figures of the agent; 0: none', readCount)
-    .option('--idle-seconds <count>', 'how long the idle agent is watched', readCount)
+    .option('--endpoints <count>', 'endpoints for measuring the agent; 0: none', readCount)
+    .option('--idle-seconds <count>', 'how long the idle agent is measured', readCount)
     .option('--peer-bin-dir <directory>', "where the other plugins are (default: Debian's /usr/lib/cni)")
     .option('--no-podwire', 'only the others')
-    .option('--save <file>', 'where the result goes as JSON (default: bench/results/TIME.json)')
+    .option('--save <file>', 'file for the JSON result (default: bench/results/TIME.json)')
     .action(() => run(command, io));
   addOutput(command);
   addExamples(command, [

@@ -6,11 +6,11 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 
 export function define(command: Command, io: Io): void {
   command
-    .description('Prints a script that makes a shell complete commands, options and names of pods.')
+    .description('Prints a shell completion script for commands, options and names of pods.')
     .argument('<shell>', shells.join(', '))
     .action((shell: string) => print(command, io, shell));
   addExamples(command, [
-    ['podwire completion bash > /etc/bash_completion.d/podwire', 'for everybody, from the next shell on'],
+    ['podwire completion bash > /etc/bash_completion.d/podwire', 'for all users, from the next shell on'],
     ['source <(podwire completion zsh)', 'for this shell'],
     ['podwire completion fish > ~/.config/fish/completions/podwire.fish', ''],
   ]);

@@ -9,7 +9,7 @@ export function define(command: Command, io: Io): void {
   command.description('Works with the configuration of the agent.');
   const validate = command
     .command('validate')
-    .summary('everything that is wrong with a file, each with its line')
+    .summary('all errors of a file, each with its line')
     .description('Checks a configuration file of the agent and lists everything that is wrong with it.')
     .argument('<file>', 'YAML; - is standard input')
     .action((file: string) => check(validate, io, file));

@@ -9,14 +9,14 @@ import { startProgress } from '../render/progress.js';
 import { chooseTestbed } from '../testbed/choose.js';
 
 export function define(command: Command, io: Io): void {
-  command.description('Whether pods reach each other.');
+  command.description('Tests whether pods reach each other.');
   const test = command
     .command('test')
     .summary('send packets between all pods and nodes of a testbed')
     .description(
-      'Sends packets between all pods and nodes of a testbed, and to the outside: over TCP more than one packet each way, and one datagram of the full size that must not be fragmented. It counts only if the right one answers, and if it sees whom it should: a pod as itself, outside as its node. Addresses that nobody has must stay silent. With --node it asks from this node what can be asked: other nodes and their pods by ICMP.',
+      'Sends packets between all pods and nodes of a testbed, and to the outside: several TCP packets each way, and one full-size datagram with DF. A probe succeeds only if the right participant answers and sees the right source: the pod’s own address, and its node’s outside. Unused addresses must not answer. With --node it probes other nodes and their pods from this node, by ICMP.',
     )
-    .option('--testbed <name>', 'the testbed; the only one when absent')
+    .option('--testbed <name>', 'the testbed; by default the only one')
     .option('--node', 'instead, from the pods of this node to each other, to other nodes and to their pods')
     .option('--deadline <milliseconds>', 'how long to wait for an answer', readDeadline, 1_500)
     .action(() => run(test, io));

@@ -18,16 +18,16 @@ interface Options {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Runs a controller in the foreground: it sees which nodes are gone, gives what they had to the others after a day, and mends what `podwire ipam check` finds. Several may run, one of them leads. Agents run one each by themselves unless their configuration says `cluster.controller: false`. Logs are JSON lines on standard output.',
+      'Runs a controller in the foreground: it detects nodes that are gone, releases their blocks and addresses after a day, and repairs what `podwire ipam check` finds. Several may run; one is elected leader. Agents run one each by themselves unless their configuration says `cluster.controller: false`. Logs are JSON lines on standard output.',
     )
-    .option('--name <name>', 'who it is, for people (host name and process)')
+    .option('--name <name>', 'name in the leader election (host name and process)')
     .option(
       '--vanish-after <duration>',
-      'absence after which a node is released; the same everywhere (24h)',
+      'time without a lease after which a node is released; the same everywhere (24h)',
       readDuration,
     )
-    .option('--grace <duration>', 'how long something must be wrong before it is mended (15m)', readDuration)
-    .option('--lease <duration>', 'how long after its death another leads (15s)', readDuration)
+    .option('--grace <duration>', 'how long a problem must persist before it is repaired (15m)', readDuration)
+    .option('--lease <duration>', 'time until another controller leads (15s)', readDuration)
     .option('--metrics <listen>', 'serve metrics for Prometheus at HOST:PORT')
     .action(() => run(command, io));
   addStore(command);

@@ -10,7 +10,7 @@ import { sortPlaces } from './up.js';
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Takes down the pods of manifests that `podwire up` was given; without any, of all. When nothing is left, the agents that `podwire up` has started are ended too.',
+      'Removes the pods of manifests that `podwire up` was given; without any, all pods. With the last pod, the agents that `podwire up` started are stopped too.',
     )
     .argument('[what...]', 'the same files, directories or URLs as for `podwire up`')
     .option('--timeout <seconds>', 'how long to wait for pods to end', readSeconds, 60)

@@ -14,14 +14,14 @@ interface ExecOptions {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Runs a program in a running container, joined to this terminal. Ends with the exit code of the program.',
+      'Runs a program in a running container, attached to this terminal. Exits with the exit code of the program.',
     )
     .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME')
     .argument('<argv...>', 'the program and its arguments, behind --')
     .option('-n, --namespace <name>', 'the namespace of the pod')
-    .option('-c, --container <name>', 'the container; the first one when absent')
+    .option('-c, --container <name>', 'the container; by default the first one')
     .option('-i, --stdin', 'pass standard input')
-    .option('-t, --tty', 'the program gets a terminal')
+    .option('-t, --tty', 'allocate a terminal')
     .passThroughOptions()
     // Options that follow are the program's; commander leaves the -- in front of them.
     .action((pod: string, argv: string[]) => run(command, io, pod, argv[0] === '--' ? argv.slice(1) : argv));

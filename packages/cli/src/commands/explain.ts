@@ -15,7 +15,7 @@ export interface Explanation extends Partial<EndpointView> {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Shows everything a pod (or the node itself) should have, beside what the kernel has now, and marks what differs. Reads only.',
+      'Compares the recorded resources of a pod (or of the node) with the kernel, and marks differences. Read-only.',
     )
     .argument('<target>', 'pod/NAME, pod/NAMESPACE/NAME, a container id, or node')
     .option('-n, --namespace <name>', 'the namespace of the pod')

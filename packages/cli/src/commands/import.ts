@@ -14,7 +14,7 @@ export function define(command: Command, io: Io): void {
     .command('calico')
     .summary('pools, blocks and live addresses of a Calico datastore')
     .description(
-      'Reads dumps of a Calico datastore (`etcdctl get --prefix /calico/`, plain or with -w json; or custom resources as YAML or JSON) and writes its pools, blocks and addresses in use into the store. Nothing is written unless all is well; what is there already must be the same, so it can be repeated.',
+      'Reads dumps of a Calico datastore (`etcdctl get --prefix /calico/`, plain or with -w json; or custom resources as YAML or JSON) and writes its pools, blocks and addresses in use into the store. Nothing is written unless the whole dump is valid. Existing objects must be equal, so an import can be repeated.',
     )
     .argument('<file...>', 'all of one datastore; - is standard input')
     .option(

@@ -21,7 +21,7 @@ import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Addresses: who has which, and what is wrong with them. With a store named (--store, --config of an agent in a cluster, or PODWIRE_STORE) that of the whole cluster; without one that of this node, from its agent.',
+      'Shows and repairs address allocations: of the whole cluster with a store (--store, --config of an agent in a cluster, or PODWIRE_STORE), else of this node, from its agent.',
     )
     .addHelpText('after', '\nWithout a sub-command: what this node has, as `podwire ipam node`.')
     .action(() => showNode(command, io));
@@ -33,9 +33,9 @@ export function define(command: Command, io: Io): void {
 
 function defineShow(show: Command, io: Io): void {
   show
-    .summary('pools and blocks with their numbers; who has an address')
+    .summary('pools and blocks with their usage; the owner of an address')
     .description(
-      'Shows the pools of the cluster: how many addresses are in use, lent, reserved and free; with --blocks also who has which block. Without a store, the pools and blocks of this node: used, cooling (released a moment ago, see coolDown), reserved and free. With --ip, what is known of one address.',
+      'Shows the pools of the cluster: addresses in use, lent, reserved and free; with --blocks also the node of each block. Without a store, the pools and blocks of this node: used, cooling (released a moment ago, see coolDown), reserved and free. With --ip, the state of one address.',
     )
     .option('--ip <address>', 'one address', readIp)
     .option('--leases', 'every address in use with its owner')
@@ -58,8 +58,8 @@ function defineShow(show: Command, io: Io): void {
 
 function defineNode(node: Command, io: Io): void {
   node
-    .summary('what this node has, from its agent')
-    .description('Shows the addresses of this node, as its agent has them: also those that cool down.')
+    .summary('addresses of this node, from its agent')
+    .description('Shows the addresses of this node, from its agent: also those that cool down.')
     .option('--ip <address>', 'one address', readIp)
     .option('--leases', 'every address in use with its owner')
     .action(() => showNode(node, io));
@@ -183,6 +183,6 @@ function describeState({ address, state, owner = '', since, network, reason = ''
     return `${address}: used by ${printable(owner)}${since === undefined ? '' : ` since ${since}`}${where}`;
   }
   if (state === 'available')
-    return `${address}: nobody has it${where}; unless it still cools down, a pod can ask for it`;
+    return `${address}: unallocated${where}; a pod can request it unless it still cools down`;
   return `${address}: cannot be had: ${printable(reason)}`;
 }

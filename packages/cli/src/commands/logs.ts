@@ -19,17 +19,14 @@ interface LogsOptions {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Prints what a container has written: its standard output to standard output, its standard error to standard error.',
+      'Prints the log of a container: its standard output to standard output, its standard error to standard error.',
     )
     .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME')
     .option('-n, --namespace <name>', 'the namespace of the pod')
-    .option(
-      '-c, --container <name>',
-      'the container; when absent the first one, not of those that prepare the pod',
-    )
-    .option('-f, --follow', 'go on with what it writes from now')
+    .option('-c, --container <name>', 'the container; by default the first one that is no init container')
+    .option('-f, --follow', 'follow the log')
     .option('-p, --previous', 'the instance before the last restart')
-    .option('--tail <lines>', 'only the last lines; without it all that is kept', readLines)
+    .option('--tail <lines>', 'only the last lines; by default all', readLines)
     .option('--timestamps', 'when each line was written')
     .action((pod: string) => run(command, io, pod));
   addDirectory(command);

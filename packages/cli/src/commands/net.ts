@@ -12,16 +12,16 @@ interface ExplainOptions {
 }
 
 export function define(command: Command, io: Io): void {
-  command.description('Which CNI network the pods of this machine get, and why.');
+  command.description('Shows which CNI network the pods of this machine get, and why.');
   const explain = command
     .command('explain')
-    .summary('which configuration file was chosen, and why the others were not')
+    .summary('the configuration file in use, and why the others are not')
     .description(
-      'Says which CNI configuration file was chosen, why the others were not, and whether the network is ready. It asks the pod agent; with --cni-conf-dir it looks into a directory itself, as a runtime would.',
+      'Shows which CNI configuration file is used, why the others are not, and whether the network is ready. Asks the pod agent; with --cni-conf-dir it reads a directory as a runtime would.',
     )
-    .option('--cni-conf-dir <dir>', 'look here, without a pod agent')
+    .option('--cni-conf-dir <dir>', 'read this directory, without a pod agent')
     .option('--cni-bin-dir <dir...>', 'where plugins are')
-    .option('--network <name>', 'take the network of this name')
+    .option('--network <name>', 'use the network of this name')
     .action(() => show(explain, io));
   addDirectory(addOutput(explain));
   addExamples(explain, [

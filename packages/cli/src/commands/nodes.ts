@@ -10,7 +10,7 @@ import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Lists the nodes of a cluster: whether their agents are in touch with the store (`ready`), or since when they are not (`unreachable`; their pods may go on working), how many blocks and addresses they have. With a name, all that is known of one.',
+      'Lists the nodes of a cluster with their blocks and addresses. `ready`: the agent holds its lease in the store; `unreachable`: it does not, and its pods may still work. With a name, shows all details of one node.',
     )
     .argument('[node]', 'one node')
     .action((name: string | undefined) => show(command, io, name));
@@ -84,9 +84,9 @@ function describeTunnel({ tunnel }: NodeShown): string | undefined {
 
 function defineForget(command: Command, io: Io): void {
   command
-    .summary('give what a dead node had to the others, now')
+    .summary('release the blocks and addresses of a dead node now')
     .description(
-      'Releases everything that a node had: blocks, borrowed addresses, its books and the node itself. The controller does that by itself after `vanishAfter`; this is for a node that will not come back, or whose name was imported. It is refused while the agent of the node is in touch with the store. Make sure that its pods do not run any more: their addresses are handed out again.',
+      'Releases everything that a node held: blocks, borrowed addresses, allocation records and the node itself. The controller does the same after `vanishAfter`; use this for a node that will not come back, or whose name was imported. Refused while the agent of the node holds its lease. Make sure that its pods do not run any more: their addresses are handed out again.',
     )
     .argument('<node>', 'its name')
     .action((name: string) => forget(command, io, name));

@@ -6,7 +6,7 @@ import { colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from 
 
 export function define(command: Command, io: Io): void {
   command
-    .description('Lists the other nodes of the cluster as this node reaches them.')
+    .description('Lists the other nodes of the cluster and the path to each.')
     .option('--problems', 'only those with problems')
     .action(() => show(command, io));
   addOutput(addAgent(command), ['text', 'wide', 'json']);

@@ -24,7 +24,7 @@ export interface PodPlan extends Plan {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Prints everything that the pods of a manifest would get, and touches nothing. A running agent is asked, since it knows which addresses and ports are taken. Without one, or with --offline, an empty node is supposed and the plan comes from the configuration and the manifest alone, always the same.',
+      'Prints all resources that the pods of a manifest would get, and changes nothing. A running agent plans with the addresses and ports in use. Without one, or with --offline, the plan assumes an empty node and depends on the configuration and the manifest alone.',
     )
     .argument('<file...>', 'pod manifests (YAML, several documents each), - is standard input')
     .option('--offline', 'ask no agent')

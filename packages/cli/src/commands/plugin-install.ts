@@ -13,12 +13,12 @@ interface Choices extends FolderChoices {
 /** `podwire install` */
 export function define(command: Command, io: Io): void {
   command.description(
-    'Installs the CNI plugin and, last and at once, the network configuration that tells a container runtime to use it. Doing it again changes nothing. The agent is started apart: "podwire agent".',
+    'Installs the CNI plugin and then, atomically, the network configuration that tells a container runtime to use it. Idempotent. Start the agent separately: "podwire agent".',
   );
   addFolders(command)
     .option('--cni-socket <file>', "the agent's socket for plugins (default: /run/podwire/cni.sock)")
     .option('--name <name>', 'the name of the CNI network (default: podwire)')
-    .option('--plugin <kind>', 'c, js or auto: the compiled plugin if it runs here, else the JavaScript one')
+    .option('--plugin <kind>', 'c, js or auto (the compiled plugin if it runs here, else the JavaScript one)')
     .option('--force', 'replace files at these places that Podwire did not write')
     .action(() => run(command, io));
   addOutput(command);

@@ -13,7 +13,7 @@ interface Choices extends FolderChoices {
 /** `podwire uninstall` */
 export function define(command: Command, io: Io): void {
   command.description(
-    'Removes what "podwire install" made: the network configuration first, then the plugin, then folders that it had to make. Then puts back what the agent changed on the node, where no agent runs and no pod is left; otherwise it says what is to be done, and pods that run keep their network.',
+    'Removes what "podwire install" created: the network configuration first, then the plugin, then the folders. Then restores what the agent changed on the node, if no agent runs and no pod is left; otherwise it says what to do, and running pods keep their network.',
   );
   addFolders(command)
     .option('--config <file>', "the agent's, which says where it keeps its state (default: all defaults)")

@@ -9,7 +9,7 @@ import { addDirectory, locateDirectory } from '../pods/locate.js';
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Runs the pod agent in the foreground: pods of manifest files, URLs and an API server are brought up on a container runtime and kept as they should be. `podwire up` starts one by itself. Logs are JSON lines on standard output. SIGTERM ends it and leaves pods running; the next one finds them again.',
+      'Runs the pod agent in the foreground: it runs the pods of manifest files, URLs and an API server on a container runtime. `podwire up` starts one itself. Logs are JSON lines on standard output. SIGTERM stops it; pods keep running, and the next pod agent adopts them.',
     )
     .option('--runtime <name>', 'embedded, docker, containerd, crio, or the path of a CRI socket', 'embedded')
     .action(() => run(command, io));

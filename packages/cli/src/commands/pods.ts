@@ -10,7 +10,7 @@ interface EndpointsView {
 
 export function define(command: Command, io: Io): void {
   command
-    .description('Lists what is attached on this node.')
+    .description('Lists the attachments of this node.')
     .option('-n, --namespace <name>', 'only pods of this namespace')
     .action(() => show(command, io));
   addOutput(addAgent(command), ['text', 'wide', 'name', 'json']);

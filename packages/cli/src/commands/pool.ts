@@ -22,7 +22,7 @@ export function define(command: Command, io: Io): void {
 function defineList(command: Command, io: Io): void {
   command
     .summary('all pools with their numbers')
-    .description('Lists the pools: blocks that nodes have, addresses in use and free.')
+    .description('Lists the pools: blocks of nodes, addresses in use and free.')
     .action(() => list(command, io));
   addOutput(addStore(command), ['text', 'name', 'json']);
   addExamples(command, [
@@ -49,8 +49,8 @@ const loadTables = () => Promise.all([import('../render/table.js'), import('../c
 
 function defineShow(command: Command, io: Io): void {
   command
-    .summary('one pool: its settings and its blocks')
-    .description('Shows the settings of a pool, its numbers, and who has which block of it.')
+    .summary('one pool with its settings and blocks')
+    .description('Shows the settings of a pool, its usage, and the node of each block.')
     .argument('<pool>', 'its name')
     .action((name: string) => show(command, io, name));
   addOutput(addStore(command));
@@ -106,18 +106,22 @@ function addSettings(command: Command): Command {
         onOff,
       ),
     )
-    .option('--reserved <list>', 'prefixes and addresses never to hand out, a,b,…; empty: none', readList)
+    .option(
+      '--reserved <list>',
+      'prefixes and addresses that are never handed out, a,b,…; empty: none',
+      readList,
+    )
     .option('--node-selector <selector>', 'only nodes with these labels: zone in (a,b),disk=ssd; empty: all')
     .addOption(
-      new Option('--assignment <who>', 'for everybody, or only for who asks for it').choices([
+      new Option('--assignment <who>', 'for all pods, or only for pods that request it').choices([
         'automatic',
         'manual',
       ]),
     )
     .addOption(
-      new Option('--borrowing <word>', 'whether nodes lend single addresses to others').choices(onOff),
+      new Option('--borrowing <word>', 'whether other nodes may borrow single addresses').choices(onOff),
     )
-    .option('--max-blocks-per-node <count>', 'no node may have more; none: no limit', readLimit);
+    .option('--max-blocks-per-node <count>', 'limit of each node; none: no limit', readLimit);
 }
 
 const readSettings = ({ natOutgoing, borrowing, reserved, ...rest }: Settings) =>
@@ -133,8 +137,8 @@ const readSettings = ({ natOutgoing, borrowing, reserved, ...rest }: Settings) =
 
 function defineCreate(command: Command, io: Io): void {
   command
-    .summary('make a pool')
-    .description('Makes a pool. Nodes take blocks of it as soon as it is there.')
+    .summary('create a pool')
+    .description('Creates a pool. Nodes claim blocks of it at once.')
     .argument('<pool>', 'its name')
     .argument('<cidr>', 'ADDRESS/LENGTH; no other pool may have an address of it')
     .option(
@@ -142,15 +146,11 @@ function defineCreate(command: Command, io: Io): void {
       "the network of the agents' configuration whose pods get its addresses",
       'default',
     )
-    .option(
-      '--block-size <length>',
-      'prefix length of the blocks that nodes take; 26, or 122 for IPv6',
-      readCount,
-    )
+    .option('--block-size <length>', 'prefix length of its blocks; 26, or 122 for IPv6', readCount)
     .addOption(
       new Option(
         '--allocation <how>',
-        'blocks as nodes need them, or for each node one for its life (its podCIDR)',
+        'blocks on demand, or one for each node for its lifetime (its podCIDR)',
       ).choices(['blocks', 'node-cidr']),
     )
     .option('--disabled', 'nobody gets an address of it yet')
@@ -189,7 +189,7 @@ function defineSet(command: Command, io: Io): void {
   command
     .summary('change a pool')
     .description(
-      'Changes settings of a pool; what is not given stays. Pods that run keep what they have. Its CIDR and the size of its blocks cannot be changed: `podwire ipam split` and `podwire ipam migrate` do that.',
+      'Changes settings of a pool; others stay. Running pods keep their addresses. Its CIDR and the size of its blocks cannot be changed: `podwire ipam split` and `podwire ipam migrate` do that.',
     )
     .argument('<pool>', 'its name')
     .addOption(new Option('--disable', 'no new addresses of it; what is in use stays').conflicts('enable'))
@@ -221,9 +221,9 @@ async function set(command: Command, io: Io, name: string): Promise<void> {
 
 function defineDelete(command: Command, io: Io): void {
   command
-    .summary('delete a pool that nobody uses')
+    .summary('delete an unused pool')
     .description(
-      'Deletes a pool when no node has a block of it. With --wait nobody gets an address of it any more, and it is deleted when its last pod is gone.',
+      'Deletes a pool when no node has a block of it. With --wait no new address of it is handed out, and it is deleted with its last pod.',
     )
     .argument('<pool>', 'its name')
     .option('--wait', 'until nothing of it is in use')

@@ -19,7 +19,7 @@ interface Forward {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Listens on ports of this machine and carries each connection to a port inside the pod, also to one that listens on the pod’s localhost only. Goes on until Ctrl-C.',
+      'Forwards connections to ports of this machine to a port inside the pod, also to one that listens on the pod’s localhost only. Runs until Ctrl-C.',
     )
     .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME')
     .argument('<ports...>', 'LOCAL:REMOTE, PORT for the same on both sides, or :REMOTE for any local one')

@@ -6,9 +6,7 @@ import type { PodsView } from '../pods/names.js';
 
 export function define(command: Command, io: Io): void {
   command
-    .description(
-      'Lists the pods that the pod agent of this machine runs, and what is wrong with manifests that it cannot use.',
-    )
+    .description('Lists the pods of this machine’s pod agent, and errors in manifests.')
     .option('-n, --namespace <name>', 'only pods of this namespace')
     .action(() => show(command, io));
   addDirectory(addOutput(command, ['text', 'name', 'json']));

@@ -17,7 +17,7 @@ type ReportView = Omit<ReconcileReport, 'changes'> & {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Compares the node with the records of its pods now, instead of at the next round: repairs what differs, finishes what was interrupted and removes what belongs to nobody.',
+      'Compares the node with the records of its pods now, instead of at the next round: repairs differences, finishes interrupted requests and removes resources without owner.',
     )
     .action(() => run(command, io));
   addOutput(addAgent(command));
@@ -50,7 +50,7 @@ function describeChange(
   paint: Colors,
 ): string {
   const verb = action.padEnd(9);
-  const whose = owner === undefined ? 'belonged to nobody' : printable(owner);
+  const whose = owner === undefined ? 'no owner' : printable(owner);
   const why = error === undefined ? '' : `: ${printable(error)}`;
   return `${action === 'failed' ? paint.red(verb) : paint.yellow(verb)}  ${printable(what)} (${whose})${why}`;
 }

@@ -19,7 +19,7 @@ export function define(command: Command, io: Io): void {
     .option('--listen <socket>', 'where to listen', '/run/podwire/cri.sock')
     .option(
       '--take-over [cache-dir]',
-      'adopt the sandboxes that dockershim or cri-dockerd has made, with their network from this cache of CNI’s results (default: /var/lib/cni/cache); without it they are left alone (runtime docker)',
+      'adopt the sandboxes of dockershim or cri-dockerd, with their network from this cache of CNI results (default: /var/lib/cni/cache); without it they are left alone (runtime docker)',
     )
     .action(() => run(command, io));
   addDirectory(addRuntimeOptions(command));

@@ -10,7 +10,7 @@ import { PodwireError } from '@podwire/errors';
 
 export function define(command: Command, io: Io): void {
   command
-    .description('Says whether the agent can serve pods now, and why not.')
+    .description('Shows whether the agent can serve pods, and why not.')
     .option('--wait', 'until it is ready')
     .option('--timeout <seconds>', 'how long to wait at most', readSeconds, 60)
     .action(() => show(command, io));

@@ -23,8 +23,8 @@ export function define(command: Command, io: Io): void {
 function defineUp(parent: Command, io: Io): void {
   const up = parent
     .command('up')
-    .summary('bring one up')
-    .description('Brings a testbed up and lets it go on in the background, until `podwire testbed down`.')
+    .summary('create one')
+    .description('Creates a testbed, which runs in the background until `podwire testbed down`.')
     .option('--nodes <number>', 'how many nodes', readNumber, defaultShape.nodes)
     .addOption(
       new Option('--fabric <kind>', 'how packets reach pods of other nodes')
@@ -32,22 +32,17 @@ function defineUp(parent: Command, io: Io): void {
         .default(defaultShape.fabric),
     )
     .addOption(
-      new Option('--store <kind>', 'what the nodes share').choices(storeKinds).default(defaultShape.store),
+      new Option('--store <kind>', 'the store of the nodes').choices(storeKinds).default(defaultShape.store),
     )
     .addOption(
-      new Option('--families <which>', 'of addresses; those that the kernel has when absent').choices(
+      new Option('--families <which>', 'address families; by default those of the kernel').choices(
         familyChoices,
       ),
     )
     .option('--pods <number>', 'how many pods on each node', readNumber, defaultShape.pods)
-    .option(
-      '--subnets <number>',
-      'how many segments, with a router between',
-      readNumber,
-      defaultShape.subnets,
-    )
-    .option('--name <name>', 'what to call it', defaultName)
-    .option('--foreground', 'take it down again with Ctrl-C')
+    .option('--subnets <number>', 'number of segments, joined by a router', readNumber, defaultShape.subnets)
+    .option('--name <name>', 'its name', defaultName)
+    .option('--foreground', 'remove it on Ctrl-C')
     .action(() => runUp(up, io));
   addOutput(up);
   addExamples(up, [
@@ -83,10 +78,8 @@ const nameHelp = 'which one; the only one when absent';
 function defineDown(parent: Command, io: Io): void {
   const down = parent
     .command('down')
-    .summary('take it away')
-    .description(
-      'Takes everything of a testbed away: processes, namespaces and files, also of one that never came up completely.',
-    )
+    .summary('remove one')
+    .description('Removes all processes, namespaces and files of a testbed, also of an incomplete one.')
     .option('--name <name>', nameHelp)
     .option('--all', 'every testbed of this machine')
     .action(() => runDown(down, io));
@@ -107,7 +100,7 @@ function defineStatus(parent: Command, io: Io): void {
   const status = parent
     .command('status')
     .summary('its nodes, agents and pods')
-    .description('Says how the nodes, agents and pods of a testbed are.')
+    .description('Shows the state of the nodes, agents and pods of a testbed.')
     .option('--name <name>', nameHelp)
     .action(() => runStatus(status, io));
   addOutput(status);
@@ -128,7 +121,7 @@ function defineExec(parent: Command, io: Io): void {
     .command('exec')
     .summary('run a program on a node or in a pod')
     .description(
-      'Runs a program in the network of a node, of a pod, or of the `fabric` that joins the nodes, with the files of this machine. In it `podwire` asks the agent of that node, and the store of the testbed. Ends with the exit code of the program.',
+      'Runs a program in the network of a node, of a pod, or of the `fabric` that joins the nodes, with the files of this machine. There `podwire` uses the agent of that node and the store of the testbed. Exits with the exit code of the program.',
     )
     .argument('<where>', 'a node, a pod (NAME or NAMESPACE/NAME), or `fabric`')
     .argument('<argv...>', 'the program and its arguments, behind --')

@@ -20,7 +20,7 @@ interface TraceOptions {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Shows where the time went: for a pod of `podwire up` from its manifest to its first container, down to each resource of its network; for any other what the latest CNI request about it did. The agent keeps the latest requests in memory (limits.traces).',
+      'Shows durations: for a pod of `podwire up` from its manifest to its first container, down to each resource of its network; for any other pod those of its latest CNI request. The agent keeps the latest requests in memory (limits.traces).',
     )
     .argument('<target>', 'pod/NAME, pod/NAMESPACE/NAME, a container id, #NUMBER, or last')
     .option('-n, --namespace <name>', 'the namespace of the pod')

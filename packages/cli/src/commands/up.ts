@@ -27,7 +27,7 @@ interface UpOptions extends LogRotationWords {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Runs the pods of manifests on this machine and shows them coming up. What is needed is started and goes on afterwards: a pod agent, and a node agent for the network of pods. Without a container engine the embedded runtime runs a container’s `command` as a process with the files of this machine: to try Podwire out, not to keep others’ code apart. Manifests are watched: editing, adding or deleting one changes the pods.',
+      'Runs the pods of manifests on this machine and shows their progress. It starts a pod agent, and a node agent for the pod network, which keep running. Without a container engine the embedded runtime runs a container’s `command` as a process with the files of this machine: for trying Podwire out, not for isolating untrusted code. Manifests are watched: editing, adding or deleting one changes the pods.',
     )
     .argument('<what...>', 'manifest files, directories of them, or URLs')
     .option('--runtime <name>', 'embedded, docker, containerd, or the path of a CRI socket', 'embedded')

@@ -8,7 +8,7 @@ import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
-  command.description('Static addresses, pools and addresses that stay, for the pods of a workload.');
+  command.description('Static addresses, pools and sticky addresses for the pods of a workload.');
   defineList(command.command('list'), io);
   defineSet(command.command('set'), io);
   defineDelete(command.command('delete'), io);
@@ -22,10 +22,8 @@ function addNetwork(command: Command): Command {
 
 function defineList(command: Command, io: Io): void {
   command
-    .summary('all workloads, and which pod has which address')
-    .description(
-      'Lists the workloads that have addresses or pools of their own, and which of their pods has what.',
-    )
+    .summary('all workloads and the addresses of their pods')
+    .description('Lists the workloads with addresses or pools of their own, and the addresses of their pods.')
     .action(() => list(command, io));
   addOutput(addStore(command));
   addExamples(command, [
@@ -49,17 +47,15 @@ async function list(command: Command, io: Io): Promise<void> {
 
 function defineSet(command: Command, io: Io): void {
   command
-    .summary('make or change one')
+    .summary('create or change one')
     .description(
-      'Says which addresses or pools the pods of a workload get; what is not given stays. Addresses are handed out to one pod at a time, on whatever node. Pods that run keep what they have until they are made again.',
+      'Sets which addresses or pools the pods of a workload get; other settings stay. An address is given to one pod at a time, on any node. Running pods keep their addresses until they are recreated.',
     )
     .argument('<workload>', nameHelp)
-    .option('--address <list>', 'addresses of pools, a,b,…; empty: none of its own', readList)
+    .option('--address <list>', 'addresses of pools, a,b,…; empty: none', readList)
     .option('--pool <list>', 'only these pools, a,b,…; empty: any', readList)
     .addOption(
-      new Option('--sticky <word>', 'a pod that is made again under its name gets what it had').choices(
-        onOff,
-      ),
+      new Option('--sticky <word>', 'a recreated pod of the same name keeps its address').choices(onOff),
     )
     .action((name: string) => set(command, io, name));
   addOutput(addStore(addNetwork(command)));
@@ -98,8 +94,8 @@ async function set(command: Command, io: Io, text: string): Promise<void> {
 
 function defineDelete(command: Command, io: Io): void {
   command
-    .summary('delete one; its pods keep what they have')
-    .description('Deletes a workload. Pods that run keep what they have until they are made again.')
+    .summary('delete one; its pods keep their addresses')
+    .description('Deletes a workload. Its running pods keep their addresses until they are recreated.')
     .argument('<workload>', nameHelp)
     .action((name: string) => remove(command, io, name));
   addOutput(addStore(addNetwork(command)));

@@ -8,11 +8,15 @@ const collect = (value: string, before: readonly string[] | undefined): string[]
 
 export function addRuntimeOptions(command: Command): Command {
   return command
-    .option('--docker-socket <file>', 'where Docker Engine listens (runtime docker)', '/run/docker.sock')
-    .option('--sandbox-image <image>', 'the image that holds a sandbox (runtime docker)')
-    .option('--cni-conf-dir <dir>', 'where CNI configuration stands (embedded and docker)', '/etc/cni/net.d')
-    .option('--cni-bin-dir <dir>', 'where CNI plugins are; several times for several', collect)
-    .option('--network <name>', 'take the CNI network of this name, whatever the order of files');
+    .option('--docker-socket <file>', 'socket of Docker Engine (runtime docker)', '/run/docker.sock')
+    .option('--sandbox-image <image>', 'the pause image (runtime docker)')
+    .option(
+      '--cni-conf-dir <dir>',
+      'directory of the CNI configuration (embedded and docker)',
+      '/etc/cni/net.d',
+    )
+    .option('--cni-bin-dir <dir>', 'directory of CNI plugins; repeatable', collect)
+    .option('--network <name>', 'use the CNI network of this name, whatever the order of files');
 }
 
 export function addPodOptions(command: Command): Command {
@@ -20,32 +24,27 @@ export function addPodOptions(command: Command): Command {
     .option('--node-name <name>', 'the name of this node (default: the host name)')
     .option(
       '--node-label <key=value>',
-      'a label of this node, for nodeSelector and affinity; several times for several',
+      'a label of this node, for nodeSelector and affinity; repeatable',
       collect,
       [],
     )
     .option(
       '--allowed-unsafe-sysctls <names>',
-      'sysctls that pods may set beside the safe ones, with commas between them; a * at the end stands for all that begin so',
+      'sysctls that pods may set beside the safe ones, a,b,…; a trailing * matches a prefix',
       collect,
       [],
     )
-    .option(
-      '--manifests <path>',
-      'a manifest file or a directory of them; several times for several',
-      collect,
-      [],
-    )
-    .option('--url <url>', 'manifests of a web server; several times for several', collect, [])
-    .option('--header <line>', '"Name: value" for those requests; several times for several', collect, [])
+    .option('--manifests <path>', 'a manifest file or a directory of them; repeatable', collect, [])
+    .option('--url <url>', 'manifests of a web server; repeatable', collect, [])
+    .option('--header <line>', '"Name: value" for those requests; repeatable', collect, [])
     .option(
       '--header-file <file>',
-      'such lines in a file: what stands on the command line is shown by `ps` to everybody',
+      'a file of such lines: `ps` shows the command line to all users',
       collect,
       [],
     )
     .addOption(
-      new Option('--name-suffix <what>', 'node: put -NODE behind the names of pods, as kubelet does; none')
+      new Option('--name-suffix <what>', 'node: append -NODE to the names of pods, as kubelet does; none')
         .choices(['node', 'none'])
         .default('none'),
     )
@@ -53,19 +52,19 @@ export function addPodOptions(command: Command): Command {
     .addOption(
       new Option(
         '--cgroup-driver <name>',
-        'how the runtime makes control groups; only for runtimes that do not tell',
+        'cgroup driver of the runtime; only for runtimes that do not report it',
       ).choices(['cgroupfs', 'systemd']),
     )
-    .option('--cgroup-root <path>', 'the control group that those of pods are below')
-    .option('--logs <dir>', 'where containers’ logs go')
+    .option('--cgroup-root <path>', 'the parent cgroup of all pods')
+    .option('--logs <dir>', 'directory of containers’ logs')
     .option(
       '--container-log-links <dir>',
-      'where links to them go, or none (default: /var/log/containers for logs in /var/log/pods)',
+      'directory of links to them, or none (default: /var/log/containers for logs in /var/log/pods)',
     )
-    .option('--cluster-dns <address>', 'the cluster’s DNS server; several times for several', collect, [])
+    .option('--cluster-dns <address>', 'the cluster’s DNS server; repeatable', collect, [])
     .option(
       '--credentials <file>',
-      'registry credentials as `docker login` writes them; several times for several',
+      'registry credentials as `docker login` writes them; repeatable',
       collect,
       [],
     )
@@ -81,9 +80,9 @@ export function addLogRotation(command: Command): Command {
   return command
     .option(
       '--container-log-max-size <quantity>',
-      'rotate a container’s log from this size on (default: 10Mi); 0: never',
+      'size at which a container’s log is rotated (default: 10Mi); 0: never',
     )
-    .option('--container-log-max-files <number>', 'files of one container’s log that are kept (default: 5)');
+    .option('--container-log-max-files <number>', 'number of log files kept for one container (default: 5)');
 }
 
 export const defaultPluginPath = ['/opt/cni/bin', '/usr/lib/cni'];

@@ -65,7 +65,7 @@ describe('ipam check', () => {
     expect(stdout).toBe('looked at 1 pool, 2 blocks, 2 nodes, 2 addresses, 0 workloads: nothing is wrong\n');
   });
 
-  test('finds, mends, and says what is left', async () => {
+  test('finds, repairs, and lists what is left', async () => {
     const cluster = await createUsedCluster();
     await cluster.block('10.244.9.0/26', 'gone');
     await cluster.block('10.99.0.0/26', 'n1');
@@ -77,14 +77,14 @@ describe('ipam check', () => {
 outside    block 10.99.0.0/26 lies in no pool
            node n1 gives it back when its last pod is gone
 looked at 1 pool, 4 blocks, 2 nodes, 2 addresses, 0 workloads: 1 leaked, 1 outside
-1 of them can be mended: podwire ipam check --fix
+1 of them can be repaired: podwire ipam check --fix
 `);
     const fixed = await cluster.podwire('ipam check --fix');
     expect(fixed.code).toBe(4);
     expect(fixed.stdout).toContain(
-      'mended     block 10.244.9.0/26 belongs to node gone, which is not registered: deletes block 10.244.9.0/26\n',
+      'repaired   block 10.244.9.0/26 belongs to node gone, which is not registered: deletes block 10.244.9.0/26\n',
     );
-    expect(fixed.stdout).toContain('1 mended, 1 left; looked at 1 pool, 3 blocks');
+    expect(fixed.stdout).toContain('1 repaired, 1 left; looked at 1 pool, 3 blocks');
     await cluster.store.delete(cluster.keys.block('10.99.0.0/26'));
     expect((await cluster.podwire('ipam check --fix')).code).toBe(0);
   });
@@ -144,7 +144,7 @@ describe('ipam release', () => {
     const forced = await cluster.podwire('ipam release 10.244.0.20 --force');
     expect([forced.code, forced.stdout]).toEqual([0, '10.244.0.20: taken out of the books of node n1\n']);
     const nobody = await cluster.podwire('ipam release 10.244.0.20');
-    expect([nobody.code, nobody.stdout]).toEqual([4, '10.244.0.20: nobody has it\n']);
+    expect([nobody.code, nobody.stdout]).toEqual([4, '10.244.0.20: unallocated\n']);
   });
 
   test('of what reports agree on', async () => {

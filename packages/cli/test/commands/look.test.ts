@@ -405,7 +405,7 @@ describe('reconcile', () => {
     expect(code).toBe(4);
     expect(stdout.split('\n')).toEqual([
       'repaired   route r (endpoint:a)',
-      'removed    link x (belonged to nobody)',
+      'removed    link x (no owner)',
       'removed    endpoint net,c,eth0',
       'failure    net,d,eth0: busy',
       '3 changes, 1 failures in 12.0 ms',
