@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { BgpSession } from './contract.js';
 import type { BirdReply } from './control.js';
 import { sessionName } from './render.js';
@@ -30,6 +31,6 @@ function readSession(neighbour: string, section: readonly string[] | undefined):
     neighbour,
     state: fact('BGP state') ?? 'Down',
     since,
-    ...(lastError === undefined ? {} : { lastError }),
+    ...compact({ lastError }),
   };
 }

@@ -1,8 +1,7 @@
 /** What keeps the daemon's configuration as the cluster wants it. */
-import fs from 'node:fs';
 import path from 'node:path';
 import { describeError, PodwireError } from '@podwire/errors';
-import type { Log } from '@podwire/platform';
+import { compact, KeyedMutex, type Log, replaceFile, replaceFileSync } from '@podwire/platform';
 import type { BgpSession, BgpView } from './contract.js';
 import { askBird } from './control.js';
 import { renderBirdConfig } from './render.js';
@@ -28,28 +27,29 @@ export interface BgpSpeaker {
   sessions(signal?: AbortSignal): Promise<BgpSession[]>;
 }
 
-/** Writes what the daemon is to be started with; it may have no view of the cluster yet. */
+/** Writes the configuration with which the daemon starts; it may have no view of the cluster yet. */
 export function writeBirdConfig(configFile: string, view: BgpView): void {
-  putInPlace(configFile, writeNext(configFile, renderBirdConfig(view)));
-}
-
-function writeNext(configFile: string, text: string): string {
-  const next = `${configFile}.next`;
-  onDisk(configFile, () => fs.writeFileSync(next, text, { mode: 0o600 }));
-  return next;
-}
-
-const putInPlace = (configFile: string, next: string): void =>
-  onDisk(configFile, () => fs.renameSync(next, configFile));
-
-function onDisk(configFile: string, work: () => void): void {
   try {
-    work();
+    replaceFileSync(configFile, renderBirdConfig(view), { mode: 0o600 });
   } catch (cause) {
-    const message = `${configFile} cannot be written: ${describeError(cause)}`;
-    throw new PodwireError('BGP_REFUSED', message, { cause });
+    throw notWritten(configFile, cause);
   }
 }
+
+async function replaceConfig(
+  configFile: string,
+  text: string,
+  verify: (temporary: string) => Promise<void>,
+): Promise<void> {
+  try {
+    await replaceFile(configFile, text, { mode: 0o600, verify });
+  } catch (cause) {
+    throw cause instanceof PodwireError ? cause : notWritten(configFile, cause);
+  }
+}
+
+const notWritten = (configFile: string, cause: unknown): PodwireError =>
+  new PodwireError('BGP_REFUSED', `${configFile} cannot be written: ${describeError(cause)}`, { cause });
 
 export function createBgpSpeaker({ configFile, socketFile, deadline, log }: BgpSpeakerOptions): BgpSpeaker {
   if (/["\\\r\n]/.test(path.resolve(configFile))) {
@@ -60,16 +60,15 @@ export function createBgpSpeaker({ configFile, socketFile, deadline, log }: BgpS
   }
   let applied: string | undefined;
   let neighbours: readonly string[] = [];
-  let working: Promise<void> = Promise.resolve();
+  const mutex = new KeyedMutex();
   let latest = 0;
 
   async function reload(view: BgpView, text: string, signal: AbortSignal | undefined): Promise<void> {
-    const next = writeNext(configFile, text);
-    const ask = (command: string) =>
-      askBird(socketFile, command, { deadline, ...(signal === undefined ? {} : { signal }) });
-    await ask(`configure check "${next}"`);
-    putInPlace(configFile, next);
-    // Until it answers, nobody knows which of the two it has.
+    const ask = (command: string) => askBird(socketFile, command, { deadline, ...compact({ signal }) });
+    await replaceConfig(configFile, text, async (temporary) => {
+      await ask(`configure check "${path.resolve(temporary)}"`);
+    });
+    // Unknown until it answers which of the two it uses.
     applied = undefined;
     await ask(`configure "${configFile}"`);
     applied = text;
@@ -84,19 +83,15 @@ export function createBgpSpeaker({ configFile, socketFile, deadline, log }: BgpS
     async apply(view, signal) {
       const mine = ++latest;
       const text = renderBirdConfig(view);
-      const turn = working
-        .catch(() => undefined)
-        .then(async () => {
-          if (mine !== latest || text === applied) return;
-          await reload(view, text, signal);
-        });
-      working = turn;
-      await turn;
+      await mutex.withAll(undefined, async () => {
+        if (mine !== latest || text === applied) return;
+        await reload(view, text, signal);
+      });
     },
     async sessions(signal) {
       const reply = await askBird(socketFile, 'show protocols all', {
         deadline,
-        ...(signal === undefined ? {} : { signal }),
+        ...compact({ signal }),
       });
       return readSessions(reply, neighbours);
     },

@@ -1,11 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Reader, ShapeError, string } from './shape.js';
 
-/** 4 or 6 for an address or a CIDR block that {@link cidr} or {@link ip} accepted. */
-export function familyOf(text: string): 4 | 6 {
-  return text.includes(':') ? 6 : 4;
-}
-
 /** An address with prefix length, `10.1.2.3/24`. Its text is kept as it is. */
 export const cidr: Reader<string> = (value, path) => {
   const text = string(value, path);

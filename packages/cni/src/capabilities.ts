@@ -1,8 +1,8 @@
+import { compact } from '@podwire/platform';
 import { cidr, hardwareAddress, ip, ipOrCidr, orEmpty } from './address.js';
 import { errorCodes } from './error.js';
 import {
   array,
-  compact,
   integer,
   type JsonObject,
   object,

@@ -2,6 +2,7 @@
  * The error codes that the specification reserves (1.1.0, section 5, "Error"; 50 and 51: section 2, `STATUS`).
  * 8 and 999 are not in its text but in everyone's code. A plugin's own codes start at 100.
  */
+import { compact } from '@podwire/platform';
 export const errorCodes = {
   unknown: 0,
   incompatibleVersion: 1,
@@ -63,7 +64,7 @@ export class CniError extends Error {
    */
   toJSON(): ErrorDocument {
     return {
-      ...(this.cniVersion === undefined ? {} : { cniVersion: this.cniVersion }),
+      ...compact({ cniVersion: this.cniVersion }),
       code: this.code,
       msg: this.message,
       ...(this.details === undefined || this.details === '' ? {} : { details: this.details }),

@@ -106,7 +106,7 @@ export {
   defaultCacheDirectory,
 } from './runtime/cache.js';
 export { deriveRequestConfig, type Injection } from './runtime/derive.js';
-export { createGate, type Gate } from './runtime/gate.js';
+export { createOperationLock, type OperationLock } from './runtime/operation-lock.js';
 export { createRuntime } from './runtime/runtime.js';
 export type {
   AttachmentParameters,

@@ -96,13 +96,3 @@ export function optional<T>(from: JsonObject, key: string, path: string, read: R
   const value = Object.hasOwn(from, key) ? from[key] : undefined;
   return value === undefined || value === null ? undefined : read(value, joinPath(path, key));
 }
-
-/** A type whose keys that may be undefined are optional instead. */
-export type Compact<T> = {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-} & { [K in keyof T as undefined extends T[K] ? never : K]: T[K] };
-
-/** The object without the keys whose value is undefined. */
-export function compact<T extends object>(value: T): Compact<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as Compact<T>;
-}

@@ -13,16 +13,19 @@ const packageDirectory = path.resolve(import.meta.dirname, '../..');
 let project: string;
 before(async () => {
   project = fs.mkdtempSync(path.join(os.tmpdir(), 'cni-readme-'));
-  const { stdout } = await npm(packageDirectory, 'pack', '--json', '--pack-destination', project);
-  const [packed] = JSON.parse(stdout) as [{ filename: string }];
-  fs.writeFileSync(
-    path.join(project, 'package.json'),
-    '{"name":"somebody-else","private":true,"type":"module"}',
-  );
-  // Without dependencies nothing of a registry is needed, and `--offline` proves it.
-  await npm(project, 'install', '--ignore-scripts', '--offline', path.join(project, packed.filename));
+  const tarballs = await Promise.all(['cni', 'platform', 'addresses'].map(pack));
+  fs.writeFileSync(path.join(project, 'package.json'), '{"name":"example","private":true,"type":"module"}');
+  // The two dependencies have none themselves: nothing else is fetched, and `--offline` proves it.
+  await npm(project, 'install', '--ignore-scripts', '--offline', ...tarballs);
 });
 after(() => fs.rmSync(project, { recursive: true, force: true }));
+
+async function pack(name: string): Promise<string> {
+  const directory = path.resolve(packageDirectory, '..', name);
+  const { stdout } = await npm(directory, 'pack', '--json', '--pack-destination', project);
+  const [packed] = JSON.parse(stdout) as [{ filename: string }];
+  return path.join(project, packed.filename);
+}
 
 function npm(cwd: string, ...args: string[]) {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];

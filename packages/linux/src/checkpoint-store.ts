@@ -2,10 +2,9 @@
  * Small JSON documents that outlive a crash: one file per key, whole or not there at all, with a checksum. What the pod
  * agent and the sandbox service keep of their pods lies in such directories; the layout is that of kubelet's checkpoints.
  */
-import { randomUUID } from 'node:crypto';
 import nodeFs from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode } from '@podwire/platform';
+import { hasCode, readIfExists, replaceFile } from '@podwire/platform';
 
 /** What the store needs of `node:fs/promises`; tests pass one that fails like a full disk. */
 export type CheckpointFiles = Pick<
@@ -69,10 +68,11 @@ export function createCheckpointStore<T>(
     async write(key, data) {
       const file = fileOf(key);
       await fs.mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeWhole(fs, file, seal(data, layout));
+      // The dot in front of its temporary name keeps a half-written file out of listings.
+      await replaceFile(file, seal(data, layout), { mode: 0o600, durable: true, fs });
     },
     async read(key) {
-      const text = await readIfThere(fs, fileOf(key));
+      const text = await readIfExists(fileOf(key), fs);
       return text === undefined ? { state: 'missing' } : openSeal<T>(text, layout);
     },
     remove: (key) => unlinkIfThere(fs, fileOf(key)),
@@ -127,49 +127,6 @@ function openSeal<T>(
   if (header.length === 0) return { state: 'found', data: data as T };
   const top = Object.fromEntries(header.map((key) => [key, fields[key]]));
   return { state: 'found', data: { ...top, ...data } as T };
-}
-
-/** Beside its place first, since a rename within one directory is all or nothing; the dot keeps it out of listings. */
-async function writeWhole(fs: CheckpointFiles, file: string, text: string): Promise<void> {
-  const directory = path.dirname(file);
-  const temporary = path.join(directory, `.${path.basename(file)}.${randomUUID()}`);
-  try {
-    await writeAndSync(fs, temporary, text);
-    await fs.rename(temporary, file);
-  } catch (error) {
-    await unlinkIfThere(fs, temporary).catch(() => undefined);
-    throw error;
-  }
-  await syncDirectory(fs, directory);
-}
-
-async function writeAndSync(fs: CheckpointFiles, file: string, text: string): Promise<void> {
-  const handle = await fs.open(file, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Without it the rename may be lost with the power, and the key would have its old data. */
-async function syncDirectory(fs: CheckpointFiles, directory: string): Promise<void> {
-  const handle = await fs.open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function readIfThere(fs: CheckpointFiles, file: string): Promise<string | undefined> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }
 
 async function unlinkIfThere(fs: CheckpointFiles, file: string): Promise<void> {

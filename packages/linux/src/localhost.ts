@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { hasCode } from '@podwire/platform';
+import { hasCode, onAbort } from '@podwire/platform';
 import { type Family, openStreamSocket } from './inet-socket.js';
 import { inNamespace, openNamespace } from './namespace.js';
 
@@ -28,7 +28,7 @@ export async function connectLocalhost(
     } catch (error) {
       signal.throwIfAborted();
       if (!hasCode(error, 'ECONNREFUSED', 'EADDRNOTAVAIL', 'ENETUNREACH', 'EAFNOSUPPORT')) throw error;
-      // Where nobody listens, that there is no IPv6 either is of interest to nobody.
+      // The first refusal counts: that the machine has no IPv6 explains nothing.
       refusal ??= error;
     }
   }
@@ -46,9 +46,8 @@ async function connectInside(
   // Paused, for a socket of a given descriptor would begin to read before it is connected (the types do not know the option).
   const options = { fd, readable: true, writable: true, allowHalfOpen: true, pauseOnCreate: true };
   const connection = new net.Socket(options);
-  // A listener whose queue is full lets it wait for minutes.
-  const abort = (): void => void connection.destroy(new Error('given up'));
-  signal.addEventListener('abort', abort, { once: true });
+  // A full accept queue can delay the connection for minutes.
+  const unsubscribe = onAbort(signal, () => void connection.destroy(new Error('cancelled')));
   try {
     const connected = once(connection, 'connect');
     connection.connect(target);
@@ -58,7 +57,7 @@ async function connectInside(
     connection.destroy();
     throw error;
   } finally {
-    signal.removeEventListener('abort', abort);
+    unsubscribe();
   }
 }
 

@@ -3,6 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describeError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
+import { onAbort } from '@podwire/platform';
 import { listenForGood } from './standing-listener.js';
 
 export interface ApiRequest {
@@ -220,16 +221,16 @@ async function sendLines(
   response.end();
 }
 
-/** Or until whoever reads is gone. A stream may last for days: nothing of a line may stay on it. */
+/** Resolves also when the client has disconnected. A stream may last for days: no listener of a line may stay. */
 function untilDrained(response: ServerResponse, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {
       response.off('drain', goOn);
-      gone.removeEventListener('abort', goOn);
+      unsubscribe();
       resolve();
     };
     response.on('drain', goOn);
-    gone.addEventListener('abort', goOn);
+    const unsubscribe = onAbort(gone, goOn);
   });
 }
 

@@ -1,10 +1,10 @@
 import { addressToBytes, parseInterfaceAddress } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { type DumpLimit, dumpUnless } from './dump.js';
 import { AF_UNSPEC, decodeIp, encodeIp, type Family, familyNumber, familyOf } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
-import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from './protocol.js';
 import { type Scope, scopeName, scopeNumber } from './scope.js';
 
@@ -128,7 +128,7 @@ export function decodeAddress(message: NetlinkMessage): InterfaceAddressEntry | 
   const local = attributes.bytes(IFA_LOCAL) ?? target;
   if (family === undefined || local === undefined) return undefined;
   const broadcast = attributes.bytes(IFA_BROADCAST);
-  return present({
+  return compact({
     family,
     link: bytes.readUInt32LE(4),
     address: `${decodeIp(local)}/${bytes[1]!}`,

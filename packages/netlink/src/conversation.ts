@@ -1,4 +1,5 @@
 import { hasCode } from '@podwire/linux';
+import { orAborted } from '@podwire/platform';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { datagramLength, readMessages, encodeDatagram } from './datagram.js';
 import { DumpReader } from './dump-reader.js';
@@ -62,7 +63,7 @@ export class Conversation implements NetlinkConnection {
       () => this.#settle(),
       () => this.#settle(),
     );
-    return await abandonable(answers, signal);
+    return await orAborted(answers, signal);
   }
 
   async #exchangeAsync(
@@ -205,13 +206,4 @@ function copyReceived(length: number): Buffer {
 
 function timeout(label: string): NetlinkError {
   return new NetlinkError('ETIMEDOUT', `${label}: no answer from the kernel`);
-}
-
-/** The outcome of `work`, or the signal's reason as soon as it is aborted; what `work` does then is nobody's. */
-async function abandonable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return await new Promise<T>((resolve, reject) => {
-    const abandon = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', abandon, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abandon));
-  });
 }

@@ -1,9 +1,9 @@
+import { compact } from '@podwire/platform';
 import { Attributes, eachAttribute } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
 import { type MirredAction, readMirred, writeMirred } from './mirred.js';
 import type { PayloadWriter } from './payload.js';
-import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from './protocol.js';
 import * as tc from './tc-attributes.js';
 import { readTcMessage, writeTcHeader } from './tc-message.js';
@@ -119,14 +119,14 @@ export function decodeFilter(message: NetlinkMessage): Filter {
   const options = settings === undefined ? attributes.bytes(tc.TCA_OPTIONS) : undefined;
   const priority = info >>> 16;
   const protocol = swap16(info & 0xffff);
-  return present({ link, parent, priority, protocol, handle, kind, settings, options });
+  return compact({ link, parent, priority, protocol, handle, kind, settings, options });
 }
 
 function readSettings(options: Attributes | undefined): FilterSettings | undefined {
   const selector = options?.bytes(TCA_U32_SEL);
   if (options === undefined || selector === undefined) return undefined;
   const keys = readSelector(selector);
-  return present({
+  return compact({
     keys,
     classId: options.u32(TCA_U32_CLASSID),
     actions: readActions(options.bytes(TCA_U32_ACT)),
@@ -141,7 +141,7 @@ function readActions(list: Buffer | undefined): FilterAction[] {
 function readAction(attributes: Attributes): FilterAction {
   const kind = attributes.text(TCA_ACT_KIND) ?? '';
   const mirred = kind === 'mirred' ? readMirred(attributes.nested(TCA_ACT_OPTIONS)) : undefined;
-  return mirred ?? present({ kind, options: attributes.bytes(TCA_ACT_OPTIONS) });
+  return mirred ?? compact({ kind, options: attributes.bytes(TCA_ACT_OPTIONS) });
 }
 
 /**

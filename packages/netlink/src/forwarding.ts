@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
@@ -5,7 +6,6 @@ import { AF_BRIDGE, decodeIp, encodeIp } from './ip-address.js';
 import { decodeMac, encodeMac } from './mac.js';
 import * as rt from './neighbour-attributes.js';
 import { PayloadWriter } from './payload.js';
-import { present } from './present.js';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from './protocol.js';
 
 /** Where a frame for a MAC address goes (bridge-fdb(8)): in a device's own table, or in that of its bridge. */
@@ -81,7 +81,7 @@ export function decodeForwardingEntry(message: NetlinkMessage): ForwardingEntry 
   const mac = attributes.bytes(rt.NDA_LLADDR);
   if (bytes[0] !== AF_BRIDGE || mac === undefined) return undefined;
   const remote = attributes.bytes(rt.NDA_DST);
-  return present({
+  return compact({
     link: bytes.readInt32LE(4),
     mac: decodeMac(mac),
     table: (bytes[10]! & rt.NTF_SELF) === 0 ? ('master' as const) : ('self' as const),

@@ -1,8 +1,8 @@
 /** What is particular to a kind of link: the content of IFLA_INFO_DATA, both ways. */
+import { compact } from '@podwire/platform';
 import type { Attributes } from './attributes.js';
 import { decodeIp, encodeIp } from './ip-address.js';
 import type { PayloadWriter } from './payload.js';
-import { present } from './present.js';
 
 /** ip-link(8), `type bridge`. Times are in seconds. */
 export interface BridgeSettings {
@@ -104,7 +104,7 @@ function writeBridge(writer: PayloadWriter, bridge: BridgeSettings): void {
 }
 
 function readBridge(data: Attributes): BridgeSettings {
-  return present({
+  return compact({
     kind: 'bridge' as const,
     stp: boolean(data.u32(IFLA_BR_STP_STATE)),
     vlanFiltering: boolean(data.u8(IFLA_BR_VLAN_FILTERING)),
@@ -136,7 +136,7 @@ function writeIp(writer: PayloadWriter, type4: number, type6: number, text: stri
 function readVxlan(data: Attributes): VxlanSettings | undefined {
   const id = data.u32(IFLA_VXLAN_ID);
   if (id === undefined) return undefined;
-  return present({
+  return compact({
     kind: 'vxlan' as const,
     id,
     port: data.be16(IFLA_VXLAN_PORT),

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { Attributes, cText, eachAttribute, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import {
@@ -12,7 +13,6 @@ import { type KindSettings, readKind } from './link-kinds.js';
 import { type LinkStatistics, readStatistics } from './link-statistics.js';
 import { decodeMac } from './mac.js';
 import { PayloadWriter } from './payload.js';
-import { present } from './present.js';
 
 /** RFC 2863's ifOperStatus, as the kernel keeps it. */
 export type OperationalState =
@@ -74,7 +74,7 @@ export function decodeLink(message: NetlinkMessage): Link {
   const bytes = readStructure(message.payload, rt.IFINFOMSG, 'ifinfomsg');
   const attributes = new Attributes(bytes, rt.IFINFOMSG);
   const flags = bytes.readUInt32LE(8);
-  return present({
+  return compact({
     index: bytes.readInt32LE(4),
     name: attributes.text(rt.IFLA_IFNAME) ?? '',
     alternativeNames: readAlternativeNames(attributes),
@@ -116,7 +116,7 @@ function readAlternativeNames(attributes: Attributes): string[] {
 function readLinkInfo(info: Attributes | undefined): Pick<Link, 'kind' | 'settings'> {
   const kind = info?.text(rt.IFLA_INFO_KIND);
   if (kind === undefined) return {};
-  return present({ kind, settings: readKind(kind, () => info?.nested(rt.IFLA_INFO_DATA)) });
+  return compact({ kind, settings: readKind(kind, () => info?.nested(rt.IFLA_INFO_DATA)) });
 }
 
 /** The per-device IPv4 parameters (net/ipv4/conf/NAME) in a link message, by name. @throws DecodeError */

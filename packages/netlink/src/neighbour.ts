@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
@@ -5,7 +6,6 @@ import { AF_UNSPEC, decodeIp, encodeIp, type Family, familyNumber, familyOf } fr
 import { decodeMac, encodeMac } from './mac.js';
 import * as rt from './neighbour-attributes.js';
 import { PayloadWriter } from './payload.js';
-import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from './protocol.js';
 
 const states = {
@@ -111,7 +111,7 @@ export function decodeNeighbour(message: NetlinkMessage): Neighbour | undefined 
   const address = attributes.bytes(rt.NDA_DST);
   if (family === undefined || address === undefined) return undefined;
   const mac = attributes.bytes(rt.NDA_LLADDR);
-  return present({
+  return compact({
     family,
     link: bytes.readInt32LE(4),
     address: decodeIp(address),

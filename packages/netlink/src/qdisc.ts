@@ -1,8 +1,8 @@
+import { compact } from '@podwire/platform';
 import type { Attributes } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL, NLM_F_REPLACE } from './protocol.js';
 import { type QdiscSettings, readQdiscSettings, writeQdiscSettings } from './qdisc-settings.js';
-import { present } from './present.js';
 import * as tc from './tc-attributes.js';
 import { readTcMessage, writeTcHeader } from './tc-message.js';
 
@@ -76,7 +76,7 @@ export function decodeQdisc(message: NetlinkMessage): Qdisc {
   const { link, handle, parent, attributes } = readTcMessage(message);
   const kind = attributes.text(tc.TCA_KIND) ?? '';
   const settings = readQdiscSettings(kind, () => attributes.nested(tc.TCA_OPTIONS));
-  return present({
+  return compact({
     link,
     handle,
     parent,

@@ -1,9 +1,9 @@
 import { addressBits } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkMessage } from './connection.js';
 import { DecodeError } from './errors.js';
 import { decodeIp, type Family, familyOf } from './ip-address.js';
-import { present } from './present.js';
 import { align } from './protocol.js';
 import * as rt from './route-attributes.js';
 import { type Scope, scopeName } from './scope.js';
@@ -51,7 +51,7 @@ export function decodeRoute(message: NetlinkMessage): Route | undefined {
   const family = familyOf(bytes[0]!);
   if (family === undefined) return undefined;
   const multipath = attributes.bytes(rt.RTA_MULTIPATH);
-  return present({
+  return compact({
     family,
     destination: prefix(family, attributes.bytes(rt.RTA_DST), bytes[1]!) ?? defaultRoute(family),
     type: rt.routeTypes[bytes[7]!] ?? bytes[7]!,
@@ -120,5 +120,5 @@ function readNextHops(bytes: Buffer): NextHop[] {
 
 function readNextHop(bytes: Buffer): NextHop {
   const hop = readHop(new Attributes(bytes, RTNEXTHOP), bytes[2]!);
-  return present({ ...hop, link: bytes.readInt32LE(4) || undefined, weight: bytes[3]! + 1 });
+  return compact({ ...hop, link: bytes.readInt32LE(4) || undefined, weight: bytes[3]! + 1 });
 }

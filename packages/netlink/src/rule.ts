@@ -1,11 +1,11 @@
 import { addressToBytes, parsePrefix } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import { Attributes, readStructure } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import type { DumpLimit } from './dump.js';
 import { DecodeError } from './errors.js';
 import { decodeIp, type Family, familyNumber, familyOf } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
-import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from './protocol.js';
 
 export const RTM_NEWRULE = 32;
@@ -126,7 +126,7 @@ export function decodeRule(message: NetlinkMessage): Rule | undefined {
   const family = familyOf(bytes[0]!);
   if (family === undefined) return undefined;
   const suppress = attributes.u32(FRA_SUPPRESS_PREFIXLEN);
-  return present({
+  return compact({
     family,
     priority: attributes.u32(FRA_PRIORITY) ?? 0,
     action: actionName(bytes[7]!),

@@ -1,8 +1,8 @@
+import { compact } from '@podwire/platform';
 import type { Attributes } from './attributes.js';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { dumpUnless } from './dump.js';
 import { DecodeError } from './errors.js';
-import { present } from './present.js';
 import { NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from './protocol.js';
 import { type QueueStatistics, readQueueStatistics } from './qdisc.js';
 import * as tc from './tc-attributes.js';
@@ -94,7 +94,7 @@ export function decodeClass(message: NetlinkMessage): TrafficClass {
   const settings = kind === 'htb' ? readParameters(attributes.nested(tc.TCA_OPTIONS)) : undefined;
   const options = settings === undefined ? attributes.bytes(tc.TCA_OPTIONS) : undefined;
   const statistics = readQueueStatistics(attributes);
-  return present({ link, handle, parent, kind, settings, options, statistics });
+  return compact({ link, handle, parent, kind, settings, options, statistics });
 }
 
 function readParameters(options: Attributes | undefined): Required<HtbClassSettings> | undefined {

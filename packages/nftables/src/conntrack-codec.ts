@@ -7,6 +7,7 @@ import {
   PayloadWriter,
   readStructure,
 } from '@podwire/netlink';
+import { compact } from '@podwire/platform';
 import { NFGENMSG } from './protocol.js';
 import { protocols } from './values.js';
 
@@ -250,8 +251,7 @@ function decodeTuple(tuple: Attributes | undefined, family: 4 | 6): ConntrackTup
     source: decodeAddress(ip.bytes(source), family),
     destination: decodeAddress(ip.bytes(destination), family),
     protocol: protocolNames.get(number) ?? number,
-    ...(sourcePort === undefined ? {} : { sourcePort }),
-    ...(destinationPort === undefined ? {} : { destinationPort }),
+    ...compact({ sourcePort, destinationPort }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Attributes, DecodeError, eachAttribute, type NetlinkMessage, readStructure } from '@podwire/netlink';
+import { compact } from '@podwire/platform';
 import type { Element, Verdict } from './element.js';
 import { verdictCodes } from './element-request.js';
 import {
@@ -176,8 +177,7 @@ function typed({ key, data, verdict, comment }: RawElement, types: ElementTypes)
   return {
     key: decodeValues(types.key, key),
     ...(data === undefined || !Array.isArray(types.data) ? {} : { value: decodeValues(types.data, data) }),
-    ...(verdict === undefined ? {} : { verdict }),
-    ...(comment === undefined ? {} : { comment }),
+    ...compact({ verdict, comment }),
   };
 }
 
@@ -203,9 +203,9 @@ function decodeElement(attributes: Attributes): RawElement {
     exact,
     // Only the catch-all element has no key.
     key: exact ? required(key, 'the key of an element') : (key ?? Buffer.alloc(0)),
-    ...(bytes === undefined ? {} : { data: bytes }),
+    ...compact({ data: bytes }),
     ...(verdict === undefined ? {} : { verdict: decodeVerdict(verdict) }),
-    ...(comment === undefined ? {} : { comment }),
+    ...compact({ comment }),
   };
 }
 

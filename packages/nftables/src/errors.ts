@@ -1,4 +1,5 @@
 import { DecodeError, NetlinkBatchError, type NetlinkFailure } from '@podwire/netlink';
+import { compact } from '@podwire/platform';
 
 export { DecodeError };
 
@@ -44,7 +45,7 @@ function describeFailure({ label, code, kernelMessage }: NftablesFailure): strin
 
 /** One failure by code, for what is found out without the kernel. */
 export function refusal(code: string, errno: number, label: string, index?: number): NftablesError {
-  return new NftablesError([{ label, code, errno, ...(index === undefined ? {} : { index }) }]);
+  return new NftablesError([{ label, code, errno, ...compact({ index }) }]);
 }
 
 /** A failure of the connection in this library's words; `locate` finds out what it is about. */
@@ -53,7 +54,7 @@ export function translateFailure(
   locate: (failure: NetlinkFailure) => { readonly label: string; readonly index?: number },
 ): NftablesFailure {
   const { code, errno, kernelMessage } = failure;
-  return { ...locate(failure), code, errno, ...(kernelMessage === undefined ? {} : { kernelMessage }) };
+  return { ...locate(failure), code, errno, ...compact({ kernelMessage }) };
 }
 
 /** Runs one request, or a dump, and turns refusals of the kernel into {@link NftablesError}. */

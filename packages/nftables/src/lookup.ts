@@ -4,6 +4,7 @@ import {
   type NetlinkMessage,
   type NetlinkRequest,
 } from '@podwire/netlink';
+import { compact } from '@podwire/platform';
 import {
   decodeElements,
   decodeRawElements,
@@ -117,5 +118,5 @@ function readableTypes(declaration: SetDeclaration, reference: SetReference) {
   if (key === undefined || (map && data === undefined)) {
     throw refusal('EOPNOTSUPP', EOPNOTSUPP, `read the types of ${describeSet(reference)}`);
   }
-  return { key, ...(data === undefined ? {} : { data }) };
+  return { key, ...compact({ data }) };
 }

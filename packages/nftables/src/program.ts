@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { findProgram, inNamespace, type NamespaceHandle } from '@podwire/linux';
+import { onAbort } from '@podwire/platform';
 import { NftablesError } from './errors.js';
 
 export interface NftOptions {
@@ -69,7 +70,7 @@ export async function runNft(args: readonly string[], script: string, options: N
   // A fork inherits the namespace of the calling thread, and spawn forks before it returns.
   const child = namespace === undefined ? begin() : inNamespace(namespace, begin);
   const stop = () => killGroup(child);
-  signal.addEventListener('abort', stop, { once: true });
+  const unsubscribe = onAbort(signal, stop);
   let late = false;
   const expire = () => {
     late = true;
@@ -84,7 +85,7 @@ export async function runNft(args: readonly string[], script: string, options: N
     return stdout;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    unsubscribe();
   }
 }
 

@@ -3,10 +3,7 @@
  * timeout, and Node 20 may garbage-collect it before it fires (nodejs/node#57736).
  */
 import { onAbort } from './abort.js';
-import type { Clock } from './environment.js';
-
-/** Milliseconds. Node replaces a longer delay by one millisecond: a timer of a month would fire at once. */
-export const longestTimer = 2 ** 31 - 1;
+import { type Clock, longestTimer } from './environment.js';
 
 /** A signal that aborts after so many milliseconds (reason: TimeoutError), or when `signal` does, with its reason. */
 export function deadlineSignal(milliseconds: number, signal?: AbortSignal): AbortSignal {
@@ -18,6 +15,8 @@ export interface DeadlineOptions {
   readonly clock?: Pick<Clock, 'sleep'> | undefined;
   /** The reason of the signal when the deadline has passed; a TimeoutError by default. */
   readonly reason?: (() => unknown) | undefined;
+  /** Makes the reason from that of the outer signal; the same by default. */
+  readonly outerReason?: ((reason: Error) => unknown) | undefined;
 }
 
 /**
@@ -46,7 +45,7 @@ interface Deadline {
 function startDeadline(
   milliseconds: number,
   signal: AbortSignal | undefined,
-  { clock, reason = timeoutError }: DeadlineOptions,
+  { clock, reason = timeoutError, outerReason = (same) => same }: DeadlineOptions,
 ): Deadline {
   const over = new AbortController();
   const expire = (): void => end(reason());
@@ -61,7 +60,7 @@ function startDeadline(
     clear();
     over.abort(why);
   };
-  unsubscribe = onAbort(signal, end);
+  unsubscribe = onAbort(signal, (why) => end(outerReason(why)));
   return { signal: over.signal, clear };
 }
 

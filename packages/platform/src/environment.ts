@@ -1,6 +1,8 @@
 /** The injected environment of a program: clock, logger, fault points. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { longestTimer } from './deadline.js';
+
+/** Milliseconds. Node replaces a longer delay by one millisecond: a timer of a month would fire at once. */
+export const longestTimer = 2 ** 31 - 1;
 
 /** All times are in milliseconds. */
 export interface Clock {

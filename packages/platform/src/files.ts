@@ -69,7 +69,7 @@ async function writeNew(
   mode: number | undefined,
   durable: boolean,
 ): Promise<void> {
-  const handle = await fs.open(file, 'wx', mode);
+  const handle = await fs.open(file, 'w', mode);
   try {
     await handle.writeFile(data);
     if (durable) await handle.sync();

@@ -3,8 +3,16 @@ export { onAbort, orAborted, pause, repeat, untilAborted, waitUntil } from './ab
 export { AsyncQueue } from './async-queue.js';
 export { Backoff, backoffDelay, type BackoffOptions } from './backoff.js';
 export { type Compact, compact } from './compact.js';
-export { type DeadlineOptions, deadlineSignal, longestTimer, withDeadline } from './deadline.js';
-export { type Clock, type FaultPoints, type Log, noFaults, silentLog, systemClock } from './environment.js';
+export { type DeadlineOptions, deadlineSignal, withDeadline } from './deadline.js';
+export {
+  type Clock,
+  type FaultPoints,
+  type Log,
+  longestTimer,
+  noFaults,
+  silentLog,
+  systemClock,
+} from './environment.js';
 export {
   type AsyncFiles,
   type AsyncReplaceOptions,

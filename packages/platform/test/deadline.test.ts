@@ -51,6 +51,12 @@ test('the deadline may be measured by a clock and have its own reason', async ()
   await clock.advance(100);
   await failed;
   await withDeadline(undefined, 100, () => Promise.resolve(), options);
+  const aborted = AbortSignal.abort(new Error('stopped'));
+  const outerReason = ({ message }: Error): Error => new Error(`it was ${message}`);
+  const reason = withDeadline(aborted, 100, (signal) => Promise.resolve(signal.reason as Error), {
+    outerReason,
+  });
+  expect((await reason).message).toBe('it was stopped');
   expect(clock.sleepers()).toBe(0);
 });
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { CniError, createGate, createRuntime, errorCodes, type Runtime } from '@podwire/cni';
+import { CniError, createOperationLock, createRuntime, errorCodes, type Runtime } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import { silentLog } from '@podwire/platform';
 import { noTracer } from '@podwire/tracing';
@@ -39,7 +39,7 @@ export async function createPodNetwork(options: PodNetworkOptions): Promise<Runn
   const scope: Scope = {
     runtime,
     records: createSandboxRecords(path.join(options.stateDirectory, 'sandboxes'), options.durable ?? true),
-    gate: createGate(),
+    gate: createOperationLock(),
     loopback: options.loopback ?? 'native',
     timeoutMs: options.timeoutMs ?? 220_000,
     bootId: readBootId(system.bootIdFile),

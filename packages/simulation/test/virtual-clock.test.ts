@@ -41,6 +41,6 @@ test('a signal ends a sleep', async () => {
   await expect(sleeping).rejects.toThrow('enough');
 });
 
-test('waiting for nothing is an error, not a standstill', async () => {
-  await expect(createVirtualClock().run(() => false)).rejects.toThrow(/waits for nothing/);
+test('a run without pending sleeps is an error, not a standstill', async () => {
+  await expect(createVirtualClock().run(() => false)).rejects.toThrow(/no sleep is pending/);
 });

@@ -7,6 +7,7 @@
  * the back end's own deadline as well ({@link PodwireError} STORE_UNAVAILABLE). After that nobody knows whether a write was
  * done: `details.uncertain` is true, and the caller reads before it decides. After an abort it is the same, without details.
  */
+import type { Clock, Log } from '@podwire/platform';
 
 /**
  * Grows with every write to the store. Comparable within one store; never a time. An item's revision is that of its
@@ -132,4 +133,38 @@ export interface Store {
   grantLease(ttl: number, options?: CallOptions): Promise<Lease>;
   /** Ends watches and connections. Leases are left to expire. */
   close(): Promise<void>;
+}
+
+export interface TlsFiles {
+  readonly ca?: string;
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly serverName?: string;
+}
+
+export type StoreSpec =
+  /** One machine: a directory that all programs of the machine open. */
+  | { readonly kind: 'embedded'; readonly directory: string }
+  | {
+      readonly kind: 'etcd';
+      /** `http://HOST:PORT` or `https://…`; the first that answers is used. */
+      readonly endpoints: readonly string[];
+      readonly tls?: TlsFiles;
+      readonly username?: string;
+      /** A file with nothing but the password: it is in no configuration and on no command line. */
+      readonly passwordFile?: string;
+    }
+  | {
+      readonly kind: 'consul';
+      readonly endpoints: readonly string[];
+      readonly tls?: TlsFiles;
+      /** A file with the ACL token. */
+      readonly tokenFile?: string;
+    };
+
+export interface OpenOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Whether an embedded store that is not there is made; true when absent. */
+  readonly create?: boolean;
 }

@@ -4,16 +4,7 @@ export { conflict, isUncertain, leaseLost, unavailable } from './failures.js';
 export { checkKey, checkPrefix, checkTransaction, checkValue, longestKey } from './keys.js';
 export { decodeObject, encodeObject, type ObjectKind, objectLimits } from './objects.js';
 export { type Candidate, electLeader } from './election.js';
-export { Feed } from './feed.js';
 export { type KeeperOptions, keepLease, type KeptLease } from './lease-keeper.js';
 export { acquireLock, type HolderOptions, type Lock, tryLock } from './lock.js';
-export {
-  hostOfEndpoint,
-  type OpenOptions,
-  openStore,
-  parseStoreUrl,
-  plainEndpoints,
-  type StoreSpec,
-  type TlsFiles,
-} from './open.js';
+export { hostOfEndpoint, openStore, parseStoreUrl, plainEndpoints } from './open.js';
 export { storeSpecSchema } from './spec-schema.js';

@@ -1,6 +1,6 @@
 /** Locks over any store: an item that is created once and goes with its holder's lease. */
 import { PodwireError } from '@podwire/errors';
-import type { Clock, Log } from '@podwire/platform';
+import { Backoff, type Clock, compact, type Log, onAbort } from '@podwire/platform';
 import type { Item, Lease, Revision, Store, WatchBatch } from './contract.js';
 import { isUncertain, unavailable } from './failures.js';
 import { type KeptLease, keepLease } from './lease-keeper.js';
@@ -38,7 +38,7 @@ export async function tryLock(
   signal?: AbortSignal,
 ): Promise<Lock | undefined> {
   const askedAt = options.clock.elapsed();
-  const lease = await store.grantLease(options.ttl, signal === undefined ? {} : { signal });
+  const lease = await store.grantLease(options.ttl, compact({ signal }));
   const kept = keepLease(lease, { ...options, askedAt });
   try {
     const fence = await take(store, key, kept, options, signal);
@@ -58,18 +58,19 @@ export async function acquireLock(
   options: HolderOptions,
   signal: AbortSignal,
 ): Promise<Lock> {
-  for (let failures = 0; ;) {
+  const backoff = new Backoff({ first: 100, longest: options.ttl / 3 });
+  for (;;) {
     signal.throwIfAborted();
     try {
       await untilAbsent(store, key, signal);
       const lock = await tryLock(store, key, options, signal);
       if (lock !== undefined) return lock;
-      failures = 0;
+      backoff.reset();
     } catch (error) {
       signal.throwIfAborted();
       if (!isPassing(error)) throw error;
       options.log.warn({ key, error }, 'a lock could not be asked for; it is tried again');
-      await options.clock.sleep(Math.min(options.ttl / 3, 100 * 2 ** failures++), signal);
+      await options.clock.sleep(backoff.fail(), signal);
     }
   }
 }
@@ -121,7 +122,7 @@ async function findOwn(
 
 function hold(store: Store, key: string, kept: KeptLease, fence: Revision, { log }: HolderOptions): Lock {
   const over = new AbortController();
-  kept.lost.addEventListener('abort', () => over.abort(), { once: true });
+  onAbort(kept.lost, () => over.abort());
   watchOwn(store, key, fence, over.signal)
     .then((gone) => {
       if (gone)

@@ -1,41 +1,6 @@
 /** Which store, as configurations and command lines say it, and how it is opened. */
 import { PodwireError, redactUrl } from '@podwire/errors';
-import type { Clock, Log } from '@podwire/platform';
-import type { Store } from './contract.js';
-
-export interface TlsFiles {
-  readonly ca?: string;
-  readonly certificate?: string;
-  readonly key?: string;
-  readonly serverName?: string;
-}
-
-export type StoreSpec =
-  /** One machine: a directory that all programs of the machine open. */
-  | { readonly kind: 'embedded'; readonly directory: string }
-  | {
-      readonly kind: 'etcd';
-      /** `http://HOST:PORT` or `https://…`; the first that answers is used. */
-      readonly endpoints: readonly string[];
-      readonly tls?: TlsFiles;
-      readonly username?: string;
-      /** A file with nothing but the password: it is in no configuration and on no command line. */
-      readonly passwordFile?: string;
-    }
-  | {
-      readonly kind: 'consul';
-      readonly endpoints: readonly string[];
-      readonly tls?: TlsFiles;
-      /** A file with the ACL token. */
-      readonly tokenFile?: string;
-    };
-
-export interface OpenOptions {
-  readonly log: Log;
-  readonly clock: Clock;
-  /** Whether an embedded store that is not there is made; true when absent. */
-  readonly create?: boolean;
-}
+import type { OpenOptions, Store, StoreSpec } from './contract.js';
 
 /**
  * Opens the store; of the back ends, only the one that is asked for is loaded.

@@ -1,6 +1,6 @@
 /** The long way to say which store: for configuration files. */
 import { z } from 'zod';
-import type { StoreSpec } from './open.js';
+import type { StoreSpec } from './contract.js';
 
 const file = z.string().min(2).max(4096).startsWith('/', 'no absolute path');
 

@@ -15,7 +15,7 @@ export const toBatches = (
 
 export interface Watcher {
   readonly prefix: string;
-  tell(batch: WatchBatch): void;
+  deliver(batch: WatchBatch): void;
 }
 
 export class Watchers {
@@ -44,10 +44,10 @@ export class Watchers {
     else this.#lengths.set(prefix.length, left);
   }
 
-  tell(changes: readonly Change[], revision: Revision): void {
+  deliver(changes: readonly Change[], revision: Revision): void {
     for (const [prefix, those] of this.#split(changes)) {
       const batch: WatchBatch = { type: 'changes', changes: those, revision };
-      for (const watcher of this.#byPrefix.get(prefix) ?? []) watcher.tell(batch);
+      for (const watcher of this.#byPrefix.get(prefix) ?? []) watcher.deliver(batch);
     }
   }
 

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { CniError, errorCodes } from '../error.js';
 import { fileLimits, type JsonLimits, parseJson } from '../json.js';
 import { validateNetworkName, validatePluginType } from '../names.js';
@@ -117,10 +118,7 @@ const list: Reader<ParsedList> = (value) => {
 function chooseVersion(raw: JsonObject): CniVersion {
   const cniVersion = optional(raw, 'cniVersion', '', string);
   const cniVersions = optional(raw, 'cniVersions', '', array(string));
-  return negotiateVersion({
-    ...(cniVersion === undefined ? {} : { cniVersion }),
-    ...(cniVersions === undefined ? {} : { cniVersions }),
-  });
+  return negotiateVersion(compact({ cniVersion, cniVersions }));
 }
 
 /**
@@ -140,7 +138,7 @@ export function parseNetwork(
       list(value, ''),
     );
     validateNetworkName(parsed.name);
-    return { ...parsed, source: JSON.stringify(raw), ...(file === undefined ? {} : { file }) };
+    return { ...parsed, source: JSON.stringify(raw), ...compact({ file }) };
   });
 }
 
@@ -159,7 +157,7 @@ export function parseSinglePlugin(
     );
     const { name, cniVersion } = single;
     const source = JSON.stringify({ name, cniVersion, plugins: [single] });
-    return { ...parseNetwork(source, { limits }), ...(file === undefined ? {} : { file }) };
+    return { ...parseNetwork(source, { limits }), ...compact({ file }) };
   });
 }
 

@@ -1,6 +1,6 @@
-import { familyOf } from '../address.js';
+import { type Family, familyOf } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import { CniError, errorCodes } from '../error.js';
-import { compact } from '../shape.js';
 import type { CniVersion } from '../version.js';
 import type {
   AnyResult,
@@ -99,7 +99,7 @@ function toLegacy(
   return compact({ ip4, ip6, dns: general.dns });
 }
 
-function legacyConfig({ ips, routes }: General, family: 4 | 6): LegacyIpConfig | undefined {
+function legacyConfig({ ips, routes }: General, family: Family): LegacyIpConfig | undefined {
   const first = ips.find(({ address }) => familyOf(address) === family);
   if (first === undefined) return undefined;
   const own = routes.filter(({ dst }) => familyOf(dst) === family).map(plainRoute);

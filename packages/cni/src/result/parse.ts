@@ -1,8 +1,9 @@
-import { cidr, familyOf, ip, orEmpty } from '../address.js';
+import { familyOf } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
+import { cidr, ip, orEmpty } from '../address.js';
 import { errorCodes } from '../error.js';
 import {
   array,
-  compact,
   integer,
   type JsonObject,
   object,

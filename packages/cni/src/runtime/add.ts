@@ -2,7 +2,7 @@ import type { NetworkConfig } from '../config/network.js';
 import { CniError, errorCodes } from '../error.js';
 import type { AnyResult } from '../result/types.js';
 import { addChain, ChainStopped, delChain, type Operation } from './chain.js';
-import { withDeadline } from './deadline.js';
+import { withOperationDeadline } from './deadline.js';
 import { operationOf, type Scope, timed, validateAttachment } from './scope.js';
 import { usablePrevResult } from './target.js';
 import type { AttachmentParameters, CallOptions } from './types.js';
@@ -34,7 +34,7 @@ export async function add(
   if ((attachment.netns ?? '') === '') {
     throw new CniError(errorCodes.invalidEnvironment, 'ADD needs the path of a network namespace');
   }
-  return scope.gate.shared(attachment.containerId, call?.signal, async () => {
+  return scope.lock.shared(attachment.containerId, call?.signal, async () => {
     try {
       return await timed(scope, call, (signal) =>
         addAndCache(scope, operationOf(network, signal, call), attachment),
@@ -80,7 +80,7 @@ async function undo(
 ): Promise<void> {
   if (started === 0) return;
   try {
-    await withDeadline(call?.timeoutMs ?? scope.timeoutMs, undefined, async (signal) => {
+    await withOperationDeadline(call?.timeoutMs ?? scope.timeoutMs, undefined, async (signal) => {
       const operation = { ...operationOf(network, signal, call), rollback: true };
       await delChain(scope, operation, attachment, usablePrevResult(network, last?.raw), started);
       await scope.cache.remove(network.name, attachment);

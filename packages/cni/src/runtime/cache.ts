@@ -1,10 +1,11 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { compact, hasCode, replaceFile } from '@podwire/platform';
 import { type CniArgs } from '../args.js';
 import { CniError, errorCodes } from '../error.js';
 import { parseJson } from '../json.js';
 import type { Attachment } from '../request.js';
-import { array, compact, type JsonObject, object, optional, required, ShapeError, string } from '../shape.js';
+import { array, type JsonObject, object, optional, required, ShapeError, string } from '../shape.js';
 
 /** Where Go's library keeps its cache unless told otherwise. */
 export const defaultCacheDirectory = '/var/lib/cni';
@@ -196,54 +197,23 @@ async function namesIn(files: CacheFiles, directory: string): Promise<readonly s
   }
 }
 
-let counter = 0;
-
-/** Libcni writes in place, so a power loss leaves files of zero bytes behind (cni #1055); hence the rename. */
+/**
+ * Libcni writes in place, so a power failure leaves files of zero bytes behind (cni #1055); hence the rename. The directory is
+ * made only when it turns out to be missing: nearly always it is there.
+ */
 async function writeAtomically(
   files: CacheFiles,
   file: string,
   content: string,
   durable: boolean,
 ): Promise<void> {
-  const directory = path.dirname(file);
-  const temporary = path.join(directory, `.${process.pid}.${counter++}.tmp`);
+  const options = { mode: 0o600, durable, fs: files };
   try {
-    await writeNew(files, temporary, content, durable);
-    await files.rename(temporary, file);
-    if (durable) await syncDirectory(files, directory);
-  } catch (error) {
-    await files.unlink(temporary).catch(() => undefined);
-    throw error;
-  }
-}
-
-async function writeNew(files: CacheFiles, file: string, content: string, durable: boolean): Promise<void> {
-  const handle = await openNew(files, file);
-  try {
-    await handle.writeFile(content);
-    if (durable) await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** The directory is made only when it turns out to be missing: nearly always it is there. */
-async function openNew(files: CacheFiles, file: string): Promise<fs.FileHandle> {
-  try {
-    return await files.open(file, 'w', 0o600);
+    await replaceFile(file, content, options);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
     await files.mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    return files.open(file, 'w', 0o600);
-  }
-}
-
-async function syncDirectory(files: CacheFiles, directory: string): Promise<void> {
-  const handle = await files.open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
+    await replaceFile(file, content, options);
   }
 }
 
@@ -253,10 +223,6 @@ async function unlink(files: CacheFiles, file: string): Promise<void> {
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return (error as NodeJS.ErrnoException).code === code;
 }
 
 async function asIoFailure<T>(verb: string, file: string, work: (file: string) => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { NetworkConfig, PluginConfig } from '../config/network.js';
 import { CniError, errorCodes } from '../error.js';
 import type { PluginExit } from '../exec/exec.js';
@@ -98,7 +99,7 @@ async function findAll(context: CallContext, { plugins }: NetworkConfig): Promis
 }
 
 function injectionOf({ capabilityArgs }: AttachmentParameters, prevResult: unknown): Injection {
-  return { ...(capabilityArgs && { capabilityArgs }), ...(prevResult === undefined ? {} : { prevResult }) };
+  return { ...(capabilityArgs && { capabilityArgs }), ...compact({ prevResult }) };
 }
 
 /** `null` counts as an empty result, and a missing version as the configuration's (cni #895). */

@@ -15,12 +15,12 @@ export async function del(
 ): Promise<DelReport> {
   const name = typeof network === 'string' ? network : network.name;
   validateAttachment(scope, name, attachment);
-  return scope.gate.shared(attachment.containerId, call?.signal, () =>
+  return scope.lock.shared(attachment.containerId, call?.signal, () =>
     timed(scope, call, (signal) => delOne(scope, network, attachment, signal, call)),
   );
 }
 
-/** The DEL itself, for callers that are past the gate. */
+/** The DEL itself, for callers that have the lock. */
 export async function delOne(
   scope: Scope,
   given: NetworkConfig | string,
@@ -50,7 +50,7 @@ export async function check(
 ): Promise<void> {
   const name = typeof network === 'string' ? network : network.name;
   validateAttachment(scope, name, attachment);
-  return scope.gate.shared(attachment.containerId, call?.signal, () =>
+  return scope.lock.shared(attachment.containerId, call?.signal, () =>
     timed(scope, call, async (signal) => {
       const content = await scope.cache.read(name, attachment);
       const target = resolveTarget(network, attachment, content, call?.configuration ?? 'cached');

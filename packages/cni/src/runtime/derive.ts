@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { NetworkConfig, PluginConfig } from '../config/network.js';
 import type { Attachment } from '../request.js';
 import type { JsonObject } from '../shape.js';
@@ -27,8 +28,7 @@ export function deriveRequestConfig(
     ...passedThrough(plugin),
     cniVersion: network.cniVersion,
     name: network.name,
-    ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
-    ...(injection.prevResult === undefined ? {} : { prevResult: injection.prevResult }),
+    ...compact({ runtimeConfig, prevResult: injection.prevResult }),
     ...attachmentKeys(injection.validAttachments ?? null),
   });
 }

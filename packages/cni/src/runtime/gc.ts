@@ -19,7 +19,7 @@ export async function gc(
 ): Promise<void> {
   validateNetworkName(network.name);
   if (network.disableGC) return;
-  const failures = await scope.gate.exclusive(call?.signal, () =>
+  const failures = await scope.lock.exclusive(call?.signal, () =>
     timed(scope, call, async (signal) => [
       ...(await delStale(scope, network, valid ?? [], signal, call)),
       ...(await gcChain(scope, operationOf(network, signal, call), valid)),

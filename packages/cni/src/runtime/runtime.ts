@@ -1,10 +1,11 @@
+import { compact } from '@podwire/platform';
 import { CniError, errorCodes } from '../error.js';
 import { createProcessExec } from '../exec/process-exec.js';
 import { add } from './add.js';
 import { createResultCache, type CachedAttachment, type ResultCache } from './cache.js';
 import { statusChain } from './chain.js';
 import { check, del } from './del.js';
-import { createGate } from './gate.js';
+import { createOperationLock } from './operation-lock.js';
 import { gc } from './gc.js';
 import { probeVersions, validateNetwork } from './probe.js';
 import { operationOf, type Scope, timed } from './scope.js';
@@ -39,11 +40,11 @@ function createScope(options: RuntimeOptions): Scope {
     env: definedOf(options.env ?? process.env),
     observer: options.observer ?? {},
     now: options.now ?? (() => performance.now()),
-    gate: createGate(),
+    lock: createOperationLock(),
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     rollback: options.rollback ?? false,
     cache: createResultCache({
-      ...(options.cacheDir === undefined ? {} : { directory: options.cacheDir }),
+      ...compact({ directory: options.cacheDir }),
       ...(options.files && { files: options.files }),
       durable: options.durable ?? true,
     }),

@@ -3,15 +3,15 @@ import type { NetworkConfig } from '../config/network.js';
 import { validateContainerId, validateInterfaceName, validateNetworkName } from '../names.js';
 import type { ResultCache } from './cache.js';
 import type { Operation } from './chain.js';
-import { withDeadline } from './deadline.js';
-import type { Gate } from './gate.js';
+import { withOperationDeadline } from './deadline.js';
+import type { OperationLock } from './operation-lock.js';
 import type { CallContext } from './plugin-call.js';
 import type { AttachmentParameters, CallOptions } from './types.js';
 
 /** Everything the operations of one runtime share. */
 export interface Scope extends CallContext {
   readonly cache: ResultCache;
-  readonly gate: Gate;
+  readonly lock: OperationLock;
   readonly timeoutMs: number;
   readonly rollback: boolean;
 }
@@ -22,7 +22,7 @@ export function timed<T>(
   call: CallOptions | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return withDeadline(call?.timeoutMs ?? scope.timeoutMs, call?.signal, work);
+  return withOperationDeadline(call?.timeoutMs ?? scope.timeoutMs, call?.signal, work);
 }
 
 export function operationOf(

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { type NetworkConfig, parseNetwork } from '../config/network.js';
 import { type CniError, errorCodes } from '../error.js';
 import type { Attachment } from '../request.js';
@@ -53,8 +54,7 @@ function withCached(attachment: AttachmentParameters, cached: CachedAttachment):
   const args = attachment.args ?? cached.args;
   return {
     ...attachment,
-    ...(netns === undefined ? {} : { netns }),
-    ...(args === undefined ? {} : { args }),
+    ...compact({ netns, args }),
     capabilityArgs: { ...cached.capabilityArgs, ...attachment.capabilityArgs },
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { compact } from '@podwire/platform';
 import { type CniArgs, parseCniArgs } from '../args.js';
 import { defaultConfigDirectory, loadNetwork, NetworkNotFoundError } from '../config/load.js';
 import type { NetworkConfig } from '../config/network.js';
@@ -187,7 +188,7 @@ async function execute(job: Job, io: CniToolIo): Promise<unknown> {
   const runtime = createToolRuntime(job, io);
   const options: CallOptions = {
     ...(io.signal && { signal: io.signal }),
-    ...(job.timeoutMs === undefined ? {} : { timeoutMs: job.timeoutMs }),
+    ...compact({ timeoutMs: job.timeoutMs }),
   };
   const attachment = readAttachment(job, io.env);
   const network = await findNetwork(job, io.env, runtime);
@@ -204,7 +205,7 @@ function createToolRuntime({ cacheDir, verbose }: Job, io: CniToolIo): Runtime {
     pluginPath: splitPath(io.env['CNI_PATH'] || defaultPluginPath),
     rollback: true,
     env: io.env,
-    ...(cacheDir === undefined ? {} : { cacheDir }),
+    ...compact({ cacheDir }),
     ...(io.exec && { exec: io.exec }),
     observer: {
       pluginFinished: (call) => io.stderr.write(`${verbose ? describeCall(call) : ''}${call.stderr}`),

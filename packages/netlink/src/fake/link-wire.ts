@@ -1,4 +1,5 @@
 /** Link messages as the kernel reads and writes them. */
+import { compact } from '@podwire/platform';
 import { Attributes, readStructure } from '../attributes.js';
 import type { NetlinkMessage } from '../connection.js';
 import { AF_INET, AF_INET6 } from '../ip-address.js';
@@ -13,7 +14,6 @@ import {
 import { readKind, writeKind } from '../link-kinds.js';
 import { decodeMac, encodeMac } from '../mac.js';
 import { PayloadWriter } from '../payload.js';
-import { present, type Present } from '../present.js';
 import type { FakeLink } from './state.js';
 
 /** What a link request says. */
@@ -79,12 +79,13 @@ function readFamilies(families: Attributes | undefined): Families {
 }
 
 /** The filter of a link dump. */
-export function readLinkFilter(
-  message: NetlinkMessage,
-): Present<{ kind: string | undefined; master: number | undefined }> {
+export function readLinkFilter(message: NetlinkMessage): {
+  readonly kind?: string;
+  readonly master?: number;
+} {
   const attributes = new Attributes(readStructure(message.payload, rt.IFINFOMSG, 'ifinfomsg'), rt.IFINFOMSG);
   const kind = attributes.nested(rt.IFLA_LINKINFO)?.text(rt.IFLA_INFO_KIND);
-  return present({ kind, master: attributes.u32(rt.IFLA_MASTER) });
+  return compact({ kind, master: attributes.u32(rt.IFLA_MASTER) });
 }
 
 const ARPHRD_ETHER = 1;

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from '../protocol.js';
 import type { NetlinkMessage } from '../connection.js';
 import { addRoute, type NewRoute } from '../route.js';
@@ -43,11 +44,7 @@ function join(route: Route, added: Route): Route {
 }
 
 function hopOf({ link, gateway, onlink }: Route) {
-  return {
-    ...(link === undefined ? {} : { link }),
-    ...(gateway === undefined ? {} : { gateway }),
-    ...(onlink === undefined ? {} : { onlink }),
-  };
+  return compact({ link, gateway, onlink });
 }
 
 const hasSameKey = (a: Route, b: Route): boolean =>

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { AppliedTable } from '../apply-table.js';
 import { type Declaration, parseBody } from '../declarations.js';
 import { describeChange, type Element, type ElementChange, type Verdict } from '../element.js';
@@ -153,8 +154,6 @@ export function sameData(a: Element, b: Element): boolean {
 function elementOf({ key, value, verdict, comment }: ElementChange): Element {
   return {
     key,
-    ...(value === undefined ? {} : { value }),
-    ...(verdict === undefined ? {} : { verdict }),
-    ...(comment === undefined ? {} : { comment }),
+    ...compact({ value, verdict, comment }),
   };
 }

@@ -1,5 +1,5 @@
 /** A pod network in memory, for tests of runtimes: real in what it promises, without plugins, files or namespaces. */
-import { createGate, type Gate } from '@podwire/cni';
+import { createOperationLock, type OperationLock } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import type {
   AttachedPod,
@@ -55,7 +55,7 @@ interface State {
   readonly attached: Map<string, AttachedPod>;
   readonly failures: { verb: FakeVerb; message: string }[];
   readonly holds: Map<FakeVerb, Promise<void>>;
-  readonly gate: Gate;
+  readonly gate: OperationLock;
   problem: string;
   podCidrs: readonly string[];
   closed: boolean;
@@ -67,7 +67,7 @@ export function createFakePodNetwork(options: FakePodNetworkOptions = {}): FakeP
     attached: new Map(),
     failures: [],
     holds: new Map(),
-    gate: createGate(),
+    gate: createOperationLock(),
     problem: '',
     podCidrs: [],
     closed: false,

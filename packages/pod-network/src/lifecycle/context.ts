@@ -1,4 +1,4 @@
-import type { Gate, NetworkConfig, Runtime } from '@podwire/cni';
+import type { NetworkConfig, OperationLock, Runtime } from '@podwire/cni';
 import type { SpanContext, Tracer } from '@podwire/tracing';
 import { formatTraceparent } from '@podwire/tracing';
 import type { Log } from '@podwire/platform';
@@ -10,7 +10,7 @@ export interface Scope {
   readonly runtime: Runtime;
   readonly records: SandboxRecords;
   /** Serial for one pod, parallel for others, garbage collection alone. */
-  readonly gate: Gate;
+  readonly gate: OperationLock;
   readonly loopback: LoopbackMode;
   readonly timeoutMs: number;
   readonly bootId: string;

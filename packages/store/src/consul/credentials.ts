@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import type { TlsOptions } from 'node:tls';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { ConsulSpec } from './options.js';
 
 export interface Credentials {
@@ -21,7 +22,7 @@ export function loadCredentials({ tls = {}, tokenFile }: ConsulSpec): Credential
       ...(tls.ca === undefined ? {} : { ca: read(tls.ca) }),
       ...(tls.certificate === undefined ? {} : { cert: read(tls.certificate) }),
       ...(tls.key === undefined ? {} : { key: read(tls.key) }),
-      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+      ...compact({ servername: tls.serverName }),
     },
     token: () => token,
     reloadToken(refused) {

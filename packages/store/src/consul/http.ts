@@ -2,7 +2,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type Log, withDeadline } from '@podwire/platform';
+import { compact, type Log, withDeadline } from '@podwire/platform';
 import { unavailable } from '../failures.js';
 import { type Credentials, loadCredentials } from './credentials.js';
 import type { ConsulSpec } from './options.js';
@@ -133,7 +133,7 @@ async function sendTo(
         method: call.method,
         agent: secure ? agents.https : agents.http,
         headers: {
-          ...(token() === undefined ? {} : { 'x-consul-token': token() }),
+          ...compact({ 'x-consul-token': token() }),
           ...(call.body === undefined ? {} : { 'content-length': Buffer.byteLength(call.body) }),
         },
         signal,

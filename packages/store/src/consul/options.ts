@@ -1,5 +1,5 @@
 import type { Clock, Log } from '@podwire/platform';
-import type { StoreSpec } from '../open.js';
+import type { StoreSpec } from '../contract.js';
 
 export type ConsulSpec = Extract<StoreSpec, { kind: 'consul' }>;
 

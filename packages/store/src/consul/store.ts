@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { compact } from '@podwire/platform';
 import type { CallOptions, Item, Store, StoreLimits, Transaction, TransactionOutcome } from '../contract.js';
 import { conflict, unavailable } from '../failures.js';
 import { checkKey, checkPrefix, checkTransaction } from '../keys.js';
@@ -70,7 +71,7 @@ function writing(http: ConsulHttp): Pick<Store, 'put' | 'delete' | 'transact'> {
           conditions: expect === undefined ? [] : [{ key, expect }],
           writes: [toPut(key, value, lease)],
         },
-        signal === undefined ? {} : { signal },
+        compact({ signal }),
       );
       if (outcome.committed) return outcome.revision;
       throw conflict({ key, expect: expect ?? 'absent' }, outcome.found[0]);

@@ -2,10 +2,9 @@
  * Watches. Consul has no history: it says that there is news below a prefix, and what is there now. So a watch keeps what it
  * last saw and compares. What came and went between two looks is not seen, as the contract allows.
  */
-import type { Clock } from '@podwire/platform';
+import { AsyncQueue, type Clock, onAbort } from '@podwire/platform';
 import { createAttempts } from '../attempts.js';
 import type { Change, Item, Listing, WatchBatch, WatchOptions } from '../contract.js';
-import { Feed } from '../feed.js';
 import type { ConsulHttp } from './http.js';
 import { awaitNews, readListing, readTop } from './reads.js';
 
@@ -34,24 +33,20 @@ export function watchPrefix(
   options: WatchOptions,
 ): AsyncIterableIterator<WatchBatch> {
   const over = new AbortController();
-  const ends = [options.signal, source.closed];
-  const end = (): void => feed.end();
-  const feed = new Feed<WatchBatch>(() => {
-    for (const each of ends) each.removeEventListener('abort', end);
-    over.abort();
-  });
-  for (const each of ends) each.addEventListener('abort', end, { once: true });
-  if (ends.some(({ aborted }) => aborted)) end();
+  const queue = new AsyncQueue<WatchBatch>(() => over.abort());
+  const unsubscribe = [options.signal, source.closed].map((signal) => onAbort(signal, () => queue.end()));
   const own = { ...options, signal: over.signal };
-  pump(source, prefix, own, feed).catch((error: unknown) => feed.fail(error));
-  return feed;
+  void pump(source, prefix, own, queue)
+    .catch((error: unknown) => queue.fail(error))
+    .finally(() => unsubscribe.forEach((each) => each()));
+  return queue;
 }
 
 async function pump(
   source: WatchSource,
   prefix: string,
   options: WatchOptions,
-  feed: Feed<WatchBatch>,
+  queue: AsyncQueue<WatchBatch>,
 ): Promise<void> {
   const { signal } = options;
   const attempts = createAttempts({ clock: source.clock, random: Math.random }, options);
@@ -62,8 +57,8 @@ async function pump(
       const batch = seen === undefined ? await begin(source, prefix, next, options) : compare(seen, next);
       attempts.settled();
       seen = remember(next);
-      if (batch !== undefined) feed.push(batch);
-      await feed.untilShorter(mostAhead);
+      if (batch !== undefined) queue.push(batch);
+      await queue.untilShorter(mostAhead);
     } catch (error) {
       if (isOver(signal)) return;
       await attempts.failed(error, signal);

@@ -43,7 +43,7 @@ export class Follower {
     this.#run();
     // Everybody else up to the same moment first, so that this one is told nothing twice.
     this.#catchUp();
-    for (const batch of this.#missed(watcher.prefix, from)) watcher.tell(batch);
+    for (const batch of this.#missed(watcher.prefix, from)) watcher.deliver(batch);
     this.#watchers.add(watcher);
     this.#all.add(watcher);
   }
@@ -129,8 +129,8 @@ export class Follower {
     const { revision } = readState(database);
     if (revision === this.#seen) return;
     const news = readChanges(database, this.#seen);
-    if (news === undefined) for (const watcher of this.#all) watcher.tell(this.#snapshot(watcher.prefix));
-    else for (const { changes, revision: at } of news) this.#watchers.tell(changes, at);
+    if (news === undefined) for (const watcher of this.#all) watcher.deliver(this.#snapshot(watcher.prefix));
+    else for (const { changes, revision: at } of news) this.#watchers.deliver(changes, at);
     // Last: a snapshot that could not be read is read again.
     this.#seen = revision;
   }

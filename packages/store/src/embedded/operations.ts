@@ -115,7 +115,7 @@ export function endLeasesOfBefore(database: Database, boot: string, bounds: Boun
 }
 
 /** Forgets the log. */
-export function compact(database: Database): void {
+export function compactDatabase(database: Database): void {
   database.root.transactionSync(() => {
     const state = readState(database);
     for (const revision of [...database.log.getKeys()]) database.log.removeSync(revision);

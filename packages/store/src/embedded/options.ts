@@ -1,5 +1,5 @@
 import type { Store } from '../contract.js';
-import type { OpenOptions } from '../open.js';
+import type { OpenOptions } from '../contract.js';
 
 export interface EmbeddedOptions extends OpenOptions {
   /** Transactions that watches can look back to; 10,000 when absent. */

@@ -1,6 +1,7 @@
 /** The interface over one directory. All clients of one process share what is open. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { compact } from '@podwire/platform';
 import type {
   CallOptions,
   Item,
@@ -23,7 +24,7 @@ import { Follower } from './follower.js';
 import { findDue } from './leases.js';
 import {
   type Bounds,
-  compact,
+  compactDatabase,
   endLeasesOfBefore,
   expire,
   grant,
@@ -186,7 +187,7 @@ class EmbeddedClient implements EmbeddedStore {
   }
 
   compact(): Promise<void> {
-    return this.#write({}, compact);
+    return this.#write({}, compactDatabase);
   }
 
   close(): Promise<void> {
@@ -201,9 +202,7 @@ class EmbeddedClient implements EmbeddedStore {
     write: Write,
     { signal, expect }: PutOptions,
   ): Promise<{ readonly revision: Revision; readonly existed: boolean }> {
-    return this.#write(signal === undefined ? {} : { signal }, (database) =>
-      transactOne(database, write, expect, this.#bounds),
-    );
+    return this.#write(compact({ signal }), (database) => transactOne(database, write, expect, this.#bounds));
   }
 
   async #write<T>(options: CallOptions, work: (database: Database) => T): Promise<T> {

@@ -1,6 +1,6 @@
 /** One watch. */
+import { AsyncQueue, onAbort } from '@podwire/platform';
 import type { Revision, WatchBatch, WatchOptions } from '../contract.js';
-import { Feed } from '../feed.js';
 import type { EmbeddedWatcher, Follower } from './follower.js';
 
 /** Batches that wait for a slow taker. When there are more, they are dropped for one snapshot. */
@@ -10,21 +10,22 @@ export class Subscription implements EmbeddedWatcher {
   readonly prefix: string;
   readonly #follower: Follower;
   readonly #options: WatchOptions;
-  readonly #feed: Feed<WatchBatch>;
-  /** It was too slow, and its queue was dropped. */
+  readonly #queue: AsyncQueue<WatchBatch>;
+  #unsubscribe = (): void => undefined;
+  /** The consumer was too slow, and its queue was dropped. */
   #behind = false;
 
   constructor(follower: Follower, prefix: string, options: WatchOptions) {
     this.prefix = prefix;
     this.#follower = follower;
     this.#options = options;
-    this.#feed = new Feed(() => {
-      options.signal.removeEventListener('abort', this.end);
+    this.#queue = new AsyncQueue(() => {
+      this.#unsubscribe();
       follower.delete(this);
     });
   }
 
-  readonly end = (): void => this.#feed.end();
+  readonly end = (): void => this.#queue.end();
 
   /** @param isClosed looked at when the first batch is asked for: that may be long after `watch` */
   async *run(
@@ -33,13 +34,13 @@ export class Subscription implements EmbeddedWatcher {
   ): AsyncGenerator<WatchBatch, void, undefined> {
     const { signal, from } = this.#options;
     if (signal.aborted || isClosed()) return;
-    signal.addEventListener('abort', this.end, { once: true });
+    this.#unsubscribe = onAbort(signal, this.end);
     running.add(this);
     try {
       this.#join(from);
-      for await (const batch of this.#feed) {
+      for await (const batch of this.#queue) {
         yield batch;
-        if (this.#behind && !this.#feed.ended) this.#join(undefined);
+        if (this.#behind && !this.#queue.ended) this.#join(undefined);
       }
     } finally {
       this.end();
@@ -47,14 +48,14 @@ export class Subscription implements EmbeddedWatcher {
     }
   }
 
-  tell(batch: WatchBatch): void {
+  deliver(batch: WatchBatch): void {
     if (this.#behind) return;
-    if (this.#feed.length < longestQueue) {
-      this.#feed.push(batch);
+    if (this.#queue.length < longestQueue) {
+      this.#queue.push(batch);
       return;
     }
     this.#behind = true;
-    this.#feed.clear();
+    this.#queue.clear();
     this.#follower.delete(this);
   }
 

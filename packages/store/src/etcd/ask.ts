@@ -1,5 +1,6 @@
 /** One question to one member. */
 import type { Client, Metadata } from '@grpc/grpc-js';
+import { onAbort } from '@podwire/platform';
 import { EtcdFailure } from './failure.js';
 import type { Method } from './methods.js';
 
@@ -17,7 +18,7 @@ export async function ask<Q, A>(
   request: Q,
   { metadata, milliseconds, ends }: Asking,
 ): Promise<A> {
-  let cancel = (): void => undefined;
+  let unsubscribe: (() => void)[] = [];
   try {
     return await new Promise<A>((resolve, reject) => {
       // gRPC's deadlines are times of day.
@@ -29,14 +30,10 @@ export async function ask<Q, A>(
           else resolve(answer);
         }),
       );
-      cancel = () => call.cancel();
-      for (const signal of ends) {
-        if (signal.aborted) cancel();
-        signal.addEventListener('abort', cancel, { once: true });
-      }
+      unsubscribe = ends.map((signal) => onAbort(signal, () => call.cancel()));
     });
   } finally {
-    for (const signal of ends) signal.removeEventListener('abort', cancel);
+    for (const each of unsubscribe) each();
   }
 }
 

@@ -5,7 +5,7 @@ import { checkServerIdentity } from 'node:tls';
 import type { ChannelCredentials, Client } from '@grpc/grpc-js';
 import * as grpc from '@grpc/grpc-js';
 import { PodwireError, redactUrl } from '@podwire/errors';
-import type { TlsFiles } from '../open.js';
+import type { TlsFiles } from '../contract.js';
 import { EtcdFailure } from './failure.js';
 import type { EtcdSpec, EtcdTimeouts } from './options.js';
 import { SocketKeepingCredentials } from './sockets.js';

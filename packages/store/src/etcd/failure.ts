@@ -1,5 +1,6 @@
 /** What etcd's and gRPC's errors mean for whoever made the call. */
 import { type ErrorCode, PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import { unavailable } from '../failures.js';
 
 /**
@@ -94,8 +95,7 @@ export function toFailure(cause: unknown): EtcdFailure {
     return new EtcdFailure('unsent', shorten(text), { code: 'STORE_DENIED', isAnswer: false, cause });
   if (unsent.test(text)) return new EtcdFailure('unsent', shorten(text), { isAnswer: false, cause });
   const rule = rules.find(({ says }) => says.test(text));
-  if (rule !== undefined)
-    return new EtcdFailure(rule.kind, text, { ...(rule.code !== undefined && { code: rule.code }), cause });
+  if (rule !== undefined) return new EtcdFailure(rule.kind, text, { ...compact({ code: rule.code }), cause });
   if (code === grpcStatus.UNIMPLEMENTED)
     return new EtcdFailure('final', `this is no etcd with version 3 of its interface: ${text}`, { cause });
   if (code === grpcStatus.PERMISSION_DENIED)

@@ -1,4 +1,5 @@
-/** One watch stream, from its beginning to its end. */
+/** One watch stream. */
+import { onAbort } from '@podwire/platform';
 import { toRange } from './codec.js';
 import { EtcdFailure, toFailure } from './failure.js';
 import type { Event } from './generated/kv.js';
@@ -17,8 +18,7 @@ export async function* follow(
   // Cancelling makes it fail once more, when nobody reads any longer.
   stream.on('error', () => undefined);
   const cancel = (): void => stream.cancel();
-  signal.addEventListener('abort', cancel, { once: true });
-  if (signal.aborted) cancel();
+  const unsubscribe = onAbort(signal, cancel);
   let isLate = false;
   const patience = setTimeout(() => {
     isLate = true;
@@ -43,7 +43,7 @@ export async function* follow(
     throw failure;
   } finally {
     clearTimeout(patience);
-    signal.removeEventListener('abort', cancel);
+    unsubscribe();
     cancel();
   }
 }

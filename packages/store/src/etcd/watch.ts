@@ -1,7 +1,7 @@
 /** Watches: one stream each, made anew wherever it breaks, without a gap. */
+import { AsyncQueue, compact, onAbort } from '@podwire/platform';
 import { createAttempts } from '../attempts.js';
 import type { Change, Item, Revision, WatchBatch, WatchOptions } from '../contract.js';
-import { Feed } from '../feed.js';
 import { toChange, toGet } from './codec.js';
 import { EtcdFailure, toPodwireError } from './failure.js';
 import type { WatchResponse } from './generated/rpc.js';
@@ -37,33 +37,29 @@ export async function* watchPrefix(
   options: WatchOptions,
 ): AsyncGenerator<WatchBatch, void, undefined> {
   const over = new AbortController();
-  const feed = new Feed<WatchBatch>(() => over.abort());
-  const end = (): void => feed.end();
-  const ends = [options.signal, session.closing];
-  for (const signal of ends) {
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
-  }
-  // Also while nobody takes anything: that contact was lost is told when it happens.
-  const reading = readAhead(watchUntil(session, prefix, options, over.signal), feed);
+  const queue = new AsyncQueue<WatchBatch>(() => over.abort());
+  const end = (): void => queue.end();
+  const unsubscribe = [options.signal, session.closing].map((signal) => onAbort(signal, end));
+  // Reads also while no batch is consumed: a lost connection is reported when it happens.
+  const reading = readAhead(watchUntil(session, prefix, options, over.signal), queue);
   try {
-    yield* feed;
+    yield* queue;
   } finally {
     end();
-    for (const signal of ends) signal.removeEventListener('abort', end);
+    for (const each of unsubscribe) each();
     await reading;
   }
 }
 
-async function readAhead(source: AsyncIterable<WatchBatch>, feed: Feed<WatchBatch>): Promise<void> {
+async function readAhead(source: AsyncIterable<WatchBatch>, queue: AsyncQueue<WatchBatch>): Promise<void> {
   try {
     for await (const batch of source) {
-      feed.push(batch);
-      await feed.untilShorter(mostAhead);
+      queue.push(batch);
+      await queue.untilShorter(mostAhead);
     }
-    feed.end();
+    queue.end();
   } catch (error) {
-    feed.fail(error);
+    queue.fail(error);
   }
 }
 
@@ -117,7 +113,7 @@ function startAt(items: readonly Item[], revision: Revision, cluster: string): P
   let newest: Item | undefined;
   for (const item of items) if (item.revision > (newest?.revision ?? 0)) newest = item;
   const anchor = newest === undefined ? undefined : { key: newest.key, item: newest };
-  return { revision, cluster, ...(anchor !== undefined && { anchor }) };
+  return { revision, cluster, ...compact({ anchor }) };
 }
 
 /** An answer without events tells how far the member is: nothing of ours has happened up to there. */
@@ -127,7 +123,7 @@ function advance(
   batch: { readonly changes: readonly Change[]; readonly revision: Revision } | undefined,
 ): Position {
   const cluster = position.cluster ?? header?.clusterId;
-  const known = { ...position, ...(cluster !== undefined && { cluster }) };
+  const known = { ...position, ...compact({ cluster }) };
   const last = batch?.changes.at(-1);
   if (batch !== undefined && last !== undefined)
     return { ...known, revision: batch.revision, anchor: anchorAt(last) };

@@ -1,4 +1,5 @@
 /** Writing. */
+import { compact } from '@podwire/platform';
 import type {
   CallOptions,
   Condition,
@@ -53,7 +54,7 @@ async function writeExpecting(
   transaction: Transaction & { readonly conditions: readonly [Condition] },
   signal: AbortSignal | undefined,
 ): Promise<Revision> {
-  const outcome = await transact(session, transaction, { ...(signal !== undefined && { signal }) });
+  const outcome = await transact(session, transaction, compact({ signal }));
   if (outcome.committed) return outcome.revision;
   throw conflict(transaction.conditions[0], outcome.found[0]);
 }

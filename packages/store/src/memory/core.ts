@@ -99,7 +99,7 @@ export class MemoryCore {
     const missed = this.#catchUp(watcher.prefix, from);
     // First: one that is cut off while it is told takes itself out again.
     this.#watchers.add(watcher);
-    for (const batch of missed) watcher.tell(batch);
+    for (const batch of missed) watcher.deliver(batch);
   }
 
   unwatch(watcher: Watcher): void {
@@ -149,7 +149,7 @@ export class MemoryCore {
     if (changes.length === 0) return this.#revision;
     this.#revision = revision;
     this.#history.add({ revision, changes });
-    this.#watchers.tell(changes, revision);
+    this.#watchers.deliver(changes, revision);
     return revision;
   }
 

@@ -1,8 +1,7 @@
 /** One watch of one client. */
-import type { Clock } from '@podwire/platform';
+import { AsyncQueue, type Clock, onAbort } from '@podwire/platform';
 import type { Revision, WatchBatch, WatchOptions } from '../contract.js';
 import { unavailable } from '../failures.js';
-import { Feed } from '../feed.js';
 import type { Watcher } from '../watchers.js';
 import type { MemoryCall, MemoryFaults } from './faults.js';
 import type { MemoryCore } from './core.js';
@@ -32,8 +31,9 @@ export class Subscription implements Watcher {
   readonly #connection: Connection;
   readonly #options: WatchOptions;
   readonly #call: MemoryCall;
-  readonly #feed: Feed<Sent>;
+  readonly #queue: AsyncQueue<Sent>;
   readonly #over = new AbortController();
+  #unsubscribe = (): void => undefined;
   /** Everything up to here has been given, or is in the queue. */
   #position: Revision | undefined;
   #connected = false;
@@ -45,24 +45,24 @@ export class Subscription implements Watcher {
     this.#options = options;
     this.#call = { operation: 'watch', key: prefix };
     this.#position = options.from;
-    this.#feed = new Feed(() => {
-      options.signal.removeEventListener('abort', this.end);
+    this.#queue = new AsyncQueue(() => {
+      this.#unsubscribe();
       this.#over.abort();
       this.#disconnect();
       connection.subscriptions.delete(this);
     });
   }
 
-  readonly end = (): void => this.#feed.end();
+  readonly end = (): void => this.#queue.end();
 
   async *run(): AsyncGenerator<WatchBatch, void, undefined> {
-    this.#options.signal.addEventListener('abort', this.end, { once: true });
     this.#connection.subscriptions.add(this);
-    if (this.#options.signal.aborted || this.#connection.closed) this.end();
+    this.#unsubscribe = onAbort(this.#options.signal, this.end);
+    if (this.#queue.ended || this.#connection.closed) this.end();
     else if (this.#connection.reachable) this.#connect();
     else this.interrupt(unavailable('the store cannot be reached'));
     try {
-      for await (const { batch, due } of this.#feed) {
+      for await (const { batch, due } of this.#queue) {
         if (!(await this.#until(due))) return;
         yield batch;
         if (this.#isBehind) this.#connect();
@@ -72,7 +72,7 @@ export class Subscription implements Watcher {
     }
   }
 
-  tell(batch: WatchBatch): void {
+  deliver(batch: WatchBatch): void {
     if (!this.#connected) return;
     const { faults, clock } = this.#connection;
     if (faults.decide?.(this.#call) === 'unavailable') {
@@ -80,8 +80,8 @@ export class Subscription implements Watcher {
       return;
     }
     this.#position = batch.revision;
-    if (this.#feed.length >= longestQueue) this.#forget();
-    else this.#feed.push({ batch, due: clock.elapsed() + (faults.latency?.(this.#call) ?? 0) });
+    if (this.#queue.length >= longestQueue) this.#forget();
+    else this.#queue.push({ batch, due: clock.elapsed() + (faults.latency?.(this.#call) ?? 0) });
   }
 
   /** Cuts it off; it comes back after a pause when the client can reach the server then. */
@@ -97,7 +97,7 @@ export class Subscription implements Watcher {
   }
 
   interrupt(error: unknown): void {
-    if (this.#interrupted || this.#feed.ended) return;
+    if (this.#interrupted || this.#queue.ended) return;
     this.#disconnect();
     this.#interrupted = true;
     // Not at once: this may be in the middle of somebody's write.
@@ -105,7 +105,7 @@ export class Subscription implements Watcher {
   }
 
   recover(): void {
-    if (!this.#interrupted || this.#feed.ended) return;
+    if (!this.#interrupted || this.#queue.ended) return;
     this.#interrupted = false;
     queueMicrotask(() => this.#options.onRecovery?.());
     this.#connect();
@@ -113,11 +113,11 @@ export class Subscription implements Watcher {
 
   /** It was too slow, its queue was dropped, and it has taken what it had taken out of it before. */
   get #isBehind(): boolean {
-    return !this.#connected && !this.#interrupted && !this.#feed.ended;
+    return !this.#connected && !this.#interrupted && !this.#queue.ended;
   }
 
   #forget(): void {
-    this.#feed.clear();
+    this.#queue.clear();
     this.#disconnect();
     this.#position = undefined;
   }

@@ -1,4 +1,5 @@
 /** The variables of the OpenTelemetry specification ("OpenTelemetry Protocol Exporter") that switch the export on. */
+import { compact } from '@podwire/platform';
 
 export interface OtlpSettings {
   /** Where traces are posted to, path included. */
@@ -22,7 +23,7 @@ export function readOtlpSettings(env: Environment): OtlpSettings | undefined {
     ...parseHeaders(env, 'OTEL_EXPORTER_OTLP_HEADERS'),
     ...parseHeaders(env, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'),
   };
-  return { endpoint, headers, ...(serviceName === undefined ? {} : { serviceName }) };
+  return { endpoint, headers, ...compact({ serviceName }) };
 }
 
 /** The general endpoint gets `v1/traces` appended; the one for traces is taken as it is. */

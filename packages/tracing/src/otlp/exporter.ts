@@ -4,6 +4,7 @@
  */
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { systemClock, untilAborted, withDeadline } from '@podwire/platform';
 import type { Span } from '../span.js';
 import type { OtlpSettings } from './environment.js';
 import { toReadableSpan } from './readable-span.js';
@@ -158,9 +159,8 @@ function tell(onFailure: ((reason: string) => void) | undefined, error: unknown)
   }
 }
 
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
-  await Promise.race([work, over]);
-  clearTimeout(timer);
+/** Resolves after so many milliseconds at the latest. The clock keeps the process alive until then. */
+function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  const either = (over: AbortSignal): Promise<void> => Promise.race([work, untilAborted(over)]);
+  return withDeadline(undefined, milliseconds, either, { clock: systemClock });
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { pending } from '../support/pending.js';
-import { createGate } from '../../src/runtime/gate.js';
+import { createOperationLock } from '../../src/runtime/operation-lock.js';
 
 /** Work that ends when it is told to. */
 function held() {
@@ -12,11 +12,11 @@ function held() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('one key: one after the other; different keys: side by side', async () => {
-  const gate = createGate();
+  const lock = createOperationLock();
   const log: string[] = [];
   const [a1, a2, b1] = [held(), held(), held()];
   const run = (name: string, key: string, { work }: { work: () => Promise<void> }) =>
-    gate.shared(key, undefined, async () => {
+    lock.shared(key, undefined, async () => {
       log.push(`+${name}`);
       await work();
       log.push(`-${name}`);
@@ -33,15 +33,15 @@ test('one key: one after the other; different keys: side by side', async () => {
 });
 
 test('exclusive work waits for what came before and holds back what comes after', async () => {
-  const gate = createGate();
+  const lock = createOperationLock();
   const log: string[] = [];
   const [before, alone] = [held(), held()];
-  const first = gate.shared('a', undefined, before.work);
-  const collection = gate.exclusive(undefined, async () => {
+  const first = lock.shared('a', undefined, before.work);
+  const collection = lock.exclusive(undefined, async () => {
     log.push('alone');
     await alone.work();
   });
-  const after = gate.shared('b', undefined, () => Promise.resolve(log.push('after')));
+  const after = lock.shared('b', undefined, () => Promise.resolve(log.push('after')));
   await settled();
   expect(log).toEqual([]);
   before.done();
@@ -53,26 +53,29 @@ test('exclusive work waits for what came before and holds back what comes after'
 });
 
 test('who gives up while waiting is not run and holds nobody back', async () => {
-  const gate = createGate();
+  const lock = createOperationLock();
   const running = held();
-  const first = gate.shared('a', undefined, running.work);
+  const first = lock.shared('a', undefined, running.work);
   const quit = new AbortController();
-  const collection = gate.exclusive(quit.signal, () => Promise.reject(new Error('must not run')));
-  const after = gate.shared('b', undefined, () => Promise.resolve('ran'));
+  const collection = lock.exclusive(quit.signal, () => Promise.reject(new Error('must not run')));
+  const after = lock.shared('b', undefined, () => Promise.resolve('ran'));
   quit.abort(new Error('enough'));
-  await expect(collection).rejects.toMatchObject({ code: 11, message: 'the operation was given up: enough' });
+  await expect(collection).rejects.toMatchObject({
+    code: 11,
+    message: 'the operation was cancelled: enough',
+  });
   await expect(after).resolves.toBe('ran');
-  await expect(gate.shared('c', quit.signal, () => Promise.resolve('x'))).rejects.toMatchObject({ code: 11 });
+  await expect(lock.shared('c', quit.signal, () => Promise.resolve('x'))).rejects.toMatchObject({ code: 11 });
   running.done();
   await first;
 });
 
 test('failing work lets the next one in', async () => {
-  const gate = createGate();
-  await expect(gate.shared('a', undefined, () => Promise.reject(new Error('x')))).rejects.toThrow('x');
-  await expect(gate.shared('a', undefined, () => Promise.resolve(1))).resolves.toBe(1);
-  await expect(gate.exclusive(undefined, () => Promise.reject(new Error('y')))).rejects.toThrow('y');
-  await expect(gate.shared('a', undefined, () => Promise.resolve(2))).resolves.toBe(2);
+  const lock = createOperationLock();
+  await expect(lock.shared('a', undefined, () => Promise.reject(new Error('x')))).rejects.toThrow('x');
+  await expect(lock.shared('a', undefined, () => Promise.resolve(1))).resolves.toBe(1);
+  await expect(lock.exclusive(undefined, () => Promise.reject(new Error('y')))).rejects.toThrow('y');
+  await expect(lock.shared('a', undefined, () => Promise.resolve(2))).resolves.toBe(2);
 });
 
 test('any order of arrivals and endings keeps the rules, and everybody gets in', async () => {
@@ -83,7 +86,7 @@ test('any order of arrivals and endings keeps the rules, and everybody gets in',
   });
   await fc.assert(
     fc.asyncProperty(fc.array(job, { maxLength: 12 }), async (jobs) => {
-      const gate = createGate();
+      const lock = createOperationLock();
       const inside: (string | undefined)[] = [];
       const work = (key: string | undefined, turns: number) => async () => {
         expect(key === undefined ? inside : inside.filter((k) => k === key || k === undefined)).toEqual([]);
@@ -96,8 +99,8 @@ test('any order of arrivals and endings keeps the rules, and everybody gets in',
           const quit = new AbortController();
           const passed =
             key === undefined
-              ? gate.exclusive(quit.signal, work(key, turns))
-              : gate.shared(key, quit.signal, work(key, turns));
+              ? lock.exclusive(quit.signal, work(key, turns))
+              : lock.shared(key, quit.signal, work(key, turns));
           if (abort !== undefined) {
             void (async () => {
               for (let turn = 0; turn < abort; turn++) await settled();
@@ -111,7 +114,7 @@ test('any order of arrivals and endings keeps the rules, and everybody gets in',
         if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 11 });
       }
       expect(inside).toEqual([]);
-      await expect(gate.exclusive(undefined, () => Promise.resolve('free'))).resolves.toBe('free');
+      await expect(lock.exclusive(undefined, () => Promise.resolve('free'))).resolves.toBe('free');
     }),
   );
 });
