@@ -7,7 +7,8 @@ import type { Io } from './io.js';
  * in the action, so that help is there at once.
  */
 export interface CommandModule {
-  define(command: Command, io: Io): void;
+  /** `createWholeProgram`: the program with all commands, for completion. */
+  define(command: Command, io: Io, createWholeProgram: () => Promise<Command>): void;
 }
 
 const group = 'Common options:';

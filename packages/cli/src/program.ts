@@ -26,7 +26,7 @@ export async function runPodwire(argv: readonly string[], io: Io): Promise<numbe
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    // Whoever has closed the pipe knows.
+    // A closed pipe is no error.
     if (!(error instanceof InterruptedError && error.signal === 'SIGPIPE')) reportFailure(io, error, given);
     return exitCodeOf(error);
   }
@@ -86,7 +86,7 @@ async function loadCommand(program: Command, name: string | undefined, io: Io): 
   if (entry === undefined || command === undefined) return;
   const module = await entry.load();
   command.copyInheritedSettings(program);
-  module.define(command, io);
+  module.define(command, io, () => createWholeProgram(io));
   for (const leaf of leavesOf(command)) addEverywhere(leaf);
 }
 

@@ -4,11 +4,11 @@ import type { Io } from '../io.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-export function define(command: Command, io: Io): void {
+export function define(command: Command, io: Io, createWholeProgram: () => Promise<Command>): void {
   command
     .description('Prints a shell completion script for commands, options and names of pods.')
     .argument('<shell>', shells.join(', '))
-    .action((shell: string) => print(command, io, shell));
+    .action((shell: string) => print(command, io, shell, createWholeProgram));
   addExamples(command, [
     ['podwire completion bash > /etc/bash_completion.d/podwire', 'for all users, from the next shell on'],
     ['source <(podwire completion zsh)', 'for this shell'],
@@ -16,9 +16,13 @@ export function define(command: Command, io: Io): void {
   ]);
 }
 
-async function print(command: Command, io: Io, shell: string): Promise<void> {
-  const [{ createWholeProgram }, { describeWords }, { completionScripts }] = await Promise.all([
-    import('../program.js'),
+async function print(
+  command: Command,
+  io: Io,
+  shell: string,
+  createWholeProgram: () => Promise<Command>,
+): Promise<void> {
+  const [{ describeWords }, { completionScripts }] = await Promise.all([
     import('../completion/words.js'),
     import('../completion/scripts.js'),
   ]);
@@ -26,5 +30,5 @@ async function print(command: Command, io: Io, shell: string): Promise<void> {
   if (render === undefined) {
     return command.error(`error: completion knows ${shells.join(', ')}, not ${shell}`, { exitCode: 2 });
   }
-  io.stdout.write(render(describeWords(await createWholeProgram(io))));
+  io.stdout.write(render(describeWords(await createWholeProgram())));
 }

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { placesIn, writeOwnNetwork } from '@podwire/cli/pods';
+import { renderContainerdConfig } from '@podwire/testkit/containerd';
 import { requireEngine } from '../prerequisites.js';
 import { engineDirectory, runProgram, startEngineProgram } from './daemon.js';
 import type { Engine, EngineCall } from './engine.js';
@@ -26,7 +27,10 @@ export async function startContainerd(call: EngineCall): Promise<Engine> {
     fs.symlinkSync(file, path.join(plugins, path.basename(file)));
   const config = path.join(directory, 'containerd.toml');
   const socket = path.join(directory, 'containerd.sock');
-  fs.writeFileSync(config, configuration(directory, places.networkConfig, plugins));
+  fs.writeFileSync(
+    config,
+    renderContainerdConfig(directory, { binDir: plugins, confDir: places.networkConfig, pauseImage }),
+  );
   await startEngineProgram(
     call,
     'containerd',
@@ -38,24 +42,4 @@ export async function startContainerd(call: EngineCall): Promise<Engine> {
     await runProgram([ctr, ...words], call.signal);
   }
   return { runtime: socket, more: [] };
-}
-
-function configuration(directory: string, network: string, plugins: string): string {
-  const text = (value: string): string => JSON.stringify(value); // a TOML basic string
-  return `version = 2
-root = ${text(path.join(directory, 'root'))}
-state = ${text(path.join(directory, 'state'))}
-disabled_plugins = ["io.containerd.internal.v1.opt"]
-[grpc]
-  address = ${text(path.join(directory, 'containerd.sock'))}
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = ${text(pauseImage)}
-  # Without CAP_SYS_RESOURCE nobody may lower oom_score_adj, and runc says so in no clear way.
-  restrict_oom_score_adj = true
-  # Keeps the pods' namespace files out of the directory that the whole machine shares.
-  netns_mounts_under_state_dir = true
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = ${text(plugins)}
-    conf_dir = ${text(network)}
-`;
 }

@@ -6,6 +6,7 @@ import { mountsBelow, unmountBelow } from '@podwire/linux';
 import type { PrivateHost } from '../private-host.js';
 import { run, type RunningProcess } from '../processes.js';
 import { connectCri, type CriConnection, isCriError } from '@podwire/cri';
+import { renderContainerdConfig } from './config.js';
 import { createCriClient, type CriClient } from './cri.js';
 import { buildBusyboxImage, buildPauseImage, pauseImage } from './image.js';
 
@@ -46,7 +47,7 @@ export async function startContainerd(host: PrivateHost, options: ContainerdOpti
   const stateDirectory = path.join(directory, 'state');
   fs.mkdirSync(directory, { mode: 0o700 });
   const configFile = path.join(directory, 'config.toml');
-  fs.writeFileSync(configFile, configuration(directory, options));
+  fs.writeFileSync(configFile, renderContainerdConfig(directory, { ...options, pauseImage }));
   const start = (): RunningProcess => host.start(['containerd', '--config', configFile]);
   let daemon = start();
   const log = { earlier: '' };
@@ -106,34 +107,6 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
     }
   }
 }
-
-function configuration(directory: string, { binDir, confDir, systemdRunc }: ContainerdOptions): string {
-  const text = (value: string): string => JSON.stringify(value); // a TOML basic string, for what paths contain
-  return `version = 2
-root = ${text(path.join(directory, 'root'))}
-state = ${text(path.join(directory, 'state'))}
-disabled_plugins = ["io.containerd.internal.v1.opt"]
-[grpc]
-  address = ${text(path.join(directory, 'containerd.sock'))}
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = ${text(pauseImage)}
-  # Without CAP_SYS_RESOURCE nobody may lower oom_score_adj, and runc says so in no clear way.
-  restrict_oom_score_adj = true
-  # Keeps the pods' namespace files out of the directory that the whole machine shares.
-  netns_mounts_under_state_dir = true
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = ${text(binDir)}
-    conf_dir = ${text(confDir)}
-${systemdRunc === undefined ? '' : runcConfiguration(text(systemdRunc))}`;
-}
-
-const runcConfiguration = (program: string): string => `
-  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-    runtime_type = "io.containerd.runc.v2"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-      SystemdCgroup = true
-      BinaryName = ${program}
-`;
 
 async function importImages(directory: string, socket: string): Promise<void> {
   for (const [name, image] of [

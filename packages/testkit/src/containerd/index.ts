@@ -1,3 +1,4 @@
+export { type ContainerdConfig, renderContainerdConfig } from './config.js';
 export { type Containerd, type ContainerdOptions, startContainerd } from './containerd.js';
 export {
   type Condition,
