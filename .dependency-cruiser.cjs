@@ -3,7 +3,7 @@ const below = {
   errors: [],
   addresses: [],
   linux: ['platform'],
-  cni: ['platform'],
+  cni: ['platform', 'addresses'],
   netlink: ['platform', 'linux', 'addresses'],
   nftables: ['platform', 'linux', 'netlink', 'addresses'],
   engine: ['platform', 'errors', 'addresses', 'linux', 'netlink', 'nftables'],
