@@ -7,10 +7,10 @@ import {
   endProcesses,
   hasCode,
   isAlive,
-  killScene,
+  killEnvironment,
   mountsBelow,
   namespacesBelow,
-  processesOfScene,
+  listEnvironmentProcesses,
   unmountBelow,
 } from '@podwire/linux';
 import type { DemoRecord } from './record.js';
@@ -38,7 +38,7 @@ export async function endDemo(record: DemoRecord): Promise<void> {
   await endProcesses(record.processes);
   // What a killed demo had no time to write down, and what its agents and engines have started.
   const { inodes, pins } = listBelongings(record);
-  await killScene(inodes, record.directory);
+  await killEnvironment(inodes, record.directory);
   for (const file of [...record.namespaces.map(namespacePath), ...pins]) deleteNamespace(file);
   unmountBelow(record.directory);
   fs.rmSync(record.directory, { recursive: true, force: true, maxRetries: 5 });
@@ -46,7 +46,7 @@ export async function endDemo(record: DemoRecord): Promise<void> {
 
 /** Counts what is there of a demo. After {@link endDemo} it must be nothing. */
 export function countLeft(record: DemoRecord, known: Belongings): Inventory {
-  const running = processesOfScene(known.inodes, record.directory);
+  const running = listEnvironmentProcesses(known.inodes, record.directory);
   const started = record.processes.filter(isAlive).map(({ pid }) => pid);
   const inodes = [
     ...listBelongings(record).inodes,

@@ -54,9 +54,14 @@ export {
   warmThreadPool,
 } from './namespace.js';
 export { endProcesses, isAlive, markProcess, type ProcessMark, startTimeOf } from './process-mark.js';
-export { processesOfScene, type SceneProcess } from './processes.js';
 export { findProgram, isExecutable, programDirectories } from './programs.js';
-export { countFiles, killScene, namespacesBelow } from './scene.js';
+export {
+  countFiles,
+  type EnvironmentProcess,
+  killEnvironment,
+  listEnvironmentProcesses,
+  namespacesBelow,
+} from './environment.js';
 export { type MeasureLimits, measureTree, removeTree, type TreeOptions, type TreeUse } from './tree.js';
 export { type PeerCredentials, peerCredentials } from './peer.js';
 export { listenOnPrivateSocket, SocketInUseError, type SocketListener } from './private-socket.js';

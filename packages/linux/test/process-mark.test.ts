@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { endProcesses, isAlive, markProcess, mountsBelow, processesOfScene } from '../src/index.js';
+import { endProcesses, isAlive, markProcess, mountsBelow, listEnvironmentProcesses } from '../src/index.js';
 
 const started: ReturnType<typeof spawn>[] = [];
 async function startSleep(...words: string[]): Promise<number> {
@@ -47,12 +47,12 @@ describe('a process', () => {
 
 describe('a scene', () => {
   test('of no namespace and a directory that nobody names has no processes', () => {
-    expect(processesOfScene(new Set(), '/nobody/has/this')).toEqual([]);
+    expect(listEnvironmentProcesses(new Set(), '/nobody/has/this')).toEqual([]);
   });
 
   test('does not have those that name its directory in the namespace of the machine: an editor, perhaps', async () => {
     const pid = await startSleep('/run/some-scene/file');
-    expect(processesOfScene(new Set(), '/run/some-scene').map((each) => each.pid)).not.toContain(pid);
+    expect(listEnvironmentProcesses(new Set(), '/run/some-scene').map((each) => each.pid)).not.toContain(pid);
   });
 });
 

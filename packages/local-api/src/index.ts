@@ -12,5 +12,5 @@ export {
   serveOnSocket,
 } from './server.js';
 export { splitLines } from './lines.js';
-export { listenForGood, type StandingListener } from './standing-listener.js';
+export { listenDurably, type DurableListener } from './durable-listener.js';
 export { listenPrivately } from './unix-listener.js';

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { describeError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
 import { onAbort } from '@podwire/platform';
-import { listenForGood } from './standing-listener.js';
+import { listenDurably } from './durable-listener.js';
 
 export interface ApiRequest {
   /** What stands in the place of `*` in the path, decoded. */
@@ -76,7 +76,7 @@ export async function serveOnSocket<Context>(
     servers.push(server);
     return server;
   };
-  const listener = await listenForGood(
+  const listener = await listenDurably(
     create,
     file,
     (error) => error !== undefined && options.onBroken(error),

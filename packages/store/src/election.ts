@@ -1,8 +1,8 @@
 /** One leader of many candidates. */
 import type { Store } from './contract.js';
-import { acquireLock, type HolderOptions, type Lock } from './lock.js';
+import { acquireLock, type LockOptions, type Lock } from './lock.js';
 
-export interface Candidate extends HolderOptions {
+export interface Candidate extends LockOptions {
   readonly store: Store;
   readonly key: string;
   /**

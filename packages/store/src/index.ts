@@ -5,6 +5,6 @@ export { checkKey, checkPrefix, checkTransaction, checkValue, longestKey } from 
 export { decodeObject, encodeObject, type ObjectKind, objectLimits } from './objects.js';
 export { type Candidate, electLeader } from './election.js';
 export { type KeeperOptions, keepLease, type KeptLease } from './lease-keeper.js';
-export { acquireLock, type HolderOptions, type Lock, tryLock } from './lock.js';
+export { acquireLock, type LockOptions, type Lock, tryLock } from './lock.js';
 export { hostOfEndpoint, openStore, parseStoreUrl, plainEndpoints } from './open.js';
 export { storeSpecSchema } from './spec-schema.js';

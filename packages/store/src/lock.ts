@@ -6,7 +6,7 @@ import { isUncertain, unavailable } from './failures.js';
 import { type KeptLease, keepLease } from './lease-keeper.js';
 import { keyOf } from './watchers.js';
 
-export interface HolderOptions {
+export interface LockOptions {
   /** Written into the item, for people and for error messages. */
   readonly holder: string;
   /** Milliseconds after which a holder that died has lost it. */
@@ -34,7 +34,7 @@ export interface Lock {
 export async function tryLock(
   store: Store,
   key: string,
-  options: HolderOptions,
+  options: LockOptions,
   signal?: AbortSignal,
 ): Promise<Lock | undefined> {
   const askedAt = options.clock.elapsed();
@@ -55,7 +55,7 @@ export async function tryLock(
 export async function acquireLock(
   store: Store,
   key: string,
-  options: HolderOptions,
+  options: LockOptions,
   signal: AbortSignal,
 ): Promise<Lock> {
   const backoff = new Backoff({ first: 100, longest: options.ttl / 3 });
@@ -84,7 +84,7 @@ async function take(
   store: Store,
   key: string,
   { lease, lost }: KeptLease,
-  options: HolderOptions,
+  options: LockOptions,
   signal: AbortSignal | undefined,
 ): Promise<Revision | undefined> {
   const either = signal === undefined ? lost : AbortSignal.any([signal, lost]);
@@ -105,7 +105,7 @@ async function findOwn(
   store: Store,
   key: string,
   lease: Lease,
-  { clock, ttl }: HolderOptions,
+  { clock, ttl }: LockOptions,
   signal: AbortSignal,
 ): Promise<Revision | undefined> {
   for (;;) {
@@ -120,7 +120,7 @@ async function findOwn(
   }
 }
 
-function hold(store: Store, key: string, kept: KeptLease, fence: Revision, { log }: HolderOptions): Lock {
+function hold(store: Store, key: string, kept: KeptLease, fence: Revision, { log }: LockOptions): Lock {
   const over = new AbortController();
   onAbort(kept.lost, () => over.abort());
   watchOwn(store, key, fence, over.signal)

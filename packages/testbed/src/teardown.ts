@@ -4,9 +4,9 @@ import {
   countFiles,
   endProcesses,
   hasCode,
-  killScene,
+  killEnvironment,
   namespacesBelow,
-  processesOfScene,
+  listEnvironmentProcesses,
   unmountBelow,
 } from '@podwire/linux';
 import { parentDirectory, pathsOf } from './paths.js';
@@ -33,7 +33,7 @@ export async function tearDownTestbed(name: string): Promise<Inventory> {
   const { processes = [] } = readRecord(paths) ?? {};
   await endProcesses(processes, { now: true });
   // Processes that are not in the record: started after its last update, or by a user inside a namespace.
-  await killScene(namespacesBelow(paths.directory), paths.directory);
+  await killEnvironment(namespacesBelow(paths.directory), paths.directory);
   unmountBelow(paths.directory);
   for (const directory of [paths.directory, ...draftsOf(name)])
     fs.rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
@@ -55,7 +55,7 @@ export function countTestbed(name: string): Inventory {
   const inodes = namespacesBelow(directory);
   return {
     namespaces: inodes.size,
-    processes: processesOfScene(inodes, directory).length,
+    processes: listEnvironmentProcesses(inodes, directory).length,
     files: countFiles(directory),
   };
 }

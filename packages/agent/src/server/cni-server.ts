@@ -2,7 +2,7 @@
 import net, { type Socket } from 'node:net';
 import { PodwireError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
-import { listenForGood, type StandingListener } from '@podwire/local-api';
+import { listenDurably, type DurableListener } from '@podwire/local-api';
 import type { Log } from '../log.js';
 import {
   type ByteBudget,
@@ -50,7 +50,7 @@ export async function startCniServer(options: CniServerOptions): Promise<CniServ
     });
     return server.on('error', (err) => options.log.error({ err }, 'the CNI socket failed'));
   };
-  const listener = await listenForGood(create, options.socket, (err) => {
+  const listener = await listenDurably(create, options.socket, (err) => {
     const facts = { socket: options.socket };
     if (err === undefined) options.log.warn(facts, 'the CNI socket was deleted, and is there again');
     else options.log.error({ ...facts, err }, 'the CNI socket was deleted, and could not be made again yet');
@@ -91,7 +91,7 @@ function refuse(socket: Socket, count: number, options: CniServerOptions): Podwi
   return new PodwireError('AGENT_NOT_READY', `more than ${options.maxConnections} requests at once`);
 }
 
-async function stop(listener: StandingListener, open: ReadonlySet<Socket>, deadline: number): Promise<void> {
+async function stop(listener: DurableListener, open: ReadonlySet<Socket>, deadline: number): Promise<void> {
   const closed = listener.close();
   const timer = setTimeout(() => {
     for (const socket of open) socket.destroy();

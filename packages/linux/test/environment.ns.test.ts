@@ -8,15 +8,15 @@ import {
   countFiles,
   createNamespace,
   inNamespace,
-  killScene,
+  killEnvironment,
   namespacesBelow,
   openNamespace,
-  processesOfScene,
+  listEnvironmentProcesses,
   unmountBelow,
   warmThreadPool,
 } from '@podwire/linux';
 
-const directory = `/run/podwire-scene-${process.pid}`;
+const directory = `/run/podwire-environment-${process.pid}`;
 const pin = path.join(directory, 'ns', 'one');
 
 before(async () => {
@@ -44,14 +44,14 @@ test('a pinned namespace is counted as such, and not as a file', () => {
   assert.equal(countFiles(`${directory}/nowhere`), 0);
 });
 
-test('whoever lives in a namespace of the scene is killed, and nobody else', async () => {
+test('processes in the environment's namespaces are killed, and no others', async () => {
   const inside = startInside();
   const outside = spawn('sleep', ['1000'], { stdio: 'ignore' });
   try {
     const ended = once(inside, 'exit');
-    await killScene(namespacesBelow(directory), directory);
+    await killEnvironment(namespacesBelow(directory), directory);
     assert.deepEqual(await ended, [null, 'SIGKILL']);
-    assert.deepEqual(processesOfScene(namespacesBelow(directory), directory), []);
+    assert.deepEqual(listEnvironmentProcesses(namespacesBelow(directory), directory), []);
     assert.equal(outside.exitCode ?? outside.signalCode, null);
   } finally {
     outside.kill('SIGKILL');

@@ -7,7 +7,7 @@ import type net from 'node:net';
 import path from 'node:path';
 import { listenPrivately } from './unix-listener.js';
 
-export interface StandingListener {
+export interface DurableListener {
   /** Takes no new connection, and resolves when all are closed. */
   close(): Promise<void>;
 }
@@ -20,11 +20,11 @@ const retryAfter = 5_000;
  * @param onGone told each time, with the error when the socket could not be made again yet
  * @throws as listenPrivately
  */
-export async function listenForGood(
+export async function listenDurably(
   createServer: () => net.Server,
   file: string,
   onGone: (error: unknown) => void,
-): Promise<StandingListener> {
+): Promise<DurableListener> {
   const closing: Promise<void>[] = [];
   let current = await open(createServer, file);
   let watcher = watch(file, check);

@@ -2,14 +2,14 @@ import fs from 'node:fs';
 import net, { type Socket } from 'node:net';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listenForGood } from '../src/index.js';
+import { listenDurably } from '../src/index.js';
 import { connect, makeDirectory } from './sockets.js';
 
 async function listen(file: string) {
   const accepted: Socket[] = [];
   const told: unknown[] = [];
   let tell = (): void => undefined;
-  const listener = await listenForGood(
+  const listener = await listenDurably(
     () => net.createServer((socket) => accepted.push(socket)),
     file,
     (error) => {
