@@ -16,7 +16,7 @@ export interface Address {
  * (`fe80::1%eth0`; a zone belongs to a node, not to an address), blanks around it.
  *
  * `::ffff:1.2.3.4` stays an IPv6 address and never equals `1.2.3.4`: turning one into the other in silence lets one
- * address have two owners. Who wants to know asks {@link embeddedIPv4}.
+ * address have two owners. {@link embeddedIPv4} makes the conversion explicit.
  * @throws RangeError naming the text.
  */
 export function parseAddress(text: string): Address {

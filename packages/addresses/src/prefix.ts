@@ -75,7 +75,7 @@ export function formatPrefix(prefix: Prefix): string {
   return `${formatAddress(prefix.address)}/${prefix.length}`;
 }
 
-/** How many addresses the prefix holds. */
+/** The number of addresses in the prefix. */
 export function prefixSize(prefix: Prefix): bigint {
   return 1n << BigInt(addressBits(prefix.family) - prefix.length);
 }

@@ -12,7 +12,7 @@ const special: readonly { readonly prefix: Prefix; readonly kind: string }[] = [
   { prefix: parsePrefix('ff00::/8'), kind: 'multicast' },
 ];
 
-/** What of it cannot be a pod's, in words: `loopback`, `multicast`, …; nothing when all of it can. */
+/** The kinds of special addresses in the prefix, which no pod can have: `loopback`, `multicast`, …; empty if there are none. */
 export function specialKinds(prefix: Prefix): string[] {
   return special.filter((range) => overlaps(range.prefix, prefix)).map((range) => range.kind);
 }

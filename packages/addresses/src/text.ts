@@ -70,7 +70,7 @@ export function formatIPv4(value: number): string {
 
 /** RFC 5952: lower case, no leading zeros, `::` for the first of the longest runs of at least two zero groups. */
 export function formatIPv6(value: bigint): string {
-  // Mixed notation where the prefix alone tells that an IPv4 address is embedded (RFC 5952 §5).
+  // Mixed notation where the prefix alone shows that an IPv4 address is embedded (RFC 5952 §5).
   if (value >> 32n === 0xffffn) return `::ffff:${formatIPv4(Number(BigInt.asUintN(32, value)))}`;
   const groups = splitGroups(value);
   const run = longestZeroRun(groups);

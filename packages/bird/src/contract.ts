@@ -1,4 +1,4 @@
-/** BGP for the routed model: what a node tells routers, and what it takes from them. */
+/** BGP for the routed model: the routes that a node announces to routers and accepts from them. */
 
 export interface BgpNeighbour {
   /** Address of the router, without a length. */
@@ -6,7 +6,7 @@ export interface BgpNeighbour {
   readonly asn: number;
   /** Routers that are not on the same segment. */
   readonly multihop?: boolean;
-  /** TCP MD5 (RFC 2385). Read from a file by whoever makes the view; goes into the daemon's configuration, mode 0600. */
+  /** TCP MD5 (RFC 2385). The view's maker reads it from a file; it goes into the daemon's configuration, mode 0600. */
   readonly password?: string;
   /** A route reflector of the own system that this node is: its neighbours of the own system are its clients. */
   readonly reflectorClient?: boolean;
@@ -22,7 +22,7 @@ export interface BgpView {
   readonly ipv4?: string;
   readonly ipv6?: string;
   readonly neighbours: readonly BgpNeighbour[];
-  /** What is announced: the node's confirmed blocks and the single addresses that it has borrowed. */
+  /** The announced prefixes: the node's confirmed blocks and its borrowed addresses. */
   readonly announced: readonly string[];
   /** The cluster's pools: only what lies in them is taken from routers. */
   readonly pools: readonly string[];

@@ -10,7 +10,7 @@ export interface BirdReply {
   readonly lines: readonly { readonly code: number; readonly text: string }[];
 }
 
-/** An answer that goes on for longer is none that was asked for. */
+/** Bytes; no expected answer is longer. */
 const longestReply = 4 << 20;
 
 /**
@@ -63,7 +63,7 @@ function converse(socketFile: string, command: string, signal: AbortSignal): Pro
 }
 
 /**
- * `1002-text` goes on, `0003 text` is the last line, ` text` belongs to the number before.
+ * `1002-text` goes on, `0003 text` is the last line, ` text` continues the number before.
  * @returns undefined while the last line is not there
  */
 export function readReply(text: string): BirdReply | undefined {

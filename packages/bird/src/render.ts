@@ -1,4 +1,4 @@
-/** The daemon's configuration, as text. Pure: the same view gives the same text, so a comparison tells whether to reload. */
+/** The daemon's configuration, as text. Pure: the same view gives the same text, so a comparison shows whether to reload. */
 import { type Family, parseAddress, parsePrefix, formatPrefix, formatAddress } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { BgpNeighbour, BgpView } from './contract.js';
@@ -38,8 +38,8 @@ const ofFamily = (prefixes: readonly string[], family: Family): string[] =>
 
 /**
  * What is announced stands in a static protocol; the kernel never gets it from there, since the engine keeps the blackholes of
- * own blocks. From the kernel nothing is read. What routers tell goes into the kernel with the daemon's own route protocol
- * and metric, so it is nobody's but the daemon's, and a route of Podwire's to the same block goes first.
+ * own blocks. From the kernel nothing is read. Routes of routers go into the kernel with the daemon's own route protocol
+ * and metric, so only the daemon owns them, and a route of Podwire's to the same block wins.
  */
 function renderFamily(view: BgpView, family: Family): string {
   const name = channel[family];
@@ -65,7 +65,7 @@ protocol kernel podwire_kernel_${name} {
 }`;
 }
 
-/** Nobody may tell this node where its own blocks are, or anything outside the pools (a default route, say). */
+/** Refuses routes to this node's own blocks and to anything outside the pools (such as a default route). */
 function renderAcceptance(pools: readonly string[], own: readonly string[]): string {
   const inside = (prefixes: readonly string[]): string => prefixes.map((prefix) => `${prefix}+`).join(', ');
   const refuse = own.length === 0 ? '' : `\tif net ~ [ ${inside(own)} ] then reject;\n`;

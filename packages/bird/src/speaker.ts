@@ -1,4 +1,4 @@
-/** What keeps the daemon's configuration as the cluster wants it. */
+/** Keeps the daemon's configuration in line with the cluster. */
 import path from 'node:path';
 import { describeError, PodwireError } from '@podwire/errors';
 import { compact, KeyedMutex, type Log, replaceFile, replaceFileSync } from '@podwire/platform';
@@ -18,12 +18,12 @@ export interface BgpSpeakerOptions {
 
 export interface BgpSpeaker {
   /**
-   * Makes the daemon announce this. Sessions stay up: only what differs is told to neighbours. Costs a comparison of text when
-   * nothing changed. One call at a time; a later view that comes meanwhile replaces those that wait.
+   * Announces the view's prefixes. Sessions stay up: neighbours get only the differences. Without a change this costs a comparison
+   * of text. One call at a time; a later view replaces those that wait.
    * @throws PodwireError CONFIG_INVALID, BGP_REFUSED; the daemon then goes on as before
    */
   apply(view: BgpView, signal?: AbortSignal): Promise<void>;
-  /** How the sessions with the neighbours of the last view are. @throws PodwireError BGP_REFUSED */
+  /** The state of the sessions with the neighbours of the last view. @throws PodwireError BGP_REFUSED */
   sessions(signal?: AbortSignal): Promise<BgpSession[]>;
 }
 

@@ -14,7 +14,7 @@ const specified: Readonly<Record<number, string>> = {
   999: 'internal error',
 };
 
-/** What a CNI error code means, in a few words; 100 and above are the plugin's own (CNI specification 1.1.0). */
+/** The meaning of a CNI error code; 100 and above are the plugin's own (CNI specification 1.1.0). */
 export function describeCniCode(code: number): string {
   return specified[code] ?? (code >= 100 ? 'Podwire’s own' : 'reserved by the specification');
 }

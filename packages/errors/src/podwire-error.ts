@@ -7,7 +7,7 @@ export type ErrorDetails = Readonly<
 
 /**
  * An error that is part of Podwire's interface: it has a code from the catalogue (`docs/errors.md`), says what
- * happened in `message`, and keeps its cause. What to do about it stands in the catalogue and is at `action`.
+ * happened in `message`, and keeps its cause. `action` is the catalogue's advice.
  */
 export class PodwireError extends Error {
   readonly code: ErrorCode;
@@ -20,13 +20,13 @@ export class PodwireError extends Error {
     this.details = options.details ?? {};
   }
 
-  /** What the reader can do about it. */
+  /** The catalogue's advice. */
   get action(): string {
     return errorCatalogue[this.code].action;
   }
 }
 
-/** Deeper chains are cut: causes may form a circle, and nobody reads so far. */
+/** Deeper chains are cut: causes may form a cycle. */
 const deepestCause = 8;
 
 /** The message of anything that was thrown, with its causes: `a: b: c`. Never throws. */

@@ -1,6 +1,6 @@
 /**
- * A URL as people may see it: without user and password. A text that is no URL, but may have been meant as one with a password in it,
- * loses all that stands before its last `@`.
+ * A URL without user and password, for messages. A text that is not a URL loses everything before its last `@`: it may have been
+ * meant as one with a password.
  */
 export function redactUrl(text: string): string {
   if (!text.includes('@')) return text;

@@ -6,7 +6,7 @@ import nodeFs from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode, readIfExists, replaceFile } from '@podwire/platform';
 
-/** What the store needs of `node:fs/promises`; tests pass one that fails like a full disk. */
+/** The part of `node:fs/promises` that is needed; tests pass one that fails like a full disk. */
 export type CheckpointFiles = Pick<
   typeof nodeFs,
   'mkdir' | 'open' | 'readdir' | 'readFile' | 'rename' | 'unlink'
@@ -18,14 +18,14 @@ export type CheckpointReading<T> =
   /** The file is there, but is no JSON, lacks a part, or does not match its checksum. */
   | { readonly state: 'corrupt'; readonly reason: string };
 
-/** Rejections are those of the file system; callers put them into their own words. Calls for one key must be serial. */
+/** Rejections are those of the file system; callers translate them. Calls for one key must be serial. */
 export interface CheckpointStore<T> {
   /** Writes or replaces. When it resolves, the data survives a power failure. */
   write(key: string, data: T): Promise<void>;
   read(key: string): Promise<CheckpointReading<T>>;
-  /** What is not there is removed already. */
+  /** A missing file is no error. */
   remove(key: string): Promise<void>;
-  /** Moves a file out of the way, for people to look at: `<directory>.unreadable/<key>`. @returns where it is */
+  /** Moves a file to `<directory>.unreadable/<key>` for inspection. @returns the new path */
   setAside(key: string): Promise<string>;
   /** Sorted. Half-written files of a crash are left out. */
   keys(): Promise<readonly string[]>;

@@ -50,7 +50,10 @@ export interface EnvironmentProcess {
  * process and its ancestors are left out: a shell inside may end the environment. A runtime's shims are orphans once the agent
  * that started them has ended; only their command line shows the directory.
  */
-export function listEnvironmentProcesses(inodes: ReadonlySet<number>, directory: string): EnvironmentProcess[] {
+export function listEnvironmentProcesses(
+  inodes: ReadonlySet<number>,
+  directory: string,
+): EnvironmentProcess[] {
   const all = listProcesses();
   const own = ancestorsOf(process.pid, all);
   const machine = inodeOf('self');

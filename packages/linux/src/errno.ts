@@ -5,7 +5,7 @@ const names = new Map(Object.entries(os.constants.errno).map(([name, value]) => 
 // Numbers with two names get the one that the kernel's own sources use.
 for (const name of ['EAGAIN', 'EOPNOTSUPP'] as const) names.set(os.constants.errno[name], name);
 
-// What Node does not list, from asm-generic/errno.h, as far as networking returns it.
+// Codes of networking calls that Node does not list, from asm-generic/errno.h.
 const unlisted: readonly [number, string][] = [
   [44, 'ECHRNG'],
   [49, 'EUNATCH'],

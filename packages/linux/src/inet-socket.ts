@@ -39,8 +39,8 @@ export function openStreamSocket(family: Family): number {
 
 export interface DatagramOptions {
   /**
-   * Sets DF, and lets no packet be fragmented here either: one that is too long for the path, as far as routers have told, is
-   * refused with EMSGSIZE. `own link`: what they told before does not count; a packet goes out if its link can take it.
+   * Sets DF, and lets no packet be fragmented here either: one that is too long for the path, according to routers, is
+   * refused with EMSGSIZE. `own link`: ignores the routers; a packet is sent if its own link can carry it.
    */
   readonly dontFragment?: boolean | 'own link';
 }

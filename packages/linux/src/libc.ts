@@ -5,7 +5,7 @@
 import koffi from 'koffi';
 import { SystemError } from './errno.js';
 
-/** What the process itself is linked to, which is the C library whatever file it is in (glibc, musl). */
+/** The process's own symbols: they include the C library, whichever file it is in (glibc, musl). */
 const libc = koffi.load(null);
 
 // koffi has no `ssize_t`; int64 is what it is on every 64-bit Linux.

@@ -13,7 +13,7 @@ const hosts = [
 /**
  * Connects to a port on `localhost` of a network namespace.
  * @param netns its file; absent for the own one
- * @throws the signal's reason, or why the connection failed (ECONNREFUSED: nobody listens)
+ * @throws the signal's reason, or the error of the connection (ECONNREFUSED)
  */
 export async function connectLocalhost(
   netns: string | undefined,
@@ -35,7 +35,7 @@ export async function connectLocalhost(
   throw refusal;
 }
 
-/** Node connects in a later turn, when the thread is elsewhere; but a socket stays in the namespace in which it was made. */
+/** Node connects later, when the thread has left the namespace; but a socket stays in the namespace in which it was made. */
 async function connectInside(
   netns: string | undefined,
   family: Family,

@@ -1,4 +1,4 @@
-/** What is mounted below a directory: pinned namespaces and the file systems of containers. */
+/** Mounts below a directory: pinned namespaces and the file systems of containers. */
 import fs from 'node:fs';
 import { unmountLazily } from './libc.js';
 

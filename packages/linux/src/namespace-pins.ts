@@ -11,7 +11,7 @@ import { hasCode } from '@podwire/platform';
 import { SystemError } from './errno.js';
 import { bindMount, bindMountTree, lockFile, setPropagation, unmountLazily } from './libc.js';
 
-/** What changes the system here. */
+/** The system calls that this file makes. */
 export interface PinCalls {
   readonly setPropagation: typeof setPropagation;
   readonly bindMountTree: typeof bindMountTree;
@@ -97,7 +97,7 @@ function waitForLock(fd: number): void {
 }
 
 /**
- * Unmounts what the file pins and deletes it; one that is gone already is fine.
+ * Unmounts and deletes the file; a missing one is no error.
  * @throws SystemError `EINVAL` when the file is no pin, `EBUSY` when it is mounted where this process does not reach it
  */
 export function deletePin(file: string, calls: PinCalls = kernel): void {

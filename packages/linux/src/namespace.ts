@@ -113,7 +113,7 @@ export function pinNamespace(pid: number, file: string): void {
 }
 
 /**
- * Unpins a namespace made by {@link createNamespace} or pinned by {@link pinNamespace}; one that is gone already is fine.
+ * Unpins a namespace made by {@link createNamespace} or pinned by {@link pinNamespace}; a missing one is no error.
  * @throws SystemError `EINVAL` when the file is something else, which is left alone.
  */
 export function deleteNamespace(file: string): void {

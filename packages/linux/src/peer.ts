@@ -11,7 +11,7 @@ export interface PeerCredentials {
 }
 
 /**
- * Who is at the other end of a unix socket (unix(7), SO_PEERCRED: fixed when the peer connected).
+ * The process at the other end of a unix socket (unix(7), SO_PEERCRED: fixed when the peer connected).
  * Node does not offer the descriptor of an accepted pipe officially; `undefined` means it could not be had,
  * and the caller must then refuse.
  */

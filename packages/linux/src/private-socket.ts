@@ -1,4 +1,4 @@
-/** A unix socket that is ours alone: nobody else can reach it or put one in its place, and nobody live is pushed aside. */
+/** A unix socket that no other user can reach or replace. A socket that another process still listens on is not removed. */
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -41,8 +41,8 @@ export async function listenOnPrivateSocket(server: SocketListener, file: string
 }
 
 /**
- * Whoever can write a directory on the way can put another one in its place. As sshd's StrictModes: all of them belong to root or
- * us and nobody else writes them, but for those with the sticky bit, such as /tmp.
+ * A user who can write a directory of the path can replace what is below it. As sshd's StrictModes: all of them belong to root or
+ * us and are writable by no one else, except those with the sticky bit, such as /tmp.
  * @throws Error that names the directory
  */
 export function checkPlace(directory: string, links = 0): void {
@@ -78,7 +78,7 @@ async function removeStale(file: string): Promise<void> {
   fs.rmSync(file, { force: true });
 }
 
-/** Whether somebody listens. Refused connections are the sign of a dead owner; anything else counts as alive. */
+/** True if a process listens. A refused connection means that the owner has died; anything else counts as alive. */
 function answers(file: string): Promise<boolean> {
   return new Promise((resolve) => {
     const client = net.connect(file);
@@ -128,6 +128,6 @@ function removeOwn(file: string, ino: number): void {
   try {
     if (fs.lstatSync(file).ino === ino) fs.unlinkSync(file);
   } catch {
-    // It is gone already.
+    // It was removed already.
   }
 }

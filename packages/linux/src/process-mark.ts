@@ -1,4 +1,4 @@
-/** Processes by something that tells them from later ones with their id. */
+/** Identifies a process beyond its id, which the kernel uses again. */
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode } from '@podwire/platform';
@@ -20,8 +20,8 @@ export function isAlive({ pid, startTime }: ProcessMark): boolean {
 
 /**
  * When the process of this number started: clock ticks since boot (proc(5), field 22 of stat). Undefined when there is none, or one
- * that has ended and whose end nobody has collected yet.
- * @throws what keeps it from being read
+ * that has ended and was not waited for yet (a zombie).
+ * @throws the error of reading /proc
  */
 export function startTimeOf(pid: number): string | undefined {
   try {

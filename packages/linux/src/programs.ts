@@ -2,10 +2,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Debian has some of them where only root's PATH looks. */
+/** Debian keeps some programs in directories that only root's PATH has. */
 const moreDirectories = ['/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin', '/bin'];
 
-/** Where programs are looked for: the absolute directories of PATH, then the usual ones. */
+/** The search path for programs: the absolute directories of PATH, then the usual ones. */
 export function programDirectories(): string[] {
   const own = (process.env['PATH'] ?? '').split(':').filter((each) => path.isAbsolute(each));
   return [...own, ...moreDirectories];

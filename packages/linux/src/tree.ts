@@ -12,7 +12,7 @@ import { SystemError } from './errno.js';
 
 const openDirectoryOnly = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** How many entries of a directory are worked on at once. */
+/** Entries of a directory that are removed at once. */
 const WIDTH = 8;
 
 interface OpenDirectory {
@@ -170,14 +170,14 @@ function skipMount(error: unknown): undefined {
   if (!hasCode(error, 'EXDEV')) throw error;
 }
 
-/** Also what is not UTF-8: bytes, by way of latin1, in which every byte is a character. */
+/** Names may not be UTF-8: they are bytes, carried as latin1, in which every byte is a character. */
 interface Entry {
   readonly path: Buffer;
   readonly isDirectory: boolean;
 }
 
 /**
- * Calls `work` for each entry, a few at once; a failure is thrown when all have had their turn. Entries that come meanwhile may be
+ * Calls `work` for each entry, a few at once; a failure is thrown when all are done. Entries that come meanwhile may be
  * among them or not.
  */
 async function eachEntry(
@@ -202,7 +202,7 @@ async function eachEntry(
   if (failures.length > 0) throw failures[0] as Error;
 }
 
-/** Undefined when it is gone, or has become something else. @throws SystemError EXDEV */
+/** Undefined if it was removed or replaced. @throws SystemError EXDEV */
 async function openBelow(parent: OpenDirectory, path: Buffer): Promise<OpenDirectory | undefined> {
   const found = await ignoring('ENOENT', ignoring('ENOTDIR', ignoring('ELOOP', openDirectory(path))));
   if (found === undefined || found.mount === parent.mount) return found;
@@ -215,7 +215,7 @@ const nameOf = (path: Buffer): string => path.subarray(path.lastIndexOf('/') + 1
 async function openDirectory(path: string | Buffer): Promise<OpenDirectory> {
   const handle = await fs.open(path, openDirectoryOnly);
   try {
-    // proc(5), fdinfo; from memory, so it is read at once. The device does not tell: a bind mount has that of its source.
+    // proc(5), fdinfo; from memory, so it is read at once. The device is not enough: a bind mount has that of its source.
     const info = readFileSync(`/proc/self/fdinfo/${handle.fd}`, 'latin1');
     return { handle, mount: /^mnt_id:\s*(\d+)$/m.exec(info)?.[1] ?? '' };
   } catch (error) {

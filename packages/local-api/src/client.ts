@@ -141,7 +141,7 @@ const notHttp =
 
 const noAnswerReasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
-  ECONNREFUSED: 'nobody listens; who made the socket has ended',
+  ECONNREFUSED: 'no process listens; the one that made the socket has ended',
   EACCES: 'permission denied; only root and its own user may ask',
   ECONNRESET:
     'it closed the connection, as it does for users it does not serve; also the socket for plugins does',

@@ -1,6 +1,6 @@
 /**
- * A listener whose socket file comes back. A file that is deleted (by a cleaner of temporary files, or by hand) leaves the process
- * listening where no program finds it.
+ * A listener that makes its socket file again. A deleted file (by a cleaner of temporary files, or by hand) would leave the process
+ * listening where no client finds it.
  */
 import fs from 'node:fs';
 import type net from 'node:net';
@@ -12,12 +12,12 @@ export interface DurableListener {
   close(): Promise<void>;
 }
 
-/** Milliseconds until a socket that could not be made again is tried once more. */
+/** Milliseconds between attempts to make the socket again. */
 const retryAfter = 5_000;
 
 /**
- * Listens with a server of `createServer`, and with another one when the file is gone; connections of the first go on.
- * @param onGone told each time, with the error when the socket could not be made again yet
+ * Listens with a server of `createServer`, and with a new one when the file was deleted; connections of the first go on.
+ * @param onGone called each time, with the error when the socket could not be made again yet
  * @throws as listenPrivately
  */
 export async function listenDurably(
@@ -47,7 +47,7 @@ export async function listenDurably(
     const next = await open(createServer, file);
     closing.push(close(current));
     current = next;
-    watcher.close(); // its directory may be gone, too
+    watcher.close(); // its directory may be deleted, too
     watcher = watch(file, check);
     onGone(undefined);
   }
@@ -73,7 +73,7 @@ async function open(createServer: () => net.Server, file: string): Promise<net.S
 const close = (server: net.Server): Promise<void> =>
   new Promise((resolve) => void server.close(() => resolve()));
 
-/** Told of anything in the directory; those that watch look at the file themselves. */
+/** Calls for any event in the directory; the caller checks the file. */
 function watch(file: string, onChange: () => void): fs.FSWatcher {
   const name = path.basename(file);
   const watcher = fs.watch(path.dirname(file), { persistent: false }, (_event, changed) => {

@@ -3,7 +3,7 @@ export interface Failure {
   /** A name of docs/errors.md; `CNI_7` for one of the CNI specification's own. */
   readonly code: string;
   readonly message: string;
-  /** What can be done about it. */
+  /** Advice for the user. */
   readonly action?: string;
   readonly details?: unknown;
 }

@@ -1,4 +1,4 @@
-/** Lines of a stream of bytes. Not node:readline, which loses the stream's errors or throws them where nobody catches. */
+/** Lines of a stream of bytes. Not node:readline, which loses the stream's errors or throws them uncaught. */
 
 /** @param limit bytes of the longest line; a stream with a longer one is broken off @throws Error; the stream's errors */
 export async function* splitLines(

@@ -7,11 +7,11 @@ import { onAbort } from '@podwire/platform';
 import { listenDurably } from './durable-listener.js';
 
 export interface ApiRequest {
-  /** What stands in the place of `*` in the path, decoded. */
+  /** The part of the path that matched `*`, decoded. */
   readonly rest: string;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** Aborted when whoever asked is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -29,14 +29,14 @@ export type ApiRoutes<Context> = Readonly<Record<string, ApiHandler<Context>>>;
 export interface ApiFailure {
   /** HTTP. */
   readonly status: number;
-  /** What is sent under `error`. */
+  /** Sent under `error`. */
   readonly error: object;
 }
 
 export interface ApiServerOptions<Context> {
   readonly context: Context;
   readonly routes: ApiRoutes<Context>;
-  /** How an error of a handler looks to whoever asked. */
+  /** Translates a handler's error for the client. */
   readonly describeFailure: (error: unknown) => ApiFailure;
   /** A request could not be answered at all; the connection is closed. */
   readonly onBroken: (error: unknown) => void;
@@ -49,7 +49,7 @@ export interface ApiServer {
 const maxBodyBytes = 1 << 20;
 /** Tools of people and one or two daemons ask here; more at once is a mistake, or an attempt to fill the memory. */
 const maxConnections = 128;
-/** Milliseconds. Node looks only every 30 s whether a request is late, unless it is told. */
+/** Milliseconds. By default Node checks for late requests only every 30 s. */
 const limits = {
   requestTimeout: 10_000,
   headersTimeout: 5_000,
@@ -123,14 +123,19 @@ async function respond<Context>(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort(new Error('whoever asked is gone')));
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort(new Error('the client disconnected')));
   try {
     const url = parseTarget(request.url ?? '/');
     const { handler, rest } = findRoute(routes, request.method ?? 'GET', url.pathname);
     const body = await readBody(request);
-    const answer = await handler(context, { rest, query: url.searchParams, body, signal: gone.signal });
-    await send(response, answer, gone.signal);
+    const answer = await handler(context, {
+      rest,
+      query: url.searchParams,
+      body,
+      signal: disconnected.signal,
+    });
+    await send(response, answer, disconnected.signal);
   } catch (error) {
     if (response.headersSent) throw error;
     const { status, error: shown } =
@@ -201,8 +206,8 @@ function parseBody(text: string): unknown {
   }
 }
 
-async function send(response: ServerResponse, answer: ApiAnswer, gone: AbortSignal): Promise<void> {
-  if ('lines' in answer) return sendLines(response, answer.lines, gone);
+async function send(response: ServerResponse, answer: ApiAnswer, disconnected: AbortSignal): Promise<void> {
+  if ('lines' in answer) return sendLines(response, answer.lines, disconnected);
   if ('text' in answer) return write(response, 200, answer.contentType, answer.text);
   return write(response, answer.status ?? 200, 'application/json', `${toJson(answer.json)}\n`);
 }
@@ -210,19 +215,19 @@ async function send(response: ServerResponse, answer: ApiAnswer, gone: AbortSign
 async function sendLines(
   response: ServerResponse,
   lines: AsyncIterable<unknown>,
-  gone: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   response.flushHeaders();
   for await (const line of lines) {
-    if (gone.aborted) return;
-    if (!response.write(`${toJson(line)}\n`)) await untilDrained(response, gone);
+    if (disconnected.aborted) return;
+    if (!response.write(`${toJson(line)}\n`)) await untilDrained(response, disconnected);
   }
   response.end();
 }
 
 /** Resolves also when the client has disconnected. A stream may last for days: no listener of a line may stay. */
-function untilDrained(response: ServerResponse, gone: AbortSignal): Promise<void> {
+function untilDrained(response: ServerResponse, disconnected: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {
       response.off('drain', goOn);
@@ -230,11 +235,11 @@ function untilDrained(response: ServerResponse, gone: AbortSignal): Promise<void
       resolve();
     };
     response.on('drain', goOn);
-    const unsubscribe = onAbort(gone, goOn);
+    const unsubscribe = onAbort(disconnected, goOn);
   });
 }
 
-/** An error inside an answer (a change that failed) goes out as its words. */
+/** An error inside an answer (a failed change) is sent as its message. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) => (each instanceof Error ? describeError(each) : each));
 }

@@ -5,7 +5,7 @@ import { listenOnPrivateSocket, SocketInUseError, type SocketListener } from '@p
 /**
  * Listens on `file` (mode 0600, in a directory that is made with mode 0700 if it is missing). A socket that a dead agent
  * left is replaced.
- * @throws PodwireError AGENT_RUNNING when somebody listens there, CONFIG_INVALID when the place is not safe or not usable
+ * @throws PodwireError AGENT_RUNNING when another process listens there, CONFIG_INVALID when the path is not safe or not usable
  */
 export async function listenPrivately(server: SocketListener, file: string): Promise<void> {
   try {

@@ -162,7 +162,7 @@ async function untilStarted(addressing: NodeAddressing, clock: Clock, signal: Ab
   }
 }
 
-/** What the agent does: in memory, and the slow way only when that fails. */
+/** As the agent does: in memory, and through the store only when that fails. */
 async function untilAllocated(
   allocate: () => Lease[],
   addressing: NodeAddressing,

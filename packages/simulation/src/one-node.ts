@@ -1,4 +1,4 @@
-/** What a cluster of many nodes costs each of them. */
+/** Measures the cost of a large cluster on one node. */
 import { type Block, blockKind, keysBelow, openClusterCache } from '@podwire/cluster-state';
 import { createBlockIndex } from '@podwire/cluster-ipam';
 import type { NodeView, PeerView } from '@podwire/network-contract';
@@ -55,7 +55,7 @@ export interface PeerFigures {
   readonly resources: number;
 }
 
-/** Plans the way to so many peers, with two blocks each. */
+/** Plans the routes to so many peers, with two blocks each. */
 export function measurePeers(peers: number): PeerFigures {
   const model = createRoutedModel();
   const views = Array.from({ length: peers }, (_, number) => describePeer(number));

@@ -19,17 +19,17 @@ export function shareCache(cache: ClusterCache): SharedCache {
   /** Whose each block was when last heard of: who loses one must hear of it as well. */
   const owners = new Map<string, string>();
 
-  const tell = (node: string, change: CacheChange): void => {
+  const notify = (node: string, change: CacheChange): void => {
     for (const listener of listeners.get(node) ?? []) listener(change);
   };
 
   cache.onChange((change) => {
     if (change.pools.size + change.workloads.size + change.borrowRequests.size > 0 || isEmpty(change)) {
       for (const node of listeners.keys())
-        tell(node, { ...change, nodes: nothing, blocks: ownOf(node, change) });
+        notify(node, { ...change, nodes: nothing, blocks: ownOf(node, change) });
       return;
     }
-    for (const [node, blocks] of concerned(change)) tell(node, { ...change, nodes: nothing, blocks });
+    for (const [node, blocks] of concerned(change)) notify(node, { ...change, nodes: nothing, blocks });
   });
 
   function ownOf(node: string, change: CacheChange): ReadonlySet<string> {
@@ -66,6 +66,6 @@ export function shareCache(cache: ClusterCache): SharedCache {
   };
 }
 
-/** Connected or cut off: everybody's business. */
+/** A change of the connection concerns every node. */
 const isEmpty = (change: CacheChange): boolean =>
   Object.values(change).every((names: ReadonlySet<string>) => names.size === 0);

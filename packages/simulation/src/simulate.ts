@@ -77,25 +77,25 @@ export async function simulate(
   progress: (done: number, total: number) => void = () => undefined,
 ): Promise<SimulationResult> {
   const begin = performance.now();
-  const scene = await setScene(options);
+  const cluster = await setUp(options);
   try {
-    const { clock, nodes, tally } = scene;
+    const { clock, nodes, tally } = cluster;
     const total = options.nodes * options.podsPerNode;
-    const addresses = await runPods(scene, options, (done) => progress(done, total));
+    const addresses = await runPods(cluster, options, (done) => progress(done, total));
     const simulated = clock.elapsed() / 1_000;
-    await drive(clock, Promise.all(nodes.map((node) => flush(node, scene))));
-    await checkTruth(scene, addresses);
+    await drive(clock, Promise.all(nodes.map((node) => flush(node, cluster))));
+    await checkTruth(cluster, addresses);
     return summarize(options, tally, {
-      blocks: scene.cache.blocks.size,
+      blocks: cluster.cache.blocks.size,
       simulated,
       real: performance.now() - begin,
     });
   } finally {
-    await closeScene(scene);
+    await tearDown(cluster);
   }
 }
 
-interface Scene {
+interface Cluster {
   readonly clock: VirtualClock;
   readonly chance: Chance;
   readonly server: MemoryServer;
@@ -107,7 +107,7 @@ interface Scene {
   readonly nodes: readonly SimulatedNode[];
 }
 
-async function setScene(options: SimulationOptions): Promise<Scene> {
+async function setUp(options: SimulationOptions): Promise<Cluster> {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1));
   const chance = createChance(options.seed);
   const server = createMemoryServer({ clock });
@@ -169,14 +169,14 @@ const describePool = ({ blocks }: SimulationOptions): Pool =>
 
 /** Nodes join, pods come, some go and come again. Returns who has which address. */
 async function runPods(
-  scene: Scene,
+  cluster: Cluster,
   options: SimulationOptions,
   progress: (done: number) => void,
 ): Promise<Map<string, string>> {
   const addresses = new Map<string, string>();
   let done = 0;
-  const lives = scene.nodes.map(async (node) => {
-    const { clock, chance } = scene;
+  const lives = cluster.nodes.map(async (node) => {
+    const { clock, chance } = cluster;
     const { signal } = node;
     await clock.sleep(chance.next() * options.joining * 1_000, signal);
     await node.start();
@@ -192,7 +192,7 @@ async function runPods(
     });
     await Promise.all(pods);
   });
-  await drive(scene.clock, Promise.all(lives));
+  await drive(cluster.clock, Promise.all(lives));
   return addresses;
 }
 
@@ -210,7 +210,7 @@ function detach(node: SimulatedNode, pod: number, addresses: Map<string, string>
 }
 
 /** Until the store has taken it. */
-async function flush(node: SimulatedNode, { clock }: Scene): Promise<void> {
+async function flush(node: SimulatedNode, { clock }: Cluster): Promise<void> {
   for (;;) {
     try {
       await node.flush();
@@ -221,9 +221,9 @@ async function flush(node: SimulatedNode, { clock }: Scene): Promise<void> {
   }
 }
 
-/** What the store says must agree with what was handed out. */
+/** Compares the store's blocks with the assigned addresses. */
 async function checkTruth(
-  { calm, keys, clock }: Scene,
+  { calm, keys, clock }: Cluster,
   addresses: ReadonlyMap<string, string>,
 ): Promise<void> {
   const owners = new Map<string, string>();
@@ -237,7 +237,7 @@ async function checkTruth(
     const block = `${a}.${b}.${c}.${d - (d % 64)}/26`;
     const node = owner.split('/')[0];
     if (owners.get(block) !== node)
-      throw new Error(`${address} of ${owner} lies in ${block} of ${owners.get(block) ?? 'nobody'}`);
+      throw new Error(`${address} of ${owner} lies in ${block} of ${owners.get(block) ?? 'no node'}`);
   }
 }
 
@@ -250,7 +250,7 @@ async function drive<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-async function closeScene({ clock, nodes, cache, calm }: Scene): Promise<void> {
+async function tearDown({ clock, nodes, cache, calm }: Cluster): Promise<void> {
   await drive(clock, Promise.all(nodes.map((node) => node.stop())));
   await cache.close();
   await calm.close();

@@ -1,6 +1,6 @@
 import type { MemoryCall, Operation } from '@podwire/store/memory';
 
-/** What is counted while a simulation runs. */
+/** Counters of a simulation. */
 export interface Tally {
   readonly calls: Map<Operation, number>;
   /** Calls by what they are about: the folder of their key. */

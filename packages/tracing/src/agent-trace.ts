@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Attributes, AttributeValue, Span, SpanContext } from './span.js';
 import { parseTraceparent } from './traceparent.js';
 
-/** What of an agent's trace is read; as in its JSON. Times are milliseconds. */
+/** The parts of an agent's trace that are read, as in its JSON. Times are milliseconds. */
 export interface AgentTrace<R extends AgentResource = AgentResource> {
   readonly id: number;
   /** CNI command. */
@@ -47,7 +47,7 @@ export interface AgentResourceTime<R extends AgentResource = AgentResource> {
  * gives the same ids every time, so that it may be converted wherever it is needed.
  * @param parent the span of the plugin call; by default the one that the trace itself names. Without either: no spans. A whole
  *   span also says when: the agent's clock counts in milliseconds, so its account may seem to begin before the call.
- * @param describe a resource in words; by default its kind and whatever names it.
+ * @param describe a resource; by default its kind and name.
  */
 export function spansFromAgentTrace<R extends AgentResource>(
   trace: AgentTrace<R>,

@@ -1,13 +1,13 @@
 import type { Span } from './span.js';
 
 export interface SpanLogOptions {
-  /** How many traces are kept; the one that was quiet for longest goes first. Default 200. */
+  /** Traces kept; the least recently changed is evicted first. Default 200. */
   readonly traces?: number;
-  /** How many spans of one trace are kept, the first ones; later ones are counted only. Default 2000. */
+  /** Spans kept of one trace: the first ones; later ones are only counted. Default 2000. */
   readonly spansPerTrace?: number;
 }
 
-/** What is known of a trace without looking at all of it. */
+/** Summary of a trace. */
 export interface TraceSummary {
   readonly traceId: string;
   readonly spans: number;

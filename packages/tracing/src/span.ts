@@ -3,7 +3,7 @@
 export type AttributeValue = string | number | boolean;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** What a child needs of its parent (W3C Trace Context). */
+/** The parent's context (W3C Trace Context). */
 export interface SpanContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -13,14 +13,14 @@ export interface SpanContext {
 
 export interface Span extends SpanContext {
   readonly parentId?: string;
-  /** What was done, verb first where it is an action: `RunPodSandbox`, `read manifest`, `cni ADD podwire-cni`. */
+  /** The operation, verb first: `RunPodSandbox`, `read manifest`, `cni ADD podwire-cni`. */
   readonly name: string;
   /** Milliseconds since the epoch, with a fraction. */
   readonly startedAt: number;
   /** Milliseconds. */
   readonly duration: number;
   readonly attributes: Attributes;
-  /** What went wrong, in words. */
+  /** The error message. */
   readonly error?: string;
 }
 
@@ -35,6 +35,6 @@ export interface OpenSpan {
 }
 
 export interface Tracer {
-  /** Begins a trace, or continues the one it is told of. */
+  /** Begins a trace, or continues the given one. */
   start(name: string, parent?: SpanContext, attributes?: Attributes): OpenSpan;
 }

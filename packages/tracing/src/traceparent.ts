@@ -7,7 +7,7 @@ const onlyZeros = /^0+$/;
 
 /**
  * `00-<trace id>-<span id>-01`; undefined for the context of a tracer that is switched off, which must not travel.
- * Flags always say "sampled": whoever asks for a trace wants all of it.
+ * Flags always say "sampled": a requested trace is wanted whole.
  */
 export function formatTraceparent({ traceId, spanId }: SpanContext): string | undefined {
   return isValid(traceId, spanId) ? `00-${traceId}-${spanId}-01` : undefined;

@@ -89,7 +89,7 @@ function hand({ onEnd }: Making, span: Span): void {
   try {
     onEnd(span);
   } catch {
-    // Nobody is left to tell.
+    // There is no one left to report to.
   }
 }
 
@@ -99,7 +99,7 @@ function newId({ random }: Making, bytes: number): string {
   return /^0+$/.test(id) ? `${id.slice(1)}1` : id;
 }
 
-/** In words; causes included, so that a span says the same as a log would. */
+/** The message with its causes, as in a log. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

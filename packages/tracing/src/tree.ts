@@ -1,13 +1,13 @@
 import type { Span } from './span.js';
 
-/** A span among those it belongs to. */
+/** A span with its children. */
 export interface SpanNode {
   readonly span: Span;
   /** 0 for a root. */
   readonly depth: number;
   /** Milliseconds since the beginning of the earliest span of all. */
   readonly offset: number;
-  /** Milliseconds in which none of its children was under way. */
+  /** Milliseconds during which no child was running. */
   readonly selfTime: number;
   /** It names a parent that is not there (not ended yet, in another process, or dropped). */
   readonly orphan: boolean;

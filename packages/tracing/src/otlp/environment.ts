@@ -11,7 +11,7 @@ export interface OtlpSettings {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Undefined when nothing asks for an export. A broken endpoint is an error: who sets it wants to see traces.
+ * Undefined without an endpoint. A malformed endpoint is an error: it was set to see traces.
  * @throws TypeError naming the variable
  */
 export function readOtlpSettings(env: Environment): OtlpSettings | undefined {

@@ -102,20 +102,20 @@ export function createBatchQueue(
       failing = false;
     } catch (error) {
       failed += batch.length;
-      if (!failing) tell(onFailure, error);
+      if (!failing) report(onFailure, error);
       failing = true;
     }
   };
   const sendAll = async (): Promise<void> => {
     while (queue.length > 0) await sendOne();
   };
-  /** There is one sender; who comes while it works finds his spans sent by it. */
+  /** There is one sender; it also sends the spans that are added while it works. */
   const drain = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
     sending ??= sendAll().finally(() => {
       sending = undefined;
-      // One may have come in the moment between the last look and here.
+      // A span may have been added since the last check.
       if (queue.length > 0) plan();
     });
     return sending;
@@ -123,7 +123,7 @@ export function createBatchQueue(
   const plan = (): void => {
     if (sending !== undefined) return;
     if (queue.length >= batchSize) void drain();
-    // Unreferenced: spans that wait are no reason for a process to stay.
+    // Unreferenced: waiting spans must not keep the process alive.
     else timer ??= setTimeout(() => void drain(), delayMs).unref();
   };
   const flush = (deadlineMs = 2000): Promise<void> => within(deadlineMs, drain());
@@ -140,7 +140,7 @@ export function createBatchQueue(
       if (closed) return;
       closed = true;
       await flush(deadlineMs);
-      // What could not be sent in time is given up, so that nothing keeps the process.
+      // Spans that could not be sent in time are dropped: they must not keep the process alive.
       dropped += queue.length;
       queue = [];
       await within(
@@ -151,11 +151,11 @@ export function createBatchQueue(
   };
 }
 
-function tell(onFailure: ((reason: string) => void) | undefined, error: unknown): void {
+function report(onFailure: ((reason: string) => void) | undefined, error: unknown): void {
   try {
     onFailure?.(error instanceof Error ? error.message : String(error));
   } catch {
-    // Watching must not disturb.
+    // An observer must not disturb.
   }
 }
 
