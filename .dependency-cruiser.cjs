@@ -64,7 +64,7 @@ const below = {
     'networks/routed',
   ],
   apimachinery: [],
-  'pod-spec': ['addresses', 'apimachinery'],
+  'pod-spec': ['addresses', 'apimachinery', 'platform'],
   'kubernetes-client': ['errors', 'local-api', 'platform'],
   'cri-streaming': ['cri'],
   'cri-compliance': ['cri'],

@@ -24,6 +24,12 @@ test('so many run at once, the others in order of arrival; an aborted waiter lea
   await expect(run('e', abort.signal)).rejects.toThrow('left');
 });
 
+test('work that fails frees its permit', async () => {
+  const semaphore = new Semaphore(1);
+  await expect(semaphore.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await semaphore.run(() => Promise.resolve('yes'))).toBe('yes');
+});
+
 test('a list is worked through with so many items at once', async () => {
   let running = 0;
   let most = 0;

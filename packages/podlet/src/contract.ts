@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@podwire/platform';
 import type { SpanContext } from '@podwire/tracing';
-import type { CgroupPlace } from './cgroups/names.js';
+import type { CgroupLocation } from './cgroups/names.js';
 import type {
   ConfigMap,
   ContainerStatus,
@@ -87,7 +87,7 @@ export interface PodletNode {
   /** Sysctls beside Kubernetes' safe ones that pods may set; a `*` at the end stands for all that begin so. */
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Where control groups of pods are; the runtime's own choice when absent. */
-  readonly cgroups?: CgroupPlace;
+  readonly cgroups?: CgroupLocation;
 }
 
 /** Where things of pods lie. All of it below one directory, and each pod's part goes with the pod. */

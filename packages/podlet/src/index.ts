@@ -26,8 +26,12 @@ export {
 export type { PodChange, PodletApi } from './server/api.js';
 export { type PodletServerOptions, startPodletServer } from './server/server.js';
 export { createSourceSet, type SourceSet } from './sources/source-set.js';
-export { createPodCheckpoints, isCheckpointed, type PodCheckpoints } from './checkpoints/pod-checkpoints.js';
-export { withCheckpoints } from './checkpoints/checkpointed-merger.js';
+export {
+  createPodCheckpoints,
+  isCheckpointed,
+  type PodCheckpoints,
+  withCheckpoints,
+} from './checkpoints/pod-checkpoints.js';
 export { createMerger } from './merge/merger.js';
 export { createFileSource, type FileSourceOptions } from './sources/file-source.js';
 export { createLastGood, type LastGood } from './sources/last-good.js';
@@ -38,7 +42,13 @@ export {
   type PreparationOptions,
   readConfigMapDirectory,
 } from './files/index.js';
-export type { ContainerWish, ImageUser, PodPreparation, PreparedMount, PreparedPod } from './parts.js';
+export type {
+  ContainerConfigRequest,
+  ImageUser,
+  PodPreparation,
+  PreparedMount,
+  PreparedPod,
+} from './parts.js';
 export {
   buildContainerConfig,
   buildSandboxConfig,
@@ -47,10 +57,10 @@ export {
   podDns,
   readContainerIdentity,
   readPodIdentity,
-} from './wishes/index.js';
+} from './runtime-config/index.js';
 export { type Podlet, type PodletConfig, type PodletDependencies, startPodlet } from './podlet.js';
-export type { PodletFaults, PodletLog, StatusSink } from './loop/dependencies.js';
-export { defaultSettings, type LoopSettings } from './loop/settings.js';
+export type { PodletFaults, PodletLog, StatusSink } from './sync/sync-context.js';
+export { defaultSettings, type LoopSettings } from './settings.js';
 export {
   createCredentials,
   createEnsureImage,
@@ -60,7 +70,7 @@ export {
   type FindPullSecret,
   type ImageCollector,
 } from './images/index.js';
-export { type CgroupDriver, type CgroupPlace, findCgroupDriver, withPodCgroups } from './cgroups/index.js';
+export { type CgroupDriver, type CgroupLocation, findCgroupDriver, withPodCgroups } from './cgroups/index.js';
 export { createProber } from './probes/index.js';
 export { createRunHook, type HookTarget, type RunHook } from './hooks/index.js';
 export { type NodeOptions, readNode } from './node/index.js';

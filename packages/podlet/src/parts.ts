@@ -42,7 +42,7 @@ export interface ImageUser {
   readonly username?: string;
 }
 
-export interface ContainerWish {
+export interface ContainerConfigRequest {
   readonly pod: Pod;
   readonly container: Container;
   readonly attempt: number;
@@ -71,7 +71,7 @@ export type BuildSandboxConfig = (
 ) => PodSandboxConfig;
 
 /** @throws PodwireError CONTAINER_CONFIG_INVALID: a configMap that is missing, runAsNonRoot with user 0 … */
-export type BuildContainerConfig = (wish: ContainerWish) => ContainerConfig;
+export type BuildContainerConfig = (request: ContainerConfigRequest) => ContainerConfig;
 
 /** @returns the runtime's reference. @throws PodwireError IMAGE_UNAVAILABLE (Never and absent; pull failed), with reason for the status */
 export type EnsureImage = (
@@ -100,8 +100,8 @@ export interface Prober {
   /** Begins; one that runs for the same pod, container, kind and id goes on. */
   watch(target: ProbeTarget): void;
   forget(uid: string, containerName?: string): void;
-  /** Latest verdict; undefined before the first. */
-  verdict(uid: string, containerName: string, kind: ProbeKind): boolean | undefined;
+  /** Latest probeResult; undefined before the first. */
+  probeResult(uid: string, containerName: string, kind: ProbeKind): boolean | undefined;
   close(): Promise<void>;
 }
 

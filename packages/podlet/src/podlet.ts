@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import type { CriRuntime } from '@podwire/cri';
-import { describeError } from '@podwire/errors';
 import { createPreciseClock, createSpanLog, createTracer, type Span, type SpanLog } from '@podwire/tracing';
 import type {
   Clock,
@@ -19,17 +18,18 @@ import {
   type PodletFaults,
   type PodletLog,
   type StatusSink,
-  type StepDependencies,
-} from './loop/dependencies.js';
+  type SyncDependencies,
+} from './sync/sync-context.js';
 import type { RunHook } from './hooks/index.js';
 import type { ContainerLogs } from './logs/index.js';
-import { viewPod } from './loop/pod-view.js';
-import { createRuntimeHealth, type RuntimeHealth } from './loop/runtime-health.js';
-import { createRuntimeView } from './loop/runtime-view.js';
-import { createSemaphore } from './loop/semaphore.js';
-import { defaultSettings, type LoopSettings } from './loop/settings.js';
-import { createSyncLoop, type SyncLoop } from './loop/sync-loop.js';
-import { createWorkerPool, type WorkerPool } from './loop/worker-pool.js';
+import { viewPod } from './sync/status-manager.js';
+import { createRuntimeHealth, type RuntimeHealth } from './runtime/runtime-health.js';
+import { createRuntimeView } from './runtime/runtime-view.js';
+import { Semaphore } from '@podwire/platform';
+import { defaultSettings, type LoopSettings } from './settings.js';
+import { createSyncLoop, type SyncLoop } from './sync-loop.js';
+import { PodWorkers } from './workers/pod-workers.js';
+import type { TraceDependencies } from './workers/worker-state.js';
 import type {
   BuildContainerConfig,
   BuildSandboxConfig,
@@ -105,29 +105,29 @@ export function startPodlet(config: PodletConfig, dependencies: PodletDependenci
   setMaxListeners(0, stop.signal);
   const spans = createSpanLog(keptTraces);
   const parts = assemble(config, dependencies, spans);
-  const { pool, loop, view, health } = parts;
+  const { workers, loop, view, health } = parts;
   if (config.restored !== undefined) loop.restore(config.restored);
   const running = loop.run(stop.signal);
   const viewOne = (uid: string) => {
-    const worker = pool.get(uid);
+    const worker = workers.get(uid);
     return worker === undefined || worker.orphan ? undefined : viewPod(worker, view);
   };
   return {
     async stop() {
       stop.abort(new Error('the pod agent is stopping'));
-      await Promise.all([pool.close(), running]);
+      await Promise.all([workers.close(), running]);
       await parts.prober.close();
     },
     view: viewOne,
-    pods: () => listPods(pool, viewOne),
+    pods: () => listPods(workers, viewOne),
     problems: () => dependencies.merger.problems(),
     subscribe(listener) {
-      listener({ kind: 'all', pods: listPods(pool, viewOne), problems: dependencies.merger.problems() });
+      listener({ kind: 'all', pods: listPods(workers, viewOne), problems: dependencies.merger.problems() });
       parts.listeners.add(listener);
       return () => void parts.listeners.delete(listener);
     },
     trace(uid) {
-      const worker = pool.get(uid);
+      const worker = workers.get(uid);
       return worker === undefined ? [] : spans.get(worker.trace.context.traceId);
     },
     record: (span) => spans.add(span),
@@ -137,8 +137,8 @@ export function startPodlet(config: PodletConfig, dependencies: PodletDependenci
   };
 }
 
-function listPods(pool: WorkerPool, viewOne: (uid: string) => PodView | undefined): PodView[] {
-  return [...pool.all()].flatMap(({ uid }) => viewOne(uid) ?? []);
+function listPods(workers: PodWorkers, viewOne: (uid: string) => PodView | undefined): PodView[] {
+  return [...workers.all()].flatMap(({ uid }) => viewOne(uid) ?? []);
 }
 
 type Listeners = Set<(change: PodChange) => void>;
@@ -157,11 +157,11 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
     clock,
     random,
     onChange: (uid, container, kind, success, why) =>
-      noteVerdict(pool, { uid, container, kind, success, why }),
+      recordProbeResult(workers, { uid, container, kind, success, why }),
   });
-  const step = stepDependencies(dependencies, { settings, view, prober, health, spans });
-  const pool: WorkerPool = createWorkerPool({
-    dependencies: step,
+  const shared = syncDependencies(dependencies, { settings, view, prober, health, spans });
+  const workers: PodWorkers = new PodWorkers({
+    dependencies: shared,
     sink: dependencies.sink ?? noSink,
     mayRun: () => health.problem() === undefined,
     onChange: (worker) => {
@@ -174,14 +174,14 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
   const loop: SyncLoop = createSyncLoop({
     sources: dependencies.sources,
     merger: dependencies.merger,
-    pool,
+    workers,
     health,
-    dependencies: step,
+    dependencies: shared,
     onProblems: (problems) => tell({ kind: 'problems', problems }),
     ...(dependencies.onUpdates === undefined ? {} : { onUpdates: dependencies.onUpdates }),
     ...(dependencies.collectImages === undefined ? {} : { collectImages: dependencies.collectImages }),
   });
-  return { pool, loop, view, health, prober, listeners };
+  return { workers, loop, view, health, prober, listeners };
 }
 
 /** A listener that fails must not be a worker's trouble. */
@@ -189,11 +189,11 @@ function tellOne(listener: (change: PodChange) => void, change: PodChange, log: 
   try {
     listener(change);
   } catch (error) {
-    log.error({ error: describeError(error) }, 'a listener to changes of pods has failed');
+    log.error({ err: error }, 'a listener to changes of pods has failed');
   }
 }
 
-interface Verdict {
+interface ProbeChange {
   readonly uid: string;
   readonly container: string;
   readonly kind: string;
@@ -207,27 +207,30 @@ const probeNames: Readonly<Record<string, string>> = {
   startup: 'Startup',
 };
 
-function noteVerdict(pool: WorkerPool, { uid, container, kind, success, why }: Verdict): void {
+function recordProbeResult(workers: PodWorkers, { uid, container, kind, success, why }: ProbeChange): void {
   if (!success) {
-    pool.tell(
+    workers.recordEvent(
       uid,
       'Warning',
       'Unhealthy',
       `${probeNames[kind] ?? kind} probe of container ${container} failed: ${why}`,
     );
   }
-  pool.notice(uid);
+  workers.enqueue(uid);
 }
 
 interface Assembled {
   readonly settings: LoopSettings;
-  readonly view: StepDependencies['view'];
+  readonly view: SyncDependencies['view'];
   readonly prober: Prober;
   readonly health: Pick<RuntimeHealth, 'networkProblem' | 'features'>;
   readonly spans: SpanLog;
 }
 
-function stepDependencies(given: PodletDependencies, assembled: Assembled): StepDependencies {
+function syncDependencies(
+  given: PodletDependencies,
+  assembled: Assembled,
+): SyncDependencies & TraceDependencies {
   const { clock } = given;
   const preciseNow = createPreciseClock(
     () => clock.now(),
@@ -242,7 +245,7 @@ function stepDependencies(given: PodletDependencies, assembled: Assembled): Step
     ...assembled,
     node: rememberAddresses(given.node, clock),
     faults: given.faults ?? noFaults,
-    sandboxes: createSemaphore(assembled.settings.concurrentSandboxes),
+    sandboxes: new Semaphore(assembled.settings.concurrentSandboxes),
     networkProblem: () => assembled.health.networkProblem(),
     features: (handler) => assembled.health.features(handler),
     tracer: createTracer({ now: preciseNow, elapsed: () => clock.elapsed(), onEnd: record }),

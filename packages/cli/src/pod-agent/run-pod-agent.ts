@@ -6,7 +6,7 @@ import { peerCredentials } from '@podwire/linux';
 import {
   buildContainerConfig,
   buildSandboxConfig,
-  type CgroupPlace,
+  type CgroupLocation,
   createContainerLogs,
   createCredentials,
   createEnsureImage,
@@ -161,7 +161,7 @@ async function placeCgroups(
   runtime: CriRuntime,
   log: Log,
   signal: AbortSignal,
-): Promise<CgroupPlace | undefined> {
+): Promise<CgroupLocation | undefined> {
   if (name === 'embedded') return undefined;
   const driver = cgroupDriver ?? (await findCgroupDriver(runtime, deadlineSignal(driverDeadline, signal)));
   if (driver !== undefined) return { driver, ...(root === undefined ? {} : { root }) };
@@ -173,7 +173,7 @@ async function placeCgroups(
 }
 
 interface Parts {
-  readonly cgroups: CgroupPlace | undefined;
+  readonly cgroups: CgroupLocation | undefined;
   readonly opened: Awaited<ReturnType<typeof openRuntime>>;
   readonly kubernetes: KubernetesSide | undefined;
   readonly sources: Sources;

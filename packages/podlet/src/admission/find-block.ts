@@ -3,8 +3,8 @@
  * stays Pending with the reason, as with the kubelet's soft admission; a Failed pod would be made again and again by its controller.
  */
 import { findUnsupported, type Pod } from '@podwire/pod-spec';
-import { containerAnnotationProfiles, findBadAnnotation } from '../wishes/profile-annotations.js';
-import type { Refusal } from './judge-admission.js';
+import { containerAnnotationProfiles, findBadAnnotation } from '../runtime-config/profile-annotations.js';
+import type { Refusal } from './evaluate-admission.js';
 import { isStatic } from './rank.js';
 
 /** @param appArmor whether processes can be confined by AppArmor; undefined where that is not known */

@@ -1,6 +1,6 @@
 /** What a whole pod may have, as the kubelet computes it: requests together, and a limit where every container has one. */
 import type { Pod } from '@podwire/pod-spec';
-import { type ContainerLimits, containerLimits } from '../wishes/resources.js';
+import { type ContainerLimits, containerLimits } from '../runtime-config/resources.js';
 
 export interface PodLimits {
   readonly cpuShares: bigint;

@@ -1,11 +1,11 @@
 /** Names of pods' control groups, as the kubelet has them: `kubepods`, below it a group for each class but Guaranteed, then the pod. */
 import type { Pod } from '@podwire/pod-spec';
-import { qualityOfService } from '../wishes/resources.js';
+import { qualityOfService } from '../runtime-config/resources.js';
 
 /** Who makes control groups for the runtime: itself, or systemd, to which they are slices. */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
-export interface CgroupPlace {
+export interface CgroupLocation {
   readonly driver: CgroupDriver;
   /** `/team` puts all below that group, as the kubelet's `--cgroup-root`. */
   readonly root?: string;
@@ -14,12 +14,12 @@ export interface CgroupPlace {
 const classes = { Guaranteed: [], Burstable: ['burstable'], BestEffort: ['besteffort'] } as const;
 
 /** From the outermost to the pod's own. */
-export function podCgroupParts(pod: Pod, { root = '' }: Pick<CgroupPlace, 'root'>): string[] {
+export function podCgroupParts(pod: Pod, { root = '' }: Pick<CgroupLocation, 'root'>): string[] {
   return partsOf(pod.metadata.uid, classes[qualityOfService(pod)], root);
 }
 
 /** Wherever a pod of this uid may be. */
-export function possibleCgroups(uid: string, { root = '' }: Pick<CgroupPlace, 'root'>): string[][] {
+export function possibleCgroups(uid: string, { root = '' }: Pick<CgroupLocation, 'root'>): string[][] {
   return Object.values(classes).map((parts) => partsOf(uid, parts, root));
 }
 

@@ -8,9 +8,9 @@ import path from 'node:path';
 import type { PodPreparation } from '../parts.js';
 import type { Pod } from '@podwire/pod-spec';
 import { podLimits, type PodLimits } from './limits.js';
-import { type CgroupPlace, podCgroupParts, possibleCgroups } from './names.js';
+import { type CgroupLocation, podCgroupParts, possibleCgroups } from './names.js';
 
-export interface PodCgroupOptions extends CgroupPlace {
+export interface PodCgroupOptions extends CgroupLocation {
   /** `/sys/fs/cgroup`, unless a test has another. */
   readonly mount?: string;
 }
@@ -33,7 +33,7 @@ export function withPodCgroups(preparation: PodPreparation, options: PodCgroupOp
   };
 }
 
-async function makePodCgroup(pod: Pod, mount: string, place: CgroupPlace): Promise<void> {
+async function makePodCgroup(pod: Pod, mount: string, place: CgroupLocation): Promise<void> {
   const parts = podCgroupParts(pod, place);
   const limits = podLimits(pod);
   if (await isUnified(mount)) await makeUnified(parts, mount, limits);

@@ -1,11 +1,12 @@
+import { describeError } from '@podwire/errors';
+import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
+import type { Merger, PodUpdate, SourceProblem } from '../contract.js';
+import { type Pod, readApiPod } from '@podwire/pod-spec';
+
 /**
  * Pods that come up again after a start even when the API server cannot be reached: those with the annotation
  * `node.kubernetes.io/bootstrap-checkpoint: "true"` are kept in a directory (kubelet 1.9 to 1.18 had this).
  */
-import { describeError } from '@podwire/errors';
-import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
-import type { PodUpdate, SourceProblem } from '../contract.js';
-import { type Pod, readApiPod } from '@podwire/pod-spec';
 
 export interface PodCheckpoints {
   /**
@@ -118,4 +119,20 @@ function keyOf(uid: string): string {
 
 function uidOf(key: string): string {
   return key.slice('Pod_'.length, -'.yaml'.length);
+}
+
+/** A merger whose changes are written down as well. Nobody waits for that: a pod does not start later for its checkpoint. */
+export function withCheckpoints(
+  merger: Merger,
+  checkpoints: Pick<PodCheckpoints, 'follow'>,
+  onProblem: (problem: SourceProblem) => void,
+): Merger {
+  return {
+    ...merger,
+    merge(source, snapshot) {
+      const updates = merger.merge(source, snapshot);
+      void checkpoints.follow(updates).then((problems) => problems.forEach(onProblem));
+      return updates;
+    },
+  };
 }

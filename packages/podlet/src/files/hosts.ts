@@ -2,7 +2,7 @@ import { hasCode } from '@podwire/linux';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Pod } from '@podwire/pod-spec';
-import { podDomain, podHostname } from '../wishes/hostname.js';
+import { podDomain, podHostname } from '../runtime-config/sandbox-config.js';
 
 const header = '# Written by Podwire when the pod starts; changes by hand are lost then.';
 

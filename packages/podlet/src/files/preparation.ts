@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { PodletDirectories, PodletNode } from '../contract.js';
 import type { PodPreparation, PreparedMount, PreparedPod } from '../parts.js';
 import type { Container, Pod } from '@podwire/pod-spec';
-import { podLogDirectory } from '../wishes/log-paths.js';
+import { podLogDirectory } from '../runtime-config/sandbox-config.js';
 import type { FindConfigMap } from './config-map.js';
 import { discardPod, listPods } from './discard.js';
 import { buildHosts, writeInPlace } from './hosts.js';

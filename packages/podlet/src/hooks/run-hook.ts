@@ -1,11 +1,11 @@
 import { type CriRuntime, isCriError } from '@podwire/cri';
 import type { Clock } from '../contract.js';
 import type { Container, Pod, ProbeAction } from '@podwire/pod-spec';
-import { withDeadline } from '../probes/deadline.js';
+import { answerWithin } from '../probes/deadline.js';
 import { httpGet } from '../probes/http-get.js';
 import { describeExit, execSlack } from '../probes/perform.js';
 import { tcpConnect } from '../probes/tcp-connect.js';
-import { resolvePort } from '../wishes/ports.js';
+import { resolvePort } from '../runtime-config/ports.js';
 
 export interface HookTarget {
   readonly pod: Pick<Pod, 'metadata'>;
@@ -32,7 +32,7 @@ const usualLimit = 600_000;
 export function createRunHook({ runtime, clock, limit: usual = usualLimit }: HookOptions): RunHook {
   return (action, target, signal) => {
     const { limit = usual } = target;
-    return withDeadline(clock, limit + execSlack, signal, (limited) => {
+    return answerWithin(clock, limit + execSlack, signal, (limited) => {
       if (action.exec !== undefined) return runExec(runtime, action.exec.command, target, limit, limited);
       return runOverNetwork(action, target, limited);
     });

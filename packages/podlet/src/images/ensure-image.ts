@@ -6,12 +6,11 @@ import {
   type PodSandboxConfig,
 } from '@podwire/cri';
 import { describeError, PodwireError } from '@podwire/errors';
-import { createSemaphore } from '../loop/semaphore.js';
+import { Semaphore, Singleflight } from '@podwire/platform';
 import type { EnsureImage, ImageUser } from '../parts.js';
 import type { Container } from '@podwire/pod-spec';
 import { anonymous, type FindCredentials } from './credentials.js';
 import { parseImageName, showImageName } from './image-name.js';
-import { createJoinedWork } from './joined-work.js';
 
 export interface EnsureImageOptions {
   readonly credentials?: FindCredentials;
@@ -35,8 +34,8 @@ type Images = Parameters<EnsureImage>[0];
 /** @returns a function that several containers may call at once: pulls of one image with the same credentials are one pull. */
 export function createEnsureImage(options: EnsureImageOptions = {}): EnsureImage {
   const { credentials = anonymous, parallel = 4, pullTimeoutMs = 3_600_000 } = options;
-  const slots = createSemaphore(parallel);
-  const pulls = createJoinedWork<string>();
+  const slots = new Semaphore(parallel);
+  const pulls = new Singleflight<string>();
   return async (runtime, pod, container, sandbox, signal) => {
     const { image } = container;
     if (parseImageName(image) === undefined)
@@ -47,7 +46,7 @@ export function createEnsureImage(options: EnsureImageOptions = {}): EnsureImage
     const key = JSON.stringify([image, auths]);
     const pull = (joined: AbortSignal) =>
       slots.run(() => pullWithAny({ runtime, container, sandbox, auths, pullTimeoutMs }, joined), joined);
-    return pulls.join(key, pull, signal);
+    return pulls.join(key, signal, pull);
   };
 }
 

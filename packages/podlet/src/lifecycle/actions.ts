@@ -85,7 +85,7 @@ function mustRunAgain(
 /** Whether all init containers were over in whatever sandbox the pod had last. */
 function wasInitialised(pod: Pod, observed: ObservedPod): boolean {
   const last = observed.sandboxes[0];
-  const facts: ContainerFacts = { verdict: () => undefined };
+  const facts: ContainerFacts = { probeResult: () => undefined };
   if (last === undefined) return pod.spec.initContainers.length === 0;
   return planInit(pod, observed, last.id, facts).done;
 }

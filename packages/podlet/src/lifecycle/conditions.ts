@@ -29,19 +29,19 @@ export function isOwnCondition(type: string): type is (typeof ownConditions)[num
   return (ownConditions as readonly string[]).includes(type);
 }
 
-type Verdict = Omit<PodCondition, 'type' | 'lastTransitionTime'>;
+type ConditionValue = Omit<PodCondition, 'type' | 'lastTransitionTime'>;
 
-const holds: Verdict = { status: 'True' };
+const fulfilled: ConditionValue = { status: 'True' };
 
 /** `lastTransitionTime` moves only when the status does. */
 export function computeConditions(input: ConditionInput): PodCondition[] {
-  const containersReady = judgeContainers(input);
-  const conditions: Record<(typeof ownConditions)[number], Verdict> = {
-    PodReadyToStartContainers: judgeSandboxCondition(input),
-    Initialized: judgeInitialized(input),
-    Ready: containersReady.status === 'True' ? judgeGates(input.pod) : containersReady,
+  const containersReady = evaluateContainers(input);
+  const conditions: Record<(typeof ownConditions)[number], ConditionValue> = {
+    PodReadyToStartContainers: evaluateSandboxCondition(input),
+    Initialized: evaluateInitialized(input),
+    Ready: containersReady.status === 'True' ? evaluateGates(input.pod) : containersReady,
     ContainersReady: containersReady,
-    PodScheduled: holds,
+    PodScheduled: fulfilled,
   };
   const own = ownConditions.map((type) => stamp(type, conditions[type], input));
   // What others (controllers of readiness gates, the scheduler) have written there is theirs.
@@ -49,26 +49,28 @@ export function computeConditions(input: ConditionInput): PodCondition[] {
 }
 
 /** `spec.readinessGates`: conditions that somebody else sets and that have to hold as well. */
-function judgeGates(pod: Pod): Verdict {
+function evaluateGates(pod: Pod): ConditionValue {
   const { readinessGates = [] } = pod.spec;
   const closed = readinessGates.flatMap(({ conditionType }) => {
     const found = pod.status.conditions.find(({ type }) => type === conditionType);
     return found?.status === 'True' ? [] : [`${conditionType} is ${found?.status ?? 'not set'}`];
   });
-  return closed.length === 0 ? holds : not('ReadinessGatesNotReady', `readiness gates: ${closed.join(', ')}`);
+  return closed.length === 0
+    ? fulfilled
+    : not('ReadinessGatesNotReady', `readiness gates: ${closed.join(', ')}`);
 }
 
-function stamp(type: string, verdict: Verdict, { previous, now }: ConditionInput): PodCondition {
+function stamp(type: string, value: ConditionValue, { previous, now }: ConditionInput): PodCondition {
   const before = previous.find((condition) => condition.type === type);
-  const unchanged = before?.status === verdict.status ? before.lastTransitionTime : undefined;
-  return { type, ...verdict, lastTransitionTime: unchanged ?? formatTime(now) };
+  const unchanged = before?.status === value.status ? before.lastTransitionTime : undefined;
+  return { type, ...value, lastTransitionTime: unchanged ?? formatTime(now) };
 }
 
 /** KEP-3085, with the reason and the message that it lacks (kubernetes #135299). */
-function judgeSandboxCondition({ pod, observed, phase, sandboxProblem }: ConditionInput): Verdict {
+function evaluateSandboxCondition({ pod, observed, phase, sandboxProblem }: ConditionInput): ConditionValue {
   const newest = observed.sandboxes[0];
   const connected = pod.spec.hostNetwork || (newest?.addresses.length ?? 0) > 0;
-  if (newest?.ready === true && connected) return holds;
+  if (newest?.ready === true && connected) return fulfilled;
   if (phase === 'Succeeded' || phase === 'Failed') return not('PodCompleted', 'the sandbox was stopped');
   if (sandboxProblem !== undefined) return not(sandboxProblem.reason, sandboxProblem.message ?? '');
   if (newest === undefined) return not('SandboxNotCreated', 'the sandbox is not created yet');
@@ -76,7 +78,7 @@ function judgeSandboxCondition({ pod, observed, phase, sandboxProblem }: Conditi
   return not('NetworkNotConfigured', `sandbox ${newest.id} has no address`);
 }
 
-function judgeInitialized({ pod, phase, init, normal }: ConditionInput): Verdict {
+function evaluateInitialized({ pod, phase, init, normal }: ConditionInput): ConditionValue {
   if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
   const begun = normal.some((status) => status.containerID !== '');
   const incomplete = pod.spec.initContainers.flatMap((container, index) => {
@@ -84,19 +86,19 @@ function judgeInitialized({ pod, phase, init, normal }: ConditionInput): Verdict
     const over = roleOf(container, true) === 'sidecar' ? status?.started : status?.ready;
     return over === true || begun ? [] : [container.name];
   });
-  if (incomplete.length === 0) return holds;
+  if (incomplete.length === 0) return fulfilled;
   return not('ContainersNotInitialized', `containers with incomplete status: [${incomplete.join(' ')}]`);
 }
 
-function judgeContainers({ pod, phase, init, normal }: ConditionInput): Verdict {
+function evaluateContainers({ pod, phase, init, normal }: ConditionInput): ConditionValue {
   if (phase === 'Succeeded') return not('PodCompleted', '');
   if (phase === 'Failed') return not('PodFailed', '');
   const sidecars = init.filter((_, index) => pod.spec.initContainers[index]?.restartPolicy === 'Always');
   const unready = [...sidecars, ...normal].filter((status) => !status.ready).map(({ name }) => name);
-  if (unready.length === 0) return holds;
+  if (unready.length === 0) return fulfilled;
   return not('ContainersNotReady', `containers with unready status: [${unready.join(' ')}]`);
 }
 
-function not(reason: string, message: string): Verdict {
+function not(reason: string, message: string): ConditionValue {
   return message === '' ? { status: 'False', reason } : { status: 'False', reason, message };
 }

@@ -25,7 +25,7 @@ export interface StartAction {
 /** What is known beside the runtime's word. */
 export interface ContainerFacts {
   /** Latest verdict of a probe on the running instance; undefined before the first. */
-  readonly verdict: (containerName: string, kind: ProbeKind) => boolean | undefined;
+  readonly probeResult: (containerName: string, kind: ProbeKind) => boolean | undefined;
   /** Containers that were ended to be started again, and are not started yet: how they ended says nothing. */
   readonly interrupted?: ReadonlySet<string>;
 }
@@ -84,11 +84,11 @@ function failedProbe(
   instance: ObservedContainer,
   facts: ContainerFacts,
 ): KillAction | undefined {
-  if (container.startupProbe !== undefined && facts.verdict(container.name, 'startup') === false) {
+  if (container.startupProbe !== undefined && facts.probeResult(container.name, 'startup') === false) {
     const message = `Container ${container.name} failed startup probe`;
     return kill(instance, 'StartupFailed', message, container.startupProbe);
   }
-  if (container.livenessProbe !== undefined && facts.verdict(container.name, 'liveness') === false) {
+  if (container.livenessProbe !== undefined && facts.probeResult(container.name, 'liveness') === false) {
     const message = `Container ${container.name} failed liveness probe`;
     return kill(instance, 'LivenessFailed', message, container.livenessProbe);
   }
@@ -112,7 +112,7 @@ export function hasStarted(
   facts: ContainerFacts,
 ): boolean {
   if (instance?.state !== 'running') return false;
-  return container.startupProbe === undefined || facts.verdict(container.name, 'startup') === true;
+  return container.startupProbe === undefined || facts.probeResult(container.name, 'startup') === true;
 }
 
 export function roleOf(container: Container, isInit: boolean): ContainerRole {

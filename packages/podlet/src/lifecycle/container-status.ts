@@ -19,7 +19,7 @@ export interface StatusFacts extends ContainerFacts {
   /** Why containers are not started (yet), by name. */
   readonly waiting: ReadonlyMap<string, Waiting>;
   /** What ended containers left in their termination log, by id; it goes before the runtime's message. */
-  readonly lastWords?: ReadonlyMap<string, string>;
+  readonly terminationMessages?: ReadonlyMap<string, string>;
   readonly previous?: PodStatus;
 }
 
@@ -72,7 +72,7 @@ function describe(subject: Subject): ContainerStatus {
 }
 
 function isReady(container: Container, facts: ContainerFacts): boolean {
-  return container.readinessProbe === undefined || facts.verdict(container.name, 'readiness') === true;
+  return container.readinessProbe === undefined || facts.probeResult(container.name, 'readiness') === true;
 }
 
 function previousStatus({ container, role, facts }: Subject): ContainerStatus | undefined {
@@ -142,7 +142,7 @@ const exitCodeOfUnknown = 137;
 function terminated(instance: ObservedContainer, facts: StatusFacts): ContainerState {
   const unknown = instance.state === 'unknown';
   const exitCode = unknown ? exitCodeOfUnknown : instance.exitCode;
-  const message = facts.lastWords?.get(instance.id) || instance.message;
+  const message = facts.terminationMessages?.get(instance.id) || instance.message;
   const said = instance.reason === '' ? reasonOf(exitCode) : instance.reason;
   return {
     terminated: {

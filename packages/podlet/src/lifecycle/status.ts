@@ -7,9 +7,9 @@ import {
   type StatusFacts,
   type Waiting,
 } from './container-status.js';
-import { qualityOfService } from '../wishes/resources.js';
+import { qualityOfService } from '../runtime-config/resources.js';
 import type { ObservedPod } from './observed.js';
-import { limitLastWords } from './last-words.js';
+import { limitTerminationMessages } from './termination-messages.js';
 import { computePhase, isTerminal } from './phase.js';
 
 export interface PodFacts extends StatusFacts {
@@ -52,8 +52,8 @@ export function computeStatus(pod: Pod, observed: ObservedPod, facts: PodFacts):
     podIPs: addresses.map((ip) => ({ ip })),
     qosClass: qualityOfService(pod),
     startTime: formatTime(firstSeen(observed, facts)),
-    initContainerStatuses: limitLastWords(init, containers),
-    containerStatuses: limitLastWords(normal, containers),
+    initContainerStatuses: limitTerminationMessages(init, containers),
+    containerStatuses: limitTerminationMessages(normal, containers),
   };
 }
 

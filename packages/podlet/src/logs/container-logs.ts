@@ -1,11 +1,9 @@
 /** What the pod agent does for the logs of containers, which the runtime writes: their size, their links, their end. */
 import fs from 'node:fs/promises';
 import type { CriRuntime } from '@podwire/cri';
-import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import type { Clock, Log } from '@podwire/platform';
+import { type Clock, forEachLimited, type Log } from '@podwire/platform';
 import type { PodletDirectories } from '../contract.js';
-import { forEachLimited } from '../loop/semaphore.js';
 import { linkName, type LogOwner, makeLink, removeDeadLinks, removeLink } from './links.js';
 import { isInterrupted, removeLog, rotateLog } from './rotate-log.js';
 
@@ -48,7 +46,7 @@ export function createContainerLogs(options: ContainerLogsOptions): ContainerLog
     try {
       await work();
     } catch (error) {
-      options.log.warn({ log: file, error: describeError(error) }, what);
+      options.log.warn({ log: file, err: error }, what);
     }
   };
   // Only what is ours is moved and removed, whatever a runtime says of its containers.

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
-import type { CgroupPlace } from '../cgroups/names.js';
+import type { CgroupLocation } from '../cgroups/names.js';
 import type { PodletNode } from '../contract.js';
-import { readIfThere, resolvConfFile } from './resolv-conf-file.js';
+import { hasCode } from '@podwire/linux';
+import { parseResolvConf } from '../runtime-config/dns.js';
 
 export interface NodeOptions {
   /** The machine's host name when absent. */
@@ -16,7 +17,7 @@ export interface NodeOptions {
   readonly resolvConf?: string;
   readonly hostsFile?: string;
   readonly oomScoreAdjustment?: number;
-  readonly cgroups?: CgroupPlace;
+  readonly cgroups?: CgroupLocation;
   /** Beside those that every node has. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly allowedUnsafeSysctls?: readonly string[];
@@ -113,4 +114,40 @@ function isLinkLocal(address: string): boolean {
 
 function isOfContainers(name: string): boolean {
   return /^(docker|br-|cni|virbr|podman|lxc|kube-|podwire-)/.test(name);
+}
+
+export interface ResolvConfPlaces {
+  readonly usual: string;
+  /** Where systemd-resolved writes the servers that it asks itself. */
+  readonly upstream: string;
+}
+
+const places: ResolvConfPlaces = {
+  usual: '/etc/resolv.conf',
+  upstream: '/run/systemd/resolve/resolv.conf',
+};
+
+/**
+ * The resolv.conf that pods may have. Where the usual one names only the machine's own loopback, on which systemd-resolved listens,
+ * nobody answers in a pod: then it is the one with the servers behind it.
+ */
+export async function resolvConfFile({ usual, upstream }: ResolvConfPlaces = places): Promise<string> {
+  const { servers } = parseResolvConf(await readIfThere(usual));
+  const isStub = servers.length > 0 && servers.every(isLoopback);
+  if (!isStub) return usual;
+  return parseResolvConf(await readIfThere(upstream)).servers.length > 0 ? upstream : usual;
+}
+
+function isLoopback(server: string): boolean {
+  return server.startsWith('127.') || server === '::1';
+}
+
+/** @returns empty text when the machine has no such file */
+export async function readIfThere(file: string): Promise<string> {
+  try {
+    return await fs.readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return '';
+    throw error;
+  }
 }

@@ -1,2 +1,2 @@
 export { createProber, type ProberLimits } from './prober.js';
-export type { ProbeOutcome, ProbeResult } from './outcome.js';
+export type { ProbeOutcome, ProbeResult } from './probe-state.js';

@@ -1,10 +1,10 @@
 import { type CriRuntime, type ExecSyncResponse, isCriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import type { Container, ProbeAction } from '@podwire/pod-spec';
-import { resolvePort } from '../wishes/ports.js';
+import { resolvePort } from '../runtime-config/ports.js';
 import { checkHealth } from './grpc-health.js';
 import { httpGet } from './http-get.js';
-import { failure, type ProbeOutcome, success, unknown } from './outcome.js';
+import { failure, type ProbeOutcome, success, unknown } from './probe-state.js';
 import { tcpConnect } from './tcp-connect.js';
 
 export interface PerformTarget {

@@ -1,10 +1,9 @@
 import type { Prober, ProberOptions, ProbeKind, ProbeTarget } from '../parts.js';
-import { createSemaphore, type Semaphore } from '../loop/semaphore.js';
-import { type Alarms, createAlarms } from './alarms.js';
-import { DeadlineError, withDeadline } from './deadline.js';
+import { Semaphore } from '@podwire/platform';
+import { TimerQueue } from './timer-queue.js';
+import { DeadlineError, answerWithin } from './deadline.js';
 import { execSlack, performProbe } from './perform.js';
-import { failure, type ProbeOutcome } from './outcome.js';
-import { judge, type ProbeState, unprobed } from './verdict.js';
+import { failure, nextProbeState, type ProbeOutcome, type ProbeState, unprobed } from './probe-state.js';
 
 export interface ProberLimits {
   /** Probes that run at once; others wait, and their time does not count while they wait. */
@@ -34,8 +33,8 @@ export function createProber(options: ProberOptions, { parallel = 32 }: ProberLi
     ...options,
     containers: new Map(),
     running: new Set(),
-    alarms: createAlarms(options.clock),
-    slots: createSemaphore(parallel),
+    timers: new TimerQueue(options.clock),
+    slots: new Semaphore(parallel),
   };
   return {
     watch: (target) => watch(context, target),
@@ -46,11 +45,11 @@ export function createProber(options: ProberOptions, { parallel = 32 }: ProberLi
         if (isMeant) stopAll(context, key, watched);
       }
     },
-    verdict: (uid, containerName, kind) =>
-      context.containers.get(keyOf(uid, containerName))?.probes.get(kind)?.state.verdict,
+    probeResult: (uid, containerName, kind) =>
+      context.containers.get(keyOf(uid, containerName))?.probes.get(kind)?.state.probeResult,
     async close() {
       for (const [key, watched] of context.containers) stopAll(context, key, watched);
-      context.alarms.close();
+      context.timers.close();
       await Promise.all(context.running);
     },
   };
@@ -60,7 +59,7 @@ interface Context extends ProberOptions {
   readonly containers: Map<string, Watched>;
   /** Probes that run or wait for their turn; they never reject. */
   readonly running: Set<Promise<void>>;
-  readonly alarms: Alarms;
+  readonly timers: TimerQueue;
   readonly slots: Semaphore;
 }
 
@@ -116,13 +115,13 @@ function stopAll(context: Context, key: string, { probes }: Watched): void {
 /** With a startup probe, the others wait until it has succeeded. */
 function mayBegin({ kind, container }: ProbeTarget, probes: Watched['probes']): boolean {
   if (kind === 'startup' || container.startupProbe === undefined) return true;
-  return probes.get('startup')?.state.verdict === true;
+  return probes.get('startup')?.state.probeResult === true;
 }
 
 /** What is late begins now, and its periods count from now. */
 function plan(context: Context, entry: Entry, wanted: number): void {
   const time = Math.max(wanted, context.clock.elapsed());
-  entry.cancel = context.alarms.at(time, () => {
+  entry.cancel = context.timers.at(time, () => {
     const run = probeOnce(context, entry, time).finally(() => context.running.delete(run));
     context.running.add(run);
   });
@@ -139,9 +138,9 @@ async function probeOnce(context: Context, entry: Entry, plannedAt: number): Pro
   if (signal.aborted) return;
   // Planned before anybody is told: who is told may end the watch.
   const before = entry.state;
-  entry.state = judge(before, outcome, entry.target.kind, entry.target.probe);
+  entry.state = nextProbeState(before, outcome, entry.target.kind, entry.target.probe);
   if (!entry.state.finished) planNext(context, entry, plannedAt);
-  if (entry.state.verdict !== before.verdict) tell(context, entry, outcome);
+  if (entry.state.probeResult !== before.probeResult) reportChange(context, entry, outcome);
 }
 
 /** A probe that takes longer than its period is not repeated until it is over. */
@@ -152,10 +151,10 @@ function planNext(context: Context, entry: Entry, plannedAt: number): void {
   plan(context, entry, plannedAt + period * share);
 }
 
-function tell(context: Context, { target, state }: Entry, { why }: ProbeOutcome): void {
+function reportChange(context: Context, { target, state }: Entry, { why }: ProbeOutcome): void {
   const { pod, container, kind } = target;
-  if (kind === 'startup' && state.verdict === true) openOthers(context, target);
-  context.onChange(pod.metadata.uid, container.name, kind, state.verdict === true, why);
+  if (kind === 'startup' && state.probeResult === true) openOthers(context, target);
+  context.onChange(pod.metadata.uid, container.name, kind, state.probeResult === true, why);
 }
 
 /** What waited for the startup probe begins at once, unless its own delay is longer. */
@@ -173,7 +172,7 @@ async function perform(context: Context, target: ProbeTarget, signal: AbortSigna
   const limit = timeoutSeconds * 1000 + (probe.exec === undefined ? 0 : execSlack);
   const attempt = { action: probe, container, containerId, address, timeoutSeconds };
   try {
-    return await withDeadline(context.clock, limit, signal, (limited) =>
+    return await answerWithin(context.clock, limit, signal, (limited) =>
       performProbe(attempt, context.runtime, limited),
     );
   } catch (error) {

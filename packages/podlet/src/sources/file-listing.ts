@@ -1,10 +1,10 @@
-/** Which manifests there are at a path, and which directories tell when that changes. */
 import type nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import { isManifestName } from './manifest-name.js';
 import type { WatchedDirectory } from './watcher.js';
+
+/** Which manifests there are at a path, and which directories tell when that changes. */
 
 export type ListingFiles = Pick<typeof nodeFs, 'lstatSync' | 'readdirSync' | 'realpathSync' | 'statSync'>;
 
@@ -72,4 +72,9 @@ function watchLink(file: string, fs: ListingFiles): WatchedDirectory[] {
   } catch {
     return [];
   }
+}
+
+/** Hidden files and editors' copies are nobody's manifests. */
+export function isManifestName(name: string): boolean {
+  return !name.startsWith('.') && !name.endsWith('~');
 }

@@ -6,7 +6,7 @@ import nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
-import { type Bell, createBell, keepRinging, waitUntilQuiet } from './bell.js';
+import { type Trigger, createTrigger, fireEvery, debounce } from './trigger.js';
 import { type FileListing, type ListingFiles, listManifests } from './file-listing.js';
 import {
   type FileState,
@@ -48,20 +48,20 @@ export function createFileSource(options: FileSourceOptions): PodSource {
   return {
     name: 'file',
     async run(emit, signal) {
-      const bell = createBell(clock);
-      const watcher = createDirectoryWatcher(fs, bell.ring);
+      const trigger = createTrigger(clock);
+      const watcher = createDirectoryWatcher(fs, trigger.fire);
       const folder = createFolder(options, fs, watcher);
-      keepRinging(bell, pollEvery, clock, signal);
+      fireEvery(trigger, pollEvery, clock, signal);
       try {
         for (;;) {
           if (signal.aborted) return;
-          const { snapshot, lookAgainIn } = folder.look(bell.take());
+          const { snapshot, lookAgainIn } = folder.look(trigger.take());
           if (snapshot !== undefined) emit(snapshot);
           // Afterwards: no pod waits for the disk.
           folder.keep();
-          if (lookAgainIn !== undefined) ringLater(bell, lookAgainIn, clock, signal);
-          await bell.rung(signal);
-          await waitUntilQuiet(bell, clock, signal);
+          if (lookAgainIn !== undefined) ringLater(trigger, lookAgainIn, clock, signal);
+          await trigger.fired(signal);
+          await debounce(trigger, clock, signal);
         }
       } catch (error) {
         if (!signal.aborted) throw error;
@@ -72,8 +72,8 @@ export function createFileSource(options: FileSourceOptions): PodSource {
   };
 }
 
-function ringLater(bell: Bell, milliseconds: number, clock: Clock, signal: AbortSignal): void {
-  clock.sleep(milliseconds, signal).then(bell.ring, () => undefined);
+function ringLater(trigger: Trigger, milliseconds: number, clock: Clock, signal: AbortSignal): void {
+  clock.sleep(milliseconds, signal).then(trigger.fire, () => undefined);
 }
 
 interface Look {

@@ -9,7 +9,7 @@ import { withPodCgroups } from '../../src/cgroups/pod-cgroups.js';
 import type { PodPreparation } from '../../src/parts.js';
 import type { Container } from '@podwire/pod-spec';
 import { temporaryDirectories } from '../files/temporary.js';
-import { makeContainer, makePod } from '../wishes/make-pod.js';
+import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 
 type Amounts = Container['resources'];
 const guaranteed: Amounts = { limits: { cpu: '500m', memory: '64Mi' } };

@@ -3,8 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { type CheckpointFiles, fnv32a } from '@podwire/linux';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { withCheckpoints } from '../../src/checkpoints/checkpointed-merger.js';
-import { createPodCheckpoints, isCheckpointed } from '../../src/checkpoints/pod-checkpoints.js';
+import {
+  createPodCheckpoints,
+  isCheckpointed,
+  withCheckpoints,
+} from '../../src/checkpoints/pod-checkpoints.js';
 import type { SourceName, SourceProblem } from '../../src/contract.js';
 import { createMerger } from '../../src/merge/merger.js';
 import type { Pod } from '@podwire/pod-spec';

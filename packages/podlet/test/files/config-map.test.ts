@@ -1,8 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { projectConfigMap } from '../../src/files/config-map.js';
-import { readConfigMapDirectory } from '../../src/files/config-map-directory.js';
+import { projectConfigMap, readConfigMapDirectory } from '../../src/files/config-map.js';
 import { temporaryDirectories } from './temporary.js';
 
 const directory = temporaryDirectories();

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createPodPreparation } from '../../src/files/index.js';
-import { makeContainer, makePod } from '../wishes/make-pod.js';
+import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 import { temporaryDirectories } from './temporary.js';
 
 const mount = { name: 'data', mountPath: '/data', readOnly: false };

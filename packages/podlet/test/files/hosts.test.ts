@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildHosts, writeInPlace } from '../../src/files/hosts.js';
-import { makePod } from '../wishes/make-pod.js';
+import { makePod } from '../runtime-config/make-pod.js';
 import { temporaryDirectories } from './temporary.js';
 
 const directory = temporaryDirectories();

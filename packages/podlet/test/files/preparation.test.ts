@@ -6,7 +6,7 @@ import type { FindConfigMap } from '../../src/files/config-map.js';
 import { createPodPreparation } from '../../src/files/preparation.js';
 import { readMountPoints } from '../../src/files/mounts.js';
 import { type Pod, readApiPod, type VolumeMount } from '@podwire/pod-spec';
-import { makeContainer, makePod } from '../wishes/make-pod.js';
+import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 import { recordMounts, temporaryDirectories } from './temporary.js';
 
 const temporary = temporaryDirectories();

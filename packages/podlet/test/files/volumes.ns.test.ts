@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { createPodPreparation, kernelMounts } from '../../src/files/index.js';
-import { makeContainer, makePod } from '../wishes/make-pod.js';
+import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 
 const base = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'podwire volumes ')));
 const directories = { root: path.join(base, 'root'), logs: path.join(base, 'logs') };

@@ -4,7 +4,7 @@ import { createRunHook } from '../../src/hooks/index.js';
 import type { ContainerPort, ProbeAction } from '@podwire/pod-spec';
 import { closedPort, loopbackServers } from '../probes/servers.js';
 import { createTestClock } from '@podwire/platform/testing';
-import { makePod } from '../wishes/make-pod.js';
+import { makePod } from '../runtime-config/make-pod.js';
 
 const servers = loopbackServers();
 const live = new AbortController().signal;

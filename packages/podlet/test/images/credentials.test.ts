@@ -8,7 +8,7 @@ import {
   parseDockerConfig,
 } from '../../src/images/credentials.js';
 import { temporaryDirectories } from '../files/temporary.js';
-import { makePod } from '../wishes/make-pod.js';
+import { makePod } from '../runtime-config/make-pod.js';
 
 const temporary = temporaryDirectories();
 const encode = (user: string, password: string) => Buffer.from(`${user}:${password}`).toString('base64');

@@ -8,7 +8,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { createEnsureImage, type EnsureImageOptions, readImageUser } from '../../src/images/ensure-image.js';
 import type { PullPolicy } from '@podwire/pod-spec';
-import { makeContainer, makePod } from '../wishes/make-pod.js';
+import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 
 const live = new AbortController().signal;
 const auth = (username: string) => ({

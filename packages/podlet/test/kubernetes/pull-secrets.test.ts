@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
 import { createPullSecretFinder } from '../../src/kubernetes/pull-secrets.js';
-import { makePod } from '../wishes/make-pod.js';
+import { makePod } from '../runtime-config/make-pod.js';
 
 function finding(answer: () => unknown) {
   const asked: string[] = [];

@@ -4,14 +4,14 @@ import type { ObservedPod } from '../../src/lifecycle/observed.js';
 import { hashContainer } from '../../src/lifecycle/spec-hash.js';
 import type { ProbeKind } from '../../src/parts.js';
 import type { Pod, PodSpec, Probe } from '@podwire/pod-spec';
-import { aContainer, aPod } from '../loop/pods.js';
+import { aContainer, aPod } from '../sync/pods.js';
 import { exited, instance, observed, sandbox } from './observe.js';
 
 type Verdicts = Readonly<Record<string, boolean>>;
 
-function decide(pod: Pod, found: ObservedPod, verdicts: Verdicts = {}): PodActions {
+function decide(pod: Pod, found: ObservedPod, probeResults: Verdicts = {}): PodActions {
   return computeActions(pod, found, {
-    verdict: (name: string, kind: ProbeKind) => verdicts[`${name}/${kind}`],
+    probeResult: (name: string, kind: ProbeKind) => probeResults[`${name}/${kind}`],
   });
 }
 

@@ -8,7 +8,7 @@ import { isAlive, type ObservedContainer, type ObservedPod } from '../../src/lif
 import { isTerminal } from '../../src/lifecycle/phase.js';
 import { computeStatus, type PodFacts } from '../../src/lifecycle/status.js';
 import type { Pod } from '@podwire/pod-spec';
-import { aContainer, aPod } from '../loop/pods.js';
+import { aContainer, aPod } from '../sync/pods.js';
 import { instance, observed, sandbox } from './observe.js';
 
 const normalNames = ['a', 'b'];
@@ -58,8 +58,8 @@ const states: fc.Arbitrary<ObservedPod> = fc
   })
   .map((found) => observed(found.sandboxes, found.containers));
 
-const verdict = () => undefined;
-const facts: PodFacts = { verdict, waiting: new Map(), now: 1_000_000, nodeAddresses: ['192.0.2.1'] };
+const probeResult = () => undefined;
+const facts: PodFacts = { probeResult, waiting: new Map(), now: 1_000_000, nodeAddresses: ['192.0.2.1'] };
 
 fc.configureGlobal({ numRuns: 1_000 });
 

@@ -2,14 +2,14 @@ import { describe, expect, it, test } from 'vitest';
 import type { ObservedPod } from '../../src/lifecycle/observed.js';
 import { computeStatus, type PodFacts } from '../../src/lifecycle/status.js';
 import type { Pod, PodSpec, PodStatus, Probe } from '@podwire/pod-spec';
-import { aContainer, aPod } from '../loop/pods.js';
+import { aContainer, aPod } from '../sync/pods.js';
 import { exited, instance, observed, sandbox } from './observe.js';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 
 function statusOf(pod: Pod, found: ObservedPod, facts: Partial<PodFacts> = {}): PodStatus {
   return computeStatus(pod, found, {
-    verdict: () => undefined,
+    probeResult: () => undefined,
     waiting: new Map(),
     now,
     nodeAddresses: ['192.0.2.1', '2001:db8::1'],
@@ -245,9 +245,12 @@ describe('a container', () => {
       started: false,
       ready: false,
     });
-    const verdict = (_: string, kind: string) => (kind === 'startup' ? true : undefined);
-    expect(only(statusOf(pod, found, { verdict }))).toMatchObject({ started: true, ready: false });
-    expect(only(statusOf(pod, found, { verdict: () => true }))).toMatchObject({ started: true, ready: true });
+    const probeResult = (_: string, kind: string) => (kind === 'startup' ? true : undefined);
+    expect(only(statusOf(pod, found, { probeResult }))).toMatchObject({ started: true, ready: false });
+    expect(only(statusOf(pod, found, { probeResult: () => true }))).toMatchObject({
+      started: true,
+      ready: true,
+    });
   });
 
   it.each([
@@ -281,8 +284,10 @@ describe('a container', () => {
   it('says its last words', () => {
     const pod = aPod({ spec: { restartPolicy: 'Never' } });
     const found = observed([sandbox()], [exited('main', 1, { id: 'x', message: 'of the runtime' })]);
-    const lastWords = new Map([['x', 'the disk is full']]);
-    expect(only(statusOf(pod, found, { lastWords })).state.terminated?.message).toBe('the disk is full');
+    const terminationMessages = new Map([['x', 'the disk is full']]);
+    expect(only(statusOf(pod, found, { terminationMessages })).state.terminated?.message).toBe(
+      'the disk is full',
+    );
     expect(only(statusOf(pod, found)).state.terminated?.message).toBe('of the runtime');
   });
 
@@ -348,12 +353,12 @@ describe('last words', () => {
       [sandbox()],
       names.map((name) => exited(name, 1, { id: name, message: 'm'.repeat(5_000) })),
     );
-    const lastWords = new Map([
+    const terminationMessages = new Map([
       ['a', 'x'.repeat(4096)],
       ['b', 'ü'.repeat(2048)],
       ['c', 'short'],
     ]);
-    const status = statusOf(pod, found, { lastWords });
+    const status = statusOf(pod, found, { terminationMessages });
     const said = [...status.initContainerStatuses, ...status.containerStatuses].map(
       ({ state }) => state.terminated?.message ?? '',
     );

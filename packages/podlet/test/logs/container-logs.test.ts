@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { inspect } from 'node:util';
 import zlib from 'node:zlib';
 import { CriError } from '@podwire/cri';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -41,7 +42,7 @@ function setScene(policy: RotationPolicy = { maxBytes: 100 }, reopen?: (file: st
     clock: { now: () => now },
     log: {
       ...{ debug: () => undefined, info: () => undefined, error: () => undefined },
-      warn: (fields, message) => void warnings!.push(`${message}: ${JSON.stringify(fields)}`),
+      warn: (fields, message) => void warnings!.push(`${message}: ${inspect(fields)}`),
     },
     runtime: {
       reopenContainerLog: ({ containerId }) => {

@@ -1,5 +1,5 @@
 /**
- * Answers as they come over the wire, and what the kubelet makes of them. The verdicts are those of its own code (pkg/probe/http,
+ * Answers as they come over the wire, and what the kubelet makes of them. The probeResults are those of its own code (pkg/probe/http,
  * DoHTTPProbe) with net/http of Go 1.19: each row was given to both, over a socket that is closed after the last byte.
  */
 import { describe, expect, test } from 'vitest';

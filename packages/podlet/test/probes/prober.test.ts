@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ProbeKind, ProbeTarget } from '../../src/parts.js';
 import type { Probe } from '@podwire/pod-spec';
 import { createProber, type ProberLimits } from '../../src/probes/index.js';
-import { makeContainer, makePod } from '../wishes/make-pod.js';
+import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 import { createTestClock } from '@podwire/platform/testing';
 
 const pod = makePod();
@@ -52,8 +52,8 @@ function setUp(limits?: ProberLimits) {
       runtime,
       clock,
       random: () => 0.5,
-      onChange: (pod, container, kind, verdict, why) =>
-        changes.push(`${container} ${kind} ${verdict ? '+' : '-'} ${clock.elapsed() / 1000} ${why}`),
+      onChange: (pod, container, kind, probeResult, why) =>
+        changes.push(`${container} ${kind} ${probeResult ? '+' : '-'} ${clock.elapsed() / 1000} ${why}`),
     },
     limits,
   );
@@ -130,18 +130,18 @@ describe('times', () => {
   });
 });
 
-describe('verdicts', () => {
+describe('probeResults', () => {
   test('none before the first, then as the thresholds say', async () => {
     const { clock, prober, watch, changes, answers } = setUp();
     watch('readiness', { failureThreshold: 2 });
-    expect(prober.verdict(uid, 'main', 'readiness')).toBeUndefined();
+    expect(prober.probeResult(uid, 'main', 'readiness')).toBeUndefined();
     await clock.advance(0);
-    expect(prober.verdict(uid, 'main', 'readiness')).toBe(true);
+    expect(prober.probeResult(uid, 'main', 'readiness')).toBe(true);
     answers(() => 3);
     await clock.advance(8000);
-    expect(prober.verdict(uid, 'main', 'readiness')).toBe(true);
+    expect(prober.probeResult(uid, 'main', 'readiness')).toBe(true);
     await clock.advance(10_000);
-    expect(prober.verdict(uid, 'main', 'readiness')).toBe(false);
+    expect(prober.probeResult(uid, 'main', 'readiness')).toBe(false);
     expect(changes).toEqual(['main readiness + 0 ok', 'main readiness - 17.5 exit code 3: words']);
   });
 
@@ -181,8 +181,8 @@ describe('another container of the same name', () => {
     watch('liveness');
     await clock.advance(0);
     watch('readiness', {}, { containerId: 'id-2' });
-    expect(prober.verdict(uid, 'main', 'readiness')).toBeUndefined();
-    expect(prober.verdict(uid, 'main', 'liveness')).toBeUndefined();
+    expect(prober.probeResult(uid, 'main', 'readiness')).toBeUndefined();
+    expect(prober.probeResult(uid, 'main', 'liveness')).toBeUndefined();
     await clock.advance(20_000);
     expect(looks.slice(2)).toEqual(['id-2 readiness 0', 'id-2 readiness 7.5', 'id-2 readiness 17.5']);
   });
@@ -196,7 +196,7 @@ describe('another container of the same name', () => {
     watch('readiness', { initialDelaySeconds: 60 }, { containerId: 'id-2' });
     await clock.advance(10_000);
     expect(changes).toEqual([]);
-    expect(prober.verdict(uid, 'main', 'readiness')).toBeUndefined();
+    expect(prober.probeResult(uid, 'main', 'readiness')).toBeUndefined();
   });
 
   test('the same one goes on where it was', async () => {
@@ -263,7 +263,7 @@ describe('ends', () => {
     watch('readiness', {}, { pod: other, containerId: 'other' });
     await clock.advance(0);
     prober.forget(uid, 'a');
-    expect(prober.verdict(uid, 'a', 'readiness')).toBeUndefined();
+    expect(prober.probeResult(uid, 'a', 'readiness')).toBeUndefined();
     await clock.advance(8000);
     prober.forget(uid);
     await clock.advance(10_000);

@@ -6,12 +6,12 @@ import { after, before, test } from 'node:test';
 import type { CriRuntime } from '@podwire/cri';
 import { createPrivateHost, type PrivateHost } from '@podwire/testkit';
 import { startContainerd } from '@podwire/testkit/containerd';
-import { type CgroupPlace, findCgroupDriver, withPodCgroups } from '../../src/cgroups/index.js';
+import { type CgroupLocation, findCgroupDriver, withPodCgroups } from '../../src/cgroups/index.js';
 import { createPodPreparation } from '../../src/files/index.js';
 import { readNode } from '../../src/node/index.js';
 import type { Pod } from '@podwire/pod-spec';
-import { buildSandboxConfig } from '../../src/wishes/index.js';
-import { makeContainer, makePod } from '../wishes/make-pod.js';
+import { buildSandboxConfig } from '../../src/runtime-config/index.js';
+import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 
 const live = new AbortController().signal;
 let host: PrivateHost;
@@ -30,7 +30,7 @@ const start = (more: { readonly systemdRunc?: string } = {}) =>
 const resources = { limits: { memory: '64Mi' }, requests: { cpu: '100m' } };
 const makeLimited = (uid: string): Pod => makePod({ containers: [makeContainer({ resources })] }, { uid });
 
-async function runSandbox(runtime: CriRuntime, pod: Pod, cgroups: CgroupPlace): Promise<string> {
+async function runSandbox(runtime: CriRuntime, pod: Pod, cgroups: CgroupLocation): Promise<string> {
   const node = { ...readNode({ name: 'node-1' }), resolvConfText: '', cgroups };
   const directories = { root: path.join(host.directory, 'r'), logs: path.join(host.directory, 'l') };
   const config = buildSandboxConfig(pod, 0, node, directories);

@@ -10,11 +10,15 @@ import { createPodPreparation, kernelMounts } from '../../src/files/index.js';
 import { createRunHook } from '../../src/hooks/index.js';
 import { createEnsureImage, readImageUser } from '../../src/images/index.js';
 import { readNode } from '../../src/node/index.js';
-import type { ContainerWish } from '../../src/parts.js';
+import type { ContainerConfigRequest } from '../../src/parts.js';
 import type { Pod } from '@podwire/pod-spec';
 import { performProbe } from '../../src/probes/perform.js';
-import { buildContainerConfig, buildSandboxConfig, readContainerIdentity } from '../../src/wishes/index.js';
-import { makeContainer, makePod } from '../wishes/make-pod.js';
+import {
+  buildContainerConfig,
+  buildSandboxConfig,
+  readContainerIdentity,
+} from '../../src/runtime-config/index.js';
+import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 
 const live = new AbortController().signal;
 const clock = { sleep: () => new Promise<void>(() => undefined) };
@@ -117,7 +121,7 @@ async function startPod(pod: Pod) {
   const container = pod.spec.containers[0]!;
   const imageRef = await createEnsureImage()(runtime, pod, container, sandbox, live);
   const imageUser = await readImageUser(runtime, imageRef, {});
-  const wish: ContainerWish = {
+  const request: ContainerConfigRequest = {
     pod,
     container,
     attempt: 0,
@@ -130,7 +134,7 @@ async function startPod(pod: Pod) {
     node,
     directories,
   };
-  const config = buildContainerConfig(wish);
+  const config = buildContainerConfig(request);
   const { containerId } = await runtime.createContainer({ podSandboxId, config, sandboxConfig: sandbox });
   await runtime.startContainer({ containerId });
   return { preparation, podSandboxId, containerId, address: addresses[0]!, container };

@@ -1,0 +1,87 @@
+import type { SourceName } from './contract.js';
+import type { PodPreparation } from './parts.js';
+import type { PodletLog } from './sync/sync-context.js';
+import type { RuntimeView } from './runtime/runtime-view.js';
+import type { PodWorkers } from './workers/pod-workers.js';
+import type { ObservedContainer } from './lifecycle/observed.js';
+import type { LogOwner } from './logs/index.js';
+
+export interface Readiness {
+  isReady(source: SourceName): boolean;
+  allReady(): boolean;
+}
+
+/**
+ * Takes over what is in the runtime and belongs to nobody. A pod that is known to come from a source may go as soon as that
+ * source is ready, whatever the others do: a dead API server does not keep static pods alive (kubernetes #88402).
+ */
+export function adoptOrphans(view: RuntimeView, workers: PodWorkers, readiness: Readiness): void {
+  for (const uid of [...view.uids()]) {
+    const labels = workers.get(uid) === undefined ? view.labels(uid) : undefined;
+    if (labels === undefined) continue;
+    const allowed = labels.source === undefined ? readiness.allReady() : readiness.isReady(labels.source);
+    if (allowed || readiness.allReady()) workers.adoptOrphan(labels);
+  }
+}
+
+export interface DirectoryCleaning {
+  readonly preparation: PodPreparation;
+  readonly view: RuntimeView;
+  readonly workers: PodWorkers;
+  readonly readiness: Readiness;
+  readonly log: PodletLog;
+}
+
+/** Directories do not say where their pod came from, so all sources have to be ready. */
+export async function discardDirectories(cleaning: DirectoryCleaning): Promise<void> {
+  if (!cleaning.readiness.allReady()) return;
+  try {
+    for (const uid of await cleaning.preparation.list()) await discardOne(cleaning, uid);
+  } catch (error) {
+    cleaning.log.warn({ err: error }, 'directories of pods could not be listed');
+  }
+}
+
+async function discardOne(
+  { preparation, view, workers, log }: DirectoryCleaning,
+  uid: string,
+): Promise<void> {
+  const { sandboxes, containers } = view.observed(uid);
+  if (workers.get(uid) !== undefined || sandboxes.length + containers.length > 0) return;
+  log.info({ uid }, 'the directory of a pod that is gone is removed');
+  try {
+    await preparation.discard(uid);
+  } catch (error) {
+    log.warn({ uid, err: error }, 'the directory of a pod that is gone could not be removed');
+  }
+}
+
+type Names = { readonly namespace: string; readonly name: string };
+
+/** @returns undefined for a container without a log */
+export function logOwner({ namespace, name }: Names, container: ObservedContainer): LogOwner | undefined {
+  if (container.logPath === '') return undefined;
+  return {
+    namespace,
+    podName: name,
+    containerName: container.name,
+    containerId: container.id,
+    logPath: container.logPath,
+  };
+}
+
+export function isRunning({ state }: ObservedContainer): boolean {
+  return state === 'running';
+}
+
+/** Of everything that the runtime has of us. */
+export function logOwners(
+  view: RuntimeView,
+  wanted: (container: ObservedContainer) => boolean = () => true,
+): LogOwner[] {
+  return [...view.uids()].flatMap((uid) => {
+    const labels = view.labels(uid);
+    if (labels === undefined) return [];
+    return view.observed(uid).containers.flatMap((one) => (wanted(one) && logOwner(labels, one)) || []);
+  });
+}
