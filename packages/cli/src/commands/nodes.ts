@@ -106,6 +106,6 @@ async function forget(command: Command, io: Io, name: string): Promise<void> {
   const { blocks, loans, addresses } = released;
   const lent = loans.length === 0 ? '' : `, ${loans.length} borrowed addresses`;
   return writeLines(io, [
-    `node ${printable(name)} is forgotten: ${blocks.length} blocks are free${lent}; ${addresses} addresses were in its books`,
+    `node ${printable(name)} is forgotten: ${blocks.length} blocks are free${lent}; ${addresses} addresses were allocated`,
   ]);
 }

@@ -44,7 +44,7 @@ in use     1 addresses
     const { code, stdout } = await cluster.podwire('nodes forget n2');
     expect(code).toBe(0);
     expect(stdout).toBe(
-      'node n2 is forgotten: 1 blocks are free, 1 borrowed addresses; 1 addresses were in its books\n',
+      'node n2 is forgotten: 1 blocks are free, 1 borrowed addresses; 1 addresses were allocated\n',
     );
     expect((await cluster.podwire('nodes -o name')).stdout).toBe('n1\n');
   });
