@@ -287,6 +287,13 @@ export const errorCatalogue = {
     action: 'Give the network a smaller `mtu`, or the underlay a larger one; the message has the numbers.',
     cni: 999,
   },
+  PLAN_CONFLICT: {
+    meaning:
+      'Two plans need different things at one place of the kernel; the one that comes first by name has it.',
+    action:
+      'The message names both: two nodes with one address or one block, say. Correct or delete one of them.',
+    cni: 999,
+  },
   BGP_REFUSED: {
     meaning: 'The BGP daemon refused its configuration or does not answer.',
     action: 'The message has its answer; routes exchanged before stay until the daemon ends.',

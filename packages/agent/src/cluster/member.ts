@@ -23,7 +23,7 @@ import { createJoining } from './joining.js';
 import { createOthersAddresses } from './others-addresses.js';
 import { openPeerJournal } from './peer-journal.js';
 import { viewPeer } from './peer-plan.js';
-import { createPeers, type Peers } from './peers.js';
+import { Peers } from './peers.js';
 import { createRegistration, type Registration } from './registration.js';
 import { createSettleLoop } from './settle-loop.js';
 
@@ -89,7 +89,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   let watching: Promise<void> | undefined;
   let bgp: BgpFollower | undefined;
 
-  const peers: Peers = createPeers({
+  const peers: Peers = new Peers({
     sides: () =>
       (parts?.networks ?? []).map((network) => ({ model: network.model, view: parts!.node.view(network) })),
     // Before the first word from the store, what the last life knew is all there is.
@@ -299,6 +299,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
         ({ name, cidr }) =>
           `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
       ),
+      ...peers.conflicts(),
       ...[...cache.unreadable].map(([key, reason]) => `OBJECT_INVALID: ${key}: ${reason}`),
     ],
     onChange(listener) {

@@ -43,10 +43,3 @@ export function planPeer(sides: readonly NetworkSide[], peer: PeerView): Resourc
   const planned = sides.flatMap(({ model, view }) => model.planPeer(view, peer));
   return sides.length === 1 ? planned : withoutDoubles(planned);
 }
-
-/** What of the first list is not in the second. */
-export function without(resources: readonly Resource[], others: readonly Resource[]): Resource[] {
-  if (resources.length === 0 || others.length === 0) return [...resources];
-  const texts = new Set(others.map((resource) => JSON.stringify(resource)));
-  return resources.filter((resource) => !texts.has(JSON.stringify(resource)));
-}

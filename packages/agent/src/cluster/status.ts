@@ -76,7 +76,7 @@ export function viewPeers(context: EndpointContext, { peers }: ClusterMember): P
     [...peers.known.values()].map(({ view }) => view),
   );
   return [...peers.known.values()]
-    .map(({ view, resources, problem }) => {
+    .map(({ view, problem }) => {
       const { name, ipv4, ipv6, tunnel, mtu, blocks } = view;
       return {
         name,
@@ -85,7 +85,7 @@ export function viewPeers(context: EndpointContext, { peers }: ClusterMember): P
         ...(tunnel === undefined ? {} : { tunnel }),
         ...(mtu === undefined ? {} : { mtu }),
         blocks,
-        resources: resources.length,
+        resources: peers.sizeOf(name),
         problems: [...(problem === undefined ? [] : [problem]), ...(problems.get(name) ?? [])],
       };
     })

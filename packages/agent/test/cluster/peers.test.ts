@@ -6,7 +6,7 @@ import { silentLog } from '@podwire/platform';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
-import { createPeers } from '../../src/cluster/peers.js';
+import { Peers } from '../../src/cluster/peers.js';
 import { networkModels } from '../../src/models.js';
 import { createMemoryFiles } from '../fakes/cluster.js';
 import { blockCount, type Happening, makeUplink, nodeCount, PeerWorld } from '../fakes/peer-world.js';
@@ -89,7 +89,7 @@ test('a block goes from one peer to another also when they travel apart', async 
   const engine = createEngine({ kernel: system });
   makeUplink(system.host.route);
   const owners = new Map([['n999', ['10.244.1.0/26']]]);
-  const peers = createPeers({
+  const peers = new Peers({
     sides: () => [{ model: networkModels[0], view: directNode }],
     viewOf: (name) => ({
       name,

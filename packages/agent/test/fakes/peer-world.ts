@@ -18,7 +18,7 @@ import type { PeerView, PoolView, UnderlayView } from '@podwire/network-contract
 import { silentLog } from '@podwire/platform';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
 import { planPeer } from '../../src/cluster/peer-plan.js';
-import { createPeers, type Peers } from '../../src/cluster/peers.js';
+import { Peers } from '../../src/cluster/peers.js';
 import type { Network } from '../../src/networks.js';
 import { networkModels } from '../../src/models.js';
 import { createNodeState, type NodeState } from '../../src/node/node.js';
@@ -83,7 +83,7 @@ export class PeerWorld {
     this.#network = this.#makeNetwork();
     this.#node = this.#makeNode();
     const side = () => ({ model: this.#network.model, view: this.#node.view(this.#network) });
-    this.#peers = createPeers({
+    this.#peers = new Peers({
       sides: () => [side()],
       viewOf: (name) => this.#viewOf(Number(name.slice(1))),
       isSynced: () => true,
