@@ -119,8 +119,8 @@ describe('killed at a point', { timeout: 180_000 }, () => {
     await assertWhole();
   });
 
-  test('give-back:announced and give-back:written, when blocks go back: nothing is missing', async () => {
-    const points = ['give-back:announced', 'give-back:written'];
+  test('release:announced and release:written, when blocks go back: nothing is missing', async () => {
+    const points = ['release:announced', 'release:written'];
     for (const node of cluster.nodes) {
       for (let count = node.pods.size; count < 12; count++) await node.add();
       await untilReported(node);

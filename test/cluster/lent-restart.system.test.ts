@@ -57,7 +57,7 @@ describe('two blocks for three nodes', { timeout: 150_000 }, () => {
     await restartWithoutStore();
   });
 
-  for (const point of ['holdings:written', 'lend:written']) {
+  for (const point of ['saved-state:written', 'grant:written']) {
     test(`an owner is killed at ${point}, then all is, and agents start without the store`, async () => {
       await shrink();
       for (const node of owners) node.faults.inject({ point, skip: 0, signal: 'SIGKILL' });

@@ -3,7 +3,7 @@ import type { Prefix } from '@podwire/addresses';
 import type { ClusterCache, Keys, Allocation } from '@podwire/cluster-state';
 import type { BlockSource, Ipam, PoolSpec } from '@podwire/ipam';
 import type { Clock, FaultPoints, Log } from '@podwire/platform';
-import type { BlockIndex } from './claims/block-index.js';
+import type { BlockIndex } from './blocks/block-index.js';
 import type { Store } from '@podwire/store';
 
 /**
@@ -91,9 +91,9 @@ export interface Timing {
   /** How long a surplus block is kept before it is given back. 60 s. */
   readonly keepSurplus: number;
   /** From when a block is announced as going until it is given back: peers and the node take their routes down. 3 s. */
-  readonly giveBackAfter: number;
+  readonly releaseDelay: number;
   /** For the owner of a block to answer somebody who wants an address of it. 2 s. */
-  readonly loanAnswer: number;
+  readonly borrowAnswer: number;
   /** After a report of which nobody knows whether it was written, until the same books are reported again. 5 min. */
   readonly reportAgain: number;
   /** Pauses after failures: doubling from the first to the last. 0.2 s, 10 s. */

@@ -1,312 +1,406 @@
-import { type CacheChange, type Allocation, type Pool } from '@podwire/cluster-state';
-import { formatAddress, parseAddress } from '@podwire/addresses';
+import { addressBits, formatAddress, parseAddress } from '@podwire/addresses';
+import type { Allocation, CacheChange, Pool } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
-import { orAborted } from '@podwire/platform';
-import { createBackground } from './background.js';
-import { createBlockIndex } from './claims/block-index.js';
-import { createSource } from './claims/source.js';
-import { poolsOf, toSpec } from './claims/pools.js';
-import type { AddressingStatus, NodeAddressing, NodeAddressingOptions, PodName } from './contract.js';
-import type { Core } from './core.js';
-import { Book, type Held } from './holdings/book.js';
-import { adoptImportedEntry, adoptInUse } from './holdings/imported.js';
-import { describeStrays } from './holdings/strays.js';
-import { createMemory } from './holdings/memory.js';
-import { syncAll, syncBlocks, syncLoans } from './holdings/sync.js';
-import { isLeftBehind } from './loans/borrow.js';
-import { provide } from './provide.js';
-import { createReporting } from './reports/reporting.js';
-import { Reports } from './reports/reports.js';
-import { Trust } from './trust/trust.js';
-import { completeTiming, createTurns, type Turns, within } from './waiting.js';
-import { addressesFor, type Assignment } from './workloads/assign.js';
-import { createWorkloadIndex } from './workloads/match.js';
+import type { BlockSource, Ipam, PoolSpec } from '@podwire/ipam';
+import { orAborted, withDeadline } from '@podwire/platform';
+import { recordOf } from './affinities/allocation-state.js';
+import { blocksToTakeOver, takeOverBlock } from './affinities/takeover.js';
+import { Background, type Step } from './background.js';
+import { createBlockSource } from './blocks/block-source.js';
+import type {
+  AddressingStatus,
+  BlockAffinity,
+  Need,
+  NodeAddressing,
+  NodeAddressingOptions,
+  PodAddresses,
+  PodName,
+} from './contract.js';
+import { forEachTolerant } from './events.js';
+import { confirmAffinities } from './fence.js';
+import { createParts, type Parts } from './parts.js';
 
-/** Milliseconds that a node without anything of its own waits for the store's first word. */
-const firstWord = 5_000;
+/** Milliseconds that a node without saved state waits for the first snapshot. */
+const firstSnapshot = 5_000;
 
-export function createNodeAddressing(options: NodeAddressingOptions): NodeAddressing {
-  const { node, cache, clock, log, fenceAfter } = options;
-  const stopped = new AbortController();
-  const listeners = new Set<() => void>();
-  const topics = new Map<string, Turns>();
-  const assignments: Assignment[] = [];
-  let isSynced = false;
-  let isStarted = false;
-  /** Something of an earlier life is known. */
-  let isResumed = false;
+export const createNodeAddressing = (options: NodeAddressingOptions): NodeAddressing =>
+  new StoreAddressing(options);
 
-  const core: Core = {
-    ...options,
-    timing: completeTiming(options.timing, fenceAfter),
-    book: new Book(),
-    trust: new Trust(clock, fenceAfter),
-    index: options.index ?? createBlockIndex(cache),
-    ipams: new Map(),
-    problems: new Map(),
-    presence: undefined,
-    pools: () => (isSynced ? poolValues() : memory.pools),
-    claiming: new Map(),
-    lending: new Map(),
-    doubtful: new Set(),
-    requests: new Set(),
-    asking: new Set(),
-    unwilling: new Map(),
-    uncertainReports: new Map(),
-    imported: new Map(),
-    workloads: createWorkloadIndex({
-      cache,
-      keys: options.keys,
-      onKeep: (network, address, workload) => core.ipams.get(network)?.keep(address, workload),
-    }),
-    turns(topic) {
-      const turns = topics.get(topic) ?? createTurns();
-      topics.set(topic, turns);
-      return turns;
-    },
-    stopped: stopped.signal,
-    changed,
-    reportBooks(cidr) {
-      reports.note(cidr);
-      reporting.wake();
-    },
-    wake: () => background.wake(),
-  };
-  const { book, trust } = core;
-  const memory = createMemory(core, options);
-  const reports = new Reports(core);
-  const background = createBackground(core, {
-    isSynced: () => isSynced,
-    assignments,
-    repeatUncertainReports: () => reports.repeatUncertain(),
-  });
-  const reporting = createReporting(core, reports);
+class StoreAddressing implements NodeAddressing {
+  readonly #options: NodeAddressingOptions;
+  readonly #parts: Parts;
+  readonly #background: Background;
+  readonly #stopped = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  readonly #stopFollowing: () => void;
+  #pools: ReadonlyMap<string, Pool> | undefined;
+  #isSynced = false;
+  #isStarted = false;
+  /** There is a saved state of an earlier life. */
+  #isResumed = false;
 
-  let poolCache: ReadonlyMap<string, Pool> | undefined;
-  function poolValues(): ReadonlyMap<string, Pool> {
-    poolCache ??= new Map([...cache.pools].map(([name, { value }]) => [name, value]));
-    return poolCache;
+  constructor(options: NodeAddressingOptions) {
+    const { cache } = options;
+    this.#options = options;
+    this.#parts = createParts({
+      ...options,
+      stopped: this.#stopped.signal,
+      currentPools: () => this.#currentPools(),
+      events: {
+        changed: () => this.#changed(),
+        report: (block) => this.#parts.reports.note(block),
+        wake: () => this.#background.wake(),
+      },
+    });
+    this.#background = this.#createBackground();
+    this.#stopFollowing = cache.onChange((change) => this.#applyChange(change));
+    cache.synced.then(
+      () => this.#applySnapshot(),
+      () => undefined,
+    );
   }
 
-  function changed(): void {
-    if (isStarted) save();
-    announce();
+  async start(
+    inUse: readonly { readonly address: string; readonly owner: string; readonly since?: number }[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { state, imported, saver, reports } = this.#parts;
+    // A cache that was synced before this was created has not called back yet.
+    await Promise.resolve();
+    this.#isResumed ||= !this.#isStarted && saver.resume();
+    for (const { address, owner, since = this.#options.clock.now() } of inUse) {
+      if (state.allocation(address) === undefined) state.use({ address, owner, since });
+      // IPAM must know them before the first borrow request, which may arrive at once.
+      imported.adoptInUse(owner, { address, owner, since });
+    }
+    for (const entry of imported.all()) {
+      state.use(entry);
+      imported.adoptLease(entry);
+    }
+    if (!this.#isSynced && !this.#isResumed) await this.#waitForStore(signal);
+    this.#isStarted = true;
+    if (this.#isSynced) {
+      this.#syncWithCache();
+      await this.#firstRound(signal);
+    }
+    this.#background.start();
+    reports.start();
   }
 
-  function save(): void {
+  pools(network: string): readonly PoolSpec[] {
+    const { pools } = this.#parts;
+    return pools.ofNetwork(network).map((pool) => pools.toSpec(pool));
+  }
+
+  attach(network: string, ipam: Ipam): void {
+    const { ipams, imported, state, sync, workloads } = this.#parts;
+    ipams.set(network, ipam);
+    for (const [address, workload] of workloads.kept(network)) ipam.keep(address, workload);
+    for (const entry of imported.all()) imported.adoptLease(entry);
+    for (const { cidr } of state.blocks()) {
+      const block = this.#options.cache.blocks.get(cidr)?.value;
+      if (block !== undefined) sync.syncLent(block);
+    }
+    this.#background.wake();
+  }
+
+  source(network: string): BlockSource {
+    const onTaken = (): void => this.#background.wake();
+    return createBlockSource({ ...this.#parts, clock: this.#options.clock, onTaken }, network);
+  }
+
+  async provide(need: Need, signal: AbortSignal): Promise<void> {
+    this.requireUnfenced();
+    await this.#parts.provider.provide(need, signal);
+  }
+
+  requireUnfenced(): void {
+    const { fence } = this.#parts;
+    if (!this.#isStarted) throw new PodwireError('AGENT_NOT_READY', 'the node does not know its blocks yet');
+    // After a jump of the wall clock one confirmation is enough, and no timer is due.
+    if (fence.isFenced) this.#background.wake();
+    fence.requireUnfenced();
+  }
+
+  hasWorkload(network: string, pod: PodName): boolean {
+    return this.#parts.workloadAddresses.has(network, pod);
+  }
+
+  async addressesFor(
+    network: string,
+    pod: PodName,
+    families: readonly (4 | 6)[],
+    signal: AbortSignal,
+  ): Promise<PodAddresses | undefined> {
+    this.requireUnfenced();
+    return this.#parts.workloadAddresses.addressesFor(network, pod, families, signal);
+  }
+
+  noteAssigned(network: string, pod: PodName, addresses: readonly string[]): void {
+    this.#parts.workloadAddresses.note(network, pod, addresses);
+    this.#background.wake();
+  }
+
+  noteUnassigned(network: string, pod: PodName): void {
+    if (!this.hasWorkload(network, pod)) return;
+    this.#parts.workloadAddresses.note(network, pod, undefined);
+    this.#background.wake();
+  }
+
+  noteUsed(allocation: Allocation): void {
+    const { state, imported, reports } = this.#parts;
+    const affinity = state.use(allocation);
+    imported.forget(allocation.address);
+    if (affinity === undefined) return;
+    reports.note(recordOf(affinity));
+    // More than half of it is in use: the next block is claimed now.
+    const { family, length } = affinity.prefix;
+    if (affinity.used * 2 >= 2 ** (addressBits(family) - length)) this.#background.wake();
+  }
+
+  noteFree(address: string): void {
+    const { state, index, reports } = this.#parts;
+    const parsed = parseAddress(address);
+    if (state.allocation(formatAddress(parsed)) === undefined) return;
+    const affinity = state.free(address);
+    // The record of a block that was lost still lists the address.
+    const block = affinity === undefined ? index.around(parsed) : recordOf(affinity);
+    if (block !== undefined) reports.note(block);
+  }
+
+  affinities(): readonly BlockAffinity[] {
+    return [...this.#parts.state.all()]
+      .filter(({ state }) => state !== 'pendingDeletion')
+      .map(({ cidr, state }) => ({ cidr, state }));
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  flush(signal: AbortSignal): Promise<void> {
+    return this.#parts.reports.flush(signal);
+  }
+
+  status(): AddressingStatus {
+    const { fence, state, reports, problems } = this.#parts;
+    return {
+      connected: this.#options.cache.connected,
+      confirmedAt: fence.confirmedAt,
+      fenced: fence.isFenced,
+      affinities: [...state.all()].map(({ cidr, state: phase }) => ({ cidr, state: phase })),
+      unreported: reports.unreported,
+      problems: [...problems.values(), ...this.#describeOrphans()],
+    };
+  }
+
+  async stop(): Promise<void> {
+    const reason = new PodwireError('AGENT_NOT_READY', 'the agent is stopping');
+    this.#stopped.abort(reason);
+    this.#stopFollowing();
+    await Promise.all([this.#background.ended(), this.#parts.reports.stop(reason)]);
+  }
+
+  #currentPools(): ReadonlyMap<string, Pool> {
+    if (!this.#isSynced) return this.#parts.saver.pools;
+    this.#pools ??= new Map([...this.#options.cache.pools].map(([name, { value }]) => [name, value]));
+    return this.#pools;
+  }
+
+  /** @throws PodwireError RECORD_IO */
+  #changed(): void {
+    if (this.#isStarted) this.#save();
+    this.#announce();
+  }
+
+  #save(): void {
+    const { saver, problems } = this.#parts;
     try {
-      memory.save();
-      core.problems.delete('file');
+      saver.save();
+      problems.delete('file');
     } catch (err) {
-      core.problems.set('file', describeError(err));
+      problems.set('file', describeError(err));
       throw err;
     }
   }
 
-  function announce(): void {
-    core.wake();
-    for (const listener of [...listeners]) {
+  #announce(): void {
+    this.#background.wake();
+    for (const listener of [...this.#listeners]) {
       try {
         listener();
       } catch (err) {
-        log.error({ err }, 'a listener to the node’s addresses failed');
+        this.#options.log.error({ err }, 'a listener to the node’s addressing failed');
       }
     }
   }
 
-  /** As {@link changed}, where nobody is there to hear of a failure. */
-  function changedQuietly(): void {
+  /** As {@link #changed}, for events that have no caller. */
+  #changedByEvent(): void {
     try {
-      changed();
+      this.#changed();
     } catch (err) {
-      log.error({ err }, 'the node’s holdings could not be written down');
-      announce();
+      this.#options.log.error({ err }, 'the node’s addressing state could not be saved');
+      this.#announce();
     }
   }
 
-  function takeChange(change: CacheChange): void {
-    if (change.pools.size > 0) poolCache = undefined;
-    core.index.take(change);
-    core.workloads.take(change.workloads);
-    if (!isStarted || !isSynced) return;
-    const isOther = syncBlocks(core, change.blocks);
-    for (const key of change.borrowRequests) takeRequest(key);
-    if ([...change.borrowRequests].some((key) => isLeftBehind(core, key))) core.wake();
-    if (isOther || change.pools.size > 0) changedQuietly();
-    else if (core.requests.size > 0 || !cache.connected) core.wake();
+  #applyChange(change: CacheChange): void {
+    const { index, workloads, sync, grants, borrower } = this.#parts;
+    if (change.pools.size > 0) this.#pools = undefined;
+    index.take(change);
+    workloads.update(change.workloads);
+    if (!this.#isStarted || !this.#isSynced) return;
+    const isChanged = sync.syncBlocks(change.blocks);
+    for (const key of change.borrowRequests) grants.noteRequest(key);
+    if ([...change.borrowRequests].some((key) => borrower.isAbandoned(key))) this.#background.wake();
+    if (isChanged || change.pools.size > 0) this.#changedByEvent();
+    else if (grants.hasRequests || !this.#options.cache.connected) this.#background.wake();
   }
 
-  function takeRequest(key: string): void {
-    const request = cache.borrowRequests.get(key)?.value;
-    const owner = request && cache.blocks.get(request.block)?.value.node;
-    // Our own question to an owner whose block has become ours meanwhile needs no answer.
-    const isForUs = request !== undefined && owner === node && request.node !== node;
-    if (isForUs && request.refused === undefined) core.requests.add(key);
-    else core.requests.delete(key);
+  #applySnapshot(): void {
+    if (this.#isSynced) return;
+    const { cache } = this.#options;
+    this.#isSynced = true;
+    this.#pools = undefined;
+    this.#parts.index.take({ pools: new Set(cache.pools.keys()), blocks: new Set(cache.blocks.keys()) });
+    this.#parts.workloads.update(cache.workloads.keys());
+    if (this.#isStarted) this.#syncWithCache();
   }
 
-  const stopFollowing = cache.onChange(takeChange);
-  cache.synced.then(takeFirst, () => undefined);
-
-  function takeFirst(): void {
-    if (isSynced) return;
-    isSynced = true;
-    poolCache = undefined;
-    core.index.take({ pools: new Set(cache.pools.keys()), blocks: new Set(cache.blocks.keys()) });
-    core.workloads.take(cache.workloads.keys());
-    if (isStarted) joinCache();
-  }
-
-  /** The book becomes what the store says. */
-  function joinCache(): void {
-    syncAll(core);
-    // No report says yet what ended while there was no agent, and one of an earlier life may still be on its way.
-    for (const { lender, cidr } of book.all()) {
-      core.reportBooks(lender ?? cidr);
-      core.uncertainReports.set(lender ?? cidr, clock.elapsed());
+  /** The affinities become what the store has. */
+  #syncWithCache(): void {
+    const { sync, state, reports, grants, uncertain } = this.#parts;
+    const { cache, clock } = this.#options;
+    sync.syncAll();
+    // No report has what ended while the agent was down, and one of an earlier life may still be under way.
+    for (const affinity of state.all()) {
+      reports.note(recordOf(affinity));
+      uncertain.set(recordOf(affinity), clock.elapsed());
     }
-    for (const key of cache.borrowRequests.keys()) takeRequest(key);
-    changedQuietly();
+    for (const key of cache.borrowRequests.keys()) grants.noteRequest(key);
+    this.#changedByEvent();
   }
 
-  function noteUsed(entry: Allocation): void {
-    const held = book.use(entry);
-    core.imported.delete(entry.address);
-    if (held === undefined) return;
-    core.reportBooks(held.lender ?? held.cidr);
-    // More than half of it is used: time to see whether there is another.
-    if (held.used * 2 >= 2 ** (bitsOf(held) - held.prefix.length)) core.wake();
+  #createBackground(): Background {
+    const { timing, problems, store, fence, grants, releases, borrower, imported, reports } = this.#parts;
+    const { clock, log } = this.#options;
+    return new Background({
+      clock,
+      log,
+      timing,
+      problems,
+      stopped: this.#stopped.signal,
+      isSynced: () => this.#isSynced,
+      isRegistered: () => store.isRegistered,
+      isConfirmed: () => store.isRegistered && !fence.isFenced,
+      mustConfirm: () => fence.isFenced,
+      confirm: async (signal) => {
+        const isConfirmed = await confirmAffinities({ ...this.#parts, clock }, signal);
+        if (isConfirmed) this.#changed();
+        return isConfirmed;
+      },
+      resolveUncertainGrants: (signal) => grants.resolveUncertain(signal),
+      steps: this.#steps(),
+      tidySteps: [
+        () => Promise.resolve(reports.repeatUncertain()),
+        (signal) => releases.announceSurplus(signal),
+        (signal) => borrower.returnUnused(signal),
+        async (signal) => void (await imported.freeReleased(imported.blocks(), signal)),
+      ],
+      nextAt: () => releases.nextAt,
+    });
   }
 
-  function noteFree(address: string): void {
-    const parsed = parseAddress(address);
-    if (book.entry(formatAddress(parsed)) === undefined) return;
-    const held = book.free(address);
-    // Of a block that was lost the books still say that it is in use here.
-    const books = held === undefined ? core.index.around(parsed) : (held.lender ?? held.cidr);
-    if (books !== undefined) core.reportBooks(books);
+  #steps(): readonly Step[] {
+    const { releases, borrower, grants, imported, spares, claims, workloadAddresses } = this.#parts;
+    const { log } = this.#options;
+    return [
+      (signal) => this.#takeOver(signal),
+      (signal) => imported.verifyBorrowed(signal),
+      // Before grants: the address of a pod that has ended here may be requested for its successor on another node.
+      (signal) => workloadAddresses.writePending(signal),
+      (signal) => grants.answerRequests(signal),
+      (signal) => borrower.withdrawAbandoned(signal),
+      (signal) => this.#reclaim(signal),
+      (signal) =>
+        forEachTolerant(log, spares.poolsToClaim(), signal, (pool) => claims.claim(pool, undefined, signal)),
+      async (signal) => {
+        const claimed = this.#parts.state.blocks().filter(({ state }) => state === 'pending');
+        await forEachTolerant(log, claimed, signal, ({ cidr }) =>
+          releases.setState(cidr, 'confirmed', signal),
+        );
+      },
+      (signal) => releases.releaseAnnounced(signal),
+    ];
   }
 
-  const isTrusted = (): void => {
-    if (!isStarted) throw new PodwireError('AGENT_NOT_READY', 'the node does not know its blocks yet');
-    // After a jump of the wall clock one question to the store is all that is missing, and no timer is due.
-    if (trust.isFenced) core.wake();
-    trust.require();
-  };
+  async #takeOver(signal: AbortSignal): Promise<void> {
+    const { store } = this.#parts;
+    const parts = { ...this.#options, ...this.#parts, store };
+    await forEachTolerant(this.#options.log, blocksToTakeOver(store), signal, (block) =>
+      takeOverBlock(parts, block, signal),
+    );
+  }
 
-  return {
-    async start(inUse, signal) {
-      // A cache that was full before we came has told nobody yet.
-      await Promise.resolve();
-      isResumed ||= !isStarted && memory.resume();
-      for (const { address, owner, since = clock.now() } of inUse) {
-        if (book.entry(address) === undefined) book.use({ address, owner, since });
-        // IPAM must know before somebody asks for a loan, which may be in a moment.
-        adoptInUse(core, owner, { address, owner, since });
-      }
-      for (const entry of core.imported.values()) {
-        book.use(entry);
-        adoptImportedEntry(core, entry);
-      }
-      if (!isSynced && !isResumed) await waitForStore(signal);
-      isStarted = true;
-      if (isSynced) joinCache();
-      if (isSynced) await firstRound(signal);
-      background.start();
-      reporting.start();
-    },
-    pools: (network) => poolsOf(core, network).map((pool) => toSpec(core, pool)),
-    attach(network, ipam) {
-      core.ipams.set(network, ipam);
-      for (const [address, workload] of core.workloads.kept(network)) ipam.keep(address, workload);
-      for (const entry of core.imported.values()) adoptImportedEntry(core, entry);
-      for (const { cidr } of book.blocks()) {
-        const block = cache.blocks.get(cidr)?.value;
-        if (block !== undefined) syncLoans(core, block);
-      }
-      core.wake();
-    },
-    source: (network) => createSource(core, network),
-    async provide(need, signal) {
-      isTrusted();
-      await provide(core, need, signal);
-    },
-    requireUnfenced: isTrusted,
-    hasWorkload: (network, pod) => core.workloads.of(network, pod) !== undefined,
-    async addressesFor(network, pod, families, signal) {
-      isTrusted();
-      // An earlier pod of its name has ended, and that is not written yet: what was assigned to it is this one's.
-      const isOver = assignments.findIndex(
-        (each) => each.addresses === undefined && isOf(each, network, pod),
-      );
-      if (isOver >= 0) assignments.splice(isOver, 1);
-      return addressesFor(core, network, pod, families, signal);
-    },
-    noteAssigned(network, pod, addresses) {
-      assignments.push({ network, pod, addresses });
-      core.wake();
-    },
-    noteUnassigned(network, pod) {
-      if (core.workloads.of(network, pod) === undefined) return;
-      assignments.push({ network, pod, addresses: undefined });
-      core.wake();
-    },
-    noteUsed,
-    noteFree,
-    affinities: () => [...book.all()].filter(isHeld).map(({ cidr, state }) => ({ cidr, state })),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    flush: (signal) => reporting.flush(signal),
-    status: (): AddressingStatus => ({
-      connected: cache.connected,
-      confirmedAt: trust.confirmedAt,
-      fenced: trust.isFenced,
-      affinities: [...book.all()].map(({ cidr, state }) => ({ cidr, state })),
-      unreported: reports.unreported,
-      problems: [...core.problems.values(), ...describeStrays(core)],
-    }),
-    async stop() {
-      stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
-      stopFollowing();
-      await Promise.all([background.stop(), reporting.stop()]);
-    },
-  };
+  /** Claims blocks that were lost while pods are in them, and that have no owner now. */
+  async #reclaim(signal: AbortSignal): Promise<void> {
+    const { state, index, pools, claims } = this.#parts;
+    await forEachTolerant(this.#options.log, [...state.allocations()], signal, async (allocation) => {
+      const address = parseAddress(allocation.address);
+      if (state.around(address) !== undefined || index.around(address) !== undefined) return;
+      const pool = pools.around(address);
+      if (pool !== undefined) await claims.claim(pool.name, address, signal);
+    });
+  }
+
+  /** Addresses in use here that lie in blocks of other nodes, by block. Looks at every address in use. */
+  #describeOrphans(): string[] {
+    const { state, index, store } = this.#parts;
+    const orphans = new Map<string, string[]>();
+    for (const { address, pod, owner } of state.allocations()) {
+      const parsed = parseAddress(address);
+      if (state.around(parsed) !== undefined) continue;
+      const cidr = index.around(parsed);
+      const node = cidr === undefined ? undefined : this.#options.cache.blocks.get(cidr)?.value.node;
+      if (node === undefined || node === store.node) continue;
+      const where = `block ${cidr} of node ${node}`;
+      orphans.set(where, [...(orphans.get(where) ?? []), `${address} (${pod ?? owner})`]);
+    }
+    return [...orphans].map(
+      ([where, who]) => `NODE_STATE_STALE: in use here, in ${where}: ${who.join(', ')}`,
+    );
+  }
 
   /** @throws PodwireError AGENT_NOT_READY */
-  async function waitForStore(signal: AbortSignal): Promise<void> {
-    await within(clock, firstWord, signal, (either) => orAborted(cache.synced, either)).catch(
-      () => undefined,
-    );
+  async #waitForStore(signal: AbortSignal): Promise<void> {
+    const { clock, cache } = this.#options;
+    const synced = (either: AbortSignal): Promise<void> => orAborted(cache.synced, either);
+    await withDeadline(signal, firstSnapshot, synced, { clock }).catch(() => undefined);
     signal.throwIfAborted();
-    if (isSynced) return;
+    if (this.#isSynced) return;
     throw new PodwireError(
       'AGENT_NOT_READY',
-      'the store does not answer, and nothing is known of an earlier life of this node',
+      'the store does not answer, and there is no saved state of an earlier life of this node',
     );
   }
 
-  /** The node has a block before it is ready. What fails now is tried again in the background, if there is something to go on with. */
-  async function firstRound(signal: AbortSignal): Promise<void> {
+  /** The node has a block before it is ready. With saved state, a failure is left to the background. */
+  async #firstRound(signal: AbortSignal): Promise<void> {
     try {
-      await background.runOnce(signal);
+      await this.#background.runOnce(signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (!isResumed && trust.isFenced) {
+      if (!this.#isResumed && this.#parts.fence.isFenced) {
         throw new PodwireError('AGENT_NOT_READY', `the store does not answer: ${describeError(error)}`, {
           cause: error,
         });
       }
-      log.warn({ err: error }, 'the store could not be asked about this node’s blocks; it is tried again');
+      this.#options.log.warn(
+        { err: error },
+        'the store could not be asked about the blocks; it is tried again',
+      );
     }
   }
 }
-
-const isOf = (assignment: Assignment, network: string, { namespace, name }: PodName): boolean =>
-  assignment.network === network && assignment.pod.namespace === namespace && assignment.pod.name === name;
-
-/** What others must route here; what is being given back is not. */
-const isHeld = ({ state }: Held): boolean => state !== 'pendingDeletion';
-
-const bitsOf = ({ prefix }: Held): number => (prefix.family === 4 ? 32 : 128);

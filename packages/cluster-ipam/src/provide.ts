@@ -1,22 +1,160 @@
-/** The slow way: what a node does for somebody whom its own blocks cannot serve. */
-import { formatAddress, parseAddress, parseInterfaceAddress, type Address } from '@podwire/addresses';
-import type { Pool } from '@podwire/cluster-state';
+/** Provides what the node's own blocks do not have: claims a block, or borrows an address. */
+import { type Address, formatAddress, parseAddress, parseInterfaceAddress } from '@podwire/addresses';
+import type { ClusterCache, Pool } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { claimBlock } from './claims/claim.js';
-import { familyOf, hasRoom, isTaken, isUsable, poolsOf } from './claims/pools.js';
-import { freeAddresses, wholeStock } from './claims/stock.js';
+import type { KeyedMutex } from '@podwire/platform';
+import type { AllocationState } from './affinities/allocation-state.js';
+import type { BlockIndex } from './blocks/block-index.js';
+import type { BlockClaims } from './blocks/claim.js';
+import type { SpareBlocks } from './blocks/spares.js';
+import type { Borrower } from './borrowing/borrower.js';
 import type { Need } from './contract.js';
-import { type Core, poolAround } from './core.js';
-import { borrow, borrowAny } from './loans/borrow.js';
+import type { Fence } from './fence.js';
+import { familyOf, type NodePools } from './node-pools.js';
+import type { WorkloadIndex } from './workloads/workload-index.js';
 
-/** @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL, NODE_FENCED, STORE_UNAVAILABLE */
-export async function provide(core: Core, need: Need, signal: AbortSignal): Promise<void> {
-  core.trust.require();
-  const requested = (need.requested ?? []).map(readAddress);
-  for (const address of requested) await provideAddress(core, need, address, signal);
-  const named = new Set(requested.map(({ family }) => family));
-  for (const family of need.families) {
-    if (!named.has(family)) await provideAny(core, need, family, signal);
+export interface AddressProviderOptions {
+  readonly fence: Fence;
+  readonly cache: ClusterCache;
+  readonly index: BlockIndex;
+  readonly state: AllocationState;
+  readonly pools: NodePools;
+  readonly spares: SpareBlocks;
+  readonly claims: BlockClaims;
+  readonly borrower: Borrower;
+  readonly workloads: WorkloadIndex;
+  /** By network and family: the second of two ADDs finds what the first was provided. */
+  readonly mutex: KeyedMutex;
+}
+
+export class AddressProvider {
+  readonly #options: AddressProviderOptions;
+
+  constructor(options: AddressProviderOptions) {
+    this.#options = options;
+  }
+
+  /** @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL, NODE_FENCED, STORE_UNAVAILABLE */
+  async provide(need: Need, signal: AbortSignal): Promise<void> {
+    this.#options.fence.requireUnfenced();
+    const requested = (need.requested ?? []).map(readAddress);
+    for (const address of requested) await this.#provideAddress(need, address, signal);
+    const named = new Set(requested.map(({ family }) => family));
+    for (const family of need.families) {
+      if (!named.has(family)) await this.#provideAny(need, family, signal);
+    }
+  }
+
+  async #provideAddress(need: Need, address: Address, signal: AbortSignal): Promise<void> {
+    const { state, pools, workloads, claims } = this.#options;
+    const text = formatAddress(address);
+    const pool = pools.around(address);
+    if (pool?.network !== need.network) {
+      const message = `${text} cannot be given: it is in no pool of network ${need.network}`;
+      throw new PodwireError('ADDRESS_NOT_IN_POOL', message, { details: { address: text } });
+    }
+    if (state.around(address) !== undefined) return;
+    const workload = workloads.keeperOf(pool.network, text);
+    if (workload !== undefined && workload !== need.workload) throw keptByWorkload(text, pool, workload);
+    if (pools.isUsable(pool) && (await claims.claim(pool.name, address, signal)) === 'claimed') return;
+    if (pool.allocation === 'node-cidr') {
+      throw this.#notAvailable(address, pool, 'addresses of blocks of this pool cannot be borrowed');
+    }
+    await this.#borrowAddress(pool, address, signal);
+  }
+
+  async #borrowAddress(pool: Pool, address: Address, signal: AbortSignal): Promise<void> {
+    const { index, borrower } = this.#options;
+    const block = index.around(address);
+    if (block === undefined || this.#ownerOf(block) === undefined)
+      throw this.#notAvailable(address, pool, 'its block has no owner and cannot be claimed');
+    const outcome = await borrower.borrow(block, formatAddress(address), signal);
+    if (outcome.kind === 'granted') return;
+    throw this.#notAvailable(
+      address,
+      pool,
+      outcome.kind === 'refused' ? outcome.why : 'which does not answer',
+    );
+  }
+
+  #ownerOf(block: string): string | undefined {
+    return this.#options.cache.blocks.get(block)?.value.node;
+  }
+
+  #notAvailable(address: Address, pool: Pool, why: string): PodwireError {
+    const text = formatAddress(address);
+    const block = this.#options.index.around(address);
+    const node = block === undefined ? undefined : this.#ownerOf(block);
+    const where = node === undefined ? '' : ` is in block ${block} of node ${node}`;
+    return new PodwireError('ADDRESS_IN_USE', `${text} of pool ${pool.name}${where}: ${why}`, {
+      details: {
+        address: text,
+        pool: pool.name,
+        node,
+        owner: node === undefined ? undefined : `node ${node}`,
+      },
+    });
+  }
+
+  async #provideAny(need: Need, family: 4 | 6, signal: AbortSignal): Promise<void> {
+    const { fence, pools, claims, borrower, mutex } = this.#options;
+    const wanted = this.#poolsFor(need, family);
+    await mutex.withKey(`${need.network} ${family}`, signal, async () => {
+      fence.requireUnfenced();
+      if (this.#hasFree(need.network, wanted)) return;
+      for (const pool of wanted.filter((each) => pools.hasRoom(each))) {
+        if ((await claims.claim(pool.name, undefined, signal)) === 'claimed') return;
+      }
+      // Another claim may have ended while there was no room for this one.
+      if (this.#hasFree(need.network, wanted)) return;
+      const borrowable = wanted.filter(
+        (pool) => pool.borrowing && pool.allocation === 'blocks' && pools.hasRoom(pool),
+      );
+      if (borrowable.length > 0 && (await borrower.borrowAny(borrowable, signal))) return;
+      throw this.#exhausted(need, family, wanted);
+    });
+  }
+
+  /** In IPAM's order. */
+  #poolsFor(need: Need, family: 4 | 6): Pool[] {
+    const { pools } = this.#options;
+    const names = need.pools === undefined || need.pools.length === 0 ? undefined : new Set(need.pools);
+    const isWanted = (pool: Pool): boolean =>
+      names === undefined ? pool.assignment === 'automatic' : names.has(pool.name) || names.has(pool.cidr);
+    return pools
+      .ofNetwork(need.network)
+      .filter((pool) => familyOf(pool) === family && pools.isUsable(pool) && isWanted(pool));
+  }
+
+  /** Whether another ADD was provided something that serves this one too. */
+  #hasFree(network: string, wanted: readonly Pool[]): boolean {
+    const { spares, state, pools } = this.#options;
+    const names = new Set(wanted.map(({ name }) => name));
+    const isBorrowed = state.spares().some(({ borrowedFrom, prefix }) => {
+      const pool = borrowedFrom === undefined ? undefined : pools.around(prefix.address);
+      return pool !== undefined && names.has(pool.name);
+    });
+    return isBorrowed || spares.blocksOf(wanted).length > 0 || spares.freeAddresses(network, names) > 0;
+  }
+
+  #exhausted(need: Need, family: 4 | 6, wanted: readonly Pool[]): PodwireError {
+    const parts = wanted.map((pool) => this.#describeFull(pool));
+    if (parts.length === 0) parts.push('no pool that is enabled and selects this node');
+    return new PodwireError(
+      'POOL_EXHAUSTED',
+      `no free IPv${family} address for network ${need.network}: ${parts.join('; ')}`,
+      { details: { network: need.network, family, pools: wanted.map(({ name }) => name) } },
+    );
+  }
+
+  #describeFull(pool: Pool): string {
+    const { pools, index } = this.#options;
+    const name = `pool ${pool.name} (${pool.cidr})`;
+    if (pools.isTaken(pool)) return `${name} is in use elsewhere as a whole: see this node's status`;
+    const full = index.free(pool.name) === 0 ? 'has no free block' : 'has free blocks';
+    const most = pool.allocation === 'node-cidr' ? 1 : (pool.maxBlocksPerNode ?? 0);
+    if (!pools.hasRoom(pool)) return `${name} ${full}, and this node has as many as it may (${most})`;
+    return `${name} ${full}${pool.borrowing ? ', and no other node that was asked lends an address' : ''}`;
   }
 }
 
@@ -24,108 +162,7 @@ function readAddress(text: string): Address {
   return text.includes('/') ? parseInterfaceAddress(text).address : parseAddress(text);
 }
 
-async function provideAddress(core: Core, need: Need, address: Address, signal: AbortSignal): Promise<void> {
-  const text = formatAddress(address);
-  const pool = poolAround(core, address);
-  if (pool?.network !== need.network) {
-    const message = `${text} cannot be given: it is in no pool of network ${need.network}`;
-    throw new PodwireError('ADDRESS_NOT_IN_POOL', message, { details: { address: text } });
-  }
-  if (core.book.around(address) !== undefined) return;
-  const workload = core.workloads.keeperOf(pool.network, text);
-  if (workload !== undefined && workload !== need.workload) throw keptByWorkload(text, pool, workload);
-  if (isUsable(core, pool) && (await claimBlock(core, pool.name, address, signal)) === 'claimed') return;
-  if (pool.allocation === 'node-cidr')
-    throw inOthersBlock(core, text, pool, 'blocks of this pool lend nothing');
-  await borrowAddress(core, pool, text, signal);
-}
-
-async function borrowAddress(core: Core, pool: Pool, address: string, signal: AbortSignal): Promise<void> {
-  const block = ownerBlock(core, address);
-  if (block === undefined)
-    throw inOthersBlock(core, address, pool, 'its block is nobody’s, and cannot be claimed');
-  const answer = await borrow(core, block, address, signal);
-  if (answer.kind === 'lent') return;
-  const why = answer.kind === 'refused' ? answer.why : 'which does not answer';
-  throw inOthersBlock(core, address, pool, why);
-}
-
-const ownerBlock = ({ index, cache }: Core, address: string): string | undefined => {
-  const parsed = parseAddress(address);
-  const cidr = index.around(parsed);
-  return cidr !== undefined && cache.blocks.get(cidr)?.value.node !== undefined ? cidr : undefined;
-};
-
-function inOthersBlock(core: Core, address: string, pool: Pool, why: string): PodwireError {
-  const cidr = core.index.around(parseAddress(address));
-  const node = cidr === undefined ? undefined : core.cache.blocks.get(cidr)?.value.node;
-  const where = node === undefined ? '' : ` is in block ${cidr} of node ${node}`;
-  return new PodwireError('ADDRESS_IN_USE', `${address} of pool ${pool.name}${where}: ${why}`, {
-    details: { address, pool: pool.name, node, owner: node === undefined ? undefined : `node ${node}` },
-  });
-}
-
 const keptByWorkload = (address: string, pool: Pool, workload: string): PodwireError =>
   new PodwireError('ADDRESS_IN_USE', `${address} of pool ${pool.name} is kept for workload ${workload}`, {
     details: { address, pool: pool.name, owner: `workload ${workload}` },
   });
-
-async function provideAny(core: Core, need: Need, family: 4 | 6, signal: AbortSignal): Promise<void> {
-  const pools = poolsFor(core, need, family);
-  await core.turns(`${need.network} ${family}`).take(signal, async () => {
-    core.trust.require();
-    if (hasFree(core, need.network, pools)) return;
-    for (const pool of pools.filter((each) => hasRoom(core, each))) {
-      if ((await claimBlock(core, pool.name, undefined, signal)) === 'claimed') return;
-    }
-    // A claim of somebody else has come, where there was no room for one of ours.
-    if (hasFree(core, need.network, pools)) return;
-    const lenders = pools.filter(
-      (pool) => pool.borrowing && pool.allocation === 'blocks' && hasRoom(core, pool),
-    );
-    if (lenders.length > 0 && (await borrowAny(core, lenders, signal)).kind === 'lent') return;
-    throw exhausted(core, need, family, pools);
-  });
-}
-
-/** In the order in which IPAM takes them. */
-function poolsFor(core: Core, need: Need, family: 4 | 6): Pool[] {
-  const names = need.pools === undefined || need.pools.length === 0 ? undefined : new Set(need.pools);
-  return poolsOf(core, need.network).filter(
-    (pool) =>
-      familyOf(pool) === family &&
-      isUsable(core, pool) &&
-      (names === undefined ? pool.assignment === 'automatic' : names.has(pool.name) || names.has(pool.cidr)),
-  );
-}
-
-/** Somebody else has provided what serves this one too. */
-function hasFree(core: Core, network: string, pools: readonly Pool[]): boolean {
-  const names = new Set(pools.map(({ name }) => name));
-  return (
-    wholeStock(core, pools).length > 0 ||
-    freeAddresses(core, network, names) > 0 ||
-    core.book.stock().some((held) => {
-      const pool = held.lender === undefined ? undefined : poolAround(core, held.prefix.address);
-      return pool !== undefined && names.has(pool.name);
-    })
-  );
-}
-
-function exhausted(core: Core, need: Need, family: 4 | 6, pools: readonly Pool[]): PodwireError {
-  const parts = pools.map((pool) => {
-    if (isTaken(core, pool)) return `pool ${pool.name} (${pool.cidr}) is taken whole: see this node's status`;
-    const full = core.index.free(pool.name) === 0 ? 'has no free block' : 'has free blocks';
-    const limit = hasRoom(core, pool) ? '' : `, and this node has as many as it may (${limitOf(pool)})`;
-    const lending = pool.borrowing ? ', and no other node that was asked lends an address' : '';
-    return `pool ${pool.name} (${pool.cidr}) ${full}${limit || lending}`;
-  });
-  if (parts.length === 0) parts.push('no pool that is enabled and selects this node');
-  return new PodwireError(
-    'POOL_EXHAUSTED',
-    `no free IPv${family} address for network ${need.network}: ${parts.join('; ')}`,
-    { details: { network: need.network, family, pools: pools.map(({ name }) => name) } },
-  );
-}
-
-const limitOf = (pool: Pool): number => (pool.allocation === 'node-cidr' ? 1 : (pool.maxBlocksPerNode ?? 0));

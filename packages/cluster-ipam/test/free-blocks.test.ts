@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatPrefix, parsePrefix } from '@podwire/addresses';
-import { FreeBlocks, startOf } from '../src/claims/free-blocks.js';
+import { FreeBlocks, startOf } from '../src/blocks/free-blocks.js';
 
 const never = (): number => 0;
 

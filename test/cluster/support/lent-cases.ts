@@ -91,8 +91,8 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
       for (const node of candidates) node.faults.clear();
     }
 
-    void test('killed at lend:chosen, lend:written, borrow:asked: nothing is lost or doubled', async () => {
-      for (const point of ['lend:chosen', 'lend:written', 'borrow:asked']) {
+    void test('killed at grant:chosen, grant:written, borrow:asked: nothing is lost or doubled', async () => {
+      for (const point of ['grant:chosen', 'grant:written', 'borrow:asked']) {
         await untilDead(point === 'borrow:asked' ? [four] : cluster.nodes, point);
         await eventually('the fourth gets an address', async () => {
           const pod = await four.tryAdd();

@@ -40,19 +40,20 @@ async function pass(gate: Gate | undefined, signal: AbortSignal): Promise<void> 
 export function createGatedCluster(gates: Gates, change: Partial<NodeAddressing> = {}): TestCluster {
   return createTestCluster((options) => {
     const inner = createNodeAddressing(options);
-    return {
-      ...inner,
+    const { provide, addressesFor } = inner;
+    const gated: Partial<NodeAddressing> = {
       async provide(need, signal) {
         await pass(gates.provide, signal);
-        await inner.provide(need, signal);
+        await provide.call(inner, need, signal);
       },
       async addressesFor(network, pod, families, signal) {
-        const given = await inner.addressesFor(network, pod, families, signal);
+        const given = await addressesFor.call(inner, network, pod, families, signal);
         await pass(gates.addressesFor, signal);
         return given;
       },
       ...change,
     };
+    return Object.assign(inner, gated);
   });
 }
 

@@ -10,8 +10,7 @@ import { createEntryWriter } from './compare-and-set.js';
 function withCompareAndSet(options: NodeAddressingOptions): NodeAddressing {
   const addressing = createNodeAddressing(options);
   const writer = createEntryWriter(options.store, options.node);
-  return {
-    ...addressing,
+  return Object.assign(addressing, {
     hasWorkload: () => true,
     async addressesFor(_network, { namespace, name }, _families, signal) {
       await writer.write(`${namespace}/${name}`, signal);
@@ -19,7 +18,7 @@ function withCompareAndSet(options: NodeAddressingOptions): NodeAddressing {
     },
     noteAssigned: () => undefined,
     noteUnassigned: () => undefined,
-  };
+  } satisfies Partial<NodeAddressing>);
 }
 
 const { values } = parseArgs({ options: { config: { type: 'string' } } });

@@ -9,7 +9,7 @@ import {
 } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Transaction, type Write } from '@podwire/store';
-import { disown } from '../disown.js';
+import { withoutOwner } from '../events.js';
 import { type ClusterAccess, commit, retryOnConflict, roomOf } from './access.js';
 import { type ClusterSnapshot, readCluster } from './snapshot.js';
 import { withoutAssignments } from './workload-rules.js';
@@ -131,7 +131,11 @@ function planBlock({ key, value: block, revision }: Stored<Block>, node: string)
   const keeps = block.node !== undefined && block.node !== node;
   const write: Write =
     keeps || loans.length > 0
-      ? { op: 'put', key, value: encodeObject(blockKind, keeps ? { ...block, loans } : disown(block, loans)) }
+      ? {
+          op: 'put',
+          key,
+          value: encodeObject(blockKind, keeps ? { ...block, loans } : withoutOwner(block, loans)),
+        }
       : { op: 'delete', key };
   return { conditions: [{ key, expect: revision }], writes: [write] };
 }

@@ -62,7 +62,9 @@ describe('the release of a node', () => {
     await store.delete(keys.unreachable('n1'));
     await node('n1', { present: false });
     await absence('n1');
-    expect((await failureOf(releaseNode(access, 'n1', { unreachable: seen }, signal))).code).toBe('NODE_ALIVE');
+    expect((await failureOf(releaseNode(access, 'n1', { unreachable: seen }, signal))).code).toBe(
+      'NODE_ALIVE',
+    );
   });
 
   test('of one that nobody knows', async () => {

@@ -2,7 +2,7 @@
 import { containsPrefix, overlaps } from '@podwire/addresses';
 import { type Block, blockKind, type Stored } from '@podwire/cluster-state';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
-import { disown } from '../../disown.js';
+import { withoutOwner } from '../../events.js';
 import { poolAround } from '../snapshot.js';
 import { compareCidrs, prefixFrom } from '../text.js';
 import {
@@ -136,7 +136,7 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
     const writes: Write[] = [{ op: 'delete', key }, ...books];
     return mend(`deletes block ${block.cidr}`, { conditions, writes });
   }
-  const rest = hasOwner ? { ...block, loans } : disown(block, loans);
+  const rest = hasOwner ? { ...block, loans } : withoutOwner(block, loans);
   const what = hasOwner
     ? `ends loans of block ${block.cidr}`
     : `makes block ${block.cidr} nobody's; its loans stay`;

@@ -20,9 +20,9 @@ const step = (name: string, act: (world: World) => unknown): Step => ({
 const points = [
   ...['claim:chosen', 'claim:written'],
   ...['borrow:asked', 'borrow:returned'],
-  ...['lend:chosen', 'lend:written'],
-  ...['give-back:announced', 'give-back:written'],
-  ...['holdings:changed', 'holdings:written'],
+  ...['grant:chosen', 'grant:written'],
+  ...['release:announced', 'release:written'],
+  ...['saved-state:changed', 'saved-state:written'],
 ];
 
 const two = [{ name: 'blue', cidr: '10.0.0.0/28', blockSize: 29 }];
