@@ -2,7 +2,7 @@
 const below = {
   errors: [],
   addresses: [],
-  linux: ['platform'],
+  linux: ['platform', 'addresses'],
   cni: ['platform', 'addresses'],
   netlink: ['platform', 'linux', 'addresses'],
   nftables: ['platform', 'linux', 'netlink', 'addresses'],
@@ -67,8 +67,8 @@ const below = {
   ],
   apimachinery: [],
   'pod-spec': ['addresses', 'apimachinery', 'platform'],
-  'kubernetes-client': ['errors', 'local-api', 'platform'],
-  'cri-streaming': ['cri'],
+  'kubernetes-client': ['addresses', 'errors', 'local-api', 'platform'],
+  'cri-streaming': ['addresses', 'platform', 'cri'],
   'cri-compliance': ['cri'],
   tracing: ['platform'],
   platform: [],
@@ -117,7 +117,7 @@ const below = {
     'cri-streaming',
   ],
   // Builds on the commands of `@podwire/cli`; knows nothing of the agent's insides.
-  demo: ['cli', 'errors', 'linux', 'netlink', 'platform', 'podlet', 'testbed', 'testkit'],
+  demo: ['addresses', 'cli', 'errors', 'linux', 'netlink', 'platform', 'podlet', 'testbed', 'testkit'],
   testkit: ['platform', 'errors', 'addresses', 'linux', 'netlink', 'nftables', 'cni', 'cri'],
   bench: [
     'agent',

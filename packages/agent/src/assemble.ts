@@ -5,7 +5,7 @@ import type { Engine, FaultPoints } from '@podwire/engine';
 import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
 import type { PeerCredentials } from '@podwire/linux';
 import { PodwireError } from '@podwire/errors';
-import { KeyedMutex } from '@podwire/platform';
+import { compact, KeyedMutex } from '@podwire/platform';
 import type { NetworkModel } from '@podwire/network-contract';
 import type { ClusterMember, ClusterWorld } from './cluster/contract.js';
 import { createClusterMember } from './cluster/member.js';
@@ -92,7 +92,7 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
   const { readHost, routerHistory } = dependencies;
   const facts = {
     ...(cluster === undefined ? {} : { cluster: cluster.facts }),
-    ...(routerHistory === undefined ? {} : { routerHistory }),
+    ...compact({ routerHistory }),
   };
   return {
     ...rest,
@@ -112,7 +112,7 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
     pendingAdds: new PendingAdds(),
     readiness: { ready: false, problem: undefined },
     cleanupDeadline: config.deadlines.request,
-    ...(cluster === undefined ? {} : { cluster }),
+    ...compact({ cluster }),
   };
 }
 

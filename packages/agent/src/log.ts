@@ -1,4 +1,5 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { compact } from '@podwire/platform';
 
 /** What the agent logs with: pino's own interface. */
 export type Log = Logger;
@@ -35,8 +36,7 @@ function describeForLog(error: unknown): unknown {
   return {
     type: error.name,
     message: error.message,
-    ...(code === undefined ? {} : { code }),
-    ...(details === undefined ? {} : { details }),
+    ...compact({ code, details }),
     ...(isCoded ? {} : { stack: error.stack }),
     ...(error instanceof AggregateError ? { errors: error.errors.map(describeForLog) } : {}),
     ...(error.cause === undefined ? {} : { cause: describeForLog(error.cause) }),

@@ -1,7 +1,8 @@
 import { PodwireError } from '@podwire/errors';
-import { containsAddress, containsPrefix, formatPrefix, parsePrefix } from '@podwire/addresses';
+import { containsAddress, containsPrefix, familyOf, formatPrefix, parsePrefix } from '@podwire/addresses';
 import type { BlockSource, Clock, Ipam, IpamOptions, PoolSpec } from '@podwire/ipam';
 import type { NetworkModel, NetworkView, PoolView } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 import type { AgentConfig, NetworkConfig } from './config/index.js';
 import { type AddressUse, withTaken } from './node/address-uses.js';
 
@@ -129,9 +130,7 @@ function checkEncapsulations({ name, encapsulations }: NetworkModel, pools: read
 
 function enabledFamilies(pools: readonly PoolSpec[]): (4 | 6)[] {
   const enabled = pools.filter(({ disabled = false, assignment }) => !disabled && assignment !== 'manual');
-  return ([4, 6] as const).filter((family) =>
-    enabled.some(({ cidr }) => cidr.includes(':') === (family === 6)),
-  );
+  return ([4, 6] as const).filter((family) => enabled.some(({ cidr }) => familyOf(cidr) === family));
 }
 
 function viewNetwork(config: NetworkConfig): NetworkView {
@@ -141,7 +140,7 @@ function viewNetwork(config: NetworkConfig): NetworkView {
     natOutgoing: natOutgoing ?? config.natOutgoing,
   }));
   const { name, model, options } = config;
-  return { name, model, pools, ...(options === undefined ? {} : { options }) };
+  return { name, model, pools, ...compact({ options }) };
 }
 
 /**

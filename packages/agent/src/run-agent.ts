@@ -8,7 +8,7 @@ import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
 import { openRouteConnection } from '@podwire/netlink';
 import type { NetworkModel } from '@podwire/network-contract';
-import { systemClock } from '@podwire/platform';
+import { compact, systemClock } from '@podwire/platform';
 import type { Store, StoreSpec } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
@@ -172,7 +172,7 @@ async function openWorld(
         store: opened,
         files: openStateFiles(stateDir),
         clock: systemClock,
-        ...(machine === undefined ? {} : { machine }),
+        ...compact({ machine }),
         storeAddresses: followStoreAddresses(endpointsOf(cluster.store), { clock: systemClock, log }),
         readAddresses: () => readKernelAddresses(connection),
         readLinkState: (link) => describeLinkState(connection, link),

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { compact } from '@podwire/platform';
 import { nativeProgram, type TestNamespace } from '@podwire/testkit';
 import { readNetstrings, writeNetstrings } from './netstring.js';
 
@@ -44,7 +45,7 @@ export async function launch(
   signal?: AbortSignal,
 ): Promise<JobResult[]> {
   const input = writeNetstrings([workers, jobs.length, ...jobs.flatMap(encodeJob)]);
-  const options = { input, timeout: 600_000, ...(signal === undefined ? {} : { signal }) };
+  const options = { input, timeout: 600_000, ...compact({ signal }) };
   const output = await namespace.run([benchProgram('launcher')], options);
   const fields = readNetstrings(Buffer.from(output, 'utf8'));
   return jobs.map((_, index) => decodeResult(fields.slice(index * 3, index * 3 + 3)));

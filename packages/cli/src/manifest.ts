@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import { tryParseAddress } from '@podwire/addresses';
 import type { Bandwidth, DnsCapability, PortMapping } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import { readBandwidth } from '@podwire/pod-network/inputs';
 import { labelRule, type NameRule, subdomainRule, uidRule } from '@podwire/apimachinery';
 import { Field, formatPath, formatProblem, type ManifestDocument, openText, show } from '@podwire/pod-spec';
@@ -108,11 +109,10 @@ function readPod(document: Field, file: string): PodManifest {
     file,
     namespace: readName(metadata.at('namespace'), labelRule) ?? 'default',
     name: readName(metadata.at('name'), subdomainRule, true) ?? '',
-    ...(uid === undefined ? {} : { uid }),
+    ...compact({ uid }),
     annotations,
     portMappings: readPorts(spec),
-    ...(bandwidth === undefined ? {} : { bandwidth }),
-    ...(dns === undefined ? {} : { dns }),
+    ...compact({ bandwidth, dns }),
   };
 }
 
@@ -187,7 +187,7 @@ function readPort(port: Field): PortMapping | undefined {
   const protocol = readProtocol(port.at('protocol'));
   const hostIP = readHostIp(port.at('hostIP'));
   if (containerPort === undefined || hostPort === undefined || hostPort === 0) return undefined;
-  return { hostPort, containerPort, protocol, ...(hostIP === undefined ? {} : { hostIP }) };
+  return { hostPort, containerPort, protocol, ...compact({ hostIP }) };
 }
 
 /** Capitals in a manifest, small letters in the capability. */

@@ -7,6 +7,7 @@ import {
   type MemoryUsage,
   PodSandboxStats,
 } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import type { Context } from './context.js';
 import { nowNanoseconds } from './nanoseconds.js';
 import type { LayerUse } from './layers.js';
@@ -171,7 +172,7 @@ export async function statsOfSandbox(context: Context, entry: SandboxEntry): Pro
       network: {
         timestamp,
         interfaces: links.filter((link) => link !== first),
-        ...(first === undefined ? {} : { defaultInterface: first }),
+        ...compact({ defaultInterface: first }),
       },
       process: { timestamp, processCount: { value: use.processes } },
       containers: await Promise.all(containers.map((each) => statsOfContainer(context, each))),

@@ -1,8 +1,9 @@
 /** Which questions the demo asks, and what the right answers are. */
+import { type Family } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import type { Asked } from './peers.js';
 import type { PeerProtocol } from './peer-messages.js';
 
-type Family = 4 | 6;
 export type Addresses = Readonly<Partial<Record<Family, string>>>;
 
 /** Somebody in the demo: a pod, the node or the world. */
@@ -82,7 +83,7 @@ function directChecks(participants: Participants, from: Participant, to: Partici
           from: from.name,
           to: to.name,
           ...{ protocol, family, address, port: commonPort, answeredBy: to.name },
-          ...(seenAs === undefined ? {} : { seenAs }),
+          ...compact({ seenAs }),
         },
       ];
     }),
@@ -123,7 +124,7 @@ function portChecks(participants: Participants, { pod, hostPort, protocol }: Pub
           from: from.name,
           to,
           ...{ protocol, family, address, port: hostPort, answeredBy: pod.name },
-          ...(seenAs === undefined ? {} : { seenAs }),
+          ...compact({ seenAs }),
         },
       ];
     }),
@@ -140,7 +141,7 @@ export function evaluateCheck(check: Check, { milliseconds, answer, error }: Ask
     ok: problem === undefined,
     milliseconds,
     saw,
-    ...(problem === undefined ? {} : { problem }),
+    ...compact({ problem }),
   };
 }
 

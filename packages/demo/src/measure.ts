@@ -1,4 +1,6 @@
 /** Who reaches whom, and how fast: asked and answered by the processes in the namespaces. */
+import { familyOf } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import {
   type Participants,
   type CheckResult,
@@ -24,8 +26,6 @@ export interface RateResult {
   /** Bits per second, as the receiver counted. */
   readonly measured: number;
 }
-
-const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4);
 
 export function makeParticipants({ families }: DemoHost, pods: readonly DemoPod[]): Participants {
   const limit = (all: Readonly<Record<4 | 6, string>>): Participant['addresses'] =>
@@ -137,7 +137,7 @@ export async function measureRates(
     const names = { from: from.pod.name ?? '', to: to.pod.name ?? '' };
     const poured = await peers.get(names.from)!.pour(to.addresses[0]!, commonPort, bytes);
     const measured = (poured.bytes * 8 * 1_000) / poured.milliseconds;
-    results.push({ ...names, ...(limit === undefined ? {} : { limit }), measured });
+    results.push({ ...names, ...compact({ limit }), measured });
   }
   return results;
 }

@@ -2,6 +2,7 @@
 import { warmThreadPool } from '@podwire/linux';
 import type { Io, Progress } from '@podwire/cli/command';
 import type { PodTrace } from '@podwire/cli/pods';
+import { compact } from '@podwire/platform';
 import type { CheckResult } from './checks.js';
 import { listBelongings, countLeft, endDemo, keepNamespacesOpen, type Inventory } from './teardown.js';
 import type { Engine, EngineCall, RuntimeName } from './engines/engine.js';
@@ -95,7 +96,7 @@ async function perform(
   state.up = true;
   const { pods, trace } = await runExamples({
     ...{ node, record, io, progress, signal },
-    ...(engine === undefined ? {} : { engine }),
+    ...compact({ engine }),
   });
   observer.up(pods);
   const scene = { ...state, host };
@@ -151,7 +152,7 @@ async function endScene(
     await progress.step('everything else put away', () => putAway(state));
     const left = countLeft(record, known);
     const machineChanges = compareLines(machine, describeMachine());
-    const ending = { ...(down === undefined ? {} : { down }), before, left, machineChanges };
+    const ending = { ...compact({ down }), before, left, machineChanges };
     observer.ended(ending);
     return ending;
   } finally {

@@ -1,4 +1,5 @@
 import type { Address } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import { addressOf, formatSlot, type Slot } from './block.js';
 import type { Lease } from './contract.js';
 import type { PoolSpace } from './pool-space.js';
@@ -24,7 +25,7 @@ export function holdingOf(place: Place, { owner, workload }: Wanted, since: numb
     pool: space.pool.name,
     owner,
     since,
-    ...(workload === undefined ? {} : { workload }),
+    ...compact({ workload }),
   };
   return { lease, address: addressOf(slot), place };
 }

@@ -1,6 +1,6 @@
 /** The few verbs of the Kubernetes API that a pod agent needs, as JSON over one connection pool. */
 import { splitLines } from '@podwire/local-api';
-import { deadlineSignal } from '@podwire/platform';
+import { compact, deadlineSignal } from '@podwire/platform';
 import { errors, Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.js';
 
@@ -64,9 +64,9 @@ export function createKubernetesClient(
     connect: {
       timeout: 10_000,
       rejectUnauthorized: access.verify,
-      ...(access.authority === undefined ? {} : { ca: access.authority }),
+      ...compact({ ca: access.authority }),
       ...(access.certificate ?? {}),
-      ...(access.serverName === undefined ? {} : { servername: access.serverName }),
+      ...compact({ servername: access.serverName }),
     },
     headersTimeout: requestDeadline,
     // Of requests the whole deadline counts, of watches their silence.

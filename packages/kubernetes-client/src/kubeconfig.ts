@@ -3,9 +3,11 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { bracketHost } from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { compact } from '@podwire/platform';
 
 export interface ClusterAccess {
   /** `https://10.0.0.1:6443`, without a slash at its end. */
@@ -78,8 +80,7 @@ export async function loadKubeconfig(file: string, context?: string): Promise<Cl
   return {
     server: it.server.replace(/\/+$/, ''),
     verify: !it['insecure-skip-tls-verify'],
-    ...(authority === undefined ? {} : { authority }),
-    ...(serverName === undefined ? {} : { serverName }),
+    ...compact({ authority, serverName }),
     ...(await identify(file, who)),
   };
 }
@@ -103,7 +104,7 @@ async function identify(file: string, who: User): Promise<Pick<ClusterAccess, 'c
   const token = tokenOf(file, who);
   return {
     ...(cert === undefined || key === undefined ? {} : { certificate: { cert, key } }),
-    ...(token === undefined ? {} : { token }),
+    ...compact({ token }),
   };
 }
 
@@ -166,7 +167,7 @@ export async function loadInCluster(
       'KUBERNETES_SERVICE_HOST and _PORT are not set: this is not inside a cluster',
     );
   return {
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    server: `https://${bracketHost(host)}:${port}`,
     verify: true,
     authority: await fs.readFile(path.join(inClusterFiles, 'ca.crt'), 'utf8'),
     token: () => readToken(path.join(inClusterFiles, 'token')),

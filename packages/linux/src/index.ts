@@ -35,7 +35,6 @@ export {
   bindAddress,
   connectAddress,
   type DatagramOptions,
-  type Family,
   openDatagramSocket,
   openIcmpSocket,
   openStreamSocket,

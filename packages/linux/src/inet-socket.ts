@@ -4,9 +4,8 @@
  * `new net.Socket({ fd })`, `net.Server.listen({ fd })` or `dgram.Socket.bind({ fd })` outside of it.
  */
 import fs from 'node:fs';
+import { type Family } from '@podwire/addresses';
 import { bind, connect, getSocketOption, ioctlBuffer, setSocketOption, socket } from './libc.js';
-
-export type Family = 4 | 6;
 
 const AF = { 4: 2, 6: 10 } as const;
 const SOCK_STREAM = 1;

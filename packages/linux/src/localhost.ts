@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { type Family } from '@podwire/addresses';
 import { hasCode, onAbort } from '@podwire/platform';
-import { type Family, openStreamSocket } from './inet-socket.js';
+import { openStreamSocket } from './inet-socket.js';
 import { inNamespace, openNamespace } from './namespace.js';
 
 /** Either of these, in the order of dockershim's socat; a server may listen on one only. */

@@ -44,7 +44,7 @@ test('a pinned namespace is counted as such, and not as a file', () => {
   assert.equal(countFiles(`${directory}/nowhere`), 0);
 });
 
-test('processes in the environment's namespaces are killed, and no others', async () => {
+test('the processes in the namespaces of an environment are killed, and no others', async () => {
   const inside = startInside();
   const outside = spawn('sleep', ['1000'], { stdio: 'ignore' });
   try {

@@ -2,6 +2,7 @@ import { addressFromBytes, addressToBytes, formatAddress, parseAddress } from '@
 import { DecodeError } from './errors.js';
 
 /** The version of IP. (The library's own type, so that its declarations need no other package.) */
+/** As in @podwire/addresses; the declarations of this package are published alone and refer to no other. */
 export type Family = 4 | 6;
 
 export const AF_UNSPEC = 0;

@@ -1,4 +1,5 @@
 import { createRuntime, defaultConfigDirectory } from '@podwire/cni';
+import { compact } from '@podwire/platform';
 import { lookAtDirectory } from './config/look.js';
 import type { ChosenNetwork } from './config/network-choice.js';
 import type { NetworkChoice } from './contract.js';
@@ -41,7 +42,7 @@ export async function explainDirectory(options: ExplainOptions): Promise<Network
   const runtime = createRuntime({ pluginPath, exec, ...(options.env && { env: options.env }) });
   const { network, files, problem } = await lookAtDirectory({
     directory: options.configDirectory ?? defaultConfigDirectory,
-    ...(options.network === undefined ? {} : { pinned: options.network }),
+    ...compact({ pinned: options.network }),
     validate: (candidate) => runtime.validate(candidate, { signal, timeoutMs }),
   });
   const chosen = network && { network, kept: false };
@@ -57,7 +58,7 @@ interface ChoiceFacts extends Pick<NetworkChoice, 'files' | 'lookedAt' | 'status
 function describeChoice(place: Place, { chosen, ...facts }: ChoiceFacts): NetworkChoice {
   return {
     directory: place.configDirectory ?? defaultConfigDirectory,
-    ...(place.network === undefined ? {} : { pinned: place.network }),
+    ...compact({ pinned: place.network }),
     ...(chosen === undefined ? {} : { network: describeNetwork(chosen) }),
     ...facts,
   };

@@ -1,6 +1,6 @@
 import { defaultConfigDirectory, type NetworkConfig, type Runtime } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
-import { silentLog } from '@podwire/platform';
+import { compact, silentLog } from '@podwire/platform';
 import { createNetworkChooser, type NetworkChooser } from './config/network-choice.js';
 import type { NetworkStatus } from './contract.js';
 import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';
@@ -45,7 +45,7 @@ export function watchReadiness(
   };
   const chooser = createNetworkChooser({
     directory: options.configDirectory ?? defaultConfigDirectory,
-    ...(options.network === undefined ? {} : { pinned: options.network }),
+    ...compact({ pinned: options.network }),
     pluginPath: options.pluginPath ?? defaultPluginPath,
     validate: (network) => runtime.validate(network, { signal, timeoutMs }),
     ...{ clock, log, startWatching },

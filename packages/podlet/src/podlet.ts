@@ -25,7 +25,7 @@ import type { ContainerLogs } from './logs/index.js';
 import { viewPod } from './sync/status-manager.js';
 import { createRuntimeHealth, type RuntimeHealth } from './runtime/runtime-health.js';
 import { createRuntimeView } from './runtime/runtime-view.js';
-import { Semaphore } from '@podwire/platform';
+import { compact, Semaphore } from '@podwire/platform';
 import { defaultSettings, type LoopSettings } from './settings.js';
 import { createSyncLoop, type SyncLoop } from './sync-loop.js';
 import { PodWorkers } from './workers/pod-workers.js';
@@ -178,8 +178,7 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
     health,
     dependencies: shared,
     onProblems: (problems) => tell({ kind: 'problems', problems }),
-    ...(dependencies.onUpdates === undefined ? {} : { onUpdates: dependencies.onUpdates }),
-    ...(dependencies.collectImages === undefined ? {} : { collectImages: dependencies.collectImages }),
+    ...compact({ onUpdates: dependencies.onUpdates, collectImages: dependencies.collectImages }),
   });
   return { workers, loop, view, health, prober, listeners };
 }

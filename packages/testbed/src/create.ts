@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createPools } from '@podwire/cluster-ipam/operations';
 import { keysBelow } from '@podwire/cluster-state';
 import { hasIpv6, warmThreadPool } from '@podwire/linux';
-import { systemClock } from '@podwire/platform';
+import { compact, systemClock } from '@podwire/platform';
 import { makeNamespace, type TestbedNamespace } from './net/namespaces.js';
 import { planFabric, planUplink } from './net/wiring.js';
 import { parentDirectory } from './paths.js';
@@ -94,8 +94,7 @@ async function build(record: OpenRecord, programs: Programs, options: CreateOpti
   );
   const testbed = assembleTestbed({
     ...{ record, topology, programs, fabric, namespaces },
-    ...(entry === undefined ? {} : { entry }),
-    ...(env === undefined ? {} : { env }),
+    ...compact({ entry, env }),
   });
   try {
     await fill(testbed, record, options);

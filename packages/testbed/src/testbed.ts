@@ -1,6 +1,7 @@
 /** Operations on an existing testbed. */
 import { PodwireError } from '@podwire/errors';
 import { warmThreadPool } from '@podwire/linux';
+import { compact } from '@podwire/platform';
 import { openTestbedNamespace, type TestbedNamespace } from './net/namespaces.js';
 import { pathsOf } from './paths.js';
 import type { ConnectivityReport, ProbeOptions } from './probe/run.js';
@@ -126,7 +127,7 @@ function assembleNode(
   const { entry = [programs.podwire, 'agent'], env } = parts;
   const agent = createTestbedAgent({
     ...{ node: place, paths, record, namespace, entry },
-    ...(env === undefined ? {} : { env }),
+    ...compact({ env }),
   });
   return { ...place, namespace, agent, pods: createPodRuntime(namespace, paths, programs.plugins) };
 }

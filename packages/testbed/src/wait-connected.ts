@@ -1,6 +1,7 @@
 /** Waits until pods of all nodes reach each other. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import { probeConnectivity } from './probe/run.js';
 import { stationsOf } from './probe/testbed.js';
 import type { Testbed } from './testbed.js';
@@ -26,7 +27,7 @@ export async function waitUntilConnected(
     const { results } = await probeConnectivity(stations, [], {
       deadline: 600,
       choose: ({ kind }) => kind === 'udp',
-      ...(signal === undefined ? {} : { signal }),
+      ...compact({ signal }),
     });
     const failed = results.find(({ ok }) => !ok);
     if (failed === undefined) return;

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
+import { compact } from '@podwire/platform';
 
 /** How a program is started. It always becomes the leader of its own process group. */
 export interface ProcessOptions {
@@ -85,8 +86,7 @@ export function start(argv: readonly string[], options: ProcessOptions = {}): Ru
     spawn(program, args, {
       detached: true,
       stdio: ['pipe', output, output],
-      ...(options.env === undefined ? {} : { env: options.env }),
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...compact({ env: options.env, cwd: options.cwd }),
     });
   try {
     return follow(argv, options.around === undefined ? begin() : options.around(begin));

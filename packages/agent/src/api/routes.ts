@@ -2,7 +2,7 @@
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
-import { withDeadline } from '@podwire/platform';
+import { compact, withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
 import { isServing, viewCluster, viewPeers, whyNotServing } from '../cluster/status.js';
 import { type EndpointContext, ownedBy } from '../endpoints/context.js';
@@ -35,7 +35,7 @@ export const openRoutes: ApiRoutes<ApiContext> = {
   'GET /readyz': ({ context }) => {
     const problem = whyNotServing(context);
     const ready = isServing(context);
-    return { status: ready ? 200 : 503, json: { ready, ...(problem === undefined ? {} : { problem }) } };
+    return { status: ready ? 200 : 503, json: { ready, ...compact({ problem }) } };
   },
   'GET /metrics': ({ metrics }) => metrics.render(),
 };

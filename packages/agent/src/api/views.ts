@@ -2,6 +2,7 @@
 import type { Drift, Resource } from '@podwire/engine';
 import type { PoolReport } from '@podwire/ipam';
 import { type Bandwidth, endpointKey, type PortMapping } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import { type AgentRecord, hostLinks } from '../endpoints/registry.js';
 
@@ -41,7 +42,7 @@ export function viewEndpoint(record: AgentRecord): EndpointView {
     hostInterface: hostLinks(record)[0] ?? '',
     netns: namespace.path,
     portMappings: endpoint.portMappings,
-    ...(endpoint.bandwidth === undefined ? {} : { bandwidth: endpoint.bandwidth }),
+    ...compact({ bandwidth: endpoint.bandwidth }),
     createdAt: new Date(createdAt).toISOString(),
   };
 }

@@ -2,7 +2,7 @@
 import { formatAddress, parseInterfaceAddress } from '@podwire/addresses';
 import type { BgpNeighbour, BgpView } from '@podwire/bird';
 import { PodwireError } from '@podwire/errors';
-import type { Clock } from '@podwire/platform';
+import { type Clock, compact } from '@podwire/platform';
 import type { BgpConfig } from '../config/bgp.js';
 import type { Log } from '../log.js';
 import type { BgpDaemon, BgpFollower } from './bgp-contract.js';
@@ -70,8 +70,7 @@ function describeSpeaker({
     node: nodeName,
     asn: config.asn,
     routerId,
-    ...(ipv4 === undefined ? {} : { ipv4 }),
-    ...(ipv6 === undefined ? {} : { ipv6 }),
+    ...compact({ ipv4, ipv6 }),
     neighbours: config.routers.map((router) => describeRouter(router, daemon)),
     // What is claimed only just now is routed to by nobody, and what goes is withdrawn first.
     announced: member.addressing

@@ -4,7 +4,7 @@ import type { Node } from '@podwire/cluster-state';
 import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
 import { describeError } from '@podwire/errors';
 import type { UnderlayView } from '@podwire/network-contract';
-import { withDeadline } from '@podwire/platform';
+import { compact, withDeadline } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';
@@ -201,9 +201,9 @@ export function createFollower(options: FollowerOptions): Follower {
         ...config.labels,
         ...(world.machine === undefined ? {} : { [machineLabel]: world.machine }),
       },
-      addresses: { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) },
+      addresses: compact({ ipv4, ipv6 }),
       mtu,
-      ...(tunnel === undefined ? {} : { tunnel }),
+      ...compact({ tunnel }),
       vanishAfter: config.vanishAfter,
       registeredAt: clock.now(),
     };

@@ -3,6 +3,7 @@ import { objectName } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { z } from 'zod';
 import type { TunnelView } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 import { readJson, type StateFiles } from './state-files.js';
 
 const fileName = 'node.json';
@@ -50,7 +51,7 @@ export function openIdentity(
 }
 
 function withoutVersion({ node, instance, tunnel: { ipv4, ipv6 } }: z.output<typeof schema>): Identity {
-  const tunnel = { ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
+  const tunnel = compact({ ipv4, ipv6 });
   return { node, instance, tunnel };
 }
 

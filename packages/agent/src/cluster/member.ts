@@ -8,7 +8,7 @@ import type { PodName } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { PoolSpec } from '@podwire/ipam';
-import { withDeadline } from '@podwire/platform';
+import { compact, withDeadline } from '@podwire/platform';
 import { type AgentRecord, fullName, podName } from '../endpoints/registry.js';
 import { watchState } from '../node/state-watch.js';
 import { followBgp } from './bgp.js';
@@ -49,7 +49,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
   const shared = { node: nodeName, instance, store, keys, clock, faults, log };
   const registration = createRegistration({
     ...shared,
-    ...(world.machine === undefined ? {} : { machine: world.machine }),
+    ...compact({ machine: world.machine }),
     ttl: config.lease,
     vanishAfter: config.vanishAfter,
     describe: () => follower.describe(),
@@ -252,7 +252,7 @@ export function createClusterMember(options: MemberOptions): ClusterMember {
         addressing.noteUsed({
           address,
           owner,
-          ...(pod === undefined ? {} : { pod }),
+          ...compact({ pod }),
           since: record.createdAt,
         });
       }

@@ -1,7 +1,9 @@
 /** From the cache of the cluster to what the kernel must have for a peer. Pure. */
+import { addressBits, familyOf } from '@podwire/addresses';
 import type { ClusterCache } from '@podwire/cluster-state';
 import type { Resource } from '@podwire/engine';
 import type { PeerView } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 import type { NetworkSide } from '../node/host-tables.js';
 import { withoutDoubles } from '../node/node.js';
 
@@ -15,8 +17,7 @@ export function viewPeer(
   const { addresses, tunnel, mtu } = node;
   return {
     name,
-    ...(addresses.ipv4 === undefined ? {} : { ipv4: addresses.ipv4 }),
-    ...(addresses.ipv6 === undefined ? {} : { ipv6: addresses.ipv6 }),
+    ...compact({ ipv4: addresses.ipv4, ipv6: addresses.ipv6 }),
     ...(tunnel === undefined ? {} : { tunnel: viewTunnel(tunnel) }),
     mtu,
     // Also those that are pending: who has created the object has the block, and its pods must not wait for a formality.
@@ -33,10 +34,10 @@ function viewTunnel({
   ipv4?: string | undefined;
   ipv6?: string | undefined;
 }) {
-  return { mac, ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) };
+  return { mac, ...compact({ ipv4, ipv6 }) };
 }
 
-const asPrefix = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`;
+const asPrefix = (address: string): string => `${address}/${addressBits(familyOf(address))}`;
 
 /** Everything the node needs for the peer, over all of its networks; each takes the blocks that lie in its pools. */
 export function planPeer(sides: readonly NetworkSide[], peer: PeerView): Resource[] {

@@ -2,7 +2,7 @@
 import nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError, PodwireError } from '@podwire/errors';
-import { hasCode } from '@podwire/linux';
+import { readIfExistsSync, replaceFileSync } from '@podwire/platform';
 
 /** @throws (all) PodwireError RECORD_IO */
 export interface StateFiles {
@@ -22,24 +22,12 @@ export type StateFileSystem = Pick<
 export function openStateFiles(directory: string, fs: StateFileSystem = nodeFs): StateFiles {
   const fileOf = (name: string): string => path.join(directory, name);
   return {
-    read: (name) => guard(fileOf(name), 'read', (file) => readIfThere(fs, file)),
+    read: (name) => guard(fileOf(name), 'read', (file) => readIfExistsSync(file, fs)),
     write: (name, text) =>
-      guard(fileOf(name), 'write', (file) => {
-        fs.writeFileSync(`${file}.new`, text, { mode: 0o600 });
-        fs.renameSync(`${file}.new`, file);
-      }),
+      guard(fileOf(name), 'write', (file) => replaceFileSync(file, text, { mode: 0o600, fs })),
     append: (name, text) =>
       guard(fileOf(name), 'write', (file) => fs.appendFileSync(file, text, { mode: 0o600 })),
   };
-}
-
-function readIfThere(fs: StateFileSystem, file: string): string | undefined {
-  try {
-    return fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }
 
 function guard<T>(file: string, action: string, work: (file: string) => T): T {

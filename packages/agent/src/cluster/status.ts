@@ -1,6 +1,7 @@
 /** What the API and the metrics show of a cluster. These shapes are part of the interface, as `podwire … -o json` prints them. */
 import type { PeerView, Problem } from '@podwire/network-contract';
 import { describeError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { EndpointContext } from '../endpoints/context.js';
 import type { ClusterMember } from './contract.js';
 
@@ -80,10 +81,7 @@ export function viewPeers(context: EndpointContext, { peers }: ClusterMember): P
       const { name, ipv4, ipv6, tunnel, mtu, blocks } = view;
       return {
         name,
-        ...(ipv4 === undefined ? {} : { ipv4 }),
-        ...(ipv6 === undefined ? {} : { ipv6 }),
-        ...(tunnel === undefined ? {} : { tunnel }),
-        ...(mtu === undefined ? {} : { mtu }),
+        ...compact({ ipv4, ipv6, tunnel, mtu }),
         blocks,
         resources: peers.sizeOf(name),
         problems: [...(problem === undefined ? [] : [problem]), ...(problems.get(name) ?? [])],

@@ -2,7 +2,7 @@
  * The node's own addresses in tunnels, out of its own blocks: what the node sends from when it speaks to pods elsewhere, and what
  * peers have as next hop to its blocks. Kept in the node's identity, so that a restart changes nothing for peers.
  */
-import type { Family } from '@podwire/addresses';
+import { type Family, familyOf } from '@podwire/addresses';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { Need } from '@podwire/cluster-ipam';
@@ -12,8 +12,6 @@ import type { TunnelAddresses } from './identity.js';
 
 export const tunnelOwners: Readonly<Record<Family, string>> = { 4: 'node:tunnel4', 6: 'node:tunnel6' };
 const keys = { 4: 'ipv4', 6: 'ipv6' } as const satisfies Record<Family, keyof TunnelAddresses>;
-
-const familyOf = (text: string): Family => (text.includes(':') ? 6 : 4);
 
 /** Pools of the network that go through tunnels, by name, also those that hand nothing out any more. */
 const tunnelled = ({ view }: Network, family: Family): string[] =>

@@ -1,7 +1,8 @@
 /** Where other nodes reach this one. */
-import { type Family, formatAddress, parseInterfaceAddress } from '@podwire/addresses';
+import { addressBits, type Family, familyOf, formatAddress, parseInterfaceAddress } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { UnderlayView } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 import { findUplinks, type HostLink, type HostView } from '../node/host-view.js';
 
 /** An address of a link of the host. */
@@ -82,16 +83,13 @@ function view({ name, mtu }: HostLink, ipv4: string | undefined, ipv6: string | 
   return {
     link: name,
     mtu,
-    ...(ipv4 === undefined ? {} : { ipv4 }),
-    ...(ipv6 === undefined ? {} : { ipv6 }),
+    ...compact({ ipv4, ipv6 }),
   };
 }
 
-const familyOf = (address: string): Family => (address.includes(':') ? 6 : 4);
-
 function sameAddress(entry: string, bare: string): boolean {
   const plain = (text: string): string => formatAddress(parseInterfaceAddress(text).address);
-  return plain(entry) === plain(`${bare}/${bare.includes(':') ? 128 : 32}`);
+  return plain(entry) === plain(`${bare}/${addressBits(familyOf(bare))}`);
 }
 
 const notReady = (message: string): PodwireError => new PodwireError('AGENT_NOT_READY', message);

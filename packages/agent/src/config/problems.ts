@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Document, isMap, isNode, isScalar, type LineCounter } from 'yaml';
-import { suggestWord } from './suggest.js';
+import { suggestWord } from '@podwire/platform';
 
 /** One thing that is wrong with a configuration file. Lines and columns count from 1. */
 export interface ConfigProblem {

@@ -1,5 +1,7 @@
+import { addressBits, familyOf } from '@podwire/addresses';
 import { convertResult, type CniVersion, type Dns, type DnsCapability, type Result } from '@podwire/cni';
 import type { LeaseRecord, PlannedEndpoint } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 
 export interface AnswerInput {
   readonly planned: PlannedEndpoint;
@@ -30,17 +32,13 @@ export function buildAnswer({ planned, leases, netns, dns }: AnswerInput): Resul
 type ResultIp = NonNullable<Result['ips']>[number];
 
 function buildIp(address: string, podInterface: number, gateway: string | undefined): ResultIp {
-  const cidr = `${address}/${address.includes(':') ? 128 : 32}`;
-  return { interface: podInterface, address: cidr, ...(gateway === undefined ? {} : { gateway }) };
+  const cidr = `${address}/${addressBits(familyOf(address))}`;
+  return { interface: podInterface, address: cidr, ...compact({ gateway }) };
 }
 
 /** The capability and the result use different words for the same things (CNI conventions, `dns`). */
 function toResultDns({ servers, searches, options }: DnsCapability): Dns {
-  return {
-    ...(servers === undefined ? {} : { nameservers: servers }),
-    ...(searches === undefined ? {} : { search: searches }),
-    ...(options === undefined ? {} : { options }),
-  };
+  return compact({ nameservers: servers, search: searches, options });
 }
 
 /** The text that goes to the runtime, in the version of its configuration. */

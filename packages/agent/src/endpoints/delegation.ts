@@ -83,9 +83,7 @@ export function answerDelegated(
   return {
     cniVersion: '1.1.0',
     ips: leases.map((lease) => describeLease(delegation, lease.address, poolOf(lease, pools))),
-    ...(routes === undefined
-      ? {}
-      : { routes: routes.map(({ dst, gw }) => ({ dst, ...(gw === undefined ? {} : { gw }) })) }),
+    ...(routes === undefined ? {} : { routes: routes.map(({ dst, gw }) => ({ dst, ...compact({ gw }) })) }),
   };
 }
 
@@ -102,7 +100,7 @@ function describeLease(
   const gateway =
     gateways.find((each) => parseAddress(each).family === parsed.family) ?? ownGateway(address, pool);
   const length = lengthOf(subnet, parsed.family, pool);
-  return { address: `${address}/${length}`, ...(gateway === undefined ? {} : { gateway }) };
+  return { address: `${address}/${length}`, ...compact({ gateway }) };
 }
 
 function lengthOf(subnet: Delegation['subnet'], family: Family, pool: PoolSpec | undefined): number {

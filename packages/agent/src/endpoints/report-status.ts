@@ -1,3 +1,4 @@
+import { familyOf } from '@podwire/addresses';
 import type { StatusRequest } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import { chooseNetwork, type Network } from '../networks.js';
@@ -33,7 +34,7 @@ function requireAddresses({ view, ipam, families }: Network, ipv6: boolean, inCl
     throw new PodwireError('POOL_EXHAUSTED', message);
   }
   for (const family of families.filter((each) => each === 4 || ipv6)) {
-    const pools = reports.filter(({ cidr }) => cidr.includes(':') === (family === 6));
+    const pools = reports.filter(({ cidr }) => familyOf(cidr) === family);
     if (pools.every(({ free }) => free === 0n)) {
       const names = pools.map(({ name }) => name).join(', ');
       const message = `network ${view.name} has no free IPv${family} address left in ${names}`;

@@ -9,6 +9,7 @@ import {
   type NetlinkConnection,
   type Route,
 } from '@podwire/netlink';
+import { compact } from '@podwire/platform';
 import type { DefaultRoute, HostAddress, HostLink, HostNextHop, HostView } from './host-view.js';
 
 /** ARPHRD_LOOPBACK (linux/if_arp.h). */
@@ -51,13 +52,13 @@ export function readPodAddresses(connection: NetlinkConnection): string[] {
 function readHostAddresses(connection: NetlinkConnection): HostAddress[] {
   return listAddresses(connection)
     .filter(({ scope }) => scope !== 'link')
-    .map(({ link, address, peer }) => ({ link, address, ...(peer === undefined ? {} : { peer }) }));
+    .map(({ link, address, peer }) => ({ link, address, ...compact({ peer }) }));
 }
 
 function toHostLink({ index, name, mtu = 0, up, hardwareType, group, kind }: Link): HostLink {
   const own = group === LIVE_GROUP || isDoomed({ group });
   const loopback = hardwareType === loopbackType;
-  return { index, name, mtu, up, loopback, own, ...(kind === undefined ? {} : { kind }) };
+  return { index, name, mtu, up, loopback, own, ...compact({ kind }) };
 }
 
 function isDefault({ destination, table }: Route): boolean {

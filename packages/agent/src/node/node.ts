@@ -1,6 +1,8 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
+import { type Family, familyOf } from '@podwire/addresses';
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
 import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
 import { discoverMtu, type HostView } from './host-view.js';
@@ -97,7 +99,7 @@ export function createNodeState(options: NodeOptions): NodeState {
     mtu: network.mtu ?? hostMtu,
     ipv4: true,
     ipv6: host.ipv6,
-    ...(router === undefined ? {} : { router }),
+    ...compact({ router }),
     ...(cluster === undefined ? {} : viewInCluster(network, cluster)),
   });
 
@@ -191,7 +193,7 @@ export function createNodeState(options: NodeOptions): NodeState {
 /** Those that pods have, as far as the node speaks them. */
 function familiesOf(networks: readonly Network[], { ipv6 }: HostView): (4 | 6)[] {
   const cidrs = networks.flatMap(({ view }) => view.pools.map(({ cidr }) => cidr));
-  const has = (family: 4 | 6): boolean => cidrs.some((cidr) => cidr.includes(':') === (family === 6));
+  const has = (family: Family): boolean => cidrs.some((cidr) => familyOf(cidr) === family);
   return ([4, 6] as const).filter((family) => has(family) && (family === 4 || ipv6));
 }
 
@@ -200,11 +202,11 @@ function viewInCluster(network: Network, cluster: ClusterFacts): Partial<NodeVie
   const { view, model, mtu, ipam } = network;
   return {
     blocks: union(cluster.blocksOf(network), ipam.blocks()),
-    ...(underlay === undefined ? {} : { underlay }),
+    ...compact({ underlay }),
     ...(underlay === undefined || mtu !== undefined
       ? {}
       : { mtu: model.podMtu({ network: view, underlay, mtu: 0 }) }),
-    ...(tunnel === undefined ? {} : { tunnel }),
+    ...compact({ tunnel }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What a record must be like to be worked with. A resource that passes can be put into words for the kernel. */
 import { isIP } from 'node:net';
+import { addressBits, familyOf } from '@podwire/addresses';
 import type { Resource } from '@podwire/engine';
 import { z } from 'zod';
 
@@ -22,7 +23,7 @@ function isAddress(value: string): boolean {
 
 function isPrefix(value: string): boolean {
   const [start = '', length = '', ...more] = value.split('/');
-  const longest = start.includes(':') ? 128 : 32;
+  const longest = addressBits(familyOf(start));
   return more.length === 0 && isAddress(start) && /^\d{1,3}$/.test(length) && Number(length) <= longest;
 }
 

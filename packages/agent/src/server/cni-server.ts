@@ -3,6 +3,7 @@ import net, { type Socket } from 'node:net';
 import { PodwireError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
 import { listenDurably, type DurableListener } from '@podwire/local-api';
+import { compact } from '@podwire/platform';
 import type { Log } from '../log.js';
 import {
   type ByteBudget,
@@ -76,7 +77,7 @@ async function serve(
   const received = await receive(socket, {
     deadline,
     budget,
-    ...(refusal === undefined ? {} : { refusal }),
+    ...compact({ refusal }),
   });
   await handle(received, giveAnswer(socket, deadline));
 }

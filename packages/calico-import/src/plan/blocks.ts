@@ -13,6 +13,7 @@ import {
   splitPrefix,
 } from '@podwire/addresses';
 import type { Block, AllocationRecord, Allocation, Pool } from '@podwire/cluster-state';
+import { compact } from '@podwire/platform';
 import type { Dump, DumpedBlock, DumpedEndpoint } from '../read/dump.js';
 import { listSome, type Remark, type Remarks, remarksAbout } from '../remarks.js';
 import { claimTimeOf, type Owner, ownerOf, type Use, usesOf } from './allocations.js';
@@ -216,7 +217,7 @@ function toBlock({ prefix, node, claimedAt, uses }: Draft): Block {
     .map((use) => ({ address: use.entry.address, node: use.node }));
   return {
     cidr: formatPrefix(prefix),
-    ...(node === undefined ? {} : { node }),
+    ...compact({ node }),
     state: 'confirmed',
     claimedAt,
     loans: loans.toSorted((a, b) => compareAddresses(parseAddress(a.address), parseAddress(b.address))),

@@ -1,5 +1,6 @@
 /** What an import will write, or has written, for people and for programs. */
 import { describeRemark, type ImportPlan, type Level } from '@podwire/calico-import';
+import { compact } from '@podwire/platform';
 import { type Colors, colorsFor, type Io, printable } from '../io.js';
 import { renderTable } from '../render/table.js';
 
@@ -14,7 +15,7 @@ export function importJson(plan: ImportPlan, written: number | undefined): objec
     ledgers: allocationRecords,
     create: creations.map(({ kind, object, key }) => ({ kind, object, key })),
     present,
-    ...(written === undefined ? {} : { written }),
+    ...compact({ written }),
     warnings: of('warning'),
     notes: of('note'),
   };

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { compact } from '@podwire/platform';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
@@ -102,8 +103,7 @@ async function run(command: Command, io: Io): Promise<void> {
   const result = {
     startedAt,
     ...parts.cni,
-    ...(parts.pods === undefined ? {} : { podPath: parts.pods }),
-    ...(parts.cluster === undefined ? {} : { cluster: parts.cluster }),
+    ...compact({ podPath: parts.pods, cluster: parts.cluster }),
   };
   const file = save ?? path.join(checkout, 'bench/results', `${startedAt.replaceAll(':', '')}.json`);
   fs.mkdirSync(path.dirname(path.resolve(file)), { recursive: true });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { compact } from '@podwire/platform';
 import { readDuration } from '../cluster/arguments.js';
 import { addStore, requireCluster } from '../cluster/options.js';
 import { serveMetrics } from '../cluster/serve-metrics.js';
@@ -60,9 +61,7 @@ async function run(command: Command, io: Io): Promise<void> {
           clock: io.cluster?.clock ?? systemClock,
           log,
           name,
-          ...(vanishAfter === undefined ? {} : { evictionTimeout: vanishAfter }),
-          ...(options.grace === undefined ? {} : { grace: options.grace }),
-          ...(options.lease === undefined ? {} : { ttl: options.lease }),
+          ...compact({ evictionTimeout: vanishAfter, grace: options.grace, ttl: options.lease }),
           onStart: async (controller) => {
             log.info({ name, store: place.spec.kind, root: place.root }, 'the controller is a candidate');
             if (options.metrics === undefined) return;

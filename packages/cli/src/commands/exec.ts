@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { compact } from '@podwire/platform';
 import { addExamples, optionsOf } from '../command.js';
 import type { Io } from '../io.js';
 import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
@@ -42,7 +43,7 @@ async function run(command: Command, io: Io, text: string, argv: readonly string
   const target = {
     namespace: pod.namespace,
     name: pod.name,
-    ...(container === undefined ? {} : { container }),
+    ...compact({ container }),
   };
   const { url } = await api.post<{ url: string }>('/v1/exec', { ...target, argv, tty, stdin });
   const [{ openExec }, { terminalSizes, withRawTerminal }] = await Promise.all([

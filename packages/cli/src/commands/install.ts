@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { validateNetworkName } from '@podwire/cni';
 import { describeError, PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import {
   DEFAULT_NAME,
   DEFAULT_SOCKET,
@@ -188,7 +189,7 @@ const run = promisify(execFile);
 
 async function askVersions(file: string, signal: AbortSignal | undefined): Promise<string> {
   const env = { CNI_COMMAND: 'VERSION' };
-  const options = { env, timeout: START_MILLISECONDS, ...(signal === undefined ? {} : { signal }) };
+  const options = { env, timeout: START_MILLISECONDS, ...compact({ signal }) };
   const { stdout } = await run(file, [], options);
   return stdout;
 }

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { NetworkChoice } from '@podwire/pod-network';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
@@ -58,7 +59,7 @@ async function lookInto(directory: string, { cniBinDir, network }: ExplainOption
   return explainDirectory({
     configDirectory: directory,
     pluginPath: cniBinDir ?? defaultPluginPath,
-    ...(network === undefined ? {} : { network }),
+    ...compact({ network }),
   });
 }
 

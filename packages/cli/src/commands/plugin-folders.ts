@@ -1,5 +1,6 @@
 /** What `install` and `uninstall` have in common. */
 import type { Command } from 'commander';
+import { compact } from '@podwire/platform';
 import { type Colors, printable } from '../io.js';
 import type { FoldersOptions } from './install.js';
 import type { FileChange } from './install-files.js';
@@ -17,7 +18,7 @@ export function addFolders(command: Command): Command {
 }
 
 export function foldersOf({ cniBinDir, cniConfDir, force }: FolderChoices): FoldersOptions {
-  return { cniBinDir, cniConfDir, ...(force === undefined ? {} : { force }) };
+  return { cniBinDir, cniConfDir, ...compact({ force }) };
 }
 
 export function describeChanges(changes: readonly FileChange[], paint: Colors): string[] {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { compact } from '@podwire/platform';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, writeJson, writeLines } from '../io.js';
 import type { PluginChoice } from './install.js';
@@ -38,9 +39,7 @@ async function run(command: Command, io: Io): Promise<void> {
   }
   const result = await installPlugin({
     ...foldersOf(choices),
-    ...(cniSocket === undefined ? {} : { socket: cniSocket }),
-    ...(name === undefined ? {} : { name }),
-    ...(plugin === undefined ? {} : { plugin }),
+    ...compact({ socket: cniSocket, name, plugin }),
   });
   if (outputOf(command) === 'json') return writeJson(io, result);
   const kind = result.plugin === 'c' ? 'the compiled plugin' : 'the JavaScript plugin';

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { bracketHost } from '@podwire/addresses';
 import { openLocatedApi } from '../api/locate.js';
 import type { EndpointView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
@@ -83,7 +84,7 @@ function wideCells({ network, ifName, mac, containerId, netns }: EndpointView): 
 /** `8080→80/tcp` */
 export function describePorts(mappings: EndpointView['portMappings']): string {
   const texts = mappings.map(({ hostIP, hostPort, containerPort, protocol }) => {
-    const host = hostIP === undefined ? '' : hostIP.includes(':') ? `[${hostIP}]:` : `${hostIP}:`;
+    const host = hostIP === undefined ? '' : `${bracketHost(hostIP)}:`;
     return `${host}${hostPort}→${containerPort}/${protocol}`;
   });
   return texts.join(' ') || '-';

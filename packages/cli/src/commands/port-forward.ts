@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { bracketHost } from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
@@ -75,7 +76,7 @@ async function listen(
       socket.destroy();
     });
   });
-  const host = address.includes(':') ? `[${address}]` : address;
+  const host = bracketHost(address);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
       reject(new PodwireError('REQUEST_INVALID', `cannot listen at ${host}:${local}`, { cause })),

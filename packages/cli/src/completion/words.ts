@@ -1,5 +1,6 @@
 /** The commands and their options as data, for the scripts that complete them. */
 import type { Command, Option } from 'commander';
+import { compact } from '@podwire/platform';
 
 export interface OptionWords {
   /** `-o`, where there is a short one. */
@@ -52,7 +53,7 @@ function pathOf(command: Command, program: Command): string {
 
 function describeOption(option: Option): OptionWords {
   const { short, long = '', description, argChoices } = option;
-  return { ...(short === undefined ? {} : { short }), long, description, value: valueOf(option, argChoices) };
+  return { ...compact({ short }), long, description, value: valueOf(option, argChoices) };
 }
 
 function valueOf({ flags, required }: Option, choices: readonly string[] | undefined): OptionWords['value'] {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { CriRuntime } from '@podwire/cri';
 import type { PodNetwork } from '@podwire/pod-network';
-import type { Log } from '@podwire/platform';
+import { compact, type Log } from '@podwire/platform';
 import type { Tracer } from '@podwire/tracing';
 import { checkoutFile } from '../checkout.js';
 import type { RuntimeSettings } from './settings.js';
@@ -25,7 +25,7 @@ export async function openRuntime(settings: RuntimeSettings, tracer: Tracer, log
     stateDirectory,
     tracer,
     log,
-    ...(name === undefined ? {} : { network: name }),
+    ...compact({ network: name }),
   });
   try {
     const opened = settings.runtime === 'docker' ? openDocker : openEmbedded;
@@ -61,7 +61,7 @@ async function openDocker(
     network,
     tracer,
     log,
-    ...(sandboxImage === undefined ? {} : { sandboxImage }),
+    ...compact({ sandboxImage }),
     ...(takeOverFrom === undefined
       ? {}
       : { takeOver: (id: string) => adoptAttachments(id, takeOverFrom, stateDirectory) }),

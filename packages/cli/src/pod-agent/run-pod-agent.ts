@@ -38,7 +38,7 @@ import {
   withPodCgroups,
 } from '@podwire/podlet';
 import type { CriRuntime } from '@podwire/cri';
-import { deadlineSignal, type Log, systemClock as clock, untilAborted } from '@podwire/platform';
+import { compact, deadlineSignal, type Log, systemClock as clock, untilAborted } from '@podwire/platform';
 import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
 import { bringEarlierState, hasPods } from './earlier-state.js';
@@ -164,7 +164,7 @@ async function placeCgroups(
 ): Promise<CgroupLocation | undefined> {
   if (name === 'embedded') return undefined;
   const driver = cgroupDriver ?? (await findCgroupDriver(runtime, deadlineSignal(driverDeadline, signal)));
-  if (driver !== undefined) return { driver, ...(root === undefined ? {} : { root }) };
+  if (driver !== undefined) return { driver, ...compact({ root }) };
   log.warn(
     {},
     'the runtime does not tell its cgroup driver: pods are where it puts them; see --cgroup-driver',
@@ -190,7 +190,7 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
   const node = readNode({
     ...{ name: nodeName, labels: nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain },
     ...leastOomScore(),
-    ...(cgroups === undefined ? {} : { cgroups }),
+    ...compact({ cgroups }),
     // Its processes are confined by no profile.
     ...(settings.runtime === 'embedded' ? { appArmor: false } : {}),
   });
@@ -198,7 +198,7 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
   const directories = {
     ...{ root, logs },
     ...(hasPods(earlierRoot) ? { earlierRoot } : {}),
-    ...(settings.logLinks === undefined ? {} : { logLinks: settings.logLinks }),
+    ...compact({ logLinks: settings.logLinks }),
   };
   const merger = withCheckpoints(createMerger(clock), checkpoints, (problem) =>
     log.warn({ problem }, 'a checkpoint cannot be written'),

@@ -4,6 +4,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import path from 'node:path';
 import { isLabel } from '@podwire/apimachinery';
 import { describeError, PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { RotationPolicy } from '@podwire/podlet';
 import { isSysctlPattern } from '@podwire/pod-spec';
 import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
@@ -99,12 +100,12 @@ export function readRuntimeSettings(directory: string, words: RuntimeWords): Run
     places: placesIn(directory),
     runtime: named.replace(/^unix:\/\//, ''),
     dockerSocket: words.dockerSocket,
-    ...(words.sandboxImage === undefined ? {} : { sandboxImage: words.sandboxImage }),
+    ...compact({ sandboxImage: words.sandboxImage }),
     ...(words.takeOver === undefined ? {} : { takeOverFrom: findCache(words.takeOver) }),
     network: {
       configDirectory: path.resolve(words.cniConfDir),
       pluginPath: words.cniBinDir.map((each) => path.resolve(each)),
-      ...(words.network === undefined ? {} : { name: words.network }),
+      ...compact({ name: words.network }),
       stateDirectory: placesIn(directory).networkState,
     },
   };
@@ -138,13 +139,12 @@ export function readPodAgentSettings(
     nameSuffix: words.nameSuffix,
     ...(words.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(words.kubeconfig) }),
     logs,
-    ...(logLinks === undefined ? {} : { logLinks }),
+    ...compact({ logLinks }),
     logRotation: readLogRotation(words),
     clusterDns: words.clusterDns,
     clusterDomain: words.clusterDomain,
     credentials: words.credentials.map((each) => path.resolve(each)),
-    ...(words.cgroupDriver === undefined ? {} : { cgroupDriver: words.cgroupDriver }),
-    ...(words.cgroupRoot === undefined ? {} : { cgroupRoot: words.cgroupRoot }),
+    ...compact({ cgroupDriver: words.cgroupDriver, cgroupRoot: words.cgroupRoot }),
     ...(words.pullSecrets === undefined ? {} : { pullSecrets: path.resolve(words.pullSecrets) }),
   };
 }

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
 import { endProcesses } from '@podwire/linux';
+import { compact } from '@podwire/platform';
 import { openAgentApi } from '../api/locate.js';
 import type { StatusView } from '../api/shapes.js';
 import { checkoutFile } from '../checkout.js';
@@ -80,7 +81,7 @@ async function startAgent({ directory, places, inside, signal }: BringUp): Promi
       failure: 'AGENT_NOT_READY',
       answers: () => agentIsReady(places),
       onStart: (pid) => noteStarted(places, 'agent', pid),
-      ...(inside === undefined ? {} : { inside }),
+      ...compact({ inside }),
     },
     signal,
   );
@@ -106,7 +107,7 @@ async function startPodAgent(call: BringUp): Promise<void> {
       failure: 'PODLET_UNREACHABLE',
       answers: () => podAgentAnswers(places),
       onStart: (pid) => noteStarted(places, 'podlet', pid),
-      ...(inside === undefined ? {} : { inside }),
+      ...compact({ inside }),
     },
     signal,
   );

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import os from 'node:os';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import {
   type FamilyAddresses,
   fabricName,
@@ -29,7 +30,7 @@ export async function execInTestbed(io: Io, { name, where, argv }: ExecCall): Pr
       ...io.env,
       PATH: `${checkoutFile('bin')}:${io.env['PATH'] ?? ''}`,
       PODWIRE_TESTBED: testbed.name,
-      ...(socket === undefined ? {} : { PODWIRE_SOCKET: socket }),
+      ...compact({ PODWIRE_SOCKET: socket }),
       ...(gateway === undefined ? {} : { PODWIRE_STORE: testbed.store.nameFor(gateway) }),
     };
     io.exitCode = await untilEnd(io, namespace.spawn(program, args, { stdio: 'inherit', env }));

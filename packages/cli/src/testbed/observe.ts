@@ -1,6 +1,7 @@
 /** How a testbed is at this moment. */
 import { PodwireError } from '@podwire/errors';
 import { openLocalApi } from '@podwire/local-api';
+import { compact } from '@podwire/platform';
 import type { DaemonState, PodRecord, Shape, Testbed } from '@podwire/testbed';
 import type { StatusView } from '../api/shapes.js';
 
@@ -53,7 +54,7 @@ async function observeNode(
     ...{ name, subnet: segment.name, addresses: Object.values(addresses) as string[] },
     agent: {
       state,
-      ...(agent.pid === undefined ? {} : { pid: agent.pid }),
+      ...compact({ pid: agent.pid }),
       ...(status === undefined ? {} : { ready: status.ready, memory: status.memory.rss }),
       ...(status?.problem == null ? {} : { problem: status.problem }),
     },

@@ -1,4 +1,5 @@
 /** This node, as its pods see it: who can be asked here, and whom they should reach elsewhere. */
+import { familyOf } from '@podwire/addresses';
 import type { LocalApi } from '@podwire/local-api';
 import {
   type Addresses,
@@ -81,7 +82,7 @@ function remotePods(node: string, ledgers: readonly AllocationRecord[]): Partici
 
 function addressesOf(texts: readonly (string | undefined)[]): Addresses {
   const known = texts.filter((text) => text !== undefined).map((text) => text.replace(/\/.*/, ''));
-  return Object.fromEntries(known.map((text) => [text.includes(':') ? 6 : 4, text]));
+  return Object.fromEntries(known.map((text) => [familyOf(text), text]));
 }
 
 /** What was left out, in words. */

@@ -2,6 +2,7 @@
 import { containsPrefix } from '@podwire/addresses';
 import { type Pool, type Stored, type Workload, workloadKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
 import { type ClusterAccess, retryOnConflict, roomOf } from './access.js';
 import { invalid } from './pool-rules.js';
@@ -162,7 +163,7 @@ function describeMigration(snapshot: ClusterSnapshot, from: string, to: string):
       .filter((entry) => !isNodesOwn(entry))
       .map(({ address, pod, owner, since }): MigratingPod => ({
         address,
-        ...(pod === undefined ? {} : { pod }),
+        ...compact({ pod }),
         owner,
         node: value.node,
         since,
@@ -172,9 +173,7 @@ function describeMigration(snapshot: ClusterSnapshot, from: string, to: string):
     ({ value: { cidr: block, node, loans } }): MigratingBlock[] => {
       if (node === undefined && loans.length === 0) return [];
       const holder = node ?? loans[0]?.node ?? '';
-      return [
-        { cidr: block, ...(node === undefined ? {} : { node }), present: snapshot.nodeLeases.has(holder) },
-      ];
+      return [{ cidr: block, ...compact({ node }), present: snapshot.nodeLeases.has(holder) }];
     },
   );
   pods.sort((a, b) => compareCidrs(a.address, b.address));

@@ -1,5 +1,6 @@
 /** The cluster's nodes as people ask for them. Pure. */
 import type { Node } from '@podwire/cluster-state';
+import { compact } from '@podwire/platform';
 import type { ClusterSnapshot } from './snapshot.js';
 import { compareCidrs } from './text.js';
 
@@ -75,7 +76,6 @@ function factsOf(node: Node | undefined) {
     addresses,
     labels,
     mtu,
-    ...(tunnel === undefined ? {} : { tunnel }),
-    ...(asn === undefined ? {} : { asn }),
+    ...compact({ tunnel, asn }),
   };
 }

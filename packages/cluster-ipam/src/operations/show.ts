@@ -2,6 +2,7 @@
 import { containsPrefix, prefixSize } from '@podwire/addresses';
 import type { Block, Allocation, Pool } from '@podwire/cluster-state';
 import { type AddressRange, readPool } from '@podwire/ipam';
+import { compact } from '@podwire/platform';
 import { blocksWithin, type ClusterSnapshot, ledgersWithin, poolAround } from './snapshot.js';
 import { canonicalAddress, compareCidrs, prefixFrom } from './text.js';
 
@@ -97,7 +98,7 @@ export function showPool(snapshot: ClusterSnapshot, pool: Pool): PoolShown {
 
 function showBlock({ cidr, node, state, loans }: Block, inUse: number): BlockShown {
   const size = Number(prefixSize(prefixFrom(cidr)));
-  return { cidr, ...(node === undefined ? {} : { node }), state, size, inUse, lent: loans.length };
+  return { cidr, ...compact({ node }), state, size, inUse, lent: loans.length };
 }
 
 const isWithin =
@@ -124,10 +125,9 @@ function showLoans(snapshot: ClusterSnapshot): BorrowedAddressShown[] {
       return {
         address,
         block: value.cidr,
-        ...(pool === undefined ? {} : { pool }),
-        ...(value.node === undefined ? {} : { owner: value.node }),
+        ...compact({ pool, owner: value.node }),
         borrower: node,
-        ...(pod === undefined ? {} : { pod }),
+        ...compact({ pod }),
       };
     });
   });
@@ -180,9 +180,9 @@ export function showAddress(snapshot: ClusterSnapshot, text: string): AddressSho
     ...(pool === undefined ? {} : { pool: pool.name, network: pool.network }),
     ...(block === undefined ? {} : { block: block.cidr }),
     ...(block?.node === undefined ? {} : { blockOwner: block.node }),
-    ...(borrower === undefined ? {} : { borrower }),
+    ...compact({ borrower }),
     uses,
-    ...(keptFor === undefined ? {} : { keptFor }),
+    ...compact({ keptFor }),
   };
 }
 
@@ -192,7 +192,7 @@ function usesOfAddress({ allocationRecords }: ClusterSnapshot, address: string):
       .filter((entry) => entry.address === address)
       .map(({ owner, pod, since }) => ({
         owner,
-        ...(pod === undefined ? {} : { pod }),
+        ...compact({ pod }),
         node: value.node,
         since,
         reportedAt: value.reportedAt,

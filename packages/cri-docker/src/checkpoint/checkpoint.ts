@@ -6,6 +6,7 @@ import path from 'node:path';
 import { PodwireError, describeError } from '@podwire/errors';
 import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
 import { type PodSandboxConfig, Protocol } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import type { Log } from '../rim.js';
 import { usesHostNetwork } from '../sandboxes/namespaces.js';
 import { checkpointChecksums } from './checksum.js';
@@ -40,7 +41,7 @@ export function openCheckpoints(root: string, log: Log, fs?: CheckpointFiles): C
   const store = createCheckpointStore<StoredCheckpoint>(directory, {
     header: ['version', 'name', 'namespace'],
     checksums: checkpointChecksums,
-    ...(fs === undefined ? {} : { fs }),
+    ...compact({ fs }),
   });
   const guard = <T>(action: string, id: string, work: Promise<T>): Promise<T> =>
     work.catch((cause: unknown) => {

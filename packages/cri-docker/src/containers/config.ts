@@ -8,6 +8,7 @@ import {
   MountPropagation,
   type PodSandboxConfig,
 } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import type { CreateConfig, DeviceConfig, HostConfig, MountConfig, ResourceConfig } from '../docker/index.js';
 import { containerType, encodeLabels, labelKeys } from '../labels.js';
 import { shmSize, spellCgroupParent } from '../sandboxes/config.js';
@@ -40,7 +41,7 @@ export async function makeContainerConfig(
   const user = makeUser(security?.runAsUser, security?.runAsGroup, security?.runAsUsername);
   return {
     Image: config.image?.image ?? '',
-    ...(user === undefined ? {} : { User: user }),
+    ...compact({ User: user }),
     Labels: encodeLabels(config.labels, config.annotations, {
       [labelKeys.type]: containerType,
       [labelKeys.sandboxId]: surroundings.sandboxId,
@@ -85,7 +86,7 @@ async function makeHostConfig(
     Devices: devices.map(toDevice),
     ShmSize: shmSize,
     ...(await makeSecurity(security)),
-    ...(runtime === undefined ? {} : { Runtime: runtime }),
+    ...compact({ Runtime: runtime }),
     LogConfig: dockerLog,
   };
 }

@@ -1,4 +1,5 @@
 import { type ContainerFilter, ContainerState } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import { containerType, labelKeys } from '../labels.js';
 
 const states = new Map<ContainerState, readonly string[]>([
@@ -20,6 +21,6 @@ export function containerFilters(filter: ContainerFilter | undefined): Record<st
       ...(sandbox?.length === 64 ? [`${labelKeys.sandboxId}=${sandbox}`] : []),
     ],
     ...(filter?.id ? { id: [filter.id] } : {}),
-    ...(status === undefined ? {} : { status }),
+    ...compact({ status }),
   };
 }

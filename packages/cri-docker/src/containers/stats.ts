@@ -10,6 +10,7 @@ import {
   type PodSandboxStatus,
 } from '@podwire/cri';
 import fs from 'node:fs';
+import { compact } from '@podwire/platform';
 import type { SandboxContext } from '../context.js';
 import { type EngineStats, isNotFound, parseTime } from '../docker/index.js';
 import { pinnedNetns } from '../sandboxes/netns.js';
@@ -31,7 +32,7 @@ export async function readContainerStats(
   const timestamp = parseTime(stats.read) || BigInt(Math.round(clock.now())) * 1_000_000n;
   const { id, metadata, labels, annotations } = container;
   return ContainerStats.fromPartial({
-    attributes: { id, labels, annotations, ...(metadata === undefined ? {} : { metadata }) },
+    attributes: { id, labels, annotations, ...compact({ metadata }) },
     cpu: { timestamp, usageCoreNanoSeconds: { value: cpuOf(stats) } },
     memory: { timestamp, ...memoryOf(stats) },
     writableLayer: { timestamp, usedBytes: { value: BigInt(SizeRw) } },
@@ -99,7 +100,7 @@ export async function readSandboxStats(
   });
   const { id, metadata, labels, annotations } = status;
   return PodSandboxStats.fromPartial({
-    attributes: { id, labels, annotations, ...(metadata === undefined ? {} : { metadata }) },
+    attributes: { id, labels, annotations, ...compact({ metadata }) },
     linux: {
       cpu: {
         timestamp,
@@ -134,7 +135,7 @@ function readInterfaces(
   const main = all.find(({ name }) => name === 'eth0');
   return {
     interfaces: all.filter((one) => one !== main),
-    ...(main === undefined ? {} : { defaultInterface: main }),
+    ...compact({ defaultInterface: main }),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   NamespaceMode,
   type PodSandboxConfig,
 } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import { protocolName } from '../checkpoint/checkpoint.js';
 import type { CreateConfig, HostConfig, PortBinding } from '../docker/index.js';
 import { encodeLabels, labelKeys, sandboxType } from '../labels.js';
@@ -43,7 +44,7 @@ export async function makeSandboxConfig(
   return {
     Image: surroundings.image,
     ...(isOnHost(security) ? {} : { Hostname: config.hostname }),
-    ...(user === undefined ? {} : { User: user }),
+    ...compact({ User: user }),
     Labels: encodeLabels(config.labels, config.annotations, {
       [labelKeys.type]: sandboxType,
       [labelKeys.containerName]: sandboxContainerName,
@@ -73,7 +74,7 @@ async function makeHostConfig(
     SecurityOpt: await makeSecurityOptions(security ?? {}),
     // What the sandbox's process says is of interest to nobody.
     LogConfig: { Type: 'none', Config: {} },
-    ...(runtime === undefined ? {} : { Runtime: runtime }),
+    ...compact({ Runtime: runtime }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Takes a sandbox off its network and stops it: after a failure, after a crash, and when it is asked for. */
 import { describeError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { SandboxContext } from '../context.js';
 import { type Docker, isConflict, isNotFound } from '../docker/index.js';
 import { pinnedNetns, unpinSandbox } from './netns.js';
@@ -48,7 +49,7 @@ export async function detachSandbox(
   if (hostNetwork) return;
   context.networkReady.delete(id);
   const netns = pinnedNetns(context, id);
-  const pod = { namespace, name, sandboxId: id, ...(netns === undefined ? {} : { netns }) };
+  const pod = { namespace, name, sandboxId: id, ...compact({ netns }) };
   context.faults.reach('detach');
   await context.network.tearDown(pod, { signal });
   context.networkReady.set(id, false);

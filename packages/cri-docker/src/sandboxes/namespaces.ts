@@ -1,4 +1,5 @@
 import { NamespaceMode, type NamespaceOption, type PodSandboxConfig } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import type { HostConfig } from '../docker/index.js';
 
 /** Whether a sandbox lives in the machine's own network: nothing is set up for it then. */
@@ -27,7 +28,7 @@ export function containerModes(
   return {
     NetworkMode: `container:${sandboxId}`,
     IpcMode: `container:${sandboxId}`,
-    ...(pid === undefined ? {} : { PidMode: pid }),
+    ...compact({ PidMode: pid }),
     ...(hostNetwork ? { UTSMode: 'host' } : {}),
   };
 }

@@ -1,6 +1,7 @@
 /** RunPodSandbox: the steps in the order of the documents (image, create, checkpoint, start, resolv.conf, network). */
 import { CriError, type PodSandboxConfig } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { OpenSpan } from '@podwire/tracing';
 import { makeCheckpoint, protocolName } from '../checkpoint/checkpoint.js';
 import type { SandboxContext } from '../context.js';
@@ -187,7 +188,7 @@ async function attach(
         {
           ...{ namespace, name, uid, sandboxId: id, netns, annotations: config.annotations },
           portMappings: hostPorts(config),
-          ...(dns === undefined ? {} : { dns }),
+          ...compact({ dns }),
           ...(cgroupParent === '' ? {} : { cgroupParent }),
         },
         { signal: work.signal, parent: span.context },

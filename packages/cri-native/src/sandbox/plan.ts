@@ -1,5 +1,6 @@
 /** What a sandbox's configuration means here: pure. */
 import { CriError, NamespaceMode, type PodSandboxConfig } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import type { PodAttachment } from '@podwire/pod-network';
 import type { Instruction } from '../native/instruction.js';
 import type { SandboxRecord } from '../state/record.js';
@@ -94,7 +95,7 @@ export function planAttachment(record: SandboxRecord, netns: string): PodAttachm
       ...{ hostPort, containerPort, protocol: protocols[protocol] ?? 'tcp' },
       ...(hostIp === '' ? {} : { hostIP: hostIp }),
     })),
-    ...(dnsConfig === undefined ? {} : { dns: dnsConfig }),
+    ...compact({ dns: dnsConfig }),
     ...(cgroupParent === '' ? {} : { cgroupParent }),
   };
 }

@@ -1,4 +1,5 @@
 import { ContainerConfig, PodSandboxConfig } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 
 /** How far a sandbox is; the extension of its record's file. Only `ready` ones can be READY. */
 export const phases = ['creating', 'ready', 'stopping', 'stopped'] as const;
@@ -65,8 +66,7 @@ export function parseSandbox(text: string): SandboxRecord {
   return {
     ...{ id, runtimeHandler, bootId, createdAt: BigInt(createdAt) },
     config: PodSandboxConfig.decode(unpacked(config)),
-    ...(netns === undefined ? {} : { netns }),
-    ...(shm === undefined ? {} : { shm }),
+    ...compact({ netns, shm }),
   };
 }
 

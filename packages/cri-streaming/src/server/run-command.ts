@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { StreamCall } from '../handlers.js';
 import type { CallResult } from '../status.js';
 import { type CommandSession, finishSession, readSizes } from './session.js';
@@ -16,9 +17,7 @@ export async function runCommand(
     const { signal } = controller;
     void session.closed.then(() => controller.abort(new Error('the client is gone')));
     const call: StreamCall = {
-      ...(stdin === undefined ? {} : { stdin }),
-      ...(stdout === undefined ? {} : { stdout }),
-      ...(stderr === undefined ? {} : { stderr }),
+      ...compact({ stdin, stdout, stderr }),
       tty,
       sizes: readSizes(session.resize),
       signal,

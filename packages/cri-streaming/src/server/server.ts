@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { bracketHost } from '@podwire/addresses';
 import { CriError } from '@podwire/cri';
 import type { StreamingHandlers } from '../handlers.js';
 import { spdyUpgrade, streamProtocolHeader } from '../protocols.js';
@@ -94,7 +95,7 @@ export async function createStreamingServer(
   server.on('upgrade', (request, socket, head) => upgrade(context, request, socket as Socket, head));
   server.listen(port, host);
   await once(server, 'listening');
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+  const url = `http://${bracketHost(host)}:${(server.address() as AddressInfo).port}`;
   const issue = (request: StreamingRequest): string => {
     checkRequest(request);
     return `${url}/${request.kind}/${context.tokens.issue(request)}`;

@@ -3,6 +3,7 @@
  * may have been moved away, compressed and removed, and others may have come and gone in its place.
  */
 import fs, { type FileHandle } from 'node:fs/promises';
+import { compact } from '@podwire/platform';
 import { listRotatedLogs, readHead, type RotatedLog } from './rotated.js';
 
 export interface Generation {
@@ -33,7 +34,7 @@ async function describe(
   const before = (own < 0 ? listed : listed.slice(0, own)).filter(({ stamp }) => !known.has(stamp));
   const seen = new Set([...known, ...before.map(({ stamp }) => stamp)]);
   return {
-    ...(handle === undefined ? {} : { handle }),
+    ...compact({ handle }),
     before,
     openNext: (offset) => openNext(file, { handle, seen }, offset),
   };

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { startDaemon } from '@podwire/cli/pods';
-import { withDeadline } from '@podwire/platform';
+import { compact, withDeadline } from '@podwire/platform';
 import { PodwireError } from '@podwire/errors';
 import type { EngineCall } from './engine.js';
 
@@ -45,7 +45,7 @@ export async function runProgram(
     const child = spawn(file, args, {
       stdio: ['ignore', 'ignore', 'pipe'],
       signal: either,
-      ...(directory === undefined ? {} : { cwd: directory }),
+      ...compact({ cwd: directory }),
     });
     return new Promise<{ code: number | null; said: string }>((resolve) => {
       let text = '';

@@ -1,6 +1,7 @@
 /** The part of an API server that an informer and a status writer use: pages, watches, bookmarks, 410, conflicts. */
 import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { compact } from '@podwire/platform';
 
 export interface ApiPod {
   metadata: {
@@ -120,8 +121,7 @@ export class FakeApiServer {
       path: url.pathname,
       query,
       ...body,
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(contentType === undefined ? {} : { contentType }),
+      ...compact({ authorization, contentType }),
     });
     for (const wake of this.#changed.splice(0)) wake();
   }

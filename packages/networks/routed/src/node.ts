@@ -1,4 +1,4 @@
-import { type Family, parsePrefix } from '@podwire/addresses';
+import { type Family, familyOf, parsePrefix } from '@podwire/addresses';
 import type { IpRoute, Resource, Sysctl } from '@podwire/engine';
 import type { NodeView } from '@podwire/network-contract';
 import { planTunnel } from './tunnel.js';
@@ -21,8 +21,7 @@ export function planNode(node: NodeView): Resource[] {
  */
 function forwarding(node: NodeView): Sysctl[] {
   const { ipv4, ipv6, network } = node;
-  const hasPool = (family: Family): boolean =>
-    network.pools.some(({ cidr }) => cidr.includes(':') === (family === 6));
+  const hasPool = (family: Family): boolean => network.pools.some(({ cidr }) => familyOf(cidr) === family);
   const on = (key: string): Sysctl => ({ kind: 'sysctl', in: 'host', key, value: '1' });
   return [
     ...(ipv4 && hasPool(4) ? ['net/ipv4/ip_forward', 'net/ipv4/conf/default/forwarding'].map(on) : []),

@@ -1,6 +1,7 @@
 import {
   containsPrefix,
   type Family,
+  familyOf,
   formatAddress,
   parseAddress,
   parsePrefix,
@@ -8,6 +9,7 @@ import {
 } from '@podwire/addresses';
 import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
 import { addressIn, tunnelEnd, tunnelFamily } from '@podwire/network-traffic';
+import { compact } from '@podwire/platform';
 import { sharesSegment } from './segment.js';
 
 /** How packets for a block get to the peer that has it; `none` with the reason in words. */
@@ -30,7 +32,7 @@ export function pairOf(node: NodeView, peer: PeerView): Pair {
   const sameFamily = tunnelFamily(underlay) === tunnelFamily(peer);
   const remote = sameFamily ? tunnelEnd(peer) : undefined;
   const direct = { 4: sharesSegment(underlay, peer, 4), 6: sharesSegment(underlay, peer, 6) };
-  return { node, peer, direct, ...(remote === undefined ? {} : { remote }) };
+  return { node, peer, direct, ...compact({ remote }) };
 }
 
 /** Whether packets between the two take the tunnel, by the pool they are of. */
@@ -40,7 +42,7 @@ function takesTunnel({ direct }: Pair, { encapsulation }: PoolView, family: Fami
 
 /** Whether any packets between the two take the tunnel. */
 export const shareTunnel = (pair: Pair): boolean =>
-  pair.node.network.pools.some((pool) => takesTunnel(pair, pool, pool.cidr.includes(':') ? 6 : 4));
+  pair.node.network.pools.some((pool) => takesTunnel(pair, pool, familyOf(pool.cidr)));
 
 /** The way to a block that lies in this pool. */
 export function wayTo(pair: Pair, pool: PoolView, family: Family): Way {

@@ -1,5 +1,6 @@
 import type { Family } from '@podwire/addresses';
 import type { Endpoint, PortMapping } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 import { forwardsOf } from './forwards.js';
 
 /** A port of the host that an endpoint occupies, in one family. */
@@ -17,7 +18,7 @@ export function hostPortClaims(endpoint: Endpoint): HostPortClaim[] {
     protocol,
     port,
     family,
-    ...(hostIP === undefined ? {} : { address: hostIP }),
+    ...compact({ address: hostIP }),
   }));
 }
 

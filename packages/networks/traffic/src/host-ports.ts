@@ -1,6 +1,7 @@
 import { parseAddress, parsePrefix, containsAddress } from '@podwire/addresses';
 import type { ConntrackReset, IpRoute, NftElement, NftValue, Resource, Sysctl } from '@podwire/engine';
 import type { Endpoint } from '@podwire/network-contract';
+import { compact } from '@podwire/platform';
 import { type Forward, forwardsOf } from './forwards.js';
 import { digestNumber } from './link-names.js';
 import { trafficTable } from './traffic-table.js';
@@ -95,7 +96,7 @@ function conntrackResets(forwards: readonly Forward[]): ConntrackReset[] {
       kind: 'conntrack-reset',
       protocol: 'udp',
       family,
-      ...(hostIP === undefined ? {} : { address: hostIP }),
+      ...compact({ address: hostIP }),
       port,
     }));
 }

@@ -3,6 +3,7 @@
  * (`CNI_ARGS`, capability arguments of the CNI conventions).
  */
 import type { Bandwidth, CniArgs, DnsCapability, JsonObject, PortMapping } from '@podwire/cni';
+import { compact } from '@podwire/platform';
 
 /** A pod as far as its network goes. */
 export interface CniPod {
@@ -48,7 +49,7 @@ function toCapabilityArgs(pod: CniPod): JsonObject {
   const dns = withoutEmptyLists(pod.dns);
   return {
     ...(portMappings.length === 0 ? {} : { portMappings: portMappings.map(toPlainMapping) }),
-    ...(bandwidth === undefined ? {} : { bandwidth }),
+    ...compact({ bandwidth }),
     ...(podCidrs.length === 0 ? {} : { ipRanges: podCidrs.map((subnet) => [{ subnet }]) }),
     ...(Object.keys(dns).length === 0 ? {} : { dns }),
     ...(Object.keys(annotations).length === 0 ? {} : { [annotationsCapability]: annotations }),

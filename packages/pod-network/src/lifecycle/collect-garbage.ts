@@ -1,5 +1,6 @@
 import type { Attachment, NetworkConfig } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { NetworkCallOptions } from '../contract.js';
 import { describeFailures } from '../observe/failure-text.js';
 import { podInterface, type Scope, traceVariables } from './context.js';
@@ -50,6 +51,6 @@ async function collect(
   const valid = live.map((containerId): Attachment => ({ containerId, interfaceName: podInterface }));
   await runtime.gc(network, valid, {
     env: traceVariables(parent),
-    ...(signal === undefined ? {} : { signal }),
+    ...compact({ signal }),
   });
 }

@@ -1,5 +1,6 @@
 import { type AttachmentParameters, CniError, type NetworkConfig, RollbackError } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { AttachedPod, NetworkCallOptions, PodAttachment } from '../contract.js';
 import { type CniInputs, readBandwidth, toCniInputs } from '../inputs/index.js';
 import { describeFailures } from '../observe/failure-text.js';
@@ -97,9 +98,7 @@ function inputsOf(scope: Scope, pod: PodAttachment, network: NetworkConfig): Cni
     {
       ...rest,
       podCidrs: scope.podCidrs(),
-      ...(dns === undefined ? {} : { dns }),
-      ...(bandwidth === undefined ? {} : { bandwidth }),
-      ...(cgroupParent === undefined ? {} : { cgroupPath: cgroupParent }),
+      ...compact({ dns, bandwidth, cgroupPath: cgroupParent }),
     },
     pod.sandboxId,
   );

@@ -1,4 +1,5 @@
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { NetworkCallOptions, PodDetachment } from '../contract.js';
 import { describeFailures } from '../observe/failure-text.js';
 import { podKey, type Scope } from './context.js';
@@ -13,7 +14,7 @@ export async function tearDownPod(
   const { sandboxId, netns } = pod;
   try {
     await scope.gate.shared(await keyOf(scope, pod), options.signal, () =>
-      detach(scope, { sandboxId, ...(netns === undefined ? {} : { netns }) }, options),
+      detach(scope, { sandboxId, ...compact({ netns }) }, options),
     );
   } catch (error) {
     if (error instanceof PodwireError) throw error;

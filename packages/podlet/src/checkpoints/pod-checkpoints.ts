@@ -1,5 +1,6 @@
 import { describeError } from '@podwire/errors';
 import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
+import { compact } from '@podwire/platform';
 import type { Merger, PodUpdate, SourceProblem } from '../contract.js';
 import { type Pod, readApiPod } from '@podwire/pod-spec';
 
@@ -31,7 +32,7 @@ export function createPodCheckpoints(directory: string, fs?: CheckpointFiles): P
   const store = createCheckpointStore<unknown>(directory, {
     dataField: 'Pod',
     checksumField: 'Checksum',
-    ...(fs === undefined ? {} : { fs }),
+    ...compact({ fs }),
   });
   /** What lies on the disk as far as this process has written it; pods are frozen, so the same object is the same pod. */
   const written = new Map<string, Pod>();

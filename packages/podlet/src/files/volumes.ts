@@ -1,6 +1,7 @@
 import { describeError, PodwireError } from '@podwire/errors';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { compact } from '@podwire/platform';
 import type { PodletDirectories } from '../contract.js';
 import type { PreparedMount } from '../parts.js';
 import { type Container, type Pod, podName, type Volume, type VolumeMount } from '@podwire/pod-spec';
@@ -107,8 +108,7 @@ async function prepareMount(
       hostPath: await pathOf(container, mount, index, volume, context),
       containerPath: mount.mountPath,
       readOnly: mount.readOnly || volume.readOnly,
-      ...(mount.mountPropagation === undefined ? {} : { mountPropagation: mount.mountPropagation }),
-      ...(mount.recursiveReadOnly === undefined ? {} : { recursiveReadOnly: mount.recursiveReadOnly }),
+      ...compact({ mountPropagation: mount.mountPropagation, recursiveReadOnly: mount.recursiveReadOnly }),
     };
   } catch (error) {
     const what = `volume ${mount.name} at ${mount.mountPath} of container ${container.name}`;

@@ -1,5 +1,6 @@
 /** Writes what became of pods back to the API server, and deletes the objects of pods that have ended as asked. */
 import { describeError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { Clock } from '../contract.js';
 import { isOwnCondition } from '../lifecycle/conditions.js';
 import {
@@ -106,7 +107,7 @@ function mergeJobs(older: Pending | undefined, newer: Pending | undefined): Pend
   const status = newer.status ?? older.status;
   return {
     ...newer,
-    ...(status === undefined ? {} : { status }),
+    ...compact({ status }),
     remove: older.remove || newer.remove,
     pause: older.pause,
   };

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { Container, Pod } from '@podwire/pod-spec';
 import {
   type ContainerFacts,
@@ -54,7 +55,7 @@ function recreate(pod: Pod, observed: ObservedPod, change: SandboxChange, facts:
     attempt: change.attempt,
     kill: [],
     start: firstStarts(pod, observed, normal),
-    ...(change.why === undefined ? {} : { why: change.why }),
+    ...compact({ why: change.why }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { ProbeKind } from '../parts.js';
 import type { Container, Probe, RestartPolicy } from '@podwire/pod-spec';
 import type { ObservedContainer } from './observed.js';
@@ -102,7 +103,7 @@ export function kill(
   probe?: Probe,
 ): KillAction {
   const seconds = probe?.terminationGracePeriodSeconds;
-  return { container, reason, message, ...(seconds === undefined ? {} : { graceSeconds: seconds }) };
+  return { container, reason, message, ...compact({ graceSeconds: seconds }) };
 }
 
 /** It runs, and its startup probe, if it has one, has succeeded. */

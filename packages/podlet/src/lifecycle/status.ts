@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { ContainerStatus, Pod, PodPhase, PodStatus } from '@podwire/pod-spec';
 import { computeConditions } from './conditions.js';
 import {
@@ -42,13 +43,12 @@ export function computeStatus(pod: Pod, observed: ObservedPod, facts: PodFacts):
       phase,
       init,
       normal,
-      ...(facts.sandboxProblem === undefined ? {} : { sandboxProblem: facts.sandboxProblem }),
+      ...compact({ sandboxProblem: facts.sandboxProblem }),
       previous: facts.previous?.conditions ?? [],
       now: facts.now,
     }),
     ...explainPhase(facts),
-    ...(facts.nodeAddresses[0] === undefined ? {} : { hostIP: facts.nodeAddresses[0] }),
-    ...(addresses[0] === undefined ? {} : { podIP: addresses[0] }),
+    ...compact({ hostIP: facts.nodeAddresses[0], podIP: addresses[0] }),
     podIPs: addresses.map((ip) => ({ ip })),
     qosClass: qualityOfService(pod),
     startTime: formatTime(firstSeen(observed, facts)),
@@ -69,7 +69,7 @@ function settlePhase(facts: PodFacts, computed: PodPhase, normal: readonly Conta
 function explainPhase({ failure, blocked, previous }: PodFacts): Pick<PodStatus, 'reason' | 'message'> {
   const before = previous !== undefined && isTerminal(previous.phase) ? previous : undefined;
   const { reason, message } = failure ?? before ?? blocked ?? {};
-  return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
+  return compact({ reason, message });
 }
 
 /**

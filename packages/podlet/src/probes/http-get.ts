@@ -1,4 +1,6 @@
 import net, { type Socket } from 'node:net';
+import { bracketHost } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import type { ProbeAction } from '@podwire/pod-spec';
 import { readBody, readHead } from './http-answer.js';
 import { readBytes } from './socket-bytes.js';
@@ -45,7 +47,7 @@ export async function httpGet(target: HttpTarget, signal: AbortSignal): Promise<
 /** The path may have a query; it is taken as it stands. */
 function firstUrl({ action, address, port }: HttpTarget): URL {
   const host = action.host ?? address;
-  const name = host.includes(':') ? `[${host}]` : host;
+  const name = bracketHost(host);
   const path = action.path.startsWith('/') ? action.path : `/${action.path}`;
   return new URL(`${action.scheme.toLowerCase()}://${name}:${port}${path}`);
 }
@@ -78,7 +80,7 @@ async function requestOnce(
         if (brokenBody === 'fails' || signal.aborted) throw error;
       });
     }
-    return { status: head.status, ...(next === undefined ? {} : { next }) };
+    return { status: head.status, ...compact({ next }) };
   } finally {
     signal.removeEventListener('abort', stop);
     socket.destroy();

@@ -2,6 +2,7 @@
  * Profiles in annotations, the fields' predecessors: seccomp before Kubernetes 1.19, AppArmor before 1.30. A manifest of then means
  * them, so they count where the field says nothing.
  */
+import { compact } from '@podwire/platform';
 import type { Pod, SeccompProfile } from '@podwire/pod-spec';
 
 const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
@@ -23,10 +24,7 @@ export function podAnnotationProfiles({ metadata }: Pick<Pod, 'metadata'>): Prof
 export function containerAnnotationProfiles({ metadata }: Pick<Pod, 'metadata'>, name: string): Profiles {
   const seccompProfile = parseProfile(metadata.annotations[seccompPrefix + name]);
   const appArmorProfile = parseProfile(metadata.annotations[appArmorPrefix + name]);
-  return {
-    ...(seccompProfile === undefined ? {} : { seccompProfile }),
-    ...(appArmorProfile === undefined ? {} : { appArmorProfile }),
-  };
+  return compact({ seccompProfile, appArmorProfile });
 }
 
 /** @returns undefined for what is no profile; {@link findBadAnnotation} has said so before anything begins */

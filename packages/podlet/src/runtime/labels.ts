@@ -1,4 +1,5 @@
 import type { ContainerConfig, PodSandboxConfig } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import type { SourceName } from '../contract.js';
 import type { ContainerRole } from '../lifecycle/container-plan.js';
 import { type ContainerPort, localAnnotations, type Pod, type ProbeAction } from '@podwire/pod-spec';
@@ -63,8 +64,7 @@ export function readPodLabels(labels: Texts, annotations: Texts): PodLabels | un
   const grace = readContainerIdentity(labels, annotations)?.gracePeriodSeconds;
   return {
     ...identity,
-    ...(source === undefined ? {} : { source }),
-    ...(grace === undefined ? {} : { graceSeconds: grace }),
+    ...compact({ source, graceSeconds: grace }),
   };
 }
 

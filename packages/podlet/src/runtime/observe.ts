@@ -7,6 +7,7 @@ import {
   PodSandboxState,
   type PodSandboxStatus,
 } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import type { ObservedContainer, ObservedSandbox, ObservedState } from '../lifecycle/observed.js';
 import { containerAnnotations } from '../runtime-config/identity.js';
 
@@ -61,7 +62,7 @@ export function readContainer(status: ContainerStatus, sandboxId: string): Obser
     image: status.image?.image ?? '',
     imageRef: status.imageRef,
     logPath: status.logPath,
-    ...(hash === undefined ? {} : { specHash: hash }),
+    ...compact({ specHash: hash }),
   };
 }
 

@@ -10,7 +10,7 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../lifecyc
 import { type ContainerEnd, nodeLabel, type PodLabels, readEnd, readPodLabels, uidLabel } from './labels.js';
 import { isReady, readContainer, readSandbox, stateOf } from './observe.js';
 import { createPodCache, type PodCache } from './pod-cache.js';
-import { forEachLimited } from '@podwire/platform';
+import { compact, forEachLimited } from '@podwire/platform';
 
 /**
  * What the runtime has, as far as known. Each sandbox and container carries the number of the question that its
@@ -197,7 +197,7 @@ function putContainer(cache: PodCache, status: ContainerStatus, sandboxId: strin
   if (labels === undefined) return;
   const container: ObservedContainer = readContainer(status, sandboxId);
   const end = readEnd(status.labels, status.annotations);
-  const entry = { id: container.id, uid: labels.uid, container, ...(end === undefined ? {} : { end }) };
+  const entry = { id: container.id, uid: labels.uid, container, ...compact({ end }) };
   cache.put(entry, labels, sequence);
 }
 

@@ -5,6 +5,7 @@
 import nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
 import { type Trigger, createTrigger, fireEvery, debounce } from './trigger.js';
 import { type FileListing, type ListingFiles, listManifests } from './file-listing.js';
@@ -118,7 +119,7 @@ function createFolder(options: FileSourceOptions, fs: SourceFiles, watcher: Dire
       if (latest !== undefined && isSameSnapshot(latest, snapshot)) return again;
       const causedAt = latest === undefined ? undefined : causeOf(before, states, heardAt);
       latest = snapshot;
-      return { snapshot: { ...snapshot, ...(causedAt === undefined ? {} : { causedAt }) }, ...again };
+      return { snapshot: { ...snapshot, ...compact({ causedAt }) }, ...again };
     },
     keep() {
       if (lastGood === undefined || !isKnown) return;

@@ -1,5 +1,6 @@
 /** Pods of a URL, asked for again and again. */
 import type { Dispatcher } from 'undici';
+import { compact } from '@podwire/platform';
 import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
 import { type ManifestContent, readManifests } from '@podwire/pod-spec';
 import { fetchManifest, type ManifestAnswer, splitUrl } from './fetch-manifest.js';
@@ -89,7 +90,7 @@ function createReader({ node, nameSuffix = 'none', clock }: HttpSourceOptions, o
     if (answer.body === known?.body) return keep([]);
     const content = readManifests(answer.body, { source: 'http', origin, node, nameSuffix });
     if (content.problems.length > 0) return keep(content.problems);
-    known = { body: answer.body, content, ...(answer.etag === undefined ? {} : { etag: answer.etag }) };
+    known = { body: answer.body, content, ...compact({ etag: answer.etag }) };
     return keep([]);
   };
 

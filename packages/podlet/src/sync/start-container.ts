@@ -1,5 +1,6 @@
 import { describeError, PodwireError } from '@podwire/errors';
 import type { ContainerConfig, PodSandboxConfig } from '@podwire/cri';
+import { compact } from '@podwire/platform';
 import type { StartAction } from '../lifecycle/container-plan.js';
 import type { Waiting } from '../lifecycle/container-status.js';
 import { newestInstance } from '../lifecycle/observed.js';
@@ -133,7 +134,7 @@ async function findFurther(context: StartContext, start: StartAction, imageRef: 
   const { pod } = context.worker;
   const terminationLog = await context.preparation.createTerminationLog(pod, container.name, attempt);
   const imageUser = await findImageUser(context, container, imageRef);
-  return { imageRef, terminationLog, ...(imageUser === undefined ? {} : { imageUser }) };
+  return { imageRef, terminationLog, ...compact({ imageUser }) };
 }
 
 interface Further {
@@ -170,7 +171,7 @@ function buildConfig(
     attempt,
     prepared: place.prepared,
     addresses: place.addresses,
-    ...(place.hostsFile === undefined ? {} : { hostsFile: place.hostsFile }),
+    ...compact({ hostsFile: place.hostsFile }),
     ...further,
     recursiveReadOnly:
       context.features(worker.pod.spec.runtimeClassName ?? '')?.recursiveReadOnlyMounts ?? false,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { compact } from '@podwire/platform';
 import type { PodStage, PodView } from '../contract.js';
 import { computeStatus } from '../lifecycle/status.js';
 import { type ContainerStatus, localAnnotations, type PodStatus } from '@podwire/pod-spec';
@@ -33,9 +34,7 @@ function computeWorkerStatus(
     previous: worker.status,
     now: clock.now(),
     nodeAddresses: node.addresses,
-    ...(sandboxProblem === undefined ? {} : { sandboxProblem }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(blocked === undefined ? {} : { blocked }),
+    ...compact({ sandboxProblem, failure, blocked }),
   });
 }
 
@@ -87,13 +86,13 @@ export function viewPod(worker: WorkerState, view: RuntimeView): PodView {
     name: metadata.name,
     uid: worker.uid,
     source: worker.source ?? 'file',
-    ...(origin === undefined ? {} : { origin }),
+    ...compact({ origin }),
     stage: worker.stage,
     status,
     containers: [...status.initContainerStatuses, ...status.containerStatuses].map((container) =>
       withLog(container, logs.get(container.containerID)),
     ),
-    ...(sandboxId === undefined ? {} : { sandboxId }),
+    ...compact({ sandboxId }),
     events: worker.events.list(),
     trace: trace.context,
   };

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { type AdmissionNode, evaluateAdmission, findBlock, type Refusal } from '../admission/index.js';
 import type { PodletNode } from '../contract.js';
 import { isTerminal } from '../lifecycle/phase.js';
@@ -66,10 +67,7 @@ function admissionNode({
   return {
     name,
     labels: labels ?? {},
-    capacity: {
-      ...(milliCpu === undefined ? {} : { cpu: milliCpu }),
-      ...(memoryBytes === undefined ? {} : { memory: memoryBytes }),
-    },
+    capacity: compact({ cpu: milliCpu, memory: memoryBytes }),
     allowedUnsafeSysctls: allowedUnsafeSysctls ?? [],
   };
 }

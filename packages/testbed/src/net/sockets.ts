@@ -1,9 +1,8 @@
 /** Sockets of this process that were opened in a namespace of the testbed. */
 import net from 'node:net';
-import { type Family, openStreamSocket } from '@podwire/linux';
+import { type Family, familyOf } from '@podwire/addresses';
+import { openStreamSocket } from '@podwire/linux';
 import type { TestbedNamespace } from './namespaces.js';
-
-export const familyOf = (address: string): Family => (address.includes(':') ? 6 : 4);
 
 /** A socket that connects from inside; see `net.connect`. */
 export function connectFrom(

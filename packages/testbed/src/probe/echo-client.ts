@@ -1,9 +1,10 @@
 /** Client side of the TCP and UDP probes. */
 import { randomBytes } from 'node:crypto';
 import dgram from 'node:dgram';
-import { type Family, openDatagramSocket, readLinkMtu, readPathMtu } from '@podwire/linux';
+import { type Family, familyOf } from '@podwire/addresses';
+import { openDatagramSocket, readLinkMtu, readPathMtu } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
-import { connectFrom, familyOf } from '../net/sockets.js';
+import { connectFrom } from '../net/sockets.js';
 import type { Greeting } from './echo-server.js';
 
 /** Destination and deadline of a probe. */

@@ -2,8 +2,8 @@
 import dgram from 'node:dgram';
 import fs from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
-import { addressToBytes, parseAddress } from '@podwire/addresses';
-import { bindAddress, type Family, openDatagramSocket, openStreamSocket } from '@podwire/linux';
+import { addressToBytes, type Family, parseAddress } from '@podwire/addresses';
+import { bindAddress, openDatagramSocket, openStreamSocket } from '@podwire/linux';
 import type { Station } from './participant.js';
 
 export interface Greeting {

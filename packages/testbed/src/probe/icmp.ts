@@ -1,7 +1,7 @@
 /** ICMP errors about packets that were not delivered. */
 import fs from 'node:fs';
-import { addressFromBytes, formatAddress } from '@podwire/addresses';
-import { type Family, hasCode, openIcmpSocket, receiveFrom } from '@podwire/linux';
+import { addressFromBytes, type Family, formatAddress } from '@podwire/addresses';
+import { hasCode, openIcmpSocket, receiveFrom } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
 
 export interface Complaint {

@@ -1,5 +1,5 @@
 /** Participants of a connectivity test. */
-import type { Family } from '@podwire/linux';
+import type { Family } from '@podwire/addresses';
 import type { TestbedNamespace } from '../net/namespaces.js';
 
 export type Addresses = Readonly<Partial<Record<Family, string>>>;

@@ -1,9 +1,8 @@
 /** ICMP echo probes, which every kernel answers. */
 import fs from 'node:fs';
-import { addressToBytes, parseAddress } from '@podwire/addresses';
-import { connectAddress, type Family, hasCode, openIcmpSocket, receive, send } from '@podwire/linux';
+import { addressToBytes, type Family, familyOf, parseAddress } from '@podwire/addresses';
+import { connectAddress, hasCode, openIcmpSocket, receive, send } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
-import { familyOf } from '../net/sockets.js';
 import { attempts, fragmentsFor, describeSocketError, mtuOf, type Target } from './echo-client.js';
 
 /** RFC 792 and RFC 4443. */

@@ -1,5 +1,6 @@
 /** Plans the probes and the expected answers. Pure. */
-import type { Family } from '@podwire/linux';
+import { type Family, familyOf } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import type { Participant, UnusedAddress } from './participant.js';
 
 /**
@@ -51,7 +52,7 @@ function probesBetween(from: Participant, to: Participant, nodes: readonly Parti
     const seenAs = expectedSources(from, to, family, nodes);
     return (['tcp', 'udp'] as const).map((kind) => ({
       ...{ kind, from, to, family, address },
-      ...(seenAs === undefined ? {} : { seenAs }),
+      ...compact({ seenAs }),
     }));
   });
 }
@@ -85,7 +86,7 @@ function unusedAddressProbes(
       kind: 'vacant',
       from,
       to: next,
-      family: address.includes(':') ? 6 : 4,
+      family: familyOf(address),
       address,
     }))
     .filter(({ family }) => from.addresses[family] !== undefined);

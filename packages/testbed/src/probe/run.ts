@@ -1,6 +1,7 @@
 /** Runs probes concurrently, with a limit, and evaluates the answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Family } from '@podwire/linux';
+import type { Family } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import { type Answer, probeTcp, probeUdp, describeSocketError } from './echo-client.js';
 import { type EchoServer, serveEcho } from './echo-server.js';
 import type { Participant, Station, UnusedAddress } from './participant.js';
@@ -66,7 +67,7 @@ export async function probeConnectivity(
     stations: byName,
     servers,
     deadline,
-    ...(leaks === undefined ? {} : { leaks }),
+    ...compact({ leaks }),
   };
   let done = 0;
   const ask = async (probe: Probe): Promise<ProbeResult> => {
@@ -140,8 +141,7 @@ async function runProbe(probe: Probe, context: ProbeContext): Promise<ProbeResul
   const outcome = await outcomeOf(() => runOne(probe, context));
   return {
     ...{ kind, from: from.name, to: to.name, family, address },
-    ...(from.node === undefined ? {} : { fromNode: from.node }),
-    ...(to.node === undefined ? {} : { toNode: to.node }),
+    ...compact({ fromNode: from.node, toNode: to.node }),
     milliseconds: performance.now() - begin,
     ...outcome,
   };
@@ -153,7 +153,7 @@ async function runOne(probe: Probe, { stations, servers, deadline, leaks }: Prob
   const target = { address, deadline, ...(from.kind === 'pod' ? { link } : {}) };
   if (kind === 'vacant') {
     const parties = [...stations.values()];
-    return probeUnusedAddress(namespace, { address, parties, ...(leaks === undefined ? {} : { leaks }) });
+    return probeUnusedAddress(namespace, { address, parties, ...compact({ leaks }) });
   }
   if (kind === 'icmp') return { ok: true, bytes: await ping(namespace, target) };
   const server = servers.get(serverKey(to.name, family))!;

@@ -1,7 +1,6 @@
 /** Participants and unused addresses of a testbed. */
-import { addressAt, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
+import { addressAt, familyOf, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
 import { openLocalApi } from '@podwire/local-api';
-import { familyOf } from '../net/sockets.js';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import type { TestbedPod } from '../run/pods.js';
 import { type FamilyAddresses, type PlannedNode, type Topology, withoutLength } from '../shape.js';

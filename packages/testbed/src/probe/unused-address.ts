@@ -1,8 +1,8 @@
 /** Probe of an unused address: the packet must be dropped or refused, not answered, not looped, not leaked. */
 import dgram from 'node:dgram';
-import { bindAddress, type Family, openDatagramSocket } from '@podwire/linux';
+import { type Family, familyOf } from '@podwire/addresses';
+import { bindAddress, openDatagramSocket } from '@podwire/linux';
 import type { TestbedNamespace } from '../net/namespaces.js';
-import { familyOf } from '../net/sockets.js';
 import { type Complaint, listenToIcmp } from './icmp.js';
 import type { Participant } from './participant.js';
 import type { Outcome } from './outcome.js';

@@ -10,6 +10,7 @@ import {
   type Runtime,
 } from '@podwire/cni';
 import { describeError, PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import {
   dropNamespace,
   makeNamespace,
@@ -85,7 +86,7 @@ export async function addPod(
   const inside = makeNamespace(record, file);
   const attachment = {
     ...attachmentOf(pod, file, args),
-    ...(capabilities === undefined ? {} : { capabilityArgs: capabilities }),
+    ...compact({ capabilityArgs: capabilities }),
   };
   try {
     const result = await runtime.add(network, attachment, signal === undefined ? {} : { signal });

@@ -1,5 +1,6 @@
 /** The store that the nodes share. */
 import http from 'node:http';
+import { bracketHost } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import { silentLog, systemClock, withDeadline } from '@podwire/platform';
 import { openStore, type Store, type StoreSpec } from '@podwire/store';
@@ -76,7 +77,7 @@ function createEtcd({ record, namespace, gateway, etcd = 'etcd' }: StoreOptions)
 }
 
 const hostOf = ({ ipv4, ipv6 }: FamilyAddresses): string => withoutLength(ipv4 ?? ipv6 ?? '');
-const urlOf = (host: string): string => `http://${host.includes(':') ? `[${host}]` : host}:${etcdPort}`;
+const urlOf = (host: string): string => `http://${bracketHost(host)}:${etcdPort}`;
 
 function etcdOptions(data: string, url: string, { ipv6 }: FamilyAddresses): string[] {
   // `[::]` accepts IPv4 too; no other program runs in its namespace.

@@ -2,6 +2,7 @@
  * What a Consul server keeps, as its HTTP API documentation describes it: the KV store, tombstones, sessions, and one index
  * that grows with every write. Written for tests from that documentation; it is not Consul.
  */
+import { compact } from '@podwire/platform';
 
 export interface Entry {
   readonly Key: string;
@@ -104,7 +105,7 @@ function store(
     LockIndex: lockIndex,
     CreateIndex: existing?.CreateIndex ?? draft.index,
     ModifyIndex: draft.index,
-    ...(session === undefined ? {} : { Session: session }),
+    ...compact({ Session: session }),
   };
   if (existing !== undefined && isSame(existing, entry)) return existing;
   draft.entries.set(Key, entry);

@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { compact } from '@podwire/platform';
 
 export interface RestAnswer<T = unknown> {
   readonly status: number;
@@ -25,7 +26,7 @@ export interface RestClient {
 export function createRestClient(url: string, token?: string): RestClient {
   const call: RestClient['call'] = (verb, target, body, contentType = 'application/json') =>
     request(new URL(target, url), verb, {
-      ...(token === undefined ? {} : { token }),
+      ...compact({ token }),
       ...(body === undefined ? {} : { body: JSON.stringify(body), contentType }),
     });
   const expect = async <T>(

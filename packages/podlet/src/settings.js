@@ -1,0 +1,21 @@
+export const defaultSettings = {
+    relistMs: 1_000,
+    relistWithEventsMs: 10_000,
+    relistDeadMs: 180_000,
+    statusMs: 5_000,
+    statusDeadMs: 30_000,
+    syncMs: 1_000,
+    housekeepingMs: 2_000,
+    garbageMs: 60_000,
+    logRotationMs: 10_000,
+    resyncMs: 60_000,
+    retryMs: 10_000,
+    networkRetryMs: 1_000,
+    restartBackOff: { initial: 10_000, max: 300_000 },
+    imageBackOff: { initial: 10_000, max: 300_000 },
+    concurrentSandboxes: 64,
+    concurrentStatus: 16,
+    runSandboxTimeoutMs: 240_000,
+    callTimeoutMs: 120_000,
+};
+//# sourceMappingURL=settings.js.map

@@ -1,0 +1,104 @@
+import type { Refusal } from '../admission/index.js';
+import type { PodStage, SourceName } from '../contract.js';
+import { type BackOff } from '../lifecycle/back-off.js';
+import type { Waiting } from '../lifecycle/container-status.js';
+import { type Pod, type PodStatus } from '@podwire/pod-spec';
+import { type PodEvents } from './pod-events.js';
+import { type PodTrace } from './pod-trace.js';
+import type { Span, Tracer } from '@podwire/tracing';
+import type { LoopSettings } from '../settings.js';
+import { type PodLabels } from '../runtime/labels.js';
+/** Why a pod is taken down. Once it is there it is never taken back. */
+export interface KillRequest {
+    readonly why: string;
+    /** Overrides what the pod says. */
+    readonly graceSeconds?: number;
+}
+/** How a running init container is looked at; see `init-poll.ts`. */
+export interface InitPoll {
+    /** The container that is looked at. */
+    readonly id: string;
+    /** Milliseconds before the next look. */
+    readonly pause: number;
+}
+/** Everything one worker knows. Only its own steps change it, but for what comes in from outside: see Inbox. */
+export interface WorkerState extends Inbox {
+    readonly uid: string;
+    /** Only for pods that were found in the runtime and nowhere else; undefined when nothing says where from. */
+    readonly source: SourceName | undefined;
+    readonly orphan: boolean;
+    stage: PodStage;
+    status: PodStatus;
+    /** Why containers are not started, by name. */
+    readonly waiting: Map<string, Waiting>;
+    /** Containers that a turn has ended to start them again, until they are started. */
+    readonly interrupted: Set<string>;
+    /** Whether the node takes it, or why not. */
+    admission: 'undecided' | 'admitted' | Refusal;
+    /** Why it must not begin, though the node takes it. */
+    blocked: Refusal | undefined;
+    sandboxProblem: Waiting | undefined;
+    failure: Waiting | undefined;
+    readonly restarts: BackOff;
+    /** By image. */
+    readonly images: Map<string, ImageFailure>;
+    readonly imagePauses: BackOff;
+    readonly events: PodEvents;
+    readonly trace: PodTrace;
+    /** RunPodSandbox attempts below this number are taken by calls whose end is unknown. */
+    attemptFloor: number;
+    conflicts: number;
+    /** It was taken down: nothing of it runs. */
+    ended: boolean;
+    /** Nothing of it is left in the runtime and on disk. */
+    gone: boolean;
+    /** Running containers whose probes were begun: name → id. */
+    readonly watched: Map<string, string>;
+    initPoll: InitPoll | undefined;
+    /** Its pause is over: what no listing tells (addresses) is asked for anew. */
+    stale: boolean;
+    /** What ended containers left in their termination log, by id. */
+    readonly terminationMessages: Map<string, string>;
+}
+/** The latest failed attempt to get an image. Milliseconds since the epoch. */
+export interface ImageFailure {
+    readonly at: number;
+    readonly waiting: Waiting;
+}
+/** One slot: the newest wish wins, but a kill stays. */
+export interface Inbox {
+    pod: Pod;
+    kill: KillRequest | undefined;
+    /** No source wants it any more: forget it when it is terminated. */
+    removed: boolean;
+    /** The same UID is wanted again after a kill: begins when this one is terminated. */
+    successor: Pod | undefined;
+    /** When it was put in (the tracer's clock), until a step has begun. */
+    arrivedAt: number | undefined;
+}
+/** How a pod got here. Milliseconds since the epoch, the clock of spans. */
+export interface ArrivalTimes {
+    readonly causedAt: number;
+    readonly mergedAt: number;
+    readonly arrivedAt: number;
+}
+/** Traces are made with the clock of spans. */
+export interface TraceDependencies {
+    readonly tracer: Tracer;
+    readonly record: (span: Span) => void;
+    /** Milliseconds since the epoch with a fraction. */
+    readonly preciseNow: () => number;
+}
+interface WorkerDependencies extends TraceDependencies {
+    readonly settings: Pick<LoopSettings, 'restartBackOff' | 'imageBackOff'>;
+}
+export interface NewWorker {
+    readonly pod: Pod;
+    readonly orphan: boolean;
+    readonly times: ArrivalTimes;
+}
+export declare function createWorkerState(dependencies: WorkerDependencies, request: NewWorker): WorkerState;
+/** Enough of a pod to take it down: what was written on its sandboxes and containers. */
+export declare function orphanPod(labels: PodLabels): Pod;
+export {};
+//# sourceMappingURL=worker-state.d.ts.map
