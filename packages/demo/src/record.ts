@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { markProcess, type ProcessMark } from '@podwire/linux';
+import { replaceFileSync } from '@podwire/platform';
 
 export interface DemoRecord {
   /** `podwire-demo-PID`: the name of the host's namespace and the beginning of all others. */
@@ -26,7 +27,7 @@ export interface OpenRecord {
 
 export const demoPrefix = 'podwire-demo-';
 const parentDirectory = '/run';
-const ledgerFile = 'demo.json';
+const recordFile = 'demo.json';
 
 /** Begins a demo: its directory (0700) and the first page. */
 export function openRecord(pid: number): OpenRecord {
@@ -36,9 +37,7 @@ export function openRecord(pid: number): OpenRecord {
   const owner = markProcess('demo', pid);
   let current: DemoRecord = { name, owner, directory, namespaces: [], processes: [], kept: false };
   const write = (next: DemoRecord): void => {
-    const file = path.join(directory, ledgerFile);
-    fs.writeFileSync(`${file}.new`, JSON.stringify(next));
-    fs.renameSync(`${file}.new`, file);
+    replaceFileSync(path.join(directory, recordFile), JSON.stringify(next));
     current = next;
   };
   write(current);
@@ -63,7 +62,7 @@ export function findRecords(): DemoRecord[] {
   const names = fs.readdirSync(parentDirectory).filter((name) => name.startsWith(demoPrefix));
   return names.flatMap((name) => {
     try {
-      const text = fs.readFileSync(path.join(parentDirectory, name, ledgerFile), 'utf8');
+      const text = fs.readFileSync(path.join(parentDirectory, name, recordFile), 'utf8');
       return [JSON.parse(text) as DemoRecord];
     } catch {
       return []; // not a demo's directory, or one that ends at this moment

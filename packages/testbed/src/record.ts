@@ -5,6 +5,7 @@ import { PodwireError } from '@podwire/errors';
 import { hasCode, markProcess, type ProcessMark } from '@podwire/linux';
 import { parentDirectory, type Paths, pathsBelow } from './paths.js';
 import type { Shape } from './shape.js';
+import { replaceFileSync } from '@podwire/platform';
 
 export interface PodRecord {
   readonly namespace: string;
@@ -79,8 +80,7 @@ export function openRecord(paths: Paths, start: TestbedRecord): OpenRecord {
 }
 
 function writeRecord(file: string, record: TestbedRecord): void {
-  fs.writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
-  fs.renameSync(`${file}.new`, file);
+  replaceFileSync(file, JSON.stringify(record), { mode: 0o600 });
 }
 
 /** @returns undefined when there is none or it is unreadable */

@@ -1,4 +1,5 @@
 /** What `install` and `uninstall` have in common. */
+import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
 import { compact } from '@podwire/platform';
 import { type Colors, printable } from '../io.js';

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
 import { compact } from '@podwire/platform';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';

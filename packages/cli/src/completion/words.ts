@@ -1,4 +1,5 @@
 /** The commands and their options as data, for the scripts that complete them. */
+import { compact } from '@podwire/platform';
 import type { Command, Option } from 'commander';
 import { compact } from '@podwire/platform';
 

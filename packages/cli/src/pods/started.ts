@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode, isAlive, lockFile, type ProcessMark, markProcess } from '@podwire/linux';
 import type { Places } from './locate.js';
+import { replaceFileSync } from '@podwire/platform';
 
 export type StartedName = 'agent' | 'podlet';
 export type Started = Partial<Readonly<Record<StartedName, ProcessMark>>>;
@@ -59,6 +60,5 @@ export function forgetStarted(places: Places): void {
 }
 
 function write({ started }: Places, all: Started): void {
-  fs.writeFileSync(`${started}.new`, JSON.stringify(all), { mode: 0o600 });
-  fs.renameSync(`${started}.new`, started);
+  replaceFileSync(started, JSON.stringify(all), { mode: 0o600 });
 }

@@ -1,3 +1,0 @@
-import type { BuildContainerConfig } from '../parts.js';
-export declare const buildContainerConfig: BuildContainerConfig;
-//# sourceMappingURL=container-config.d.ts.map
