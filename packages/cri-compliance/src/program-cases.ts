@@ -19,8 +19,8 @@ import {
   type Sandbox,
 } from './tools.js';
 
-const runner = (context: CaseContext, sandbox: Sandbox, wishes = {}): Promise<string> =>
-  startContainer(context, sandbox, { command: context.programs.untilTerm(), ...wishes });
+const runner = (context: CaseContext, sandbox: Sandbox, fields = {}): Promise<string> =>
+  startContainer(context, sandbox, { command: context.programs.untilTerm(), ...fields });
 
 export const programCases: readonly ComplianceCase[] = [
   {

@@ -13,8 +13,8 @@ import {
 } from '@podwire/cri';
 import type { CaseContext } from './target.js';
 
-type SandboxWishes = Parameters<typeof PodSandboxConfig.fromPartial>[0];
-type ContainerWishes = Parameters<typeof ContainerConfig.fromPartial>[0];
+type SandboxFields = Parameters<typeof PodSandboxConfig.fromPartial>[0];
+type ContainerFields = Parameters<typeof ContainerConfig.fromPartial>[0];
 
 export interface Sandbox {
   readonly id: string;
@@ -26,23 +26,23 @@ export const unknownId = 'c0ffee'.repeat(10).padEnd(64, '0');
 export const uniqueName = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
 
 /** A configuration as a kubelet makes it, of a pod that nobody else has. */
-export function sandboxConfig(wishes: SandboxWishes = {}): PodSandboxConfig {
+export function sandboxConfig(fields: SandboxFields = {}): PodSandboxConfig {
   const name = uniqueName('pod');
   return PodSandboxConfig.fromPartial({
     metadata: { name, namespace: 'compliance', uid: `uid-${name}` },
     hostname: name,
-    ...wishes,
-    linux: wishes.linux ?? {},
+    ...fields,
+    linux: fields.linux ?? {},
   });
 }
 
 /** Runs a sandbox for the time of `work`; it is removed afterwards whatever happens. */
 export async function withSandbox(
   { runtime }: CaseContext,
-  wishes: SandboxWishes,
+  fields: SandboxFields,
   work: (sandbox: Sandbox) => Promise<void>,
 ): Promise<void> {
-  const config = sandboxConfig(wishes);
+  const config = sandboxConfig(fields);
   const { podSandboxId: id } = await runtime.runPodSandbox({ config, runtimeHandler: '' });
   try {
     await work({ id, config });
@@ -74,13 +74,13 @@ async function removeSandbox(runtime: CaseContext['runtime'], podSandboxId: stri
 export async function createContainer(
   { runtime, image }: CaseContext,
   sandbox: Sandbox,
-  wishes: ContainerWishes,
+  fields: ContainerFields,
 ): Promise<string> {
   const config = ContainerConfig.fromPartial({
     metadata: { name: uniqueName('container') },
     image: { image },
-    ...wishes,
-    linux: wishes.linux ?? {},
+    ...fields,
+    linux: fields.linux ?? {},
   });
   const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
   return (await runtime.createContainer(request)).containerId;
@@ -89,9 +89,9 @@ export async function createContainer(
 export async function startContainer(
   context: CaseContext,
   sandbox: Sandbox,
-  wishes: ContainerWishes,
+  fields: ContainerFields,
 ): Promise<string> {
-  const containerId = await createContainer(context, sandbox, wishes);
+  const containerId = await createContainer(context, sandbox, fields);
   await context.runtime.startContainer({ containerId });
   return containerId;
 }

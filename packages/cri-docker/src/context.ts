@@ -1,12 +1,11 @@
+import type { OpenSpan, Tracer } from '@podwire/tracing';
 import type { PodNetwork } from '@podwire/pod-network';
-import type { Tracer } from '@podwire/tracing';
 import type { CheckpointDirectory } from './checkpoint/checkpoint.js';
 import type { CreationTimes } from './creation-times.js';
 import type { Docker } from './docker/index.js';
 import type { ImagePuller } from './images/pull.js';
 import type { Owners } from './owners.js';
-import type { Clock, FaultPoints, Log } from './rim.js';
-import type { SandboxLocks } from './sandboxes/locks.js';
+import type { Clock, FaultPoints, KeyedMutex, Log } from '@podwire/platform';
 
 export interface Settings {
   readonly sandboxImage: string;
@@ -30,7 +29,7 @@ export interface SandboxContext {
   readonly owners: Owners;
   /** Whether the network of a sandbox is set up, as far as this process knows: absent means unknown. */
   readonly networkReady: Map<string, boolean>;
-  readonly locks: SandboxLocks;
+  readonly locks: KeyedMutex;
   readonly settings: Settings;
   /** `cgroupfs` or `systemd`: how cgroup parents are spelled. */
   readonly cgroupDriver: (signal: AbortSignal) => Promise<string>;
@@ -40,4 +39,10 @@ export interface SandboxContext {
   readonly log: Log;
   readonly tracer: Tracer;
   readonly faults: FaultPoints;
+}
+
+/** What one call of an operation carries. */
+export interface Work {
+  readonly signal: AbortSignal;
+  readonly span: OpenSpan;
 }

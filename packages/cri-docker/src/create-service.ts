@@ -18,10 +18,11 @@ import { createContainerService } from './containers/service.js';
 import type { SandboxContext } from './context.js';
 import {
   type Clock,
-  type FaultPoints,
-  type Log,
   createOnDemand,
   deadlineSignal,
+  type FaultPoints,
+  KeyedMutex,
+  type Log,
   noFaults,
   silentLog,
   systemClock,
@@ -38,7 +39,6 @@ import { createImagePuller } from './images/pull.js';
 import { createImageService } from './images/service.js';
 import { createOwners } from './owners.js';
 import { createNodeService, createSandboxCalls } from './runtime.js';
-import { createLocks } from './sandboxes/locks.js';
 import { recoverSandboxes } from './sandboxes/recover.js';
 import { createSandboxes } from './sandboxes/service.js';
 import { forwardPort } from './streaming/port-forward.js';
@@ -144,7 +144,7 @@ async function createContext(options: SandboxServiceOptions): Promise<SandboxCon
     checkpoints,
     owners: createOwners(root, await checkpoints.ids()),
     networkReady: new Map(),
-    locks: createLocks(),
+    locks: new KeyedMutex(),
     settings: {
       sandboxImage: options.sandboxImage ?? 'registry.k8s.io/pause:3.10',
       netnsDirectory: options.netnsDirectory ?? '/run/netns',

@@ -57,3 +57,11 @@ export function parseName(text: string | undefined): ParsedName | undefined {
   if (namespace === undefined || uid === undefined || !/^\d+$/.test(attempt ?? '')) return undefined;
   return { container, pod, namespace, uid, attempt: Number(attempt) };
 }
+
+/** Key of a pod's lock. */
+export const podKey = (namespace: string, name: string): string => `${namespace}/${name}`;
+
+/** Eight hexadecimal digits. */
+export function randomSuffix(random: (bytes: number) => Uint8Array): string {
+  return Buffer.from(random(4)).toString('hex');
+}

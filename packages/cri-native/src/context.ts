@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { noTracer, type OpenSpan, type Tracer } from '@podwire/tracing';
-import type { PodNetwork } from '@podwire/pod-network';
-import { longestTimer, noFaults, silentLog, systemClock } from '@podwire/platform';
+import { type PodNetwork, readBootId } from '@podwire/pod-network';
+import { longestTimer, noFaults, type Singleflight, silentLog, systemClock } from '@podwire/platform';
 import type { EventHub } from './events.js';
-import { readBootId } from './state/boot.js';
-import type { Clock, EmbeddedOptions, FaultPoints, Log } from './options.js';
+import type { Clock, NativeRuntimeOptions, FaultPoints, Log } from './options.js';
 import type { Inventory } from './state/inventory.js';
 import type { Layers } from './layers.js';
-import type { SharedWork } from './shared-work.js';
 
 /** What every operation is given. */
 export interface Context {
   readonly directory: string;
   readonly network: PodNetwork;
-  readonly holder: string;
+  readonly pauseProgram: string;
   readonly netnsDirectory: string;
   readonly bootId: string;
   readonly clock: Clock;
@@ -25,13 +23,13 @@ export interface Context {
   readonly events: EventHub;
   readonly layers: Layers;
   /** Creations under way, by the metadata of what is created: the same call again joins. */
-  readonly creations: SharedWork<string>;
+  readonly creations: Singleflight<string>;
   /** Stops and removals under way, by id. */
-  readonly endings: SharedWork<void>;
+  readonly terminations: Singleflight<void>;
   /** Aborted: no more calls are taken. Sandboxes that are being made are taken back; all else goes on to its end. */
   readonly closing: AbortSignal;
   /** This process has let go of everything: that a connection ends does not mean that its other end does. */
-  readonly hasLetGo: () => boolean;
+  readonly isReleased: () => boolean;
 }
 
 /** What one call of an operation carries. */
@@ -44,12 +42,15 @@ export { noFaults, silentLog, systemClock };
 
 /** The options with their defaults. */
 export function settle(
-  options: EmbeddedOptions,
-): Omit<Context, 'inventory' | 'events' | 'layers' | 'creations' | 'endings' | 'closing' | 'hasLetGo'> {
+  options: NativeRuntimeOptions,
+): Omit<
+  Context,
+  'inventory' | 'events' | 'layers' | 'creations' | 'terminations' | 'closing' | 'isReleased'
+> {
   return {
     directory: options.directory,
     network: options.network,
-    holder: options.holder,
+    pauseProgram: options.pauseProgram,
     netnsDirectory: options.netnsDirectory ?? '/run/netns',
     bootId: readBootId(options.bootIdFile ?? '/proc/sys/kernel/random/boot_id'),
     clock: options.clock ?? systemClock,
@@ -65,3 +66,7 @@ export const newId = (random: (bytes: number) => Uint8Array): string =>
 
 /** Seconds as a call has them, as milliseconds that a timer can wait: at most 24 days. */
 export const toMilliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, longestTimer);
+
+/** Nanoseconds since 1970, as CRI wants them. */
+export const nowNanoseconds = (clock: Pick<Clock, 'now'>): bigint =>
+  BigInt(Math.round(clock.now() * 1e3)) * 1000n;

@@ -2,14 +2,13 @@ import fs from 'node:fs';
 import { CriError, type CriRuntime } from '@podwire/cri';
 import type { StreamingHandlers, StreamingServer } from '@podwire/cri-streaming';
 import { warmThreadPool } from '@podwire/linux';
-import { createOnDemand } from '@podwire/platform';
+import { createOnDemand, Singleflight } from '@podwire/platform';
 import { type Context, settle } from './context.js';
 import { createEventHub } from './events.js';
 import { createLayers } from './layers.js';
-import type { EmbeddedOptions } from './options.js';
+import type { NativeRuntimeOptions } from './options.js';
 import { recover } from './recover.js';
 import { assembleRuntime } from './runtime.js';
-import { createSharedWork } from './shared-work.js';
 import { openStateDirectory } from './state/directory.js';
 import { createInventory } from './state/inventory.js';
 import { attachStream } from './streams/attach.js';
@@ -27,9 +26,9 @@ export interface EmbeddedRuntime extends CriRuntime {
  * Opens the runtime and adopts or takes away what a former process left. Needs root.
  * @throws CriError FAILED_PRECONDITION when another process has the directory, or the program is not there
  */
-export async function createEmbeddedRuntime(options: EmbeddedOptions): Promise<EmbeddedRuntime> {
-  if (!fs.existsSync(options.holder))
-    throw new CriError('FAILED_PRECONDITION', `there is no ${options.holder}; npm run setup builds it`);
+export async function createNativeRuntime(options: NativeRuntimeOptions): Promise<EmbeddedRuntime> {
+  if (!fs.existsSync(options.pauseProgram))
+    throw new CriError('FAILED_PRECONDITION', `there is no ${options.pauseProgram}; npm run setup builds it`);
   const settled = settle(options);
   const unlock = await openStateDirectory(options.directory, settled.clock);
   const [closing, released] = [new AbortController(), new AbortController()];
@@ -38,10 +37,10 @@ export async function createEmbeddedRuntime(options: EmbeddedOptions): Promise<E
     inventory: createInventory(),
     events: createEventHub(),
     layers: createLayers(settled, closing.signal),
-    creations: createSharedWork(),
-    endings: createSharedWork(),
+    creations: new Singleflight(),
+    terminations: new Singleflight(),
     closing: closing.signal,
-    hasLetGo: () => released.signal.aborted,
+    isReleased: () => released.signal.aborted,
   };
   const release = (): void => {
     closing.abort();
@@ -73,7 +72,7 @@ function open(context: Context, closing: AbortController, release: () => void): 
       if (closing.signal.aborted) return;
       closing.abort();
       const starts = [...context.inventory.containers.values()].map(({ starting }) => starting);
-      await Promise.allSettled([...starts, context.creations.idle(), context.endings.idle()]);
+      await Promise.allSettled([...starts, context.creations.idle(), context.terminations.idle()]);
       context.events.close();
       await (await streaming.started())?.close();
       release();
@@ -88,6 +87,6 @@ async function startStreaming(handlers: StreamingHandlers): Promise<StreamingSer
 }
 
 function letGo({ inventory }: Context): void {
-  for (const { holder } of inventory.sandboxes.values()) holder?.connection.close();
+  for (const { pause } of inventory.sandboxes.values()) pause?.connection.close();
   for (const { shim } of inventory.containers.values()) shim?.connection.close();
 }

@@ -19,7 +19,7 @@ export function describeRuntime(context: Context, verbose: boolean): Promise<Sta
   const info = {
     purpose,
     directory: context.directory,
-    holder: context.holder,
+    pause: context.pauseProgram,
     sandboxes: String(context.inventory.sandboxes.size),
     containers: String(context.inventory.containers.size),
   };

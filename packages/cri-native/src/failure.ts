@@ -9,3 +9,8 @@ export function toCriError(what: string, error: unknown): CriError {
   const code = isAbort ? 'CANCELLED' : isLate ? 'DEADLINE_EXCEEDED' : 'UNKNOWN';
   return new CriError(code, `${what}: ${describeError(error)}`, { cause: error });
 }
+
+/** Waits for it. Its failure is reported to the caller that started it. */
+export async function ignoreFailure(promise: Promise<unknown> | undefined): Promise<void> {
+  await promise?.catch(() => undefined);
+}

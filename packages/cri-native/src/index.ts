@@ -1,3 +1,3 @@
-export { createEmbeddedRuntime, type EmbeddedRuntime } from './create.js';
+export { createNativeRuntime, type EmbeddedRuntime } from './create.js';
 export { hostImage, rootAnnotation } from './images/images.js';
-export type { Clock, EmbeddedOptions, FaultPoints, Log } from './options.js';
+export type { Clock, NativeRuntimeOptions, FaultPoints, Log } from './options.js';

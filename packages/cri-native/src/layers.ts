@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { measureTree, type TreeUse } from '@podwire/linux';
-import { nowNanoseconds } from './nanoseconds.js';
+import { nowNanoseconds } from './context.js';
 import type { Clock, Log } from './options.js';
 import { containerDirectory } from './state/directory.js';
 

@@ -4,12 +4,12 @@ import type { Tracer } from '@podwire/tracing';
 
 export type { Clock, FaultPoints, Log };
 
-export interface EmbeddedOptions {
+export interface NativeRuntimeOptions {
   /** State of sandboxes and containers, one process at a time. Made with mode 0700 when it is absent. */
   readonly directory: string;
   readonly network: PodNetwork;
   /** The program `podwire-hold`. */
-  readonly holder: string;
+  readonly pauseProgram: string;
   /** Where network namespaces are pinned; `/run/netns`. */
   readonly netnsDirectory?: string;
   readonly clock?: Clock;

@@ -7,10 +7,10 @@ import { watchShim } from './container/start.js';
 import { removeContainer } from './container/remove.js';
 import { killSurvivor } from './container/stop.js';
 import { wasLaunched } from './native/alive.js';
-import { connectWhileAlive } from './native/meet.js';
+import { connectWhileAlive } from './native/connect.js';
 import { readStateFile } from './native/state-file.js';
-import { findHolder } from './sandbox/hold.js';
-import { undoSandbox } from './sandbox/undo.js';
+import { reconnectPauseProcess } from './sandbox/pause-process.js';
+import { undoSandbox } from './sandbox/teardown.js';
 import {
   advanceSandbox,
   containerDirectory,
@@ -72,15 +72,15 @@ function showUnknown(context: Context, id: string, why: string): void {
   retireSandbox(context.directory, id);
   const shm = path.join(sandboxDirectory(context.directory, id), 'shm');
   const record = unknownSandbox(id, { netns: path.join(context.netnsDirectory, `podwire-${id}`), shm });
-  context.inventory.sandboxes.set(id, { record, phase: 'stopping', holder: undefined, addresses: [] });
+  context.inventory.sandboxes.set(id, { record, phase: 'stopping', pause: undefined, addresses: [] });
 }
 
 async function recoverSandbox(context: Context, { record, phase }: StoredSandbox): Promise<void> {
-  const entry: SandboxEntry = { record, phase, holder: undefined, addresses: [] };
+  const entry: SandboxEntry = { record, phase, pause: undefined, addresses: [] };
   if (phase === 'creating') return rollBack(context, entry);
   context.inventory.sandboxes.set(record.id, entry);
   if (phase !== 'ready') return;
-  await findHolder(context, entry);
+  await reconnectPauseProcess(context, entry);
   entry.addresses = await readAddresses(context, record.id);
 }
 

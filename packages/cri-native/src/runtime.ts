@@ -8,8 +8,7 @@ import { removeContainer } from './container/remove.js';
 import { startContainer } from './container/start.js';
 import { matchesContainer, showContainer, statusOfContainer } from './container/status.js';
 import { stopContainer } from './container/stop.js';
-import type { Context, Work } from './context.js';
-import { nowNanoseconds } from './nanoseconds.js';
+import { type Context, nowNanoseconds, type Work } from './context.js';
 import { describeRuntime, describeVersion, usesCgroupfs } from './describe.js';
 import { toCriError } from './failure.js';
 import { imageCalls } from './images/calls.js';
@@ -99,7 +98,7 @@ function sandboxCalls(
     podSandboxStatus: ({ podSandboxId, verbose }) => {
       const entry = needSandbox(inventory, podSandboxId);
       const { netns = '' } = entry.record;
-      const info = { holder: String(entry.holder?.process.pid ?? ''), netns, phase: entry.phase };
+      const info = { holder: String(entry.pause?.process.pid ?? ''), netns, phase: entry.phase };
       return Promise.resolve({
         status: statusOfSandbox(entry),
         info: verbose ? info : {},

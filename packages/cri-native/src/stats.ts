@@ -8,8 +8,7 @@ import {
   PodSandboxStats,
 } from '@podwire/cri';
 import { compact } from '@podwire/platform';
-import type { Context } from './context.js';
-import { nowNanoseconds } from './nanoseconds.js';
+import { type Context, nowNanoseconds } from './context.js';
 import type { LayerUse } from './layers.js';
 import { hasLabels } from './sandbox/status.js';
 import { type ContainerEntry, containersOf, type SandboxEntry } from './state/inventory.js';
@@ -161,8 +160,8 @@ export async function statsOfSandbox(context: Context, entry: SandboxEntry): Pro
   const timestamp = nowNanoseconds(context.clock);
   const containers = containersOf(context.inventory, id);
   const use = (await Promise.all(containers.map(useOfContainer))).reduce(add, none);
-  const holder = entry.holder?.process.pid;
-  const links = parseNetDev((holder && (await readProcFile(`/proc/${holder}/net/dev`))) || '');
+  const pause = entry.pause?.process.pid;
+  const links = parseNetDev((pause && (await readProcFile(`/proc/${pause}/net/dev`))) || '');
   const first = links.find((link) => link.name === 'eth0');
   return PodSandboxStats.fromPartial({
     attributes: { id, metadata, labels, annotations },

@@ -3,32 +3,32 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
+import { createNativeRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import {
-  buildHolder,
+  buildPauseProgram,
   containerConfig,
-  createPlace,
-  holder,
+  createDirectories,
+  pauseProgram,
   inside,
   leftovers,
   type Place,
   runContainer,
   runSandbox,
   sandboxConfig,
-} from './world.js';
+} from './fixture.js';
 
 let place: Place;
 let runtime: EmbeddedRuntime;
 
 before(async () => {
-  buildHolder();
-  place = createPlace();
+  buildPauseProgram();
+  place = createDirectories();
   const { state: directory, netns: netnsDirectory } = place;
-  runtime = await createEmbeddedRuntime({
+  runtime = await createNativeRuntime({
     directory,
     netnsDirectory,
-    holder,
+    pauseProgram,
     network: createFakePodNetwork(),
   });
 });
@@ -45,9 +45,9 @@ after(async () => {
 const sleep = ['/bin/busybox', 'sleep', '1000'];
 
 /** A container that sleeps, in a sandbox of its own. */
-async function sleeper(wishes: Parameters<typeof containerConfig>[1] = {}): Promise<string> {
+async function sleeper(fields: Parameters<typeof containerConfig>[1] = {}): Promise<string> {
   const sandbox = await runSandbox(runtime, sandboxConfig(place));
-  return runContainer(runtime, sandbox, containerConfig(sleep, wishes));
+  return runContainer(runtime, sandbox, containerConfig(sleep, fields));
 }
 
 describe('what the runtime itself has in a pod', () => {
@@ -66,7 +66,7 @@ describe('what the runtime itself has in a pod', () => {
       securityContext: { capabilities: { addCapabilities: ['SYS_PTRACE'] }, namespaceOptions: { pid: 0 } },
     } as const;
     const id = await runContainer(runtime, sandbox, containerConfig(sleep, { linux }));
-    // The holder and what stands above the program.
+    // The pauseProgram and what stands above the program.
     assert.equal(await inside(runtime, id, look), '0 0 5\n0 0 5\n');
     await assert.rejects(inside(runtime, id, 'touch /proc/1/root/new'), /Read-only/);
   });
@@ -119,10 +119,10 @@ test('directories deeper than a path is long break neither statistics nor remova
 });
 
 test('records that are none keep nothing from running, and what they stood for is removed by its id', async () => {
-  const other = createPlace();
+  const other = createDirectories();
   const { state: directory, netns: netnsDirectory } = other;
   const open = () =>
-    createEmbeddedRuntime({ directory, netnsDirectory, holder, network: createFakePodNetwork() });
+    createNativeRuntime({ directory, netnsDirectory, pauseProgram, network: createFakePodNetwork() });
   const first = await open();
   const [damaged, whole] = [
     await runSandbox(first, sandboxConfig(other)),

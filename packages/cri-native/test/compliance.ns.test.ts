@@ -1,10 +1,10 @@
-/** The suite that every runtime of ours is held to. */
+/** The suite that every runtime of ours is live to. */
 import fs from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { testCompliance } from '@podwire/cri-compliance';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
-import { createEmbeddedRuntime } from '@podwire/cri-native';
-import { buildHolder, createPlace, holder } from './world.js';
+import { createNativeRuntime } from '@podwire/cri-native';
+import { buildPauseProgram, createDirectories, pauseProgram } from './fixture.js';
 
 /** Every name stands for the host's root here, so none is absent; images.test.ts and runtime.ns.test.ts say what is instead. */
 const aboutAbsentImages = new Set([
@@ -25,13 +25,13 @@ testCompliance(
     // The fake network hands out addresses, and nothing can be sent to them.
     lacks: ['traffic', 'removable image'],
     open: async () => {
-      buildHolder();
-      const place = createPlace();
-      const runtime = await createEmbeddedRuntime({
+      buildPauseProgram();
+      const place = createDirectories();
+      const runtime = await createNativeRuntime({
         directory: place.state,
         netnsDirectory: place.netns,
         network: createFakePodNetwork(),
-        holder,
+        pauseProgram,
       });
       return {
         runtime,

@@ -5,14 +5,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { MountPropagation, NamespaceMode } from '@podwire/cri';
-import { createEmbeddedRuntime, type EmbeddedRuntime, rootAnnotation } from '@podwire/cri-native';
+import { createNativeRuntime, type EmbeddedRuntime, rootAnnotation } from '@podwire/cri-native';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import { run } from '@podwire/testkit';
 import {
-  buildHolder,
+  buildPauseProgram,
   containerConfig,
-  createPlace,
-  holder,
+  createDirectories,
+  pauseProgram,
   inside,
   leftovers,
   type Place,
@@ -21,17 +21,17 @@ import {
   runSandbox,
   sandboxConfig,
   untilExited,
-} from './world.js';
+} from './fixture.js';
 
 let place: Place;
 let runtime: EmbeddedRuntime;
 
 before(async () => {
-  buildHolder();
-  place = createPlace();
+  buildPauseProgram();
+  place = createDirectories();
   const { state: directory, netns: netnsDirectory } = place;
   const network = createFakePodNetwork();
-  runtime = await createEmbeddedRuntime({ directory, netnsDirectory, network, holder });
+  runtime = await createNativeRuntime({ directory, netnsDirectory, network, pauseProgram });
 });
 
 after(async () => {
@@ -48,12 +48,12 @@ const podOptions = (options: { network?: 0 | 2; pid?: 0 | 1 | 2; ipc?: 0 | 2 }) 
   linux: { securityContext: { namespaceOptions: { network: 0, pid: 1, ipc: 0, ...options } as const } },
 });
 
-type ContainerWishes = Parameters<typeof containerConfig>[1];
+type ContainerFields = Parameters<typeof containerConfig>[1];
 
 /** A container that sleeps, in a sandbox of its own. */
-async function sleeper(wishes: ContainerWishes = {}, command: readonly string[] = sleep): Promise<string> {
+async function sleeper(fields: ContainerFields = {}, command: readonly string[] = sleep): Promise<string> {
   const sandbox = await runSandbox(runtime, sandboxConfig(place));
-  return runContainer(runtime, sandbox, containerConfig(command, wishes));
+  return runContainer(runtime, sandbox, containerConfig(command, fields));
 }
 
 const status = async (containerId: string) =>
@@ -113,12 +113,12 @@ describe('the file system', () => {
     fs.copyFileSync('/bin/busybox', path.join(root, 'bin/busybox'));
     fs.mkdirSync(path.join(root, 'etc'));
     fs.symlinkSync('/run/nowhere/resolv.conf', path.join(root, 'etc/resolv.conf'));
-    for (const wishes of [
+    for (const fields of [
       { image: { image: `dir://${root}` } },
       { image: { image: root } },
       { annotations: { [rootAnnotation]: root } },
     ]) {
-      const id = await sleeper(wishes);
+      const id = await sleeper(fields);
       const seen = await inside(
         runtime,
         id,
@@ -132,12 +132,12 @@ describe('the file system', () => {
 
   test('a root directory that is not there is refused', async () => {
     const sandbox = await runSandbox(runtime, sandboxConfig(place));
-    for (const wishes of [
+    for (const fields of [
       { image: { image: 'dir:///no/such' } },
       { annotations: { [rootAnnotation]: 'relative' } },
     ])
       await assert.rejects(
-        runContainer(runtime, sandbox, containerConfig(sleep, wishes)),
+        runContainer(runtime, sandbox, containerConfig(sleep, fields)),
         /no directory|absolute/,
       );
   });

@@ -32,11 +32,11 @@ describe('a record that a power loss has left empty, or half of it', () => {
   });
 
   test('is none while somebody holds what belongs to it: that must not be guessed', () => {
-    write('sandboxes/held/record.ready', '');
-    const alive = lockAlive(sandboxDirectory(root, 'held'));
+    write('sandboxes/live/record.ready', '');
+    const alive = lockAlive(sandboxDirectory(root, 'live'));
     const { whole, rubbish, unusable } = readSandboxes(root);
     expect([whole, rubbish]).toEqual([[], []]);
-    expect(unusable).toMatchObject([{ id: 'held', why: expect.stringMatching(/JSON/) as string }]);
+    expect(unusable).toMatchObject([{ id: 'live', why: expect.stringMatching(/JSON/) as string }]);
     fs.closeSync(alive);
   });
 

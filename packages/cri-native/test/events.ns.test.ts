@@ -4,34 +4,34 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ContainerEventResponse, ContainerEventType } from '@podwire/cri';
-import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
+import { createNativeRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import {
-  buildHolder,
+  buildPauseProgram,
   closePlace,
   containerConfig,
-  createPlace,
+  createDirectories,
   hasShim,
-  holder,
+  pauseProgram,
   type Place,
   runContainer,
   runSandbox,
   sandboxConfig,
-} from './world.js';
+} from './fixture.js';
 
 let place: Place;
 let runtime: EmbeddedRuntime;
 let sandbox: string;
 
 before(async () => {
-  buildHolder();
-  place = createPlace();
+  buildPauseProgram();
+  place = createDirectories();
   const { state: directory, netns: netnsDirectory } = place;
   const reach = (point: string): void => {
     if (point === 'start:answered') blockUntilShimsAreGone();
   };
-  const rest = { network: createFakePodNetwork(), holder, faults: { reach } };
-  runtime = await createEmbeddedRuntime({ directory, netnsDirectory, ...rest });
+  const rest = { network: createFakePodNetwork(), pauseProgram, faults: { reach } };
+  runtime = await createNativeRuntime({ directory, netnsDirectory, ...rest });
   sandbox = await runSandbox(runtime, sandboxConfig(place));
 });
 

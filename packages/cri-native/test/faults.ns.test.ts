@@ -7,25 +7,25 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState, PodSandboxState } from '@podwire/cri';
-import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
+import { createNativeRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
 import { mountTmpfs, unmount } from '@podwire/linux';
 import { silentLog } from '@podwire/platform';
 import { createFileNetwork } from './file-network.js';
 import {
-  buildHolder,
-  createPlace,
-  holder,
+  buildPauseProgram,
+  createDirectories,
+  pauseProgram,
   inside,
   leftovers,
   type Place,
   runSandbox,
   sandboxConfig,
-} from './world.js';
+} from './fixture.js';
 
-before(buildHolder);
+before(buildPauseProgram);
 
 function makePlace(): Place {
-  const place = createPlace();
+  const place = createDirectories();
   fs.mkdirSync(path.join(place.directory, 'addresses'));
   return place;
 }
@@ -46,11 +46,11 @@ function die(place: Place, point: number, what: 'life' | 'start'): string[] {
 }
 
 const open = (place: Place): Promise<EmbeddedRuntime> =>
-  createEmbeddedRuntime({
+  createNativeRuntime({
     directory: place.state,
     netnsDirectory: place.netns,
     network: createFileNetwork(path.join(place.directory, 'addresses')),
-    holder,
+    pauseProgram,
   });
 
 /** What is there works as it says; what is not listed has left nothing. */
@@ -96,7 +96,7 @@ async function settle(place: Place): Promise<void> {
 
 describe('kill -9 at every point of a pod’s life', () => {
   const clean = makePlace();
-  buildHolder();
+  buildPauseProgram();
   const points = die(clean, 0, 'life');
   fs.rmSync(clean.directory, { recursive: true });
   assert.ok(points.length > 30, `only ${points.length} points`);
@@ -115,7 +115,7 @@ test('kill -9 at every point of the recovery itself', async () => {
   for (let point = 1; ; point += 1) {
     const place = makePlace();
     const [name] = die(place, deadly, 'life').slice(-1);
-    assert.equal(name, 'run:held');
+    assert.equal(name, 'run:live');
     const reached = die(place, point, 'start');
     await settle(place);
     fs.rmSync(place.directory, { recursive: true });
@@ -145,12 +145,12 @@ test('addresses that cannot be read keep nobody from starting', async () => {
   const place = makePlace();
   const network = createFileNetwork(path.join(place.directory, 'addresses'));
   const { state: directory, netns: netnsDirectory } = place;
-  const options = { directory, netnsDirectory, holder };
-  const first = await createEmbeddedRuntime({ ...options, network });
+  const options = { directory, netnsDirectory, pauseProgram };
+  const first = await createNativeRuntime({ ...options, network });
   const podSandboxId = await runSandbox(first, sandboxConfig(place));
   await first.close();
   const addresses = (): Promise<never> => Promise.reject(new Error('EIO'));
-  const second = await createEmbeddedRuntime({ ...options, network: { ...network, addresses } });
+  const second = await createNativeRuntime({ ...options, network: { ...network, addresses } });
   const { status } = await second.podSandboxStatus({ podSandboxId, verbose: false });
   assert.deepEqual([status?.state, status?.network?.ip], [PodSandboxState.SANDBOX_READY, '']);
   await second.close();
@@ -164,8 +164,8 @@ test('what cannot be deleted keeps neither a sandbox from being removed nor anyb
   const { state: directory, netns: netnsDirectory } = place;
   const warnings: object[] = [];
   const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
-  const options = { directory, netnsDirectory, holder, network, log };
-  const first = await createEmbeddedRuntime(options);
+  const options = { directory, netnsDirectory, pauseProgram, network, log };
+  const first = await createNativeRuntime(options);
   const podSandboxId = await runSandbox(first, sandboxConfig(place));
   const busy = path.join(directory, 'sandboxes', podSandboxId, 'busy');
   fs.mkdirSync(busy);
@@ -174,7 +174,7 @@ test('what cannot be deleted keeps neither a sandbox from being removed nor anyb
     await first.removePodSandbox({ podSandboxId });
     assert.deepEqual((await first.listPodSandbox({})).items, []);
     await first.close();
-    await (await createEmbeddedRuntime(options)).close();
+    await (await createNativeRuntime(options)).close();
     assert.deepEqual(
       warnings.map((each) => (each as { directory?: string }).directory),
       [path.dirname(busy), path.dirname(busy)],
@@ -191,17 +191,17 @@ test('a start that fails lets go of what it has found already', async () => {
   const place = makePlace();
   const network = createFileNetwork(path.join(place.directory, 'addresses'));
   const { state: directory, netns: netnsDirectory } = place;
-  const options = { directory, netnsDirectory, holder, network };
+  const options = { directory, netnsDirectory, pauseProgram, network };
   const connections = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
   const before = connections();
-  const first = await createEmbeddedRuntime(options);
+  const first = await createNativeRuntime(options);
   await runSandbox(first, sandboxConfig(place));
   await first.close();
   const info = (): never => {
     throw new Error('the disk is full');
   };
-  await assert.rejects(createEmbeddedRuntime({ ...options, log: { ...silentLog, info } }), /disk is full/);
+  await assert.rejects(createNativeRuntime({ ...options, log: { ...silentLog, info } }), /disk is full/);
   // A connection is closed some turns after it was told to.
   for (let turn = 0; turn < 1000 && connections() > before; turn += 1) await new Promise(setImmediate);
   assert.ok(connections() <= before);

@@ -4,9 +4,16 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { createEmbeddedRuntime } from '@podwire/cri-native';
+import { createNativeRuntime } from '@podwire/cri-native';
 import { createFileNetwork } from './file-network.js';
-import { containerConfig, holder, type Place, runContainer, runSandbox, sandboxConfig } from './world.js';
+import {
+  containerConfig,
+  pauseProgram,
+  type Place,
+  runContainer,
+  runSandbox,
+  sandboxConfig,
+} from './fixture.js';
 
 const place = JSON.parse(process.argv[2] ?? '') as Place;
 const deadly = Number(process.argv[3]);
@@ -21,11 +28,11 @@ const faults = {
   },
 };
 
-const runtime = await createEmbeddedRuntime({
+const runtime = await createNativeRuntime({
   directory: place.state,
   netnsDirectory: place.netns,
   network: createFileNetwork(path.join(place.directory, 'addresses')),
-  holder,
+  pauseProgram,
   faults,
 });
 

@@ -4,14 +4,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, before, describe, test } from 'node:test';
 import { type ContainerEventResponse, ContainerState, PodSandboxState } from '@podwire/cri';
-import { createEmbeddedRuntime, type EmbeddedOptions, type EmbeddedRuntime } from '@podwire/cri-native';
+import { createNativeRuntime, type NativeRuntimeOptions, type EmbeddedRuntime } from '@podwire/cri-native';
 import { createFakePodNetwork, type FakePodNetwork } from '@podwire/pod-network/fake';
 import { createTracer, type Span } from '@podwire/tracing';
 import {
-  buildHolder,
+  buildPauseProgram,
   containerConfig,
-  createPlace,
-  holder,
+  createDirectories,
+  pauseProgram,
   inside,
   leftovers,
   type Place,
@@ -20,12 +20,12 @@ import {
   sandboxConfig,
   untilExited,
   untilShimGone,
-} from './world.js';
+} from './fixture.js';
 
 interface World {
   readonly place: Place;
   readonly network: FakePodNetwork;
-  readonly open: (options?: Partial<EmbeddedOptions>) => Promise<EmbeddedRuntime>;
+  readonly open: (options?: Partial<NativeRuntimeOptions>) => Promise<EmbeddedRuntime>;
 }
 
 const worlds: {
@@ -35,13 +35,13 @@ const worlds: {
 }[] = [];
 
 function makeWorld(): World {
-  const place = createPlace();
+  const place = createDirectories();
   const network = createFakePodNetwork();
   const runtimes: EmbeddedRuntime[] = [];
-  const open = async (options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedRuntime> => {
+  const open = async (options: Partial<NativeRuntimeOptions> = {}): Promise<EmbeddedRuntime> => {
     const { state: directory, netns: netnsDirectory } = place;
-    const all = { directory, netnsDirectory, network, holder, ...options };
-    const runtime = await createEmbeddedRuntime(all);
+    const all = { directory, netnsDirectory, network, pauseProgram, ...options };
+    const runtime = await createNativeRuntime(all);
     runtimes.push(runtime);
     return runtime;
   };
@@ -49,7 +49,7 @@ function makeWorld(): World {
   return { place, network, open };
 }
 
-before(buildHolder);
+before(buildPauseProgram);
 
 /** Whatever a test did: all can be removed, and then nothing is left. */
 afterEach(async () => {
@@ -205,13 +205,13 @@ describe('making a sandbox', () => {
     await runtime.runPodSandbox({ config: sandboxConfig(place), runtimeHandler: '' }, { traceparent });
     const run = all.find(({ name }) => name === 'RunPodSandbox');
     assert.equal(run?.parentId, 'b'.repeat(16));
-    assert.equal(all.find(({ name }) => name === 'hold namespaces')?.parentId, run?.spanId);
+    assert.equal(all.find(({ name }) => name === 'start pause process')?.parentId, run?.spanId);
     assert.equal(network.calls[0]?.options.parent?.spanId, run?.spanId);
   });
 });
 
 describe('stopping', () => {
-  test('twenty Stops at once are one effective tear-down, after the containers and before the holder', async () => {
+  test('twenty Stops at once are one effective tear-down, after the containers and before the pause process', async () => {
     const { open, place, network } = makeWorld();
     const runtime = await open();
     const podSandboxId = await runSandbox(runtime, sandboxConfig(place));
@@ -254,7 +254,7 @@ describe('stopping', () => {
 });
 
 describe('what dies', () => {
-  test('a holder that is killed makes the sandbox not ready, which is told at once', async () => {
+  test('a pauseProgram that is killed makes the sandbox not ready, which is told at once', async () => {
     const { open, place } = makeWorld();
     const runtime = await open();
     const podSandboxId = await runSandbox(runtime, sandboxConfig(place));

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createProcessExec } from '@podwire/cni';
 import { testCompliance } from '@podwire/cri-compliance';
-import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
+import { createNativeRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
 import { createPodNetwork, type RunningPodNetwork } from '@podwire/pod-network';
 import {
   createPrivateHost,
@@ -19,17 +19,17 @@ import {
   worldAddresses,
 } from '@podwire/testkit';
 import {
-  buildHolder,
+  buildPauseProgram,
   containerConfig,
-  createPlace,
-  holder,
+  createDirectories,
+  pauseProgram,
   inside,
   leftovers,
   type Place,
   runContainer,
   runSandbox,
   sandboxConfig,
-} from './world.js';
+} from './fixture.js';
 
 interface Machine {
   readonly host: PrivateHost;
@@ -44,7 +44,7 @@ async function openMachine(
   name: string,
   prepare: (host: PrivateHost, config: string) => Promise<readonly string[]>,
 ): Promise<Machine> {
-  buildHolder();
+  buildPauseProgram();
   const host = await createPrivateHost({ name, world: true });
   const configDirectory = path.join(host.directory, 'net.d');
   fs.mkdirSync(configDirectory, { recursive: true });
@@ -54,9 +54,9 @@ async function openMachine(
   const network = await createPodNetwork({
     ...{ configDirectory, pluginPath, stateDirectory, durable: false, pollMs: 50, system: { exec } },
   });
-  const place = createPlace();
+  const place = createDirectories();
   const { state: directory, netns: netnsDirectory } = place;
-  const runtime = await createEmbeddedRuntime({ directory, netnsDirectory, network, holder });
+  const runtime = await createNativeRuntime({ directory, netnsDirectory, network, pauseProgram });
   const close = async (): Promise<void> => {
     for (const { id } of (await runtime.listPodSandbox({})).items)
       await runtime.removePodSandbox({ podSandboxId: id });
@@ -100,9 +100,9 @@ const openPodwire = (name: string): Promise<Machine> =>
 /** Serves the pod's hostname; resolves with the address when it listens. */
 async function serveHostname(
   { runtime, place }: Machine,
-  wishes = {},
+  fields = {},
 ): Promise<{ id: string; address: string }> {
-  const id = await runSandbox(runtime, sandboxConfig(place, wishes));
+  const id = await runSandbox(runtime, sandboxConfig(place, fields));
   const httpd = ['/bin/busybox', 'httpd', '-f', '-p', '8080', '-h', '/etc'];
   const container = await runContainer(runtime, id, containerConfig(httpd));
   await inside(runtime, container, 'until netstat -ltn | grep -q :8080; do sleep 0.01; done');

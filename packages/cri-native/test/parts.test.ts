@@ -5,7 +5,7 @@ import { createEventHub } from '../src/events.js';
 import { createFrameReader, encodeFrame, type Frame } from '../src/native/frames.js';
 import { encodeInstruction } from '../src/native/instruction.js';
 import { parseState } from '../src/native/state-file.js';
-import { createSharedWork } from '../src/shared-work.js';
+import { Singleflight } from '@podwire/platform';
 import { formatContainer, formatSandbox, parseContainer, parseSandbox } from '../src/state/record.js';
 import { parseNetDev, parseStat } from '../src/stats.js';
 
@@ -107,7 +107,7 @@ describe('shared work', () => {
   };
 
   test('is done once for all who want it at the same time, and again afterwards', async () => {
-    const shared = createSharedWork<string>();
+    const shared = new Singleflight<string>();
     const { promise, resolve } = deferred();
     let begun = 0;
     const work = (): Promise<string> => {
@@ -123,7 +123,7 @@ describe('shared work', () => {
   });
 
   test('is told to end when the last of its callers has gone', async () => {
-    const shared = createSharedWork<string>();
+    const shared = new Singleflight<string>();
     const [one, two] = [new AbortController(), new AbortController()];
     let inner: AbortSignal | undefined;
     const work = (signal: AbortSignal): Promise<string> => {
@@ -142,7 +142,7 @@ describe('shared work', () => {
   });
 
   test('is begun anew by whoever wants it while it is taken back, when that is over', async () => {
-    const shared = createSharedWork<string>();
+    const shared = new Singleflight<string>();
     const impatient = new AbortController();
     const { promise: takenBack, resolve } = deferred();
     const trail: string[] = [];
@@ -163,7 +163,7 @@ describe('shared work', () => {
   });
 
   test('a caller without a signal never goes', async () => {
-    const shared = createSharedWork<string>();
+    const shared = new Singleflight<string>();
     const { promise, resolve } = deferred();
     const leaves = new AbortController();
     let inner: AbortSignal | undefined;

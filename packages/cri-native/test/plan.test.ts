@@ -6,7 +6,13 @@ import { checkContainer, pidSharing, planContainer, planEnvironment } from '../s
 import { chooseUser } from '../src/container/user.js';
 import { directoryOf, findImage, rootOf } from '../src/images/images.js';
 import { formatHosts, formatResolvConf } from '../src/sandbox/files.js';
-import { checkSandbox, metadataKey, namespacesOf, planHolder, sysctlPath } from '../src/sandbox/plan.js';
+import {
+  checkSandbox,
+  metadataKey,
+  namespacesOf,
+  planPauseProcess,
+  sysctlPath,
+} from '../src/sandbox/plan.js';
 import type { SandboxRecord } from '../src/state/record.js';
 
 const sandboxOf = (config: Parameters<typeof PodSandboxConfig.fromPartial>[0]): SandboxRecord => ({
@@ -93,7 +99,7 @@ describe('sysctls', () => {
       } catch {
         return;
       }
-      for (const [word, path] of planHolder(record)) {
+      for (const [word, path] of planPauseProcess(record)) {
         if (word !== 'sysctl') continue;
         const file = new URL(`file:///proc/sys/${path}`).pathname;
         expect(file).toMatch(/^\/proc\/sys\/(net\/|kernel\/(shm|msg|sem)|fs\/mqueue\/)/);
@@ -104,9 +110,9 @@ describe('sysctls', () => {
   });
 });
 
-test('what a holder is told', () => {
+test('what a pause process is told', () => {
   const record = sandboxOf({ linux: { sysctls: { 'net.ipv4.ip_forward': '1' } } });
-  expect(planHolder(record)).toEqual([
+  expect(planPauseProcess(record)).toEqual([
     ['netns', '/run/netns/podwire-f00'],
     ['utsMode', 'pod'],
     ['ipcMode', 'pod'],
@@ -149,13 +155,13 @@ describe('capabilities', () => {
     [['ALL'], ['SYS_ADMIN'], allCapabilities & ~(1n << 21n)],
     [['SYS_ADMIN'], ['CAP_SYS_ADMIN'], 0xa00425fbn],
   ])('add %j, drop %j', (addCapabilities, dropCapabilities, bits) => {
-    const wish = { addCapabilities, dropCapabilities, addAmbientCapabilities: [] };
-    expect(chooseCapabilities(wish)).toBe(bits);
+    const requested = { addCapabilities, dropCapabilities, addAmbientCapabilities: [] };
+    expect(chooseCapabilities(requested)).toBe(bits);
   });
 
   test('one that is none is refused', () => {
-    const wish = { addCapabilities: ['FLY'], dropCapabilities: [], addAmbientCapabilities: [] };
-    expect(() => chooseCapabilities(wish)).toThrow(/no capability FLY/);
+    const requested = { addCapabilities: ['FLY'], dropCapabilities: [], addAmbientCapabilities: [] };
+    expect(() => chooseCapabilities(requested)).toThrow(/no capability FLY/);
   });
 });
 
@@ -182,8 +188,8 @@ describe('users', () => {
   });
 
   test('a number that nobody has, with groups that are said', () => {
-    const wish = { runAsUser: { value: 99n }, runAsGroup: { value: 7n }, supplementalGroups: [7n, 8n] };
-    expect(choose(wish)).toEqual({ uid: 99, gid: 7, groups: [7, 8], home: '/' });
+    const requested = { runAsUser: { value: 99n }, runAsGroup: { value: 7n }, supplementalGroups: [7n, 8n] };
+    expect(choose(requested)).toEqual({ uid: 99, gid: 7, groups: [7, 8], home: '/' });
   });
 
   test('what cannot be is refused', () => {
@@ -237,16 +243,16 @@ describe('images', () => {
 });
 
 describe('containers', () => {
-  const around = {
+  const planContext = {
     sandbox: sandboxOf({}),
     sandboxDirectory: '/state/sandboxes/f00',
-    holder: { pid: 7, start: 8n },
+    pause: { pid: 7, start: 8n },
     accounts: { passwd: '', group: '' },
   };
-  const plan = (wishes: Parameters<typeof ContainerConfig.fromPartial>[0]) => {
-    const config = ContainerConfig.fromPartial({ command: ['sh'], ...wishes });
+  const plan = (fields: Parameters<typeof ContainerConfig.fromPartial>[0]) => {
+    const config = ContainerConfig.fromPartial({ command: ['sh'], ...fields });
     const record = { id: 'c', sandboxId: 'f00', createdAt: 1n, root: '/', imageRef: 'host', config };
-    return planContainer(record, around);
+    return planContainer(record, planContext);
   };
   const valuesOf = (instruction: ReturnType<typeof plan>, wanted: string): unknown[] =>
     instruction.filter(([key]) => key === wanted).map(([, ...values]) => values);

@@ -8,15 +8,15 @@ import { after, before, describe, test } from 'node:test';
 import { type Duplex, PassThrough, Readable } from 'node:stream';
 import { NamespaceMode } from '@podwire/cri';
 import { openExec, type StreamCall, type TerminalSize } from '@podwire/cri-streaming';
-import { createEmbeddedRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
+import { createNativeRuntime, type EmbeddedRuntime } from '@podwire/cri-native';
 import { bringLinkUp, inNamespace, openNamespace } from '@podwire/linux';
 import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import {
-  buildHolder,
+  buildPauseProgram,
   closePlace,
   containerConfig,
-  createPlace,
-  holder,
+  createDirectories,
+  pauseProgram,
   inside,
   type Place,
   processesNaming,
@@ -25,7 +25,7 @@ import {
   sandboxConfig,
   untilExited,
   withDescriptorsLeft,
-} from './world.js';
+} from './fixture.js';
 
 let place: Place;
 let runtime: EmbeddedRuntime;
@@ -33,11 +33,11 @@ let sandbox: string;
 let sleeper: string;
 
 before(async () => {
-  buildHolder();
-  place = createPlace();
+  buildPauseProgram();
+  place = createDirectories();
   const { state: directory, netns: netnsDirectory } = place;
   const network = createFakePodNetwork();
-  runtime = await createEmbeddedRuntime({ directory, netnsDirectory, network, holder });
+  runtime = await createNativeRuntime({ directory, netnsDirectory, network, pauseProgram });
   sandbox = await runSandbox(runtime, sandboxConfig(place));
   sleeper = await runContainer(runtime, sandbox, containerConfig(['/bin/busybox', 'sleep', '1000']));
 });
@@ -63,7 +63,7 @@ const PATIENCE_MILLISECONDS = 30_000;
 const limited = { timeout: 4 * PATIENCE_MILLISECONDS };
 
 /** A client's end. */
-function client(wishes: Partial<StreamCall> = {}): Heard {
+function client(fields: Partial<StreamCall> = {}): Heard {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   let [out, err] = ['', ''];
   stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
@@ -84,7 +84,7 @@ function client(wishes: Partial<StreamCall> = {}): Heard {
     signal,
     stdout,
     stderr,
-    ...wishes,
+    ...fields,
     out: () => out,
     err: () => err,
     until,
@@ -212,8 +212,8 @@ describe('exec', limited, () => {
 
   test('goes with its container, also where that has no PID namespace of its own', async () => {
     const namespaceOptions = { pid: NamespaceMode.NODE };
-    const wishes = { linux: { securityContext: { namespaceOptions } } };
-    const config = containerConfig(['/bin/busybox', 'sleep', '1000'], wishes);
+    const fields = { linux: { securityContext: { namespaceOptions } } };
+    const config = containerConfig(['/bin/busybox', 'sleep', '1000'], fields);
     const id = await runContainer(runtime, sandbox, config);
     const caller = client();
     const script = `: ${place.directory}/mark-orphan; echo up; sleep 1000`;

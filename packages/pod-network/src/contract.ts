@@ -49,7 +49,7 @@ export interface NetworkStatus {
   readonly message: string;
 }
 
-export type FileVerdict = 'chosen' | 'not needed' | 'broken' | 'unusable' | 'other name';
+export type FileStatus = 'chosen' | 'not needed' | 'broken' | 'unusable' | 'other name';
 
 /** Why the network is what it is, for `podwire net explain`. */
 export interface NetworkChoice {
@@ -63,8 +63,9 @@ export interface NetworkChoice {
     readonly plugins: readonly string[];
     readonly kept: boolean;
   };
-  readonly files: readonly { readonly file: string; readonly verdict: FileVerdict; readonly why: string }[];
+  readonly files: readonly { readonly file: string; readonly verdict: FileStatus; readonly why: string }[];
   /** Milliseconds since the epoch. */
+  /** Of the latest scan; this name and `verdict` are those of `podwire net -o json`. */
   readonly lookedAt: number;
   readonly status: NetworkStatus;
 }

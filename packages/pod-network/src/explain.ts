@@ -1,30 +1,30 @@
 import { createRuntime, defaultConfigDirectory } from '@podwire/cni';
 import { compact } from '@podwire/platform';
-import { lookAtDirectory } from './config/look.js';
+import { scanDirectory } from './config/scan.js';
 import type { ChosenNetwork } from './config/network-choice.js';
 import type { NetworkChoice } from './contract.js';
 import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';
-import { judgeReadiness, probeStatus } from './readiness.js';
+import { evaluateReadiness, probeStatus } from './readiness.js';
 import { completeSystem } from './system.js';
 import type { Watched } from './watched.js';
 
-type Place = Pick<PodNetworkOptions, 'configDirectory' | 'network'>;
+type ConfigLocation = Pick<PodNetworkOptions, 'configDirectory' | 'network'>;
 
 /** What a running pod network uses, after a look of its own. */
-export async function explainWatched(place: Place, watched: Watched): Promise<NetworkChoice> {
+export async function explainWatched(location: ConfigLocation, watched: Watched): Promise<NetworkChoice> {
   const { chooser } = watched;
   watched.ask();
-  await chooser.look();
-  return describeChoice(place, {
+  await chooser.scan();
+  return describeChoice(location, {
     chosen: chooser.current(),
     files: chooser.files(),
-    lookedAt: chooser.lookedAt(),
+    lookedAt: chooser.scannedAt(),
     status: watched.status(),
   });
 }
 
 export interface ExplainOptions
-  extends Place, Pick<PodNetworkOptions, 'pluginPath' | 'env' | 'probeTimeoutMs'> {
+  extends ConfigLocation, Pick<PodNetworkOptions, 'pluginPath' | 'env' | 'probeTimeoutMs'> {
   /** Ranges of the node, for networks that need them. */
   readonly podCidrs?: readonly string[];
   readonly signal?: AbortSignal;
@@ -40,14 +40,14 @@ export async function explainDirectory(options: ExplainOptions): Promise<Network
   const { clock, exec } = completeSystem(options.system);
   const pluginPath = options.pluginPath ?? defaultPluginPath;
   const runtime = createRuntime({ pluginPath, exec, ...(options.env && { env: options.env }) });
-  const { network, files, problem } = await lookAtDirectory({
+  const { network, files, problem } = await scanDirectory({
     directory: options.configDirectory ?? defaultConfigDirectory,
     ...compact({ pinned: options.network }),
     validate: (candidate) => runtime.validate(candidate, { signal, timeoutMs }),
   });
   const chosen = network && { network, kept: false };
   const probe = network && (await probeStatus(runtime, network, { signal, timeoutMs }));
-  const status = judgeReadiness({ chosen, problem, probe, podCidrs });
+  const status = evaluateReadiness({ chosen, problem, probe, podCidrs });
   return describeChoice(options, { chosen, files, lookedAt: clock.now(), status });
 }
 
@@ -55,10 +55,10 @@ interface ChoiceFacts extends Pick<NetworkChoice, 'files' | 'lookedAt' | 'status
   readonly chosen: ChosenNetwork | undefined;
 }
 
-function describeChoice(place: Place, { chosen, ...facts }: ChoiceFacts): NetworkChoice {
+function describeChoice(location: ConfigLocation, { chosen, ...facts }: ChoiceFacts): NetworkChoice {
   return {
-    directory: place.configDirectory ?? defaultConfigDirectory,
-    ...compact({ pinned: place.network }),
+    directory: location.configDirectory ?? defaultConfigDirectory,
+    ...compact({ pinned: location.network }),
     ...(chosen === undefined ? {} : { network: describeNetwork(chosen) }),
     ...facts,
   };

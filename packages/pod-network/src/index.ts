@@ -1,7 +1,7 @@
 export { type Clock, systemClock } from '@podwire/platform';
 export type {
   AttachedPod,
-  FileVerdict,
+  FileStatus,
   NetworkCallOptions,
   NetworkChoice,
   NetworkStatus,
@@ -15,3 +15,4 @@ export { adoptAttachments } from './lifecycle/adopt.js';
 export type { CallCounter } from './observe/calls.js';
 export type { LoopbackMode, PodNetworkOptions, PodNetworkSystem } from './options.js';
 export { createPodNetwork, type RunningPodNetwork } from './pod-network.js';
+export { readBootId } from './state/boot.js';

@@ -49,7 +49,7 @@ export async function createPodNetwork(options: PodNetworkOptions): Promise<Runn
     known: new Map(),
     leftovers: new Set(),
   };
-  await watched.chooser.look();
+  await watched.chooser.scan();
   await startRecovery(scope, options.recoveryMs ?? 30_000, abort.signal);
   const polling = poll(scope, watched, options.pollMs ?? 5_000, abort.signal);
   return {

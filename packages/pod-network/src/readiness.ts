@@ -22,7 +22,7 @@ export interface ReadinessFacts {
 const notReadyReason = 'NetworkPluginNotReady';
 
 /** Pure: NetworkReady of the CRI out of what is known. */
-export function judgeReadiness(facts: ReadinessFacts): NetworkStatus {
+export function evaluateReadiness(facts: ReadinessFacts): NetworkStatus {
   const lack = findLack(facts);
   if (lack !== undefined) return { ready: false, reason: notReadyReason, message: lack };
   const { chosen, problem } = facts;

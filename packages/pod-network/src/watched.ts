@@ -4,7 +4,7 @@ import { compact, silentLog } from '@podwire/platform';
 import { createNetworkChooser, type NetworkChooser } from './config/network-choice.js';
 import type { NetworkStatus } from './contract.js';
 import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';
-import { findUnusable, judgeReadiness, type Probe, probeStatus } from './readiness.js';
+import { findUnusable, evaluateReadiness, type Probe, probeStatus } from './readiness.js';
 
 /** Milliseconds. STATUS is asked for only while somebody wants to know. */
 const interestMs = 30_000;
@@ -50,13 +50,14 @@ export function watchReadiness(
     validate: (network) => runtime.validate(network, { signal, timeoutMs }),
     ...{ clock, log, startWatching },
     debounceMs: options.debounceMs ?? 50,
-    onLook: async (chosen) => {
+    onScan: async (chosen) => {
       if (chosen !== undefined && chosen.network.source !== probe?.source) await probeNow(chosen.network);
     },
   });
   return {
     chooser,
-    status: () => judgeReadiness({ chosen: chooser.current(), problem: chooser.problem(), probe, podCidrs }),
+    status: () =>
+      evaluateReadiness({ chosen: chooser.current(), problem: chooser.problem(), probe, podCidrs }),
     network: () => {
       const chosen = chooser.current();
       const lack = findUnusable(chosen, chooser.problem(), podCidrs);

@@ -1,7 +1,7 @@
 /** A runtime of ours with every place of it below a test's directory, and fault points. */
 import path from 'node:path';
 import { connectCri, type CriRuntime } from '@podwire/cri';
-import { createEmbeddedRuntime } from '@podwire/cri-native';
+import { createNativeRuntime } from '@podwire/cri-native';
 import { createPodNetwork } from '@podwire/pod-network';
 import { createSandboxService } from '@podwire/cri-docker';
 import type { FaultPoints } from '@podwire/testkit/fault-injection';
@@ -43,9 +43,9 @@ export async function openRuntime(config: RuntimeConfig, faults: FaultPoints): P
           ...(config.sandboxImage === undefined ? {} : { sandboxImage: config.sandboxImage }),
           ...{ network, netnsDirectory, faults, log },
         })
-      : await createEmbeddedRuntime({
+      : await createNativeRuntime({
           directory: path.join(config.directory, 'embedded'),
-          holder: path.join(repository, 'bin/podwire-hold'),
+          pauseProgram: path.join(repository, 'bin/podwire-hold'),
           ...{ network, netnsDirectory, bootIdFile, faults, log },
         });
   return { runtime, close: () => runtime.close().finally(() => network.close()) };

@@ -76,11 +76,11 @@ async function openEmbedded(
   tracer: Tracer,
   log: Log,
 ): Promise<Opened> {
-  const { createEmbeddedRuntime } = await import('@podwire/cri-native');
-  const runtime = await createEmbeddedRuntime({
+  const { createNativeRuntime } = await import('@podwire/cri-native');
+  const runtime = await createNativeRuntime({
     directory: path.join(directory, 'embedded'),
     network,
-    holder: checkoutFile('bin/podwire-hold'),
+    pauseProgram: checkoutFile('bin/podwire-hold'),
     tracer,
     log,
   });

@@ -6,8 +6,7 @@ import path from 'node:path';
 import { PodwireError, describeError } from '@podwire/errors';
 import { type CheckpointFiles, createCheckpointStore } from '@podwire/linux';
 import { type PodSandboxConfig, Protocol } from '@podwire/cri';
-import { compact } from '@podwire/platform';
-import type { Log } from '../rim.js';
+import { compact, type Log } from '@podwire/platform';
 import { usesHostNetwork } from '../sandboxes/namespaces.js';
 import { checkpointChecksums } from './checksum.js';
 

@@ -15,7 +15,7 @@ import { shmSize, spellCgroupParent } from '../sandboxes/config.js';
 import { containerModes } from '../sandboxes/namespaces.js';
 import { makeSecurityOptions, makeUser } from '../sandboxes/security.js';
 
-export interface ContainerSurroundings {
+export interface ContainerEnvironment {
   readonly sandboxId: string;
   readonly hostNetwork: boolean;
   /** Runtime of the sandbox, which its containers share; Docker's default when absent. */
@@ -32,7 +32,7 @@ const dockerLog = { Type: 'json-file', Config: { 'max-size': '16m', 'max-file': 
 export async function makeContainerConfig(
   config: ContainerConfig,
   sandbox: PodSandboxConfig | undefined,
-  surroundings: ContainerSurroundings,
+  environment: ContainerEnvironment,
 ): Promise<CreateConfig> {
   if (config.CDIDevices.length > 0) {
     throw new CriError('INVALID_ARGUMENT', 'Docker Engine is not told of CDI devices');
@@ -44,9 +44,9 @@ export async function makeContainerConfig(
     ...compact({ User: user }),
     Labels: encodeLabels(config.labels, config.annotations, {
       [labelKeys.type]: containerType,
-      [labelKeys.sandboxId]: surroundings.sandboxId,
+      [labelKeys.sandboxId]: environment.sandboxId,
       [labelKeys.logPath]: makeLogPath(config, sandbox),
-      ...surroundings.ownerLabel,
+      ...environment.ownerLabel,
     }),
     Env: config.envs.map(({ key, value }) => `${key}=${value}`),
     // An empty list is "the image's"; Docker needs nothing at all for that.
@@ -58,7 +58,7 @@ export async function makeContainerConfig(
     StdinOnce: config.stdinOnce,
     // Pods have probes of their own.
     Healthcheck: { Test: ['NONE'] },
-    HostConfig: await makeHostConfig(config, sandbox, surroundings),
+    HostConfig: await makeHostConfig(config, sandbox, environment),
   };
 }
 
@@ -71,7 +71,7 @@ export function makeLogPath(config: ContainerConfig, sandbox: PodSandboxConfig |
 async function makeHostConfig(
   { mounts, devices, linux }: ContainerConfig,
   sandbox: PodSandboxConfig | undefined,
-  { sandboxId, hostNetwork, runtime, cgroupDriver, leastOomScoreAdj }: ContainerSurroundings,
+  { sandboxId, hostNetwork, runtime, cgroupDriver, leastOomScoreAdj }: ContainerEnvironment,
 ): Promise<HostConfig> {
   const security = linux?.securityContext;
   const cgroupParent = spellCgroupParent(sandbox?.linux?.cgroupParent ?? '', cgroupDriver);

@@ -1,13 +1,11 @@
 /** Making, starting, stopping and removing containers of a pod. */
 import { type CreateContainerRequest, CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { SandboxContext } from '../context.js';
-import type { Work } from '../rim.js';
+import type { SandboxContext, Work } from '../context.js';
 import { isNotFound } from '../docker/index.js';
-import { makeContainerName, parseName } from '../names.js';
-import { createContainer, type Judgement } from '../sandboxes/create.js';
-import { killContainer, removeContainer as removeByForce } from '../sandboxes/dismantle.js';
-import { podKey } from '../sandboxes/locks.js';
+import { makeContainerName, parseName, podKey } from '../names.js';
+import { createContainer, type NameConflictDecision } from '../sandboxes/create.js';
+import { killContainer, removeContainer as removeByForce } from '../sandboxes/teardown.js';
 import { inspectSandbox } from '../sandboxes/status.js';
 import { makeContainerConfig } from './config.js';
 import { inspectOwn } from './lookup.js';
@@ -25,7 +23,7 @@ export async function createWorkload(
   if (config === undefined) throw new CriError('INVALID_ARGUMENT', 'config is missing');
   const found = await inspectSandbox(context, podSandboxId, work.signal);
   const { pod = '', namespace = '', uid = '' } = parseName(found.Name) ?? {};
-  return context.locks.hold(podKey(namespace, pod), work.signal, async () => {
+  return context.locks.withKey(podKey(namespace, pod), work.signal, async () => {
     const sandbox = await inspectSandbox(context, podSandboxId, work.signal);
     if (!sandbox.State.Running) {
       throw new CriError('FAILED_PRECONDITION', `the sandbox ${podSandboxId} is not running`);
@@ -40,8 +38,8 @@ export async function createWorkload(
       ownerLabel: context.owners.label,
       leastOomScoreAdj: context.settings.leastOomScoreAdj,
     });
-    const judge = (): Promise<Judgement> => Promise.resolve('unknown');
-    return (await createContainer(context, { name, config: body, judge }, work)).id;
+    const decide = (): Promise<NameConflictDecision> => Promise.resolve('unknown');
+    return (await createContainer(context, { name, config: body, decide }, work)).id;
   });
 }
 
@@ -54,7 +52,7 @@ export async function startWorkload(
 ): Promise<void> {
   const { Name } = await inspectOwn(context, id, signal);
   const { pod = '', namespace = '' } = parseName(Name) ?? {};
-  await context.locks.hold(podKey(namespace, pod), signal, () => startOnce(context, logs, id, signal));
+  await context.locks.withKey(podKey(namespace, pod), signal, () => startOnce(context, logs, id, signal));
 }
 
 /** The log is there before the container runs. */

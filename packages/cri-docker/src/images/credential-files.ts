@@ -4,8 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
-import { deadlineSignal, orAborted } from '@podwire/platform';
-import type { Clock, Log } from '../rim.js';
+import { type Clock, deadlineSignal, type Log, orAborted } from '@podwire/platform';
 import { type CredentialEntry, parseDockerConfig, parseDockercfg } from './credentials.js';
 import { createKeyring, type Keyring } from './keyring.js';
 

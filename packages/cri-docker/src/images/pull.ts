@@ -1,7 +1,8 @@
 /** Having an image: looking whether it is there, and pulling it with the credentials that may fit. */
 import { type AuthConfig, CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { Clock, Log, Work } from '../rim.js';
+import type { Clock, Log } from '@podwire/platform';
+import type { Work } from '../context.js';
 import {
   type Docker,
   DockerError,
@@ -22,7 +23,7 @@ export interface ImagePuller {
   inspect(name: string, signal: AbortSignal): Promise<InspectedImage | undefined>;
 }
 
-export interface PullSurroundings {
+export interface PullEnvironment {
   readonly docker: Docker;
   readonly credentials: CredentialStore;
   readonly clock: Clock;
@@ -32,8 +33,8 @@ export interface PullSurroundings {
 /** Milliseconds without any news from the registry after which a pull is given up. A pull as a whole may take any time. */
 const patience = 60_000;
 
-export function createImagePuller(surroundings: PullSurroundings): ImagePuller {
-  const { docker } = surroundings;
+export function createImagePuller(environment: PullEnvironment): ImagePuller {
+  const { docker } = environment;
   const self: ImagePuller = {
     async ensure(name, work) {
       if ((await self.inspect(name, work.signal)) === undefined) await self.pull(name, undefined, work);
@@ -48,8 +49,8 @@ export function createImagePuller(surroundings: PullSurroundings): ImagePuller {
     },
     async pull(name, auth, work) {
       const reference = parseImageName(name);
-      const candidates = await findCandidates(surroundings, reference.repository, auth, work.signal);
-      await pullWithAny(surroundings, reference.full, candidates, work);
+      const candidates = await findCandidates(environment, reference.repository, auth, work.signal);
+      await pullWithAny(environment, reference.full, candidates, work);
       const image = await self.inspect(reference.full, work.signal);
       if (image === undefined)
         throw new CriError('NOT_FOUND', `the image ${name} was pulled and is not there`);
@@ -73,7 +74,7 @@ function findDigest({ RepoDigests }: InspectedImage, repository: string): string
 
 /** Those of the request before those of the node; none at all is an anonymous pull. */
 async function findCandidates(
-  { credentials }: PullSurroundings,
+  { credentials }: PullEnvironment,
   repository: string,
   auth: AuthConfig | undefined,
   signal: AbortSignal,
@@ -101,7 +102,7 @@ function toRegistryAuth(auth: AuthConfig | undefined): RegistryAuth | undefined 
 
 /** The first that succeeds counts. @throws what the only one said, or an AggregateError in the order of the attempts */
 async function pullWithAny(
-  surroundings: PullSurroundings,
+  environment: PullEnvironment,
   name: string,
   candidates: readonly (RegistryAuth | undefined)[],
   work: Work,
@@ -110,13 +111,13 @@ async function pullWithAny(
   for (const auth of candidates) {
     const span = work.span.child('pull', { image: name, credentials: auth !== undefined });
     try {
-      await pullOnce(surroundings, name, auth, work.signal);
+      await pullOnce(environment, name, auth, work.signal);
       span.end();
       return;
     } catch (error) {
       span.end(error);
       work.signal.throwIfAborted();
-      surroundings.log.warn({ image: name, why: describeError(error) }, 'a pull failed');
+      environment.log.warn({ image: name, why: describeError(error) }, 'a pull failed');
       errors.push(error);
     }
   }
@@ -126,7 +127,7 @@ async function pullWithAny(
 }
 
 async function pullOnce(
-  { docker, clock }: PullSurroundings,
+  { docker, clock }: PullEnvironment,
   name: string,
   auth: RegistryAuth | undefined,
   signal: AbortSignal,

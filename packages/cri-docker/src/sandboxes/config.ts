@@ -14,7 +14,7 @@ import { sandboxContainerName } from '../names.js';
 import { sandboxModes } from './namespaces.js';
 import { makeSecurityOptions, makeUser } from './security.js';
 
-export interface SandboxSurroundings {
+export interface SandboxEnvironment {
   readonly image: string;
   readonly cgroupDriver: string;
   readonly ownerLabel: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export const shmSize = 64 * 1024 * 1024;
 /** @throws CriError INVALID_ARGUMENT */
 export async function makeSandboxConfig(
   config: PodSandboxConfig,
-  surroundings: SandboxSurroundings,
+  environment: SandboxEnvironment,
 ): Promise<CreateConfig> {
   const security = config.linux?.securityContext;
   if (security?.namespaceOptions?.usernsOptions?.mode === NamespaceMode.POD) {
@@ -42,22 +42,22 @@ export async function makeSandboxConfig(
   const user = makeUser(security?.runAsUser, security?.runAsGroup);
   const ports = config.portMappings.filter((mapping) => mapping.containerPort > 0);
   return {
-    Image: surroundings.image,
+    Image: environment.image,
     ...(isOnHost(security) ? {} : { Hostname: config.hostname }),
     ...compact({ User: user }),
     Labels: encodeLabels(config.labels, config.annotations, {
       [labelKeys.type]: sandboxType,
       [labelKeys.containerName]: sandboxContainerName,
-      ...surroundings.ownerLabel,
+      ...environment.ownerLabel,
     }),
     ExposedPorts: Object.fromEntries(ports.map((port) => [exposedPort(port), {}])),
-    HostConfig: await makeHostConfig(config, surroundings),
+    HostConfig: await makeHostConfig(config, environment),
   };
 }
 
 async function makeHostConfig(
   { linux, portMappings }: PodSandboxConfig,
-  { cgroupDriver, leastOomScoreAdj, runtime }: SandboxSurroundings,
+  { cgroupDriver, leastOomScoreAdj, runtime }: SandboxEnvironment,
 ): Promise<HostConfig> {
   const security = linux?.securityContext;
   const cgroupParent = spellCgroupParent(linux?.cgroupParent ?? '', cgroupDriver);

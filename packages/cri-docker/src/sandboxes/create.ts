@@ -1,8 +1,7 @@
 /** Making the container of a sandbox or of a workload, also where another one has its name. */
-import type { SandboxContext } from '../context.js';
-import type { Work } from '../rim.js';
+import type { SandboxContext, Work } from '../context.js';
 import { type CreateConfig, isConflict, isNotFound } from '../docker/index.js';
-import { randomSuffix } from '../random.js';
+import { randomSuffix } from '../names.js';
 
 export interface Created {
   readonly id: string;
@@ -11,13 +10,13 @@ export interface Created {
 }
 
 /** What to do with the container that has the name: take it as it is, clear it out of the way first, or neither. */
-export type Judgement = 'take' | 'cleared' | 'unknown';
+export type NameConflictDecision = 'take' | 'cleared' | 'unknown';
 
 export interface Creation {
   readonly name: string;
   readonly config: CreateConfig;
   /** Looks at the container that has the name already. */
-  readonly judge: (id: string) => Promise<Judgement>;
+  readonly decide: (id: string) => Promise<NameConflictDecision>;
 }
 
 const conflictPattern = /Conflict\..*already in use by container "?([0-9a-f]+)"?/s;
@@ -36,10 +35,10 @@ export async function createContainer(
   try {
     return await create(creation.name);
   } catch (error) {
-    const holder = conflictingContainer(error);
-    if (holder === undefined) throw error;
-    context.log.warn({ name: creation.name, holder }, 'the name of a new container is taken');
-    return await recoverFromConflict(context, creation, { holder, error, create });
+    const owner = conflictingContainer(error);
+    if (owner === undefined) throw error;
+    context.log.warn({ name: creation.name, owner }, 'the name of a new container is taken');
+    return await recoverFromConflict(context, creation, { owner, error, create });
   }
 }
 
@@ -49,7 +48,7 @@ function conflictingContainer(error: unknown): string | undefined {
 }
 
 interface Conflict {
-  readonly holder: string;
+  readonly owner: string;
   readonly error: unknown;
   readonly create: (name: string) => Promise<Created>;
 }
@@ -61,18 +60,18 @@ interface Conflict {
  */
 async function recoverFromConflict(
   context: SandboxContext,
-  { name, judge }: Creation,
-  { holder, error, create }: Conflict,
+  { name, decide }: Creation,
+  { owner, error, create }: Conflict,
 ): Promise<Created> {
-  const judgement = await judge(holder);
-  if (judgement === 'take') return { id: holder, existed: true };
-  if (judgement === 'cleared') return create(name);
+  const decision = await decide(owner);
+  if (decision === 'take') return { id: owner, existed: true };
+  if (decision === 'cleared') return create(name);
   context.faults.reach('create:conflict');
   try {
-    await context.docker.removeContainer(holder, { force: false });
+    await context.docker.removeContainer(owner, { force: false });
   } catch (removal) {
     if (isNotFound(removal)) return create(`${name}_${randomSuffix(context.random)}`);
-    context.log.warn({ name, holder, err: removal }, 'the container that has the name cannot be removed');
+    context.log.warn({ name, owner, err: removal }, 'the container that has the name cannot be removed');
     throw error;
   }
   return create(name);

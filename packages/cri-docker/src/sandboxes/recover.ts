@@ -8,20 +8,20 @@ import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
 import type { ListedContainer } from '../docker/index.js';
 import { labelKeys, sandboxType } from '../labels.js';
-import { dismantleSandbox } from './dismantle.js';
+import { teardownSandbox } from './teardown.js';
 import { isPinnedTo, pinSandbox } from './netns.js';
 import { listWorkloads, stopSandbox } from './stop.js';
-import { type TakeOver, takeOverSandbox } from './take-over.js';
+import { type AdoptNetwork, adoptSandbox } from './adopt.js';
 
-type Verdict = 'whole' | 'cut off' | 'ended' | 'never ran' | 'unknown';
+type SandboxState = 'whole' | 'cut off' | 'ended' | 'never ran' | 'unknown';
 
 /**
- * @param takeOver adopts what others made; without it they keep it
+ * @param adoptNetwork adopts what others made; without it they keep it
  * @returns how many sandboxes are alive. @throws the engine's error when it cannot be asked
  */
 export async function recoverSandboxes(
   context: SandboxContext,
-  takeOver: TakeOver | undefined,
+  adoptNetwork: AdoptNetwork | undefined,
   signal: AbortSignal,
 ): Promise<number> {
   const checkpointed = await context.checkpoints.ids();
@@ -32,15 +32,15 @@ export async function recoverSandboxes(
   const foreign = containers.filter(({ Id, Labels }) => !context.owners.owns(Id, Labels));
   const alive: string[] = [];
   for (const container of containers.filter((one) => !foreign.includes(one))) {
-    const verdict = await judge(context, container, signal);
-    if (verdict === 'whole' || verdict === 'unknown') alive.push(container.Id);
-    await act(context, container.Id, verdict, signal);
+    const state = await evaluate(context, container, signal);
+    if (state === 'whole' || state === 'unknown') alive.push(container.Id);
+    await act(context, container.Id, state, signal);
   }
   const known = new Set(containers.map(({ Id }) => Id));
   for (const id of checkpointed.filter((one) => !known.has(one))) {
-    await tolerate(context, id, () => dismantleSandbox(context, id, { keepContainer: false }));
+    await tolerate(context, id, () => teardownSandbox(context, id, { keepContainer: false }));
   }
-  await dealWithForeign(context, foreign, takeOver, signal);
+  await adoptForeign(context, foreign, adoptNetwork, signal);
   // The plugins are told to keep what others have as well: their attachments may be on the same network.
   const kept = [...alive, ...foreign.map(({ Id }) => Id)];
   await tolerate(context, 'all', () => context.network.collectGarbage(kept, { signal }));
@@ -48,13 +48,13 @@ export async function recoverSandboxes(
   return alive.length;
 }
 
-async function dealWithForeign(
+async function adoptForeign(
   context: SandboxContext,
   foreign: readonly ListedContainer[],
-  takeOver: TakeOver | undefined,
+  adoptNetwork: AdoptNetwork | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  if (takeOver === undefined) {
+  if (adoptNetwork === undefined) {
     if (foreign.length > 0)
       context.log.warn(
         { sandboxes: foreign.map(({ Id }) => Id) },
@@ -62,23 +62,23 @@ async function dealWithForeign(
       );
     return;
   }
-  for (const { Id } of foreign) await takeOverSandbox(context, Id, takeOver, signal);
+  for (const { Id } of foreign) await adoptSandbox(context, Id, adoptNetwork, signal);
 }
 
-async function judge(
+async function evaluate(
   context: SandboxContext,
   { Id, State, Labels }: ListedContainer,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<SandboxState> {
   if (State === 'created') return 'never ran';
   if (State !== 'running') return 'ended';
   try {
-    const { HostConfig, State: state } = await context.docker.inspectContainer(Id, {}, { signal });
+    const { HostConfig, State: engineState } = await context.docker.inspectContainer(Id, {}, { signal });
     if (HostConfig.NetworkMode === 'host') return 'whole';
     // An adopted one was whole, also where nothing is known of its network.
     const isWhole = !context.owners.made(Labels) || (await context.network.addresses(Id)) !== undefined;
     if (!isWhole) return 'cut off';
-    if (!isPinnedTo(context, Id, state.Pid)) await pinSandbox(context, Id, signal);
+    if (!isPinnedTo(context, Id, engineState.Pid)) await pinSandbox(context, Id, signal);
     return 'whole';
   } catch (error) {
     context.log.warn(
@@ -92,16 +92,16 @@ async function judge(
 async function act(
   context: SandboxContext,
   id: string,
-  verdict: Verdict,
+  state: SandboxState,
   signal: AbortSignal,
 ): Promise<void> {
-  if (verdict === 'whole') context.networkReady.set(id, true);
-  if (verdict === 'whole' || verdict === 'unknown') return;
-  context.log.info({ sandbox: id, verdict }, 'a sandbox of earlier is taken down');
+  if (state === 'whole') context.networkReady.set(id, true);
+  if (state === 'whole' || state === 'unknown') return;
+  context.log.info({ sandbox: id, verdict: state }, 'a sandbox of earlier is taken down');
   await tolerate(context, id, async () => {
-    if (verdict === 'never ran') return dismantleSandbox(context, id, { keepContainer: false });
-    if (verdict === 'cut off' && (await listWorkloads(context, id, signal)).length === 0) {
-      return dismantleSandbox(context, id, { keepContainer: false });
+    if (state === 'never ran') return teardownSandbox(context, id, { keepContainer: false });
+    if (state === 'cut off' && (await listWorkloads(context, id, signal)).length === 0) {
+      return teardownSandbox(context, id, { keepContainer: false });
     }
     return stopSandbox(context, id, signal);
   });

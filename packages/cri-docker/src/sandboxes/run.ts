@@ -4,13 +4,12 @@ import { describeError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { OpenSpan } from '@podwire/tracing';
 import { makeCheckpoint, protocolName } from '../checkpoint/checkpoint.js';
-import type { SandboxContext } from '../context.js';
-import type { Work } from '../rim.js';
+import type { SandboxContext, Work } from '../context.js';
 import { type InspectedContainer, isNotFound } from '../docker/index.js';
 import { labelKeys, sandboxType } from '../labels.js';
 import { makeSandboxConfig } from './config.js';
-import { createContainer, type Created, type Judgement } from './create.js';
-import { dismantleSandbox } from './dismantle.js';
+import { createContainer, type Created, type NameConflictDecision } from './create.js';
+import { teardownSandbox } from './teardown.js';
 import { usesHostNetwork } from './namespaces.js';
 import { pinSandbox } from './netns.js';
 import { rewriteResolvConf } from './resolv-conf.js';
@@ -73,9 +72,9 @@ async function createSandbox(context: SandboxContext, request: SandboxRequest, w
     leastOomScoreAdj: context.settings.leastOomScoreAdj,
     runtime: request.runtime,
   });
-  const judge = (holder: string): Promise<Judgement> => judgeHolder(context, holder, work);
+  const decide = (owner: string): Promise<NameConflictDecision> => decideOnOwner(context, owner, work);
   try {
-    return await createContainer(context, { name: request.name, config, judge }, work);
+    return await createContainer(context, { name: request.name, config, decide }, work);
   } catch (cause) {
     const message = `failed to create a sandbox for pod ${request.config.metadata?.name}: ${describeError(cause)}`;
     throw new CriError('UNKNOWN', message, { cause });
@@ -86,20 +85,24 @@ async function createSandbox(context: SandboxContext, request: SandboxRequest, w
  * The same metadata again, and there is a sandbox of it: the answer to an earlier call was lost (containerd #9947). If it is
  * ready it is the answer; otherwise a start of it was given up half-way, or it has ended, and it goes with all that it has.
  */
-async function judgeHolder(context: SandboxContext, holder: string, { signal }: Work): Promise<Judgement> {
-  const found = await context.docker.inspectContainer(holder, {}, { signal }).catch((error: unknown) => {
+async function decideOnOwner(
+  context: SandboxContext,
+  owner: string,
+  { signal }: Work,
+): Promise<NameConflictDecision> {
+  const found = await context.docker.inspectContainer(owner, {}, { signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
   if (found?.Config.Labels?.[labelKeys.type] !== sandboxType) return 'unknown';
-  if (!context.owners.owns(found.Id, found.Config.Labels)) return judgeForeign(found);
+  if (!context.owners.owns(found.Id, found.Config.Labels)) return decideOnForeign(found);
   if (found.State.Running && context.networkReady.get(found.Id) === true) return 'take';
   await removeSandbox(context, found.Id, AbortSignal.timeout(context.settings.cleanupTimeoutMs));
   return 'cleared';
 }
 
 /** Of dockershim, cri-dockerd or another Podwire. One that has ended is in the way as any other container. */
-function judgeForeign({ Id, State }: InspectedContainer): Judgement {
+function decideOnForeign({ Id, State }: InspectedContainer): NameConflictDecision {
   if (!State.Running) return 'unknown';
   const why = 'another service made it, and it runs: stop it there, or start with --take-over';
   throw new CriError('ALREADY_EXISTS', `the pod has the sandbox ${Id} already; ${why}`);
@@ -220,7 +223,7 @@ async function afterFailure(
 ): Promise<Error> {
   context.faults.reach('run:failed');
   const errors = [cause];
-  await dismantleSandbox(context, id, options).catch((error: unknown) => errors.push(error));
+  await teardownSandbox(context, id, options).catch((error: unknown) => errors.push(error));
   return errors.length === 1
     ? new Error(`${what}: ${describeError(cause)}`, { cause })
     : new AggregateError(errors, what, { cause });

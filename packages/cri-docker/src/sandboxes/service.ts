@@ -5,8 +5,7 @@ import type { SpanContext } from '@podwire/tracing';
 import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
 import { toCriError } from '../errors.js';
-import { makeSandboxName } from '../names.js';
-import { podKey } from './locks.js';
+import { makeSandboxName, podKey } from '../names.js';
 import { runSandbox } from './run.js';
 import { identifySandbox, removeSandbox, resolveSandboxId, stopSandbox } from './stop.js';
 
@@ -99,7 +98,7 @@ function startRun(
   const running: { work?: Promise<string>; giveUp: AbortController; id?: string } = { giveUp };
   const onCreated = (id: string): void => void (running.id = id);
   running.work = context.locks
-    .hold(podKey(namespace, pod), signal, () =>
+    .withKey(podKey(namespace, pod), signal, () =>
       runSandbox(context, { name, config, runtime, onCreated }, { signal, span }),
     )
     .catch((error: unknown) => {
@@ -134,7 +133,7 @@ async function endOnce(
     await giveUpRun(id);
     const { name, namespace } = await identifySandbox(context, id, signal);
     const key = name === '' ? `id/${id}` : podKey(namespace, name);
-    await context.locks.hold(key, signal, () =>
+    await context.locks.withKey(key, signal, () =>
       (kind === 'Stop' ? stopSandbox : removeSandbox)(context, id, signal),
     );
     span.end();

@@ -12,7 +12,7 @@ import {
   removeContainer,
   type SandboxIdentity,
   stopSandboxContainer,
-} from './dismantle.js';
+} from './teardown.js';
 import { unpinSandbox } from './netns.js';
 
 const idPattern = /^[0-9a-f]{64}$/;

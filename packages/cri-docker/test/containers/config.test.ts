@@ -4,7 +4,7 @@ import { makeContainerConfig, makeResources } from '../../src/containers/config.
 import { describeState } from '../../src/containers/describe.js';
 import type { InspectedContainer } from '../../src/docker/index.js';
 
-const surroundings = {
+const environment = {
   sandboxId: 'abc',
   hostNetwork: false,
   runtime: undefined,
@@ -24,7 +24,7 @@ const make = (config: Parameters<typeof ContainerConfig.fromPartial>[0], more: o
       ...config,
     }),
     sandbox,
-    { ...surroundings, ...more },
+    { ...environment, ...more },
   );
 
 test('a container joins its sandbox', async () => {

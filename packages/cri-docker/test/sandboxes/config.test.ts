@@ -2,14 +2,14 @@ import { NamespaceMode, PodSandboxConfig, SecurityProfile_ProfileType } from '@p
 import { describe, expect, test } from 'vitest';
 import { makeSandboxConfig, spellCgroupParent } from '../../src/sandboxes/config.js';
 
-const surroundings = { image: 'pause:1', cgroupDriver: 'cgroupfs', ownerLabel: {}, leastOomScoreAdj: -1000 };
+const environment = { image: 'pause:1', cgroupDriver: 'cgroupfs', ownerLabel: {}, leastOomScoreAdj: -1000 };
 const make = (config: Parameters<typeof PodSandboxConfig.fromPartial>[0], more: object = {}) =>
   makeSandboxConfig(
     PodSandboxConfig.fromPartial({
       metadata: { name: 'web', namespace: 'default', uid: 'u' },
       ...config,
     }),
-    { ...surroundings, ...more },
+    { ...environment, ...more },
   );
 
 test('what a plain pod’s sandbox is', async () => {

@@ -32,8 +32,8 @@ function bitOf(name: string): bigint {
 }
 
 /** As Docker: `ALL` first, then single ones; what is dropped is dropped although it was added. */
-export function chooseCapabilities(wish: Capability | undefined): bigint {
-  const { addCapabilities = [], dropCapabilities = [] } = wish ?? {};
+export function chooseCapabilities(requested: Capability | undefined): bigint {
+  const { addCapabilities = [], dropCapabilities = [] } = requested ?? {};
   const isAll = (name: string): boolean => name.toUpperCase() === 'ALL';
   let bits = bitsOf(usual);
   if (addCapabilities.some(isAll)) bits = allCapabilities;

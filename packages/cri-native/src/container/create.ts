@@ -1,7 +1,6 @@
 import { type ContainerConfig, type CreateContainerRequest, CriError } from '@podwire/cri';
-import { announceContainer } from '../announce.js';
-import { type Context, newId } from '../context.js';
-import { nowNanoseconds } from '../nanoseconds.js';
+import { emitContainerEvent } from '../emit-events.js';
+import { type Context, newId, nowNanoseconds } from '../context.js';
 import { findImage, rootOf } from '../images/images.js';
 import { writeContainer } from '../state/directory.js';
 import {
@@ -44,7 +43,7 @@ function create(context: Context, sandbox: SandboxEntry, config: ContainerConfig
     ...{ record, shim: undefined, state: undefined, starting: undefined, ended: undefined },
   };
   context.inventory.containers.set(record.id, entry);
-  announceContainer(context, entry, 'CREATED');
+  emitContainerEvent(context, entry, 'CREATED');
   return record.id;
 }
 

@@ -12,11 +12,11 @@ import { type Accounts, chooseUser } from './user.js';
 type Line = Instruction[number];
 
 /** What has to be known beside the two configurations. */
-export interface Surroundings {
+export interface ContainerPlanContext {
   readonly sandbox: SandboxRecord;
   /** Directory with the sandbox's own files. */
   readonly sandboxDirectory: string;
-  readonly holder: ProcessName;
+  readonly pause: ProcessName;
   /** First process of the container whose PID namespace is joined, where one is. */
   readonly target?: ProcessName;
   readonly accounts: Accounts;
@@ -53,14 +53,14 @@ export function pidSharing(config: ContainerConfig, sandbox: SandboxRecord): Sha
 
 const processValues = ({ pid, start }: ProcessName): [number, bigint] => [pid, start];
 
-function planNamespaces(config: ContainerConfig, around: Surroundings): Line[] {
-  const { sandbox, holder, target } = around;
+function planNamespaces(config: ContainerConfig, planContext: ContainerPlanContext): Line[] {
+  const { sandbox, pause, target } = planContext;
   const { network, ipc } = namespacesOf(sandbox.config);
   const sharing = pidSharing(config, sandbox);
-  const shared = sharing === 'target' ? target : holder;
+  const shared = sharing === 'target' ? target : pause;
   return [
     ...(sandbox.netns === undefined ? [] : [['netns', sandbox.netns] as const]),
-    ['holder', ...processValues(holder)],
+    ['holder', ...processValues(pause)],
     ['utsMode', network === 'host' ? 'host' : 'pod'],
     ['ipcMode', ipc],
     ['pidMode', sharing === 'target' ? 'pod' : sharing],
@@ -68,12 +68,17 @@ function planNamespaces(config: ContainerConfig, around: Surroundings): Line[] {
   ];
 }
 
-function planMounts(config: ContainerConfig, around: Surroundings): Line[] {
+function planMounts(config: ContainerConfig, planContext: ContainerPlanContext): Line[] {
   const { mounts, devices } = config;
   const taken = new Set(mounts.map((mount) => path.posix.normalize(mount.containerPath)));
   const own = sandboxFiles.filter(([target]) => !taken.has(target));
   return [
-    ...own.map(([target, name]): Line => ['mount', 'rw', path.join(around.sandboxDirectory, name), target]),
+    ...own.map(([target, name]): Line => [
+      'mount',
+      'rw',
+      path.join(planContext.sandboxDirectory, name),
+      target,
+    ]),
     ...mounts.map(({ hostPath, containerPath, readonly, propagation }): Line => {
       const slave = propagation === MountPropagation.PROPAGATION_HOST_TO_CONTAINER ? ',rslave' : '';
       const target = path.posix.normalize(containerPath);
@@ -137,14 +142,17 @@ export function logPathOf(config: ContainerConfig, sandbox: SandboxRecord): stri
   return config.logPath === '' || logDirectory === '' ? undefined : path.join(logDirectory, config.logPath);
 }
 
-export function planContainer({ config, root }: ContainerRecord, around: Surroundings): Instruction {
-  const { sandbox, accounts } = around;
+export function planContainer(
+  { config, root }: ContainerRecord,
+  planContext: ContainerPlanContext,
+): Instruction {
+  const { sandbox, accounts } = planContext;
   const log = logPathOf(config, sandbox);
   return [
-    ...planNamespaces(config, around),
+    ...planNamespaces(config, planContext),
     ['root', root],
     ['shm', sandbox.shm ?? '/dev/shm'],
-    ...planMounts(config, around),
+    ...planMounts(config, planContext),
     ...planKernelFiles(config),
     ...(config.linux?.securityContext?.readonlyRootfs === true ? [['readonlyRoot'] as const] : []),
     ...planCredentials(config, sandbox, accounts),

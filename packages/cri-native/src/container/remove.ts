@@ -1,4 +1,4 @@
-import { announceContainer } from '../announce.js';
+import { emitContainerEvent } from '../emit-events.js';
 import type { Context } from '../context.js';
 import { toCriError } from '../failure.js';
 import { containerDirectory, deleteDirectory, forgetContainer } from '../state/directory.js';
@@ -9,7 +9,7 @@ import { killContainer, untilShimIsGone } from './stop.js';
 export async function removeContainer(context: Context, id: string, signal?: AbortSignal): Promise<void> {
   const entry = findContainer(context.inventory, id);
   if (entry === undefined) return;
-  await context.endings.join(`remove ${entry.record.id}`, signal, () => remove(context, entry));
+  await context.terminations.join(`remove ${entry.record.id}`, signal, () => remove(context, entry));
 }
 
 async function remove(context: Context, entry: ContainerEntry): Promise<void> {
@@ -29,5 +29,5 @@ async function remove(context: Context, entry: ContainerEntry): Promise<void> {
   }
   context.inventory.containers.delete(id);
   context.layers.forget(id);
-  announceContainer(context, entry, 'DELETED');
+  emitContainerEvent(context, entry, 'DELETED');
 }

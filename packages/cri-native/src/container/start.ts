@@ -2,9 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { CriError } from '@podwire/cri';
 import { withSpan } from '@podwire/tracing';
-import { announceContainer } from '../announce.js';
-import type { Context, Work } from '../context.js';
-import { nowNanoseconds } from '../nanoseconds.js';
+import { emitContainerEvent } from '../emit-events.js';
+import { type Context, nowNanoseconds, type Work } from '../context.js';
 import { toCriError } from '../failure.js';
 import { connectControl } from '../native/control.js';
 import { launch, LaunchError } from '../native/launch.js';
@@ -12,13 +11,13 @@ import { readStateFile } from '../native/state-file.js';
 import { containerDirectory, sandboxDirectory } from '../state/directory.js';
 import {
   type ContainerEntry,
-  type Held,
+  type LiveProcess,
   isReady,
   needContainer,
   needRunning,
   needSandbox,
 } from '../state/inventory.js';
-import { logPathOf, pidSharing, planContainer, type Surroundings } from './plan.js';
+import { logPathOf, pidSharing, planContainer, type ContainerPlanContext } from './plan.js';
 import { readAccounts } from './user.js';
 
 /** @throws CriError NOT_FOUND, FAILED_PRECONDITION when it is not new or its sandbox not ready, UNKNOWN with what failed */
@@ -42,28 +41,28 @@ async function start(context: Context, entry: ContainerEntry): Promise<void> {
   const { record } = entry;
   const directory = containerDirectory(context.directory, record.id);
   const reach = (point: string): void => context.faults.reach(`start:${point}`);
-  const around = lookAround(context, entry);
-  prepareHost(entry, around);
+  const planContext = planContextOf(context, entry);
+  prepareHost(entry, planContext);
   reach('prepared');
   try {
     const process = await launch(
-      context.holder,
+      context.pauseProgram,
       'container',
       directory,
-      planContainer(record, around),
+      planContainer(record, planContext),
       reach,
     );
     reach('answered');
-    await meetShim(context, entry, process);
+    await connectShim(context, entry, process);
   } catch (error) {
     entry.state = readStateFile(directory) ?? failedStart(context, error);
     entry.ended = Promise.resolve();
-    announceContainer(context, entry, 'STOPPED');
+    emitContainerEvent(context, entry, 'STOPPED');
     throw error;
   }
-  announceContainer(context, entry, 'STARTED');
+  emitContainerEvent(context, entry, 'STARTED');
   // One that ended before anybody could connect has nobody else who tells of its end.
-  if (entry.shim === undefined) announceContainer(context, entry, 'STOPPED');
+  if (entry.shim === undefined) emitContainerEvent(context, entry, 'STOPPED');
 }
 
 /** What podwire-hold itself would have written. */
@@ -75,7 +74,11 @@ function failedStart(context: Context, error: unknown): NonNullable<ContainerEnt
 }
 
 /** A program may have ended before anybody could connect: then its state says so already. */
-async function meetShim(context: Context, entry: ContainerEntry, process: Held['process']): Promise<void> {
+async function connectShim(
+  context: Context,
+  entry: ContainerEntry,
+  process: LiveProcess['process'],
+): Promise<void> {
   const directory = containerDirectory(context.directory, entry.record.id);
   try {
     watchShim(context, entry, { process, connection: await connectControl(directory) });
@@ -88,36 +91,36 @@ async function meetShim(context: Context, entry: ContainerEntry, process: Held['
 }
 
 /** From now on its end is noticed at once. */
-export function watchShim(context: Context, entry: ContainerEntry, shim: Held): void {
+export function watchShim(context: Context, entry: ContainerEntry, shim: LiveProcess): void {
   const directory = containerDirectory(context.directory, entry.record.id);
   entry.shim = shim;
   entry.state = readStateFile(directory);
   entry.ended = shim.connection.ended.then(() => {
-    if (context.hasLetGo()) return;
+    if (context.isReleased()) return;
     entry.shim = undefined;
     entry.state = readStateFile(directory) ?? entry.state;
-    announceContainer(context, entry, 'STOPPED');
+    emitContainerEvent(context, entry, 'STOPPED');
   });
 }
 
-function lookAround(context: Context, entry: ContainerEntry): Surroundings {
+function planContextOf(context: Context, entry: ContainerEntry): ContainerPlanContext {
   const { config, sandboxId, root } = entry.record;
   const sandbox = needSandbox(context.inventory, sandboxId);
-  const holder = sandbox.holder?.process;
-  if (holder === undefined) throw new CriError('FAILED_PRECONDITION', `sandbox ${sandboxId} is not ready`);
+  const pause = sandbox.pause?.process;
+  if (pause === undefined) throw new CriError('FAILED_PRECONDITION', `sandbox ${sandboxId} is not ready`);
   const targetId = config.linux?.securityContext?.namespaceOptions?.targetId ?? '';
   const joins = pidSharing(config, sandbox.record) === 'target';
   return {
     sandbox: sandbox.record,
     sandboxDirectory: sandboxDirectory(context.directory, sandboxId),
-    holder,
+    pause,
     accounts: readAccounts(root),
     ...(joins ? { target: needRunning(context.inventory, targetId).shim.process } : {}),
   };
 }
 
 /** What a mount shows is made as a directory where it is missing, as containerd does; so are the log's directories. */
-function prepareHost({ record }: ContainerEntry, { sandbox }: Surroundings): void {
+function prepareHost({ record }: ContainerEntry, { sandbox }: ContainerPlanContext): void {
   for (const { hostPath } of record.config.mounts)
     if (!fs.existsSync(hostPath)) fs.mkdirSync(hostPath, { recursive: true, mode: 0o755 });
   const log = logPathOf(record.config, sandbox);

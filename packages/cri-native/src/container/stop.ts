@@ -2,9 +2,9 @@ import { CriError } from '@podwire/cri';
 import { type Context, toMilliseconds } from '../context.js';
 import { isProcessAlive, killProcess } from '../native/process.js';
 import { containerDirectory } from '../state/directory.js';
-import { untilDead } from '../native/meet.js';
+import { untilDead } from '../native/connect.js';
 import { type ContainerEntry, findContainer } from '../state/inventory.js';
-import { ignoreFailure } from './ignore.js';
+import { ignoreFailure } from '../failure.js';
 
 const SIGTERM = 15;
 const SIGKILL = 9;
@@ -14,7 +14,7 @@ const SHIM_MILLISECONDS = 2_000;
 
 /**
  * SIGTERM, and SIGKILL after so many seconds; at once for 0. One that does not run, or is not there, is fine. Calls may overlap: a shorter one
- * is not held up by a longer one.
+ * is not live up by a longer one.
  * @throws CriError DEADLINE_EXCEEDED when the kernel does not end it
  */
 export async function stopContainer(
@@ -44,7 +44,7 @@ export async function killContainer(context: Context, entry: ContainerEntry): Pr
     killProcess(process);
     if (!(await endsWithin(context, entry, KILL_MILLISECONDS))) throw notEnding(entry);
   }
-  if (context.hasLetGo()) throw new CriError('UNAVAILABLE', 'the embedded runtime is closed');
+  if (context.isReleased()) throw new CriError('UNAVAILABLE', 'the embedded runtime is closed');
 }
 
 const notEnding = ({ record }: ContainerEntry): CriError =>

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { errnoName } from '@podwire/linux';
 import { createFrameReader, encodeFrame, type Frame } from './frames.js';
 
-/** A connection to a holder or shim. It lasts as long as that lives, so its end is the news of the other's end. */
+/** A connection to a pause process or shim. It lasts as long as that lives, so its end is the news of the other's end. */
 export interface ControlConnection {
   readonly socket: net.Socket;
   /** Resolves when the connection has ended, whoever ended it. */

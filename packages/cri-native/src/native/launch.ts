@@ -1,4 +1,4 @@
-/** Starts podwire-hold as the holder of a sandbox or the shim of a container; both outlive this process. */
+/** Starts podwire-hold as the pause process of a sandbox or the shim of a container; both outlive this process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const ANSWER_MILLISECONDS = 30_000;
  * @throws LaunchError with its words; errors of the file system
  */
 export async function launch(
-  holder: string,
+  program: string,
   mode: 'sandbox' | 'container',
   directory: string,
   instruction: Instruction,
@@ -35,7 +35,7 @@ export async function launch(
     reach('locked');
     // Detached: a session of its own, so that what is sent to our process group is not sent to it.
     const stdio = ['ignore', 'pipe', 'ignore', alive] as const;
-    child = spawn(holder, [mode, directory], { detached: true, cwd: '/', env: {}, stdio: [...stdio] });
+    child = spawn(program, [mode, directory], { detached: true, cwd: '/', env: {}, stdio: [...stdio] });
   } finally {
     fs.closeSync(alive);
   }

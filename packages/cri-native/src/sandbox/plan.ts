@@ -64,8 +64,8 @@ export function sysctlPath(name: string): string {
   return name.replace(/[./]/g, (separator) => (separator === '.' ? '/' : '.'));
 }
 
-/** What the holder is told. */
-export function planHolder(record: SandboxRecord): Instruction {
+/** What the pause process is told. */
+export function planPauseProcess(record: SandboxRecord): Instruction {
   const { config, netns } = record;
   const { network, ipc, pid } = namespacesOf(config);
   return [

@@ -3,20 +3,19 @@ import path from 'node:path';
 import { CriError, isCriError, type PodSandboxConfig, type RunPodSandboxRequest } from '@podwire/cri';
 import { createNamespace, mountTmpfs } from '@podwire/linux';
 import { withSpan } from '@podwire/tracing';
-import { announceSandbox } from '../announce.js';
-import { type Context, newId, type Work } from '../context.js';
-import { nowNanoseconds } from '../nanoseconds.js';
+import { emitSandboxEvent } from '../emit-events.js';
+import { type Context, newId, nowNanoseconds, type Work } from '../context.js';
 import { toCriError } from '../failure.js';
 import { advanceSandbox, sandboxDirectory, writeSandbox } from '../state/directory.js';
 import type { SandboxEntry } from '../state/inventory.js';
 import type { SandboxRecord } from '../state/record.js';
 import { writeSandboxFiles } from './files.js';
-import { startHolder } from './hold.js';
+import { startPauseProcess } from './pause-process.js';
 import { checkSandbox, metadataKey, namespacesOf, planAttachment } from './plan.js';
-import { undoSandbox } from './undo.js';
+import { undoSandbox } from './teardown.js';
 
 /**
- * Makes a sandbox: namespaces are pinned, then the network is set up in them, then the holder starts. A failure takes all of
+ * Makes a sandbox: namespaces are pinned, then the network is set up in them, then the pause process starts. A failure takes all of
  * it back. The same call while it is under way joins it; when all who wait have given up, it is taken back too.
  * @throws CriError ALREADY_EXISTS when there is one of that name, namespace, uid and attempt
  */
@@ -52,7 +51,7 @@ async function create(
   work: Work,
 ): Promise<string> {
   const record = planRecord(context, config, runtimeHandler);
-  const entry: SandboxEntry = { record, phase: 'creating', holder: undefined, addresses: [] };
+  const entry: SandboxEntry = { record, phase: 'creating', pause: undefined, addresses: [] };
   context.faults.reach('run:begin');
   writeSandbox(context.directory, record);
   context.inventory.sandboxes.set(record.id, entry);
@@ -63,8 +62,8 @@ async function create(
     await takeBack(context, entry, error);
     throw isCriError(error) ? error : toCriError(`sandbox of ${describePod(config)}`, error);
   }
-  announceSandbox(context, entry, 'CREATED');
-  announceSandbox(context, entry, 'STARTED');
+  emitSandboxEvent(context, entry, 'CREATED');
+  emitSandboxEvent(context, entry, 'STARTED');
   return record.id;
 }
 
@@ -94,8 +93,8 @@ async function build(context: Context, entry: SandboxEntry, { signal, span }: Wo
     reach('run:attached');
   }
   signal.throwIfAborted();
-  await withSpan(span.child('hold namespaces'), async () => startHolder(context, entry));
-  reach('run:held');
+  await withSpan(span.child('start pause process'), async () => startPauseProcess(context, entry));
+  reach('run:live');
   writeSandboxFiles(sandboxDirectory(context.directory, record.id), record.config, entry.addresses);
   signal.throwIfAborted();
   reach('run:filed');

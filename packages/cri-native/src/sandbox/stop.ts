@@ -1,4 +1,4 @@
-import { announceSandbox } from '../announce.js';
+import { emitSandboxEvent } from '../emit-events.js';
 import type { Context } from '../context.js';
 import { killContainer } from '../container/stop.js';
 import { removeContainer } from '../container/remove.js';
@@ -6,16 +6,16 @@ import { toCriError } from '../failure.js';
 import { advanceSandbox } from '../state/directory.js';
 import { containersOf, findSandbox, type SandboxEntry } from '../state/inventory.js';
 import type { Phase } from '../state/record.js';
-import { dropSandbox, releaseSandbox } from './undo.js';
+import { dropSandbox, releaseSandbox } from './teardown.js';
 
 /**
- * Containers first, then the network while the namespace is still pinned, then the holder and the pins. However many call it
+ * Containers first, then the network while the namespace is still pinned, then the pause process and the pins. However many call it
  * at once, it is done once; a sandbox that is stopped or unknown is fine.
  */
 export async function stopSandbox(context: Context, id: string, signal?: AbortSignal): Promise<void> {
   const entry = findSandbox(context.inventory, id);
   if (entry === undefined || entry.phase === 'stopped') return;
-  await context.endings.join(`stop ${entry.record.id}`, signal, () => stop(context, entry));
+  await context.terminations.join(`stop ${entry.record.id}`, signal, () => stop(context, entry));
 }
 
 async function stop(context: Context, entry: SandboxEntry): Promise<void> {
@@ -34,7 +34,7 @@ async function stop(context: Context, entry: SandboxEntry): Promise<void> {
   } catch (error) {
     throw toCriError(`stop sandbox ${id}`, error);
   }
-  announceSandbox(context, entry, 'STOPPED');
+  emitSandboxEvent(context, entry, 'STOPPED');
 }
 
 function advance(context: Context, entry: SandboxEntry, phase: Phase): void {
@@ -47,7 +47,7 @@ function advance(context: Context, entry: SandboxEntry, phase: Phase): void {
 export async function removeSandbox(context: Context, id: string, signal?: AbortSignal): Promise<void> {
   const entry = findSandbox(context.inventory, id);
   if (entry === undefined) return;
-  await context.endings.join(`remove ${entry.record.id}`, signal, () => remove(context, entry));
+  await context.terminations.join(`remove ${entry.record.id}`, signal, () => remove(context, entry));
 }
 
 async function remove(context: Context, entry: SandboxEntry): Promise<void> {
@@ -59,5 +59,5 @@ async function remove(context: Context, entry: SandboxEntry): Promise<void> {
   context.faults.reach('remove:emptied');
   await dropSandbox(context, entry);
   context.inventory.sandboxes.delete(id);
-  announceSandbox(context, entry, 'DELETED');
+  emitSandboxEvent(context, entry, 'DELETED');
 }

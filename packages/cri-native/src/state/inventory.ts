@@ -4,10 +4,10 @@ import type { ControlConnection } from '../native/control.js';
 import type { HeldState, ProcessName } from '../native/state-file.js';
 import type { ContainerRecord, Phase, SandboxRecord } from './record.js';
 
-/** A holder or shim that is alive. */
-export interface Held {
+/** A pause process or shim that is alive. */
+export interface LiveProcess {
   readonly connection: ControlConnection;
-  /** The holder itself, or the container's program. */
+  /** The pause process itself, or the container's program. */
   readonly process: ProcessName;
 }
 
@@ -15,14 +15,14 @@ export interface SandboxEntry {
   readonly record: SandboxRecord;
   phase: Phase;
   /** Absent when it is dead. */
-  holder: Held | undefined;
+  pause: LiveProcess | undefined;
   addresses: readonly string[];
 }
 
 export interface ContainerEntry {
   readonly record: ContainerRecord;
   /** Absent when it was not started yet, or has ended. */
-  shim: Held | undefined;
+  shim: LiveProcess | undefined;
   /** What is known of its program; absent when it was not started. */
   state: HeldState | undefined;
   /** While StartContainer is under way, and after: nobody starts it twice. */
@@ -70,15 +70,17 @@ export function needContainer(inventory: Inventory, id: string): ContainerEntry 
 }
 
 /** @throws CriError NOT_FOUND, FAILED_PRECONDITION */
-export function needRunning(inventory: Inventory, id: string): ContainerEntry & { readonly shim: Held } {
+export function needRunning(
+  inventory: Inventory,
+  id: string,
+): ContainerEntry & { readonly shim: LiveProcess } {
   const entry = needContainer(inventory, id);
   if (entry.shim === undefined)
     throw new CriError('FAILED_PRECONDITION', `container ${entry.record.id} is not running`);
-  return entry as ContainerEntry & { readonly shim: Held };
+  return entry as ContainerEntry & { readonly shim: LiveProcess };
 }
 
 export const containersOf = ({ containers }: Inventory, sandboxId: string): ContainerEntry[] =>
   [...containers.values()].filter((entry) => entry.record.sandboxId === sandboxId);
 
-export const isReady = (entry: SandboxEntry): boolean =>
-  entry.phase === 'ready' && entry.holder !== undefined;
+export const isReady = (entry: SandboxEntry): boolean => entry.phase === 'ready' && entry.pause !== undefined;

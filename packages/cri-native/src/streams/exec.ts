@@ -11,7 +11,7 @@ import { pidSharing, planCredentials } from '../container/plan.js';
 import { readAccounts } from '../container/user.js';
 import { encodeInstruction, type Instruction } from '../native/instruction.js';
 import { containerDirectory } from '../state/directory.js';
-import { type Held, needRunning, needSandbox } from '../state/inventory.js';
+import { type LiveProcess, needRunning, needSandbox } from '../state/inventory.js';
 import type { ContainerRecord, SandboxRecord } from '../state/record.js';
 
 export interface ExecOptions {
@@ -42,7 +42,7 @@ export function startExec(
   const sandbox = needSandbox(context.inventory, record.sandboxId).record;
   const file = writeInstruction(context, { record, shim, sandbox }, argv, options);
   const stdin = options.stdin ? 'pipe' : 'ignore';
-  const child = spawn(context.holder, ['exec', file], {
+  const child = spawn(context.pauseProgram, ['exec', file], {
     cwd: '/',
     env: {},
     stdio: [stdin, 'pipe', options.tty ? 'ignore' : 'pipe', 'pipe'],
@@ -65,7 +65,11 @@ export function startExec(
 }
 
 /** A PID namespace that is not the container's alone does not end with it, nor do the programs in it. */
-function endWithContainer({ connection: { socket } }: Held, child: ChildProcess, kill: () => void): void {
+function endWithContainer(
+  { connection: { socket } }: LiveProcess,
+  child: ChildProcess,
+  kill: () => void,
+): void {
   if (child.pid === undefined) return;
   socket.setMaxListeners(0).once('close', kill);
   child.once('exit', () => socket.off('close', kill));
@@ -73,7 +77,7 @@ function endWithContainer({ connection: { socket } }: Held, child: ChildProcess,
 
 interface Place {
   readonly record: ContainerRecord;
-  readonly shim: Held;
+  readonly shim: LiveProcess;
   readonly sandbox: SandboxRecord;
 }
 

@@ -9,7 +9,8 @@ import {
 import type { MethodName } from '../methods.js';
 import type { CallOptions, CriRuntime, StreamingCalls } from '../services.js';
 import { type AnswersOf, withRules } from './calls.js';
-import { type FakeClock, realClock } from './clock.js';
+import { systemClock } from '@podwire/platform';
+import type { FakeClock } from './clock.js';
 import { containerCalls, endContainer } from './containers.js';
 import type { FakeContext } from './context.js';
 import { createBroadcast } from './events.js';
@@ -100,7 +101,7 @@ export function createFakeRuntime(options: FakeOptions = {}): FakeRuntime {
 function createContext(options: FakeOptions): FakeContext {
   return {
     state: createState(),
-    clock: options.clock ?? realClock,
+    clock: options.clock ?? systemClock,
     events: createBroadcast<ContainerEventResponse>(),
     programOf: options.programOf ?? readProgram,
     addressesOf: options.addressesOf ?? countAddresses(),

@@ -84,16 +84,16 @@ async function close({ listener, connections, server, calls }: Parts, graceMs: n
   const ended = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
   await atMost(graceMs, ended);
   for (const call of calls.all) call.abort(why);
-  await atMost(lastWordsMs, ended);
+  await atMost(finalFramesMs, ended);
   server.forceShutdown();
-  await atMost(lastWordsMs, stopped);
+  await atMost(finalFramesMs, stopped);
   // A client that hears nothing, such as a process that is stopped, does not end its half either.
   for (const connection of connections) connection.destroy();
   await stopped;
 }
 
 /** For the answers of calls that were aborted. */
-const lastWordsMs = 200;
+const finalFramesMs = 200;
 
 async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,8 +1,7 @@
 /** Which network is used now: looks, watches, polls, and never forgets the last good one. */
 import type { NetworkConfig } from '@podwire/cni';
-import type { Clock } from '@podwire/platform';
-import type { Log } from '@podwire/platform';
-import { type FileFinding, type Finding, lookAtDirectory } from './look.js';
+import type { Clock, Log } from '@podwire/platform';
+import { type FileResult, type ScanResult, scanDirectory } from './scan.js';
 import { takeSignature } from './signature.js';
 import { type StartWatching, watchDirectory } from './watch.js';
 
@@ -23,17 +22,17 @@ export interface ChoiceOptions {
   /** Milliseconds from the first event to the look: files come in several steps. */
   readonly debounceMs: number;
   /** Called after each look, which lasts until it is done. */
-  readonly onLook: (chosen: ChosenNetwork | undefined) => Promise<void>;
+  readonly onScan: (chosen: ChosenNetwork | undefined) => Promise<void>;
 }
 
 export interface NetworkChooser {
   current(): ChosenNetwork | undefined;
   /** Why there is none, in words. */
   problem(): string;
-  files(): readonly FileFinding[];
-  lookedAt(): number;
+  files(): readonly FileResult[];
+  scannedAt(): number;
   /** A look that begins after this call, whether or not anything seems to have changed. */
-  look(): Promise<void>;
+  scan(): Promise<void>;
   /** A look if files or plugins are others than at the last one, or if that did not find all in order. */
   poll(): Promise<void>;
   close(): Promise<void>;
@@ -43,53 +42,53 @@ export function createNetworkChooser(options: ChoiceOptions): NetworkChooser {
   const { clock, log, directory, pluginPath } = options;
   const abort = new AbortController();
   let chosen: ChosenNetwork | undefined;
-  let finding: Finding = {
+  let result: ScanResult = {
     network: undefined,
     files: [],
     problem: 'the configuration was not looked at yet',
   };
   let signature: string | undefined;
-  let lookedAt = 0;
+  let scannedAt = 0;
 
-  const lookOnce = async (): Promise<void> => {
+  const scanOnce = async (): Promise<void> => {
     // Taken before the look: a change while it lasts makes the next poll look again.
     signature = await takeSignature(directory, pluginPath);
-    const next = await lookAtDirectory(options);
-    lookedAt = clock.now();
+    const next = await scanDirectory(options);
+    scannedAt = clock.now();
     const before = chosen;
     if (next.network !== undefined) chosen = { network: next.network, kept: false };
     else if (chosen !== undefined) chosen = { network: chosen.network, kept: true };
-    if (hasChanged(before, chosen) || finding.problem !== next.problem) tellOfChange(log, chosen, next);
-    finding = next;
-    await options.onLook(chosen);
+    if (hasChanged(before, chosen) || result.problem !== next.problem) logChange(log, chosen, next);
+    result = next;
+    await options.onScan(chosen);
   };
-  const looks = createSingleFlight(lookOnce);
+  const scans = createSingleFlight(scanOnce);
   const poll = async (): Promise<void> => {
     watch.check();
-    const idle = isSettled(chosen, finding) && signature === (await takeSignature(directory, pluginPath));
-    if (idle) lookedAt = clock.now();
-    else await looks.run();
+    const idle = isSettled(chosen, result) && signature === (await takeSignature(directory, pluginPath));
+    if (idle) scannedAt = clock.now();
+    else await scans.run();
   };
   const onEvent = debounce(clock, options.debounceMs, abort.signal, () => poll());
   const watch = watchDirectory(directory, onEvent, options.startWatching);
 
   return {
     current: () => chosen,
-    problem: () => finding.problem,
-    files: () => finding.files,
-    lookedAt: () => lookedAt,
-    look: () => looks.run(),
+    problem: () => result.problem,
+    files: () => result.files,
+    scannedAt: () => scannedAt,
+    scan: () => scans.run(),
     poll,
     close: async () => {
       abort.abort();
       watch.close();
-      await looks.settled();
+      await scans.settled();
     },
   };
 }
 
 /** A plugin that did not say its version may do so the next time, without any file being another one. */
-function isSettled(chosen: ChosenNetwork | undefined, { files }: Finding): boolean {
+function isSettled(chosen: ChosenNetwork | undefined, { files }: ScanResult): boolean {
   return chosen?.kept === false && !files.some(({ verdict }) => verdict === 'unusable');
 }
 
@@ -101,7 +100,7 @@ function hasChanged(before: ChosenNetwork | undefined, after: ChosenNetwork | un
   );
 }
 
-function tellOfChange(log: Log, chosen: ChosenNetwork | undefined, { problem }: Finding): void {
+function logChange(log: Log, chosen: ChosenNetwork | undefined, { problem }: ScanResult): void {
   if (chosen === undefined) return log.warn({ problem }, 'no network for pods');
   const { name, file } = chosen.network;
   if (chosen.kept)
@@ -150,7 +149,7 @@ function debounce(
     clock.sleep(milliseconds, signal).then(
       () => {
         waiting = false;
-        // A look never fails; see lookAtDirectory.
+        // A look never fails; see scanDirectory.
         void work();
       },
       () => undefined,

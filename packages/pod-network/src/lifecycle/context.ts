@@ -1,7 +1,7 @@
-import type { NetworkConfig, OperationLock, Runtime } from '@podwire/cni';
+import { CniError, errorCodes, type NetworkConfig, type OperationLock, type Runtime } from '@podwire/cni';
 import type { SpanContext, Tracer } from '@podwire/tracing';
 import { formatTraceparent } from '@podwire/tracing';
-import type { Log } from '@podwire/platform';
+import { type Log, withDeadline } from '@podwire/platform';
 import type { LoopbackMode, PodNetworkSystem } from '../options.js';
 import type { SandboxRecords } from '../state/records.js';
 
@@ -38,4 +38,15 @@ export function podKey({ namespace, name }: { readonly namespace: string; readon
 export function traceVariables(parent: SpanContext | undefined): Readonly<Record<string, string>> {
   const traceparent = parent && formatTraceparent(parent);
   return traceparent === undefined ? {} : { TRACEPARENT: traceparent };
+}
+
+/** One deadline for work that consists of several operations. */
+export function withinTotal<T>(
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const reason = () =>
+    new CniError(errorCodes.tryAgainLater, `the deadline of ${milliseconds} ms has passed`);
+  return withDeadline(signal, milliseconds, work, { reason });
 }

@@ -4,8 +4,7 @@ import { PodwireError } from '@podwire/errors';
 import type { NetworkCallOptions } from '../contract.js';
 import { describeFailures } from '../observe/failure-text.js';
 import type { SandboxRecord } from '../state/records.js';
-import { podInterface, type Scope, traceVariables } from './context.js';
-import { withinTotal } from './deadline.js';
+import { podInterface, type Scope, traceVariables, withinTotal } from './context.js';
 import { loopbackNetwork } from './loopback.js';
 
 export interface Detachment {

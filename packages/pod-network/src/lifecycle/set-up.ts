@@ -6,8 +6,14 @@ import { type CniInputs, readBandwidth, toCniInputs } from '../inputs/index.js';
 import { describeFailures } from '../observe/failure-text.js';
 import type { SandboxRecord } from '../state/records.js';
 import { addressesOf } from './addresses.js';
-import { loopbackInterface, podInterface, podKey, type Scope, traceVariables } from './context.js';
-import { withinTotal } from './deadline.js';
+import {
+  loopbackInterface,
+  podInterface,
+  podKey,
+  type Scope,
+  traceVariables,
+  withinTotal,
+} from './context.js';
 import { detach } from './detach.js';
 import { loopbackNetwork, setUpLoopback } from './loopback.js';
 

@@ -29,26 +29,26 @@ export function openLogFile(file: string): LogFile {
   let handle: fs.FileHandle | undefined;
   // Opening, writing and reopening take turns.
   let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+  const serially = <T>(work: () => Promise<T>): Promise<T> => {
     const next = turn.then(work);
     turn = next.catch(() => undefined);
     return next;
   };
-  const opened = inTurn(async () => {
+  const opened = serially(async () => {
     await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
     await cutTornLine(file);
     handle = await fs.open(file, 'a', mode);
   });
   return {
     opened,
-    append: (lines) => inTurn(async () => handle?.appendFile(lines)),
+    append: (lines) => serially(async () => handle?.appendFile(lines)),
     reopen: () =>
-      inTurn(async () => {
+      serially(async () => {
         const fresh = await fs.open(file, 'a', mode);
         await handle?.close();
         handle = fresh;
       }),
-    close: () => inTurn(async () => handle?.close()),
+    close: () => serially(async () => handle?.close()),
   };
 }
 

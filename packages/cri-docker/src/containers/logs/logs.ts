@@ -4,7 +4,7 @@
  */
 import { CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { Clock, FaultPoints, Log } from '../../rim.js';
+import type { Clock, FaultPoints, Log } from '@podwire/platform';
 import { type Docker, type InspectedContainer, isNotFound } from '../../docker/index.js';
 import { containerType, labelKeys } from '../../labels.js';
 import type { Owners } from '../../owners.js';
@@ -29,7 +29,7 @@ export interface ContainerLogs {
   close(): Promise<void>;
 }
 
-interface LogSurroundings {
+interface LogEnvironment {
   readonly docker: Docker;
   readonly owners: Owners;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ const settlePatience = 1_000;
 /** Milliseconds before a log that broke off is gone on with. */
 const retryPause = 1_000;
 
-export function createContainerLogs(surroundings: LogSurroundings): ContainerLogs {
+export function createContainerLogs(environment: LogEnvironment): ContainerLogs {
   const all = new Map<string, Following>();
   const follow = (container: InspectedContainer): void => {
     const file = logPathOf(container);
@@ -58,7 +58,7 @@ export function createContainerLogs(surroundings: LogSurroundings): ContainerLog
     const following: { end: AbortController; done?: Promise<void>; file?: LogFile } = {
       end: new AbortController(),
     };
-    following.done = followLog(surroundings, container, file, following as Following).finally(() =>
+    following.done = followLog(environment, container, file, following as Following).finally(() =>
       all.delete(container.Id),
     );
     all.set(container.Id, following as Following);
@@ -67,7 +67,7 @@ export function createContainerLogs(surroundings: LogSurroundings): ContainerLog
     const following = all.get(id);
     if (following === undefined) return;
     const over = new AbortController();
-    const patience = surroundings.clock.sleep(settlePatience, over.signal).catch(() => undefined);
+    const patience = environment.clock.sleep(settlePatience, over.signal).catch(() => undefined);
     await Promise.race([following.done, patience]);
     over.abort();
   };
@@ -102,8 +102,8 @@ export function createContainerLogs(surroundings: LogSurroundings): ContainerLog
     },
     async resume(signal) {
       const filters = { label: [`${labelKeys.type}=${containerType}`] };
-      for (const { Id } of await listOwn(surroundings, filters, signal)) {
-        const found = await surroundings.docker.inspectContainer(Id, {}, { signal }).catch(() => undefined);
+      for (const { Id } of await listOwn(environment, filters, signal)) {
+        const found = await environment.docker.inspectContainer(Id, {}, { signal }).catch(() => undefined);
         if (found === undefined || found.State.Status === 'created') continue;
         // Of a container that was taken over: dockershim's log is a link to Docker's own file, which is whole already.
         if (!(await isLink(logPathOf(found)))) follow(found);
@@ -121,18 +121,18 @@ const logPathOf = ({ Config }: InspectedContainer): string => Config.Labels?.[la
 
 /** Until the container has ended and its log is whole, whatever happens to the engine meanwhile. Never rejects. */
 async function followLog(
-  surroundings: LogSurroundings,
+  environment: LogEnvironment,
   container: InspectedContainer,
   path: string,
   following: Following,
 ): Promise<void> {
   const { signal } = following.end;
-  const { clock, log } = surroundings;
+  const { clock, log } = environment;
   while (!signal.aborted) {
     try {
-      await copyLog(surroundings, container, path, following);
+      await copyLog(environment, container, path, following);
       following.isBroken = false;
-      if (!(await isRunning(surroundings.docker, container.Id, signal))) return;
+      if (!(await isRunning(environment.docker, container.Id, signal))) return;
     } catch (error) {
       if (signal.aborted || isNotFound(error)) return;
       const why = describeError(error);
@@ -150,7 +150,7 @@ async function isRunning(docker: Docker, id: string, signal: AbortSignal): Promi
 
 /** Everything from where the file ends on; ends with the container. */
 async function copyLog(
-  { docker, faults }: LogSurroundings,
+  { docker, faults }: LogEnvironment,
   { Id, Config }: InspectedContainer,
   path: string,
   following: Following,

@@ -1,23 +1,23 @@
 /** One look at the configuration directory: which network it means, and what speaks against each file. */
 import path from 'node:path';
 import { CniError, listConfigFiles, loadNetworkFile, type NetworkConfig } from '@podwire/cni';
-import type { FileVerdict } from '../contract.js';
+import type { FileStatus } from '../contract.js';
 
-export interface FileFinding {
+export interface FileResult {
   readonly file: string;
-  readonly verdict: FileVerdict;
+  readonly verdict: FileStatus;
   readonly why: string;
 }
 
-export interface Finding {
+export interface ScanResult {
   /** The first usable one. */
   readonly network: NetworkConfig | undefined;
-  readonly files: readonly FileFinding[];
+  readonly files: readonly FileResult[];
   /** Why there is none, in words. */
   readonly problem: string;
 }
 
-export interface LookOptions {
+export interface ScanOptions {
   readonly directory: string;
   /** Take the network of this name, wherever it stands. */
   readonly pinned?: string;
@@ -26,7 +26,7 @@ export interface LookOptions {
 }
 
 /** Never throws: a directory that cannot be read is a finding too. */
-export async function lookAtDirectory(options: LookOptions): Promise<Finding> {
+export async function scanDirectory(options: ScanOptions): Promise<ScanResult> {
   const { directory } = options;
   let names: readonly string[];
   try {
@@ -35,25 +35,25 @@ export async function lookAtDirectory(options: LookOptions): Promise<Finding> {
     return { network: undefined, files: [], problem: messageOf(error) };
   }
   let network: NetworkConfig | undefined;
-  const files: FileFinding[] = [];
+  const files: FileResult[] = [];
   for (const file of names) {
-    const judged: Judgement =
+    const check: FileCheck =
       network === undefined
-        ? await judgeFile(file, options)
+        ? await checkFile(file, options)
         : { verdict: 'not needed', why: `${path.basename(network.file ?? '')} comes before it` };
-    network ??= judged.network;
-    files.push({ file, verdict: judged.verdict, why: judged.why });
+    network ??= check.network;
+    files.push({ file, verdict: check.verdict, why: check.why });
   }
   return { network, files, problem: network === undefined ? describeLack(options, files) : '' };
 }
 
-interface Judgement {
-  readonly verdict: FileVerdict;
+interface FileCheck {
+  readonly verdict: FileStatus;
   readonly why: string;
   readonly network?: NetworkConfig;
 }
 
-async function judgeFile(file: string, { pinned, validate }: LookOptions): Promise<Judgement> {
+async function checkFile(file: string, { pinned, validate }: ScanOptions): Promise<FileCheck> {
   let network: NetworkConfig;
   try {
     network = await loadNetworkFile(file);
@@ -81,7 +81,7 @@ function messageOf(error: unknown): string {
   return CniError.from(error).message;
 }
 
-function describeLack({ directory, pinned }: LookOptions, files: readonly FileFinding[]): string {
+function describeLack({ directory, pinned }: ScanOptions, files: readonly FileResult[]): string {
   if (files.length === 0) return `there is no CNI configuration in ${directory}`;
   const wanted = pinned === undefined ? 'no usable CNI network' : `no usable CNI network ${pinned}`;
   const reasons = files.map(({ file, why }) => `${path.basename(file)}: ${why}`);

@@ -1,6 +1,6 @@
 import { hasCode } from '@podwire/linux';
 import type { Clock } from '../options.js';
-import type { Held } from '../state/inventory.js';
+import type { LiveProcess } from '../state/inventory.js';
 import { isAlive } from './alive.js';
 import { connectControl, type ControlConnection } from './control.js';
 import { readStateFile } from './state-file.js';
@@ -10,14 +10,14 @@ const STEP_MILLISECONDS = 5;
 const PATIENCE_MILLISECONDS = 30_000;
 
 /**
- * Connects to a holder or shim that a former process started, perhaps only a moment before it died itself: as long as the
+ * Connects to a pause process or shim that a former process started, perhaps only a moment before it died itself: as long as the
  * lock says that it lives, it is waited for. Undefined when it is dead. @throws Error when it lives and does not answer
  */
 export async function connectWhileAlive(
   directory: string,
   clock: Clock,
   take?: (frame: Frame) => void,
-): Promise<Held | undefined> {
+): Promise<LiveProcess | undefined> {
   const deadline = clock.elapsed() + PATIENCE_MILLISECONDS;
   const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS * 2);
   while (isAlive(directory)) {

@@ -1,12 +1,11 @@
 /** Events of containers and sandboxes, each with how the whole sandbox is then. */
 import { ContainerEventResponse, ContainerEventType } from '@podwire/cri';
-import type { Context } from './context.js';
-import { nowNanoseconds } from './nanoseconds.js';
+import { type Context, nowNanoseconds } from './context.js';
 import { statusOfContainer } from './container/status.js';
 import { statusOfSandbox } from './sandbox/status.js';
 import { type ContainerEntry, containersOf, type SandboxEntry } from './state/inventory.js';
 
-export type Happening = 'CREATED' | 'STARTED' | 'STOPPED' | 'DELETED';
+export type EventKind = 'CREATED' | 'STARTED' | 'STOPPED' | 'DELETED';
 
 const types = {
   CREATED: ContainerEventType.CONTAINER_CREATED_EVENT,
@@ -15,26 +14,21 @@ const types = {
   DELETED: ContainerEventType.CONTAINER_DELETED_EVENT,
 } as const;
 
-export function announceSandbox(context: Context, entry: SandboxEntry, happening: Happening): void {
-  announce(context, entry.record.id, entry, happening);
+export function emitSandboxEvent(context: Context, entry: SandboxEntry, kind: EventKind): void {
+  emitEvent(context, entry.record.id, entry, kind);
 }
 
-export function announceContainer(context: Context, entry: ContainerEntry, happening: Happening): void {
+export function emitContainerEvent(context: Context, entry: ContainerEntry, kind: EventKind): void {
   const sandbox = context.inventory.sandboxes.get(entry.record.sandboxId);
-  announce(context, entry.record.id, sandbox, happening);
+  emitEvent(context, entry.record.id, sandbox, kind);
 }
 
-function announce(
-  context: Context,
-  id: string,
-  sandbox: SandboxEntry | undefined,
-  happening: Happening,
-): void {
+function emitEvent(context: Context, id: string, sandbox: SandboxEntry | undefined, kind: EventKind): void {
   const containers = sandbox === undefined ? [] : containersOf(context.inventory, sandbox.record.id);
   context.events.emit(
     ContainerEventResponse.fromPartial({
       containerId: id,
-      containerEventType: types[happening],
+      containerEventType: types[kind],
       createdAt: nowNanoseconds(context.clock),
       ...(sandbox === undefined ? {} : { podSandboxStatus: statusOfSandbox(sandbox) }),
       containersStatuses: containers.map((each) => statusOfContainer(context, each)),

@@ -3,17 +3,17 @@ import type { Context } from '../context.js';
 import { deleteDirectory, forgetSandbox, sandboxDirectory } from '../state/directory.js';
 import type { SandboxEntry } from '../state/inventory.js';
 import type { SandboxRecord } from '../state/record.js';
-import { endHolder } from './hold.js';
+import { endPauseProcess } from './pause-process.js';
 
 const REMOVE_MILLISECONDS = 10_000;
 
-/** Off the network while its namespace is pinned, then the holder, then the pin: whatever of it there is. Idempotent. */
+/** Off the network while its namespace is pinned, then the pause process, then the pin: whatever of it there is. Idempotent. */
 export async function releaseSandbox(context: Context, entry: SandboxEntry): Promise<void> {
   const { record } = entry;
   const reach = (point: string): void => context.faults.reach(point);
   if (record.netns !== undefined) await detach(context, record, record.netns);
   reach('stop:detached');
-  await endHolder(context, entry);
+  await endPauseProcess(context, entry);
   reach('stop:released');
   if (record.netns !== undefined) deleteNamespace(record.netns);
   reach('stop:unpinned');

@@ -7,23 +7,23 @@ import { parseName } from '../names.js';
 import { pinSandbox } from './netns.js';
 
 /** Brings what is known of a sandbox's network over. @returns whether there was anything */
-export type TakeOver = (sandboxId: string) => Promise<boolean>;
+export type AdoptNetwork = (sandboxId: string) => Promise<boolean>;
 
 /**
  * Adopts one, running or not, and changes nothing of it. Its checkpoint comes last: with it, it is this service's after the next start
  * too. One that cannot be adopted stays the other's.
  */
-export async function takeOverSandbox(
+export async function adoptSandbox(
   context: SandboxContext,
   id: string,
-  takeOver: TakeOver,
+  adoptNetwork: AdoptNetwork,
   signal: AbortSignal,
 ): Promise<void> {
   const { docker, log, owners, checkpoints, networkReady } = context;
   try {
     const { Name, HostConfig, State } = await docker.inspectContainer(id, {}, { signal });
     const hostNetwork = HostConfig.NetworkMode === 'host';
-    const hasNetwork = hostNetwork || (await takeOver(id));
+    const hasNetwork = hostNetwork || (await adoptNetwork(id));
     if (!hasNetwork)
       log.warn({ sandbox: id }, 'no CNI result of this sandbox was found: DEL will not be called for it');
     if (!hostNetwork && State.Running) await pinSandbox(context, id, signal);

@@ -2,7 +2,7 @@ import { createFakePodNetwork } from '@podwire/pod-network/fake';
 import { expect, test } from 'vitest';
 import type { SandboxContext } from '../../src/context.js';
 import { silentLog, noFaults } from '@podwire/platform';
-import { dismantleSandbox } from '../../src/sandboxes/dismantle.js';
+import { teardownSandbox } from '../../src/sandboxes/teardown.js';
 
 const id = 'a'.repeat(64);
 
@@ -22,7 +22,7 @@ test('a checkpoint that cannot be read keeps neither the network nor the process
     log: silentLog,
     faults: noFaults,
   } as unknown as SandboxContext;
-  await expect(dismantleSandbox(context, id, { keepContainer: true })).rejects.toThrow('EIO');
+  await expect(teardownSandbox(context, id, { keepContainer: true })).rejects.toThrow('EIO');
   expect([...network.attached.keys()]).toEqual([]);
   expect(stopped).toEqual([id]);
 });

@@ -19,7 +19,7 @@ export interface SandboxIdentity {
  * Frees everything of a sandbox whose start was not finished: addresses, namespace, process, and with `keepContainer: false`
  * the container and its checkpoint as well. It goes on after errors. @throws the only error or an AggregateError
  */
-export async function dismantleSandbox(
+export async function teardownSandbox(
   context: SandboxContext,
   id: string,
   { keepContainer }: { readonly keepContainer: boolean },
@@ -35,7 +35,7 @@ export async function dismantleSandbox(
   await errors.collect(() => stopSandboxContainer(context, id, signal));
   errors.throwIfAny(`the sandbox ${id} could not be taken down`);
   unpinSandbox(context, id);
-  context.faults.reach('dismantle:unpinned');
+  context.faults.reach('teardown:unpinned');
   if (!keepContainer) await forgetSandbox(context, id, signal);
 }
 

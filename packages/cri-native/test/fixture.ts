@@ -16,11 +16,13 @@ import type { EmbeddedRuntime } from '@podwire/cri-native';
 import { lockFile } from '@podwire/linux';
 
 const packageRoot = path.resolve(import.meta.dirname, '../..');
-export const holder = path.resolve(packageRoot, '../../bin/podwire-hold');
+export const pauseProgram = path.resolve(packageRoot, '../../bin/podwire-hold');
 
 /** Compiles it if its sources have changed. */
-export function buildHolder(): void {
-  execFileSync(process.execPath, [path.join(packageRoot, 'native/build.mjs'), holder], { timeout: 60_000 });
+export function buildPauseProgram(): void {
+  execFileSync(process.execPath, [path.join(packageRoot, 'native/build.mjs'), pauseProgram], {
+    timeout: 60_000,
+  });
 }
 
 /** The files and mounts of one runtime, each its own. */
@@ -31,7 +33,7 @@ export interface Place {
   readonly logs: string;
 }
 
-export function createPlace(): Place {
+export function createDirectories(): Place {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'pwe-'));
   const at = (name: string): string => {
     fs.mkdirSync(path.join(directory, name));
@@ -40,7 +42,7 @@ export function createPlace(): Place {
   return { directory, state: at('state'), netns: at('netns'), logs: at('logs') };
 }
 
-/** Pids of everything that has one of these texts in its command line: holders, shims, programs. */
+/** Pids of everything that has one of these texts in its command line: pause processes, shims, programs. */
 export function processesNaming(text: string): number[] {
   return fs
     .readdirSync('/proc')
@@ -103,30 +105,30 @@ export async function closePlace(place: Place, runtime: EmbeddedRuntime, sandbox
   assert.deepEqual(left, []);
 }
 
-type SandboxWishes = Parameters<typeof PodSandboxConfig.fromPartial>[0];
-type ContainerWishes = Parameters<typeof ContainerConfig.fromPartial>[0];
+type SandboxFields = Parameters<typeof PodSandboxConfig.fromPartial>[0];
+type ContainerFields = Parameters<typeof ContainerConfig.fromPartial>[0];
 
 let made = 0;
 
-export function sandboxConfig(place: Place, wishes: SandboxWishes = {}): PodSandboxConfig {
+export function sandboxConfig(place: Place, fields: SandboxFields = {}): PodSandboxConfig {
   made += 1;
   const name = `pod${made}`;
   return PodSandboxConfig.fromPartial({
     metadata: { name, namespace: 'default', uid: `uid-${name}` },
     hostname: name,
     logDirectory: place.logs,
-    ...wishes,
+    ...fields,
   });
 }
 
-export function containerConfig(command: readonly string[], wishes: ContainerWishes = {}): ContainerConfig {
+export function containerConfig(command: readonly string[], fields: ContainerFields = {}): ContainerConfig {
   made += 1;
   return ContainerConfig.fromPartial({
     metadata: { name: `container${made}` },
     image: { image: 'busybox:1' },
     command,
     logPath: `container${made}.log`,
-    ...wishes,
+    ...fields,
   });
 }
 
