@@ -90,7 +90,7 @@ describe('the plugin is killed', () => {
     await assertNothingLeft();
   });
 
-  const removing = ['teardown:marked', 'remove:0:nft-element', 'doom:host', 'teardown:unwired'];
+  const removing = ['teardown:marked', 'remove:0:nft-element', 'remove-links:host', 'teardown:unwired'];
   for (const point of removing)
     test(`while DEL is at ${point}: it is carried out all the same`, async () => {
       await inCase(point, faults, async () => {
@@ -136,7 +136,7 @@ describe("the runtime's deadline passes", () => {
   test('in the middle of DEL: DEL again finishes it', async () => {
     await runtime().add(network(), attachment());
     faults.injector.clear();
-    faults.injector.inject({ point: 'doom:pod', skip: 0, signal: 'SIGSTOP' });
+    faults.injector.inject({ point: 'remove-links:pod', skip: 0, signal: 'SIGSTOP' });
     const deadline = new AbortController();
     const removing = runtime().del(network(), attachment(), { signal: deadline.signal });
     await untilStopped(faults.agent);

@@ -31,7 +31,7 @@ for (const { name, single } of passes) {
       const occurrences = recording.del;
       assert.deepEqual(
         occurrences.slice(-2).map(({ point }) => point),
-        ['reap:begin', 'reap:end'],
+        ['deferred:begin', 'deferred:end'],
       );
       for (const occurrence of occurrences) {
         await faults.succeed(subject.add);

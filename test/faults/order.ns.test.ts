@@ -141,7 +141,7 @@ describe('at the same time', () => {
 
   test('ADD while DEL is under way makes a new endpoint', async () => {
     await faults.succeed(add());
-    const removing = await freezeIn(del(), 'doom:pod');
+    const removing = await freezeIn(del(), 'remove-links:pod');
     const adding = await queue(add(), 1);
     thaw();
     assert.equal((await removing.answer).ok, true);

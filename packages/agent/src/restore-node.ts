@@ -2,14 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory } from './records/directory.js';
-import {
-  type CallOptions,
-  createEngine,
-  describeResource,
-  type Engine,
-  LIVE_GROUP,
-  openKernel,
-} from '@podwire/engine';
+import { createLinuxBackends, describeResource, LIVE_GROUP, openKernel } from '@podwire/backend-linux';
+import { type CallOptions, createEngine, type Engine } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode, readBootId } from '@podwire/linux';
 import { listLinks, type NetlinkConnection, openRouteConnection } from '@podwire/netlink';
@@ -92,7 +86,7 @@ async function restore(
   const kernel = openKernel(undefined, { programTimeout: config.deadlines.request });
   const errors: NodeChange[] = [];
   const engine = createEngine({
-    kernel,
+    backends: createLinuxBackends(kernel),
     onError: (message) => errors.push({ action: 'failed', what: message }),
   });
   try {

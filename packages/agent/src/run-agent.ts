@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory, type RecordFiles } from './records/directory.js';
-import { createEngine, type FaultPoints, noFaults, openKernel } from '@podwire/engine';
+import { createLinuxBackends, openKernel } from '@podwire/backend-linux';
+import { createEngine, type FaultPoints, noFaults } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
 import { openRouteConnection } from '@podwire/netlink';
@@ -95,7 +96,7 @@ function openDependencies(
   const hostConnection = openRouteConnection();
   const addresses = describeHostAddresses(hostConnection);
   const engine = createEngine({
-    kernel: openKernel(undefined, { programTimeout: config.deadlines.request }),
+    backends: createLinuxBackends(openKernel(undefined, { programTimeout: config.deadlines.request })),
     faults,
     single,
     onError: (message) => log.error(message),

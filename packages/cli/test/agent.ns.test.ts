@@ -2,6 +2,7 @@
  * The commands against a real agent in a private host, in the order in which people meet them: install, status, cni add, pods,
  * explain, reconcile, trace, ipam, plan, cni del, uninstall. Each is the real program, started as a process.
  */
+import type {} from '@podwire/backend-linux/resources';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,54 +1,74 @@
 import { performance } from 'node:perf_hooks';
+import { type FaultPoints, noFaults } from '@podwire/platform';
 import { applyResources } from './apply.js';
-import { listLinks } from '@podwire/netlink';
-import type { EngineContext } from './context.js';
-import { adoptDoomed } from './doom.js';
-import { type Engine, type FaultPoints, noFaults } from './engine.js';
-import type { Kernel } from './kernel.js';
-import { createLinkReaper } from './reaper.js';
-import { reconcileHost } from './reconcile.js';
+import type { EngineContext } from './call.js';
+import type { Backend } from './contract.js';
+import { DeferredQueue } from './deferred.js';
+import type { Engine } from './engine.js';
+import { reconcileNode } from './reconcile.js';
+import { createKindRegistry } from './registry.js';
 import { removeResources } from './remove.js';
 import { findDrift } from './verify.js';
 
 export interface EngineOptions {
-  /** Closed with the engine. */
-  readonly kernel: Kernel;
+  /** Closed with the engine. Leftovers are pruned from the last one to the first. */
+  readonly backends: readonly Backend[];
   /** Where tests end the process. */
   readonly faults?: FaultPoints;
   /** Every resource travels alone; for fault tests. */
   readonly single?: boolean;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
-  /** Told what goes wrong when nobody waits for it: the late deletion of links. */
+  /** Told of failures outside a call: those of deferred deletions. */
   readonly onError?: (message: string) => void;
 }
 
-/** The only writer of the system. See {@link Engine}. */
+/** The only writer of the system. See {@link Engine}. @throws RangeError when two kinds have one name */
 export function createEngine(options: EngineOptions): Engine {
-  const context: EngineContext = {
-    kernel: options.kernel,
-    faults: options.faults ?? noFaults,
-    now: options.now ?? (() => performance.now()),
-    single: options.single ?? false,
-  };
-  const reaper = createLinkReaper(context, options.onError ?? (() => undefined));
+  const context = createContext(options);
+  const { backends, kinds } = context;
+  const queues = [...context.queues.values()];
   return {
-    apply: async (owned, call) => {
-      reaper.noteActivity();
-      await applyResources(context, reaper, owned, call);
+    kinds,
+    async apply(owned, call) {
+      for (const queue of queues) queue.noteActivity();
+      await applyResources(context, owned, call);
     },
-    remove: async (owned, call) => {
-      reaper.noteActivity();
-      await removeResources(context, reaper, owned, call);
+    async remove(owned, call) {
+      for (const queue of queues) queue.noteActivity();
+      await removeResources(context, owned, call);
     },
-    verify: async (owned) => Promise.resolve(findDrift(context, owned)),
-    reconcile: async (desired, call) => reconcileHost(context, reaper, desired, call),
+    verify: async (owned) => findDrift(context, owned),
+    reconcile: async (desired, call) => reconcileNode(context, desired, call),
     async settle() {
-      adoptDoomed(reaper, listLinks(context.kernel.host.route));
-      await reaper.settle();
+      for (const queue of queues) await queue.settle();
     },
     async close() {
-      await reaper.close().finally(() => context.kernel.close());
+      try {
+        for (const queue of queues) await queue.close();
+      } finally {
+        for (const backend of backends.values()) backend.close();
+      }
     },
+  };
+}
+
+function createContext({
+  backends,
+  faults = noFaults,
+  single = false,
+  now = () => performance.now(),
+  onError = () => undefined,
+}: EngineOptions): EngineContext {
+  const queues = backends.flatMap(({ name, deferred: deletion }) =>
+    deletion === undefined ? [] : [[name, new DeferredQueue({ deletion, faults, now, onError })] as const],
+  );
+  return {
+    backends: new Map(backends.map((backend) => [backend.name, backend])),
+    kinds: createKindRegistry(backends.flatMap(({ kinds }) => kinds)),
+    queues: new Map(queues),
+    faults,
+    now,
+    single,
   };
 }

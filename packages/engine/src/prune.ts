@@ -1,64 +1,75 @@
-import { listLinks } from '@podwire/netlink';
-import type { TableReference } from '@podwire/nftables';
-import type { EngineContext } from './context.js';
-import { adoptDoomed, buryLinks } from './doom.js';
-import type { Owned } from './engine.js';
-import { hostEndOf, isLink } from './link-resource.js';
-import { LIVE_GROUP, TABLE_PREFIX } from './marks.js';
-import type { Survey } from './observe.js';
-import { pruneElements } from './prune-elements.js';
-import { pruneRoutes } from './prune-routes.js';
-import { pruneTunnels } from './prune-tunnels.js';
-import { attempt, type Pruned } from './pruned.js';
-import type { LinkReaper } from './reaper.js';
-import type { NftTable, Resource } from './resource.js';
+import { setImmediate } from 'node:timers/promises';
+import { type EngineContext, type Sessions, type Snapshots, withSessions } from './call.js';
+import type { MarkedThing, Owned } from './contract.js';
+import type { Change } from './engine.js';
+
+/** Things in one call: other work gets its turn every few milliseconds, also when thousands have to go. */
+const BATCH = 512;
 
 /**
- * Takes away what carries Podwire's mark on the host and is in nobody's list: the leftovers of a life that lost its
- * records. Never looks at anything without the mark.
- * @param survey what the host had before anything was repaired: what was made since is wanted
+ * Takes away what carries Podwire's mark and is in no list: the leftovers of a process that lost its records. Never
+ * looks at anything without the mark. The last backend begins: what it has refers to what earlier ones have.
+ * @param snapshots what was there before anything was repaired: what was made since is wanted
  */
-export async function prune(
+export async function pruneLeftovers(
   context: EngineContext,
-  reaper: LinkReaper,
   desired: readonly Owned[],
-  survey: Survey,
-): Promise<Pruned[]> {
+  snapshots: Snapshots,
+): Promise<Change[]> {
   const resources = desired.flatMap((owned) => owned.resources);
-  return [
-    ...(await pruneElements(context, tablesOf(resources), resources)),
-    ...pruneTables(context, resources),
-    ...(await pruneTunnels(context, resources, survey)),
-    ...(await pruneRoutes(context, resources, survey)),
-    ...pruneLinks(context, reaper, resources),
-  ];
+  const wanted = new Set(resources.map((resource) => context.kinds.keyOf(resource)));
+  const leftovers = { owner: 'leftovers', resources: [] };
+  return withSessions(context, leftovers, async (sessions) => {
+    const changes: Change[] = [];
+    for (const name of [...context.backends.keys()].reverse()) {
+      const marked = await sessions.of(name).listMarked?.(resources, snapshots.get(name));
+      const unwanted = marked?.filter(({ key }) => !wanted.has(key)) ?? [];
+      changes.push(...(await pruneAll(context, sessions, name, unwanted)));
+      const { queues, backends } = context;
+      for (const batch of backends.get(name)!.deferred?.list() ?? []) queues.get(name)!.adopt(batch);
+    }
+    return changes;
+  });
 }
 
-function pruneLinks(context: EngineContext, reaper: LinkReaper, resources: readonly Resource[]): Pruned[] {
-  const wanted = new Set(resources.filter(isLink).map(hostEndOf));
-  const { host } = context.kernel;
-  const links = listLinks(host.route);
-  adoptDoomed(reaper, links);
-  const orphans = links.filter((link) => link.group === LIVE_GROUP && !wanted.has(link.name));
-  return orphans.flatMap((link) =>
-    attempt(context, `link ${link.name}`, () => buryLinks(reaper, host, [link])),
-  );
+async function pruneAll(
+  context: EngineContext,
+  sessions: Sessions,
+  backend: string,
+  things: readonly MarkedThing[],
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const batch of inBatches(things, context.single ? 1 : BATCH)) {
+    context.faults.reach(`prune:${sortOf(batch[0]!)}`);
+    const failures = await sessions.of(backend).prune!(batch);
+    for (const thing of batch) changes.push(...changeOf(context, backend, thing, failures));
+    await setImmediate();
+  }
+  return changes;
 }
 
-function pruneTables(context: EngineContext, resources: readonly Resource[]): Pruned[] {
-  const { nftables } = context.kernel;
-  const wanted = new Set(tablesOf(resources).map(nameOf));
-  return nftables
-    .listTables()
-    .filter((table) => table.name.startsWith(TABLE_PREFIX) && !wanted.has(nameOf(table)))
-    .flatMap((table) =>
-      attempt(context, `nftables table ${nameOf(table)}`, () =>
-        nftables.deleteTable(table.family, table.name),
-      ),
-    );
+/** The first word. */
+const sortOf = ({ what }: MarkedThing): string => what.split(' ', 1)[0]!;
+
+function inBatches(things: readonly MarkedThing[], size: number): MarkedThing[][] {
+  const batches: MarkedThing[][] = [];
+  for (const thing of things) {
+    const last = batches.at(-1);
+    if (last !== undefined && last.length < size && sortOf(last[0]!) === sortOf(thing)) last.push(thing);
+    else batches.push([thing]);
+  }
+  return batches;
 }
 
-const nameOf = ({ family, name }: TableReference): string => `${family} ${name}`;
-
-const tablesOf = (resources: readonly Resource[]): NftTable[] =>
-  resources.filter((resource): resource is NftTable => resource.kind === 'nft-table');
+/** What is not there any more was not pruned. */
+function changeOf(
+  { backends }: EngineContext,
+  backend: string,
+  thing: MarkedThing,
+  failures: ReadonlyMap<MarkedThing, unknown>,
+): Change[] {
+  const { what } = thing;
+  if (!failures.has(thing)) return [{ action: 'removed', what }];
+  const error = failures.get(thing);
+  return backends.get(backend)!.isAbsent(error) ? [] : [{ action: 'failed', what, error }];
+}

@@ -1,65 +1,70 @@
 import { describeError, PodwireError } from '@podwire/errors';
-import { hasCode } from '@podwire/linux';
-import type { EngineContext } from './context.js';
-import type { CallOptions, Owned } from './engine.js';
-import { describeResource } from './providers/index.js';
-import { doomLinks } from './doom.js';
-import type { LinkReaper } from './reaper.js';
-import type { Failure } from './failure.js';
-import { undoStep } from './run-step.js';
-import { openSession, type Session } from './session.js';
-import { planRemoval, planSteps, sideOf } from './steps.js';
-import { startTimer } from './timer.js';
+import { type EngineContext, groupBy, type Sessions, startTimer, withSessions } from './call.js';
+import type { Batch, Failure, Owned, Resource } from './contract.js';
+import type { CallOptions } from './engine.js';
+import { planBatches, planRemoval } from './steps.js';
 
 /** Removes a list; see `Engine.remove`. Goes on after errors and throws them together. */
 export async function removeResources(
   context: EngineContext,
-  reaper: LinkReaper,
   owned: Owned,
   options: CallOptions,
 ): Promise<void> {
-  const session = openSession(context.kernel, owned);
-  try {
-    const failures = await removeWithin(context, reaper, session, owned, options);
-    if (failures.length > 0) throw incomplete(owned, failures);
+  await withSessions(context, owned, async (sessions) => {
+    const failures = await removeWithin(context, sessions, owned, options);
+    if (failures.length > 0) throw incomplete(context, owned, failures);
     context.faults.reach('remove:end');
-  } finally {
-    session.close();
-  }
+  });
 }
 
 async function removeWithin(
   context: EngineContext,
-  reaper: LinkReaper,
-  session: Session,
+  sessions: Sessions,
   owned: Owned,
   options: CallOptions,
 ): Promise<Failure[]> {
+  const { kinds, faults } = context;
   const timer = startTimer(context.now, 'remove', options.trace);
-  const { explicit, links } = planRemoval(owned.resources);
-  const reachable = explicit.filter((resource) => sideOf(resource) === 'host' || session.reachesPod());
-  const steps = planSteps(reachable, context.single);
+  const { explicit, deferred } = planRemoval(kinds, owned.resources);
+  const batches = planBatches(kinds, reachable(context, sessions, explicit), context.single);
   const failures: Failure[] = [];
-  for (const [number, step] of steps.entries()) {
-    context.faults.reach(`remove:${number}:${step.resources[0]?.kind}`);
-    failures.push(...(await undoStep(step, session, options.signal)).filter(isSerious));
-    timer.lap(number, step.resources);
+  for (const [number, batch] of batches.entries()) {
+    faults.reach(`remove:${number}:${batch.resources[0]?.kind}`);
+    failures.push(...(await removeBatch(context, sessions, batch, options)));
+    timer.lap(number, batch.resources);
   }
-  if (links.length === 0) return failures;
-  failures.push(...doomLinks(context, reaper, session, links));
-  timer.lap(steps.length, links);
+  for (const [backend, resources] of groupBy(deferred, (resource) => kinds.of(resource).backend)) {
+    const first = kinds.of(resources[0]!);
+    const batch = { backend, name: first.batch, place: first.place(resources[0]!), resources };
+    faults.reach(`remove:${batches.length}:${resources[0]!.kind}`);
+    failures.push(...(await removeBatch(context, sessions, batch, options)));
+    timer.lap(batches.length, resources);
+  }
   return failures;
 }
 
-/** What is not there need not be removed. */
-function isSerious(failure: Failure): boolean {
-  return !hasCode(failure.error, 'ENOENT', 'ESRCH', 'ENODEV', 'EADDRNOTAVAIL');
+/** What was in a place that is gone has gone with it. */
+function reachable({ kinds }: EngineContext, sessions: Sessions, resources: readonly Resource[]): Resource[] {
+  return resources.filter((resource) => {
+    const kind = kinds.of(resource);
+    return sessions.of(kind.backend).reaches(kind.place(resource));
+  });
 }
 
-function incomplete(owned: Owned, failures: readonly Failure[]): PodwireError {
-  const words = failures.map(
-    ({ resource, error }) => `${describeResource(resource)}: ${describeError(error)}`,
-  );
+/** What is not there need not be removed. */
+async function removeBatch(
+  { backends }: EngineContext,
+  sessions: Sessions,
+  batch: Batch,
+  options: CallOptions,
+): Promise<Failure[]> {
+  const backend = backends.get(batch.backend)!;
+  const failures = await sessions.of(batch.backend).remove(batch, options);
+  return failures.filter(({ error }) => !backend.isAbsent(error));
+}
+
+function incomplete({ kinds }: EngineContext, owned: Owned, failures: readonly Failure[]): PodwireError {
+  const words = failures.map(({ resource, error }) => `${kinds.describe(resource)}: ${describeError(error)}`);
   const errors = new AggregateError(failures.map((failure) => failure.error));
   return new PodwireError('REMOVE_INCOMPLETE', `${owned.owner}: ${words.join('; ')}`, { cause: errors });
 }

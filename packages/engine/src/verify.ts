@@ -1,48 +1,45 @@
-import { hasCode } from '@podwire/linux';
-import type { EngineContext } from './context.js';
-import type { Drift, Owned } from './engine.js';
-import type { Survey, View } from './observe.js';
-import { POD_LIMIT } from './probe-pod.js';
-import { compareResource } from './providers/index.js';
-import type { Resource } from './resource.js';
-import { openView } from './view.js';
-import { openSession } from './session.js';
+import { type EngineContext, observe, type Sessions, type Snapshots, withSessions } from './call.js';
+import type { Difference, Observed, Owned, Resource } from './contract.js';
+import type { Drift } from './engine.js';
 
 /** What of a list is missing or changed, in the list's order; see `Engine.verify`. */
-export function findDrift(context: EngineContext, owned: Owned, survey?: Survey): Drift[] {
-  const session = openSession(context.kernel, owned);
-  try {
-    return driftsIn(owned.resources, openView(session, survey));
-  } finally {
-    session.close();
-  }
+export async function findDrift(
+  context: EngineContext,
+  owned: Owned,
+  snapshots?: Snapshots,
+): Promise<Drift[]> {
+  return withSessions(context, owned, async (sessions) =>
+    driftsIn(context, sessions, owned.resources, snapshots),
+  );
 }
 
-export function driftsIn(resources: readonly Resource[], view: View): Drift[] {
-  return resources.flatMap((resource) => driftOf(resource, view));
+export async function driftsIn(
+  context: EngineContext,
+  sessions: Sessions,
+  resources: readonly Resource[],
+  snapshots?: Snapshots,
+): Promise<Drift[]> {
+  const observed = await observe(context, sessions, resources, snapshots);
+  return resources.flatMap((resource) => {
+    const difference = differenceOf(context, resource, observed);
+    return difference === undefined ? [] : [driftOf(resource, difference)];
+  });
 }
 
-function driftOf(resource: Resource, view: View): Drift[] {
-  const difference = differenceOf(resource, view);
-  if (difference === undefined) return [];
-  if (typeof difference === 'string') return [{ resource, state: 'changed', detail: difference }];
-  if ('foreign' in difference)
-    return [{ resource, state: 'changed', detail: difference.foreign, isForeign: true }];
-  return [{ resource, state: 'missing', detail: `${difference.missing}${describeRest(resource, view)}` }];
+/** In a place that is gone everything is missing. */
+export function differenceOf(
+  { kinds }: EngineContext,
+  resource: Resource,
+  observed: Observed,
+): Difference | undefined {
+  const observation = observed.get(resource);
+  if (observation === undefined) return { missing: 'it was not looked at' };
+  if ('gone' in observation) return { missing: observation.gone };
+  return kinds.of(resource).compare(resource, observation.found);
 }
 
-/** It may be there all the same. */
-function describeRest(resource: Resource, view: View): string {
-  const isPartial = 'in' in resource && view.side(resource.in).partial?.has(resource.kind) === true;
-  return isPartial ? ` among the first ${POD_LIMIT} of its kind in the pod; there are more` : '';
-}
-
-/** In a namespace that is gone everything is missing. */
-function differenceOf(resource: Resource, view: View): ReturnType<typeof compareResource> {
-  try {
-    return compareResource(resource, view);
-  } catch (error) {
-    if (hasCode(error, 'NAMESPACE_GONE')) return { missing: (error as Error).message };
-    throw error;
-  }
+function driftOf(resource: Resource, difference: Difference): Drift {
+  if (typeof difference === 'string') return { resource, state: 'changed', detail: difference };
+  if ('missing' in difference) return { resource, state: 'missing', detail: difference.missing };
+  return { resource, state: 'changed', detail: difference.foreign, foreign: difference.code };
 }

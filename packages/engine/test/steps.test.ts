@@ -1,6 +1,9 @@
+import { linuxKinds } from '@podwire/backend-linux';
 import { describe, expect, test } from 'vitest';
-import type { Resource } from '../src/index.js';
-import { planRemoval, planSteps } from '../src/steps.js';
+import { createKindRegistry, type Resource } from '../src/index.js';
+import { planBatches, planRemoval } from '../src/steps.js';
+
+const kinds = createKindRegistry(Object.values(linuxKinds));
 
 const veth: Resource = {
   kind: 'veth',
@@ -29,38 +32,41 @@ const parameter: Resource = { kind: 'sysctl', in: 'host', key: 'net/ipv4/ip_forw
 const element: Resource = { kind: 'nft-element', family: 'inet', table: 'podwire', set: 's', key: [] };
 const reset: Resource = { kind: 'conntrack-reset', protocol: 'udp', family: 4, port: 53 };
 
-describe('planSteps', () => {
-  test('joins neighbours that share channel and side, and nothing else', () => {
-    const steps = planSteps([veth, ifb, hostUp, hostRoute, podAddress, parameter, element, reset]);
-    expect(steps.map((step) => [step.channel, step.side, step.resources.length])).toEqual([
-      ['link', 'host', 2],
-      ['route', 'host', 2],
-      ['route', 'pod', 1],
-      ['parameter', 'host', 1],
+describe('planBatches', () => {
+  test('joins neighbours that share batch and place, and nothing else', () => {
+    const batches = planBatches(kinds, [veth, ifb, hostUp, hostRoute, podAddress, parameter, element, reset]);
+    expect(batches.map((batch) => [batch.name, batch.place, batch.resources.length])).toEqual([
+      ['links', 'host', 2],
+      ['entries', 'host', 2],
+      ['entries', 'pod', 1],
+      ['values', 'host', 1],
       ['elements', 'host', 1],
-      ['conntrack', 'host', 1],
+      ['resets', 'host', 1],
     ]);
   });
 
-  test('lets a parameter of a link travel with the link, and no other', () => {
-    expect(planSteps([sysctl, hostUp]).map((step) => step.channel)).toEqual(['route']);
+  test('a sysctl of a link travels with the link, and no other', () => {
+    expect(planBatches(kinds, [sysctl, hostUp]).map((batch) => batch.name)).toEqual(['entries']);
     const forwarding: Resource = { ...sysctl, key: 'net/ipv4/conf/cali1/forwarding' };
-    expect(planSteps([forwarding, hostUp]).map((step) => step.channel)).toEqual(['parameter', 'route']);
+    expect(planBatches(kinds, [forwarding, hostUp]).map((batch) => batch.name)).toEqual([
+      'values',
+      'entries',
+    ]);
   });
 
-  test('keeps the order when a channel comes back', () => {
-    const steps = planSteps([hostUp, podAddress, hostRoute]);
-    expect(steps.map((step) => step.side)).toEqual(['host', 'pod', 'host']);
+  test('keeps the order when a batch comes back', () => {
+    const batches = planBatches(kinds, [hostUp, podAddress, hostRoute]);
+    expect(batches.map((batch) => batch.place)).toEqual(['host', 'pod', 'host']);
   });
 
-  test('gives every resource its own step for fault tests', () => {
-    expect(planSteps([veth, ifb, hostUp], true)).toHaveLength(3);
+  test('gives every resource its own batch for fault tests', () => {
+    expect(planBatches(kinds, [veth, ifb, hostUp], true)).toHaveLength(3);
   });
 });
 
 describe('planRemoval', () => {
-  test('leaves to the link what goes with it and resets connection tracking last', () => {
-    const removal = planRemoval([
+  test('what dies with a link is not removed by itself, and connection tracking is reset last', () => {
+    const removal = planRemoval(kinds, [
       veth,
       ifb,
       hostUp,
@@ -71,12 +77,12 @@ describe('planRemoval', () => {
       reset,
       element,
     ]);
-    expect(removal.links).toEqual([veth, ifb]);
+    expect(removal.deferred).toEqual([veth, ifb]);
     expect(removal.explicit).toEqual([element, blackhole, reset]);
   });
 
-  test('takes everything else back in reverse', () => {
+  test('everything else goes in reverse', () => {
     const other: Resource = { ...blackhole, destination: '10.0.0.64/26' };
-    expect(planRemoval([blackhole, other]).explicit).toEqual([other, blackhole]);
+    expect(planRemoval(kinds, [blackhole, other]).explicit).toEqual([other, blackhole]);
   });
 });

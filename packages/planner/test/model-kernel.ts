@@ -1,4 +1,5 @@
 /** A kernel with room for one thing at each key, an engine on it that can fail, and plans with shared and contested keys. */
+import type {} from '@podwire/backend-linux/resources';
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
 import type { Plan } from '@podwire/planner';
 

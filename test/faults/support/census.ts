@@ -13,7 +13,7 @@ import {
 } from '@podwire/netlink';
 import type { Agent, PrivateHost, TestNamespace } from '@podwire/testkit';
 import type { AgentApi, ApiEndpoint } from './api.js';
-import { isDoomed } from './fault-host.js';
+import { isMarkedForDeletion } from './fault-host.js';
 
 export interface Census {
   /** The endpoints, once all agree. @throws AssertionError with what does not */
@@ -34,7 +34,7 @@ export function openCensus(
   return {
     doomed: () =>
       listLinks(node)
-        .filter(({ group }) => isDoomed(group ?? 0))
+        .filter(({ group }) => isMarkedForDeletion(group ?? 0))
         .map(({ name }) => name),
     async take() {
       const endpoints = await api.endpoints();

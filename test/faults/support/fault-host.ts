@@ -133,13 +133,13 @@ function watchLinks(host: PrivateHost): () => readonly Link[] {
 }
 
 /** Groups of links that wait to be deleted: "PW" and "de.." (packages/engine/src/marks.ts). */
-export const isDoomed = (group: number): boolean => group >>> 8 === 0x5057_de;
+export const isMarkedForDeletion = (group: number): boolean => group >>> 8 === 0x5057_de;
 
 /** The kernel tells nobody when a link will die, so this looks every few milliseconds. */
 async function untilNoneDoomed(links: () => readonly Link[]): Promise<void> {
   const end = performance.now() + 10_000;
   for (;;) {
-    const left = links().filter(({ group }) => isDoomed(group ?? 0));
+    const left = links().filter(({ group }) => isMarkedForDeletion(group ?? 0));
     if (left.length === 0) return;
     assert.ok(performance.now() < end, `links are never deleted: ${left.map(({ name }) => name).join(' ')}`);
     await setTimeout(5);

@@ -73,7 +73,7 @@ async function recordLife(faults: FaultHost, subject: Subject) {
   const there = await faults.snapshot(subject.pod);
   injector.clear();
   await faults.succeed(subject.del);
-  await injector.reached('reap:end');
+  await injector.reached('deferred:end');
   return { add, there, del: injector.occurrences(), after: await faults.snapshot(subject.pod) };
 }
 

@@ -19,17 +19,17 @@ const liveGroup = 0x5057_0001;
 const madeAnew = [/^nftables\/set inet podwire structure_seal$/];
 
 const points = [
-  ...['teardown:marked', 'remove:0:nft-element', 'doom:pod', 'doom:host', 'teardown:forgotten'],
-  ...['reconcile:dead-removed', 'mend:replace:sysctl', 'mend:add:nft-table', 'mend:replace:token-bucket'],
-  ...['mend:add:route', 'mend:add:address', 'mend:add:nft-element'],
+  ...['teardown:marked', 'remove:0:nft-element', 'remove-links:pod', 'remove-links:host', 'teardown:forgotten'],
+  ...['reconcile:dead-removed', 'repair:replace:sysctl', 'repair:add:nft-table', 'repair:replace:token-bucket'],
+  ...['repair:add:route', 'repair:add:address', 'repair:add:nft-element'],
   ...[
     'prune:element',
     'prune:nftables',
     'prune:route',
     'prune:link',
     'reconcile:end',
-    'reap:begin',
-    'reap:end',
+    'deferred:begin',
+    'deferred:end',
   ],
 ];
 
@@ -71,7 +71,7 @@ export function defineRecoveryCases(single: boolean): void {
       // How often the links are reaped depends on the time that the rest takes.
       const all = injector
         .occurrences()
-        .filter(({ point, skip }) => skip === 0 || !point.startsWith('reap:'));
+        .filter(({ point, skip }) => skip === 0 || !point.startsWith('deferred:'));
       // In batches only the reconcile itself differs; the way of a single endpoint is in the tests of DEL.
       const occurrences = single
         ? all

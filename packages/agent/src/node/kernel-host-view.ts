@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { isDoomed, LIVE_GROUP, ROUTE_PROTOCOL } from '@podwire/engine';
+import { isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL } from '@podwire/backend-linux';
 import { hasCode } from '@podwire/linux';
 import {
   type Link,
@@ -56,7 +56,7 @@ function readHostAddresses(connection: NetlinkConnection): HostAddress[] {
 }
 
 function toHostLink({ index, name, mtu = 0, up, hardwareType, group, kind }: Link): HostLink {
-  const own = group === LIVE_GROUP || isDoomed({ group });
+  const own = group === LIVE_GROUP || isMarkedForDeletion({ group });
   const loopback = hardwareType === loopbackType;
   return { index, name, mtu, up, loopback, own, ...compact({ kind }) };
 }

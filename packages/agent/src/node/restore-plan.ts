@@ -1,6 +1,6 @@
 /** How a node becomes the router again that it was before the agent: see docs/decisions/0024-a-router-for-pods-only.md. */
 import type { Family } from '@podwire/addresses';
-import type { Sysctl } from '@podwire/engine';
+import type { Sysctl } from '@podwire/backend-linux/resources';
 import { forwardedThen, type RememberedRouter } from './router-history.js';
 import { acceptRaKey, forwardingKeys, type RouterView } from './router-view.js';
 

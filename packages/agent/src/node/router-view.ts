@@ -1,7 +1,7 @@
 /** What the node does with packets that are not its own, as the kernel says it now. */
 import fs from 'node:fs';
 import type { Family } from '@podwire/addresses';
-import { isDoomed, LIVE_GROUP } from '@podwire/engine';
+import { isMarkedForDeletion, LIVE_GROUP } from '@podwire/backend-linux';
 import { hasCode } from '@podwire/linux';
 import { type Link, listLinks, type NetlinkConnection } from '@podwire/netlink';
 
@@ -34,7 +34,7 @@ export function readKernelRouter(connection: NetlinkConnection): RouterView {
 }
 
 const isForeign = ({ name, group }: Link): boolean =>
-  name !== 'lo' && group !== LIVE_GROUP && !isDoomed({ group });
+  name !== 'lo' && group !== LIVE_GROUP && !isMarkedForDeletion({ group });
 
 /** A kernel without IPv6 has no parameters of it, and a link may go at any time. */
 function readParameter(key: string): [string, string][] {

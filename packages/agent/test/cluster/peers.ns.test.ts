@@ -1,7 +1,7 @@
 /** The same as peers.test.ts, on a real kernel: no random ones, but all that has gone wrong or easily could. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openKernel } from '@podwire/engine';
+import { openKernel } from '@podwire/backend-linux';
 import { createPrivateHost } from '@podwire/testkit';
 import { type Happening, PeerWorld } from '../fakes/peer-world.js';
 

@@ -1,5 +1,6 @@
+import { createLinuxBackends } from '@podwire/backend-linux';
 import { createEngine } from '@podwire/engine';
-import { createFakeSystem } from '@podwire/engine/fake';
+import { createFakeSystem } from '@podwire/backend-linux/fake';
 import { listRoutes } from '@podwire/netlink';
 import type { NodeView } from '@podwire/network-contract';
 import { silentLog } from '@podwire/platform';
@@ -86,7 +87,7 @@ test('what an interrupted change has taken away comes back when it is wanted aga
 
 test('a block goes from one peer to another also when they travel apart', async () => {
   const system = createFakeSystem();
-  const engine = createEngine({ kernel: system });
+  const engine = createEngine({ backends: createLinuxBackends(system) });
   makeUplink(system.host.route);
   const owners = new Map([['n999', ['10.244.1.0/26']]]);
   const peers = new Peers({

@@ -1,4 +1,14 @@
-import type { CallOptions, Change, Drift, Engine, Owned, ReconcileOptions, Resource } from '@podwire/engine';
+import { linuxKinds } from '@podwire/backend-linux';
+import {
+  type CallOptions,
+  type Change,
+  createKindRegistry,
+  type Drift,
+  type Engine,
+  type Owned,
+  type ReconcileOptions,
+  type Resource,
+} from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 
 /** What a resource is, apart from its settings: two resources of one identity cannot both be there. */
@@ -41,6 +51,7 @@ export interface FakeEngineOptions {
 
 /** An engine on a kernel in memory. It is strict: what is there under another owner or in another form is an error. */
 export class FakeEngine implements Engine {
+  readonly kinds = createKindRegistry(Object.values(linuxKinds));
   readonly present: FakeKernel;
   readonly calls: string[] = [];
   between: (point: string) => Promise<void> | void;

@@ -1,5 +1,6 @@
 /** A node's own part and its peers on a kernel, while anything happens in the cluster around it. */
-import { createEngine, type Engine, type Kernel, type Owned } from '@podwire/engine';
+import { createLinuxBackends, type Kernel } from '@podwire/backend-linux';
+import { createEngine, type Engine, type Owned } from '@podwire/engine';
 import {
   addAddress,
   createLink,
@@ -75,7 +76,7 @@ export class PeerWorld {
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#engine = createEngine({ kernel });
+    this.#engine = createEngine({ backends: createLinuxBackends(kernel) });
     makeUplink(kernel.host.route);
   }
 
@@ -118,7 +119,7 @@ export class PeerWorld {
   /** What there is to find, on a kernel that has it from one reconcile. */
   async makeAfresh(kernel: Kernel): Promise<string[]> {
     makeUplink(kernel.host.route);
-    const engine = createEngine({ kernel });
+    const engine = createEngine({ backends: createLinuxBackends(kernel) });
     const side = { model: this.#network.model, view: this.#node.view(this.#network) };
     const peers = this.#members.flatMap((_, number): Owned[] => {
       const view = this.#viewOf(number);

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { podResources } from '@podwire/engine/fake';
+import { podResources } from '@podwire/backend-linux/fake';
 import { openRecordDirectory, type RecordFiles } from '../../src/records/directory.js';
 import type { EndpointRecord } from '../../src/records/record.js';
 

@@ -5,7 +5,8 @@
  * Usage: node packages/bench/dist/src/cluster/peers.js [PEERS] [vxlan|direct]
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { createEngine, type Engine, openKernel, type Owned, type Resource } from '@podwire/engine';
+import { createLinuxBackends, openKernel } from '@podwire/backend-linux';
+import { createEngine, type Engine, type Owned, type Resource } from '@podwire/engine';
 import type { NodeView, PeerView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
 import { planNodeTraffic } from '@podwire/network-traffic';
@@ -106,7 +107,7 @@ const megabytes = (): number => process.memoryUsage().rss / 1e6;
 
 async function main(): Promise<void> {
   const [host, floor] = [await prepareHost('peers'), await prepareHost('floor')];
-  const engine = createEngine({ kernel: openKernel(host.namespace) });
+  const engine = createEngine({ backends: createLinuxBackends(openKernel(host.namespace)) });
   try {
     const node: Owned = { owner: 'node', resources: [...model.planNode(view), ...planNodeTraffic([view])] };
     const peers = await timed(`plan ${count} peers (${encapsulation}, dual stack)`, async () =>
@@ -116,7 +117,7 @@ async function main(): Promise<void> {
     console.log(
       `${resources.length} resources; pods' MTU ${model.podMtu(view)}; RSS ${megabytes().toFixed(0)} MB`,
     );
-    const raw = createEngine({ kernel: openKernel(floor.namespace) });
+    const raw = createEngine({ backends: createLinuxBackends(openKernel(floor.namespace)) });
     await raw.reconcile([node], call());
     await timed('floor: the same by raw requests, encoded before', async () =>
       Promise.resolve(sendRaw(floor.namespace, resources)),

@@ -1,5 +1,6 @@
 /** Two nodes as the agent makes them: the routed model's plans, carried out by the engine, with the packet filter. */
-import { createEngine, type Engine, openKernel } from '@podwire/engine';
+import { createLinuxBackends, openKernel } from '@podwire/backend-linux';
+import { createEngine, type Engine } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
 import type { NodeView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
@@ -16,7 +17,9 @@ const address = (number: number, last: number) => ({
 
 export async function makeByPodwire(encapsulation: 'direct' | 'vxlan'): Promise<Pair> {
   const nodes = await createNodes('podwire');
-  const engines = nodes.map(({ namespace }) => createEngine({ kernel: openKernel(namespace) }));
+  const engines = nodes.map(({ namespace }) =>
+    createEngine({ backends: createLinuxBackends(openKernel(namespace)) }),
+  );
   const views = [viewOf(1, encapsulation), viewOf(2, encapsulation)];
   const pods: TestNamespace[] = [];
   for (const [index, node] of nodes.entries()) {

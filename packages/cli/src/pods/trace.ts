@@ -1,5 +1,5 @@
 /** The whole trace of a pod: what the pod agent saw, and within it what the node agent did for its network. */
-import { describeResource } from '@podwire/engine';
+import { describeResource } from '@podwire/backend-linux';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
 import { joinAgentTraces, type Span, spansFromAgentTrace } from '@podwire/tracing';

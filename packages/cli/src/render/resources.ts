@@ -1,5 +1,6 @@
 /** Lists of resources for people. */
-import { describeResource, type Resource } from '@podwire/engine';
+import { describeResource } from '@podwire/backend-linux';
+import type { Resource } from '@podwire/engine';
 import type { ExplainedResource } from '../api/shapes.js';
 import { type Colors, printable } from '../io.js';
 import { renderTable } from './table.js';

@@ -1,5 +1,5 @@
 /** A request as a bar chart in text: its stages, and within them the calls to the kernel. */
-import { describeResource } from '@podwire/engine';
+import { describeResource } from '@podwire/backend-linux';
 import type { StageSpan, Trace } from '../api/shapes.js';
 import { type Colors, printable } from '../io.js';
 import { renderTimeline, type TimelineRow } from './timeline.js';

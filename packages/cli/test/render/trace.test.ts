@@ -1,3 +1,4 @@
+import type {} from '@podwire/backend-linux/resources';
 import { createColors } from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../src/api/shapes.js';

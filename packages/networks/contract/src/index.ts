@@ -2,7 +2,7 @@
  * The interface of network models. A model is data and pure functions: no I/O, no clock, no randomness. What it cannot derive (a
  * random MAC, the uplink's MTU) is passed in.
  */
-import type { Resource, Side } from '@podwire/engine';
+import type { Resource } from '@podwire/engine';
 import type { ZodType } from 'zod';
 import type { Encapsulation } from './encapsulation.js';
 import type { EndpointId, LeaseRecord, PodIdentity } from './identity.js';
@@ -123,7 +123,7 @@ export interface Endpoint {
 
 /** A link that is made for one endpoint alone. */
 export interface PlannedLink {
-  readonly side: Side;
+  readonly side: 'host' | 'pod';
   readonly name: string;
   readonly mac: string;
 }

@@ -1,4 +1,5 @@
-import type { IpRoute, Resource, Sysctl } from '@podwire/engine';
+import type { IpRoute, Sysctl } from '@podwire/backend-linux/resources';
+import type { Resource } from '@podwire/engine';
 import type { NodeView } from '@podwire/network-contract';
 import { gateways } from './gateways.js';
 import { familiesOf, type PodAddress } from './pod-addresses.js';

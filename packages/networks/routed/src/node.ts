@@ -1,5 +1,6 @@
 import { type Family, familyOf, parsePrefix } from '@podwire/addresses';
-import type { IpRoute, Resource, Sysctl } from '@podwire/engine';
+import type { IpRoute, Sysctl } from '@podwire/backend-linux/resources';
+import type { Resource } from '@podwire/engine';
 import type { NodeView } from '@podwire/network-contract';
 import { planTunnel } from './tunnel.js';
 

@@ -1,5 +1,6 @@
 import { type Family, formatPrefix, parsePrefix } from '@podwire/addresses';
-import type { IpRoute, Resource } from '@podwire/engine';
+import type { IpRoute } from '@podwire/backend-linux/resources';
+import type { Resource } from '@podwire/engine';
 import type { NodeView, PeerView } from '@podwire/network-contract';
 import { tunnel, tunnelFamily, tunnelPeerElement } from '@podwire/network-traffic';
 import { tunnelMac } from './tunnel.js';

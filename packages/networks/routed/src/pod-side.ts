@@ -1,5 +1,6 @@
 import type { Family } from '@podwire/addresses';
-import type { IpRoute, Neighbour, Resource } from '@podwire/engine';
+import type { IpRoute, Neighbour } from '@podwire/backend-linux/resources';
+import type { Resource } from '@podwire/engine';
 import { digestNumber } from '@podwire/network-traffic';
 import { defaultRoutes, gateways, hostMac } from './gateways.js';
 import { primaryInterface } from './names.js';

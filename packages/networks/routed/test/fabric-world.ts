@@ -3,12 +3,12 @@
  * no store: what each node knows of the others is handed to it.
  */
 import fs from 'node:fs';
+import { createLinuxBackends, openKernel } from '@podwire/backend-linux';
 import {
   createEngine,
   type Engine,
   type EngineOptions,
   type NamespaceIdentity,
-  openKernel,
   type Owned,
 } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
@@ -173,14 +173,15 @@ function createNode(host: PrivateHost, number: number, options: FabricOptions): 
     owner: 'node',
     resources: [...model.planNode(view), ...planNodeTraffic([view])],
   };
-  const engine = createEngine({ kernel: openKernel(host.namespace) });
+  const engine = createEngine({ backends: createLinuxBackends(openKernel(host.namespace)) });
   const pods: Owned[] = [];
   const [v4, v6] = subnetOf(number);
   const node: FabricNode = {
     ...{ number, host, engine, view, peer, owned },
     ...{ ipv4: `${v4}.${number}`, ipv6: `${v6}${number}` },
     tunnel: { ipv4: view.tunnel!.ipv4!, ipv6: view.tunnel!.ipv6! },
-    restart: (changes = {}) => createEngine({ kernel: openKernel(host.namespace), ...changes }),
+    restart: (changes = {}) =>
+      createEngine({ backends: createLinuxBackends(openKernel(host.namespace)), ...changes }),
     ownedPeers: (peers) =>
       peers.map((other) => ({
         owner: `peer:${other.peer.name}` as const,

@@ -1,7 +1,8 @@
+import { createLinuxBackends } from '@podwire/backend-linux';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { createEngine, type Owned } from '@podwire/engine';
-import { createFakeSystem } from '@podwire/engine/fake';
+import { createFakeSystem } from '@podwire/backend-linux/fake';
 import { addAddress, createLink, decodeLink, getLink } from '@podwire/netlink';
 import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
@@ -174,7 +175,7 @@ describe('a peer', () => {
 
   test('a pod has its address before the way to whoever had it is gone', async () => {
     const system = createFakeSystem();
-    const engine = createEngine({ kernel: system });
+    const engine = createEngine({ backends: createLinuxBackends(system) });
     const { route } = system.host;
     route.request([createLink({ kind: 'ifb', name: 'eth0', up: true })]);
     const uplink = decodeLink(route.request([getLink('eth0')]).flat()[0]!).index;

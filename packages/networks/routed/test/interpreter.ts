@@ -1,5 +1,6 @@
 import fs from 'node:fs';
-import type { NftElement, NftValue, Resource } from '@podwire/engine';
+import type { NftElement, NftValue } from '@podwire/backend-linux/resources';
+import type { Resource } from '@podwire/engine';
 import { CommandError, type TestNamespace } from '@podwire/testkit';
 
 /** Where a list of resources is made real: `host` and `pod` of its items. */

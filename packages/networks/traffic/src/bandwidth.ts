@@ -1,4 +1,5 @@
-import type { Ifb, IngressRedirect, Resource, TokenBucket } from '@podwire/engine';
+import type { Ifb, IngressRedirect, TokenBucket } from '@podwire/backend-linux/resources';
+import type { Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { Bandwidth, Endpoint } from '@podwire/network-contract';
 import { ifbName } from './link-names.js';

@@ -1,4 +1,4 @@
-import type { ForwardAccept } from '@podwire/engine';
+import type { ForwardAccept } from '@podwire/backend-linux/resources';
 import { podLinkPrefix } from './link-names.js';
 import { tunnel } from './tunnel.js';
 

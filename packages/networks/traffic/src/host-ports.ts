@@ -1,5 +1,6 @@
 import { parseAddress, parsePrefix, containsAddress } from '@podwire/addresses';
-import type { ConntrackReset, IpRoute, NftElement, NftValue, Resource, Sysctl } from '@podwire/engine';
+import type { ConntrackReset, IpRoute, NftElement, NftValue, Sysctl } from '@podwire/backend-linux/resources';
+import type { Resource } from '@podwire/engine';
 import type { Endpoint } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import { type Forward, forwardsOf } from './forwards.js';

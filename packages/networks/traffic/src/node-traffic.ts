@@ -1,5 +1,5 @@
 import { containsPrefix, formatPrefix, parsePrefix, type Family, type Prefix } from '@podwire/addresses';
-import type { NftTable } from '@podwire/engine';
+import type { NftTable } from '@podwire/backend-linux/resources';
 import type { NodeView, PoolView } from '@podwire/network-contract';
 import { forwardGuard } from './forward-guard.js';
 import { podLinkPrefix } from './link-names.js';

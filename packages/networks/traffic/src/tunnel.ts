@@ -1,5 +1,5 @@
 import { type Family, formatAddress, parseInterfaceAddress } from '@podwire/addresses';
-import type { NftElement } from '@podwire/engine';
+import type { NftElement } from '@podwire/backend-linux/resources';
 import { encapsulates, type NodeView, type PeerView } from '@podwire/network-contract';
 import { trafficTable } from './traffic-table.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { TokenBucket } from '@podwire/engine';
+import type { TokenBucket } from '@podwire/backend-linux/resources';
 import type { Bandwidth } from '@podwire/network-contract';
 import { ifbName, planBandwidth } from '@podwire/network-traffic';
 import { endpoint } from './fixtures.js';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { NftElement, Resource } from '@podwire/engine';
+import type { NftElement } from '@podwire/backend-linux/resources';
+import type { Resource } from '@podwire/engine';
 import { claimsConflict, describeClaim, hostPortClaims, planHostPorts } from '@podwire/network-traffic';
 import { dualStack, endpoint, mapping } from './fixtures.js';
 

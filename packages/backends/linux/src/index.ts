@@ -1,0 +1,45 @@
+import type { Backend } from '@podwire/engine';
+import { createKindRegistry, type Kind } from '@podwire/engine';
+import { conntrackKinds, createConntrack } from './conntrack/index.js';
+import { type Kernel, PodNamespaces } from './kernel.js';
+import { createNftables } from './nftables/index.js';
+import { nftablesKinds } from './nftables/kinds.js';
+import type { LinuxResources } from './resources.js';
+import { createRtnetlink } from './rtnetlink/index.js';
+import { rtnetlinkKinds } from './rtnetlink/kinds.js';
+import { createSysctl, sysctlKinds } from './sysctl/index.js';
+
+export { type Kernel, type KernelNamespace, type KernelOptions, openKernel, type Sysctls } from './kernel.js';
+export { isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
+export type * from './resources.js';
+
+/** Every kind of this package, by name. */
+export const linuxKinds = {
+  ...rtnetlinkKinds,
+  ...sysctlKinds,
+  ...nftablesKinds,
+  ...conntrackKinds,
+} satisfies { [K in keyof LinuxResources]: Kind<LinuxResources[K]> };
+
+const registry = createKindRegistry(Object.values(linuxKinds));
+
+/** A resource in a few words, for messages, traces and tables: `route 10.244.0.5/32 dev cali0123`. */
+export const describeResource = registry.describe;
+
+/** The backends of one kernel. The first that is closed closes the kernel. */
+export function createLinuxBackends(kernel: Kernel): Backend[] {
+  const pods = new PodNamespaces(kernel);
+  let isClosed = false;
+  const once: Kernel = {
+    host: kernel.host,
+    background: kernel.background,
+    nftables: kernel.nftables,
+    conntrack: kernel.conntrack,
+    enter: (identity) => kernel.enter(identity),
+    close() {
+      if (!isClosed) kernel.close();
+      isClosed = true;
+    },
+  };
+  return [createRtnetlink(once, pods), createSysctl(once, pods), createNftables(once), createConntrack(once)];
+}

@@ -1,0 +1,30 @@
+/**
+ * How Podwire recognises what is its own, also after a crash that lost every file: by marks that the kernel keeps.
+ * Link groups (IFLA_GROUP) are free for any use; names would not do, since `cali…` may as well be Calico's.
+ */
+
+/** Group of links that belong to an endpoint ("PW" and one). */
+export const LIVE_GROUP = 0x5057_0001;
+
+/** Groups of links that are out of service and wait to be deleted, a group at a time ("PW" and "de…"). */
+const FIRST_DELETION_GROUP = 0x5057_de00;
+export const DELETION_GROUPS = 256;
+
+export const deletionGroup = (batch: number): number => FIRST_DELETION_GROUP + batch;
+export const batchOfGroup = (group: number): number => group - FIRST_DELETION_GROUP;
+
+/** A link that waits for deletion keeps its name until another link needs it, but does not count any more. */
+export function isMarkedForDeletion({ group }: { readonly group?: number | undefined }): boolean {
+  return (
+    group !== undefined && group >= FIRST_DELETION_GROUP && group < FIRST_DELETION_GROUP + DELETION_GROUPS
+  );
+}
+
+/** Route protocol of every route that Podwire adds (rtnetlink(7), rtm_protocol: 128 and up are for administrators). */
+export const ROUTE_PROTOCOL = 157;
+
+/** The name that a link takes on the way out, so that its old one is free at once. At most 15 characters. */
+export const deletedName = (index: number): string => `pwx${index.toString(36)}`;
+
+/** Names of Podwire's nftables tables begin with this. */
+export const TABLE_PREFIX = 'podwire';

@@ -1,0 +1,46 @@
+/** A whole nftables table, owned by Podwire: declared as a script without `table` line, compared by digest. */
+export interface NftTable {
+  readonly kind: 'nft-table';
+  readonly family: 'ip' | 'ip6' | 'inet';
+  readonly name: string;
+  /** What stands between the braces of `table FAMILY NAME { … }`. Element contents of its sets are not part of it. */
+  readonly body: string;
+}
+
+/**
+ * Where the policy of iptables' FORWARD drops, packets that come in or go out by one of the links are accepted in its place. Nothing
+ * where iptables is not used. `iptables-legacy` keeps its rules elsewhere and is not seen.
+ */
+export interface ForwardAccept {
+  readonly kind: 'forward-accept';
+  readonly family: 'ip' | 'ip6';
+  /** Name of the chain of ours that FORWARD jumps to. */
+  readonly chain: string;
+  /** Names, or beginnings of names with a `*`. */
+  readonly links: readonly string[];
+}
+
+/** One typed component of a set element's key or value. */
+export type NftValue =
+  | { readonly type: 'ipv4_addr' | 'ipv6_addr'; readonly value: string }
+  | { readonly type: 'inet_service'; readonly value: number }
+  | { readonly type: 'inet_proto'; readonly value: 'tcp' | 'udp' | 'sctp' }
+  | { readonly type: 'ifname'; readonly value: string };
+
+/** One element of a named set or map in a table that an {@link NftTable} declares. Exact keys only, no intervals. */
+export interface NftElement {
+  readonly kind: 'nft-element';
+  readonly family: NftTable['family'];
+  readonly table: string;
+  readonly set: string;
+  readonly key: readonly NftValue[];
+  /** For maps. */
+  readonly value?: readonly NftValue[];
+}
+
+/** The kinds of this backend, by name. */
+export interface NftablesResources {
+  'nft-table': NftTable;
+  'forward-accept': ForwardAccept;
+  'nft-element': NftElement;
+}

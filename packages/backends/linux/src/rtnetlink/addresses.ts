@@ -1,0 +1,96 @@
+import {
+  addAddress,
+  deleteAddress,
+  deleteForwardingEntry,
+  deleteNeighbour,
+  replaceForwardingEntry,
+  replaceNeighbour,
+} from '@podwire/netlink';
+import { defineEntry, type LinkNumbers, missing } from './kind.js';
+import type { ForwardingEntry, IpAddress, Neighbour } from './resources.js';
+
+export const address = defineEntry<IpAddress>()({
+  kind: 'address',
+  identify: ({ link, address }) => `${link} ${address}`,
+  words: ({ address, link }) => `address ${address} on ${link}`,
+  inPlace: false,
+  create: (resource, links) => [
+    addAddress({
+      link: links.indexOf(resource.in, resource.link),
+      address: resource.address,
+      scope: resource.scope ?? 'global',
+      flags: resource.address.includes(':') ? ['noDad'] : [],
+    }),
+  ],
+  delete: (resource, links) => [
+    deleteAddress({ link: links.indexOf(resource.in, resource.link), address: resource.address }),
+  ],
+  observe(resource, view) {
+    const side = view.side(resource.in);
+    const link = side.link(resource.link);
+    const addresses = link === undefined ? [] : side.addresses(link);
+    const isThere = addresses.some(({ address }) => address === resource.address);
+    return { link, isThere, rest: side.describeRest('addresses') };
+  },
+  compare(resource, { link, isThere, rest }) {
+    if (link === undefined) return missing(resource.link);
+    return isThere ? undefined : { missing: `${resource.link} does not have ${resource.address}${rest}` };
+  },
+});
+
+export const neighbour = defineEntry<Neighbour>()({
+  kind: 'neighbour',
+  identify: ({ link, address }) => `${link} ${address}`,
+  words: ({ address, mac, link }) => `neighbour ${address} at ${mac} on ${link}`,
+  inPlace: true,
+  // Replaced, not added: the kernel may have learned an entry for the address by itself.
+  create: (resource, links) => [
+    replaceNeighbour({
+      link: links.indexOf(resource.in, resource.link),
+      address: resource.address,
+      mac: resource.mac,
+    }),
+  ],
+  delete: (resource, links) => [
+    deleteNeighbour({ link: links.indexOf(resource.in, resource.link), address: resource.address }),
+  ],
+  observe(resource, view) {
+    const side = view.side(resource.in);
+    const link = side.link(resource.link);
+    return { link, entry: link && side.neighbour(link, resource.address) };
+  },
+  compare(resource, { link, entry }) {
+    if (link === undefined) return missing(resource.link);
+    if (entry === undefined) return { missing: `${resource.link} does not know ${resource.address}` };
+    const agrees = entry.state === 'permanent' && entry.mac === resource.mac;
+    return agrees ? undefined : `${resource.address} is at ${entry.mac ?? 'no address'} (${entry.state})`;
+  },
+});
+
+export const forwardingEntry = defineEntry<ForwardingEntry>()({
+  kind: 'forwarding-entry',
+  identify: ({ link, mac }) => `${link} ${mac}`,
+  words: ({ mac, remote, link }) => `forwarding entry ${mac} to ${remote} on ${link}`,
+  inPlace: true,
+  create: (resource, links) => [replaceForwardingEntry(encodeEntry(resource, links))],
+  // With the remote: the entry that another peer has put under the same MAC since is not meant.
+  delete: (resource, links) => [deleteForwardingEntry(encodeEntry(resource, links))],
+  observe(resource, view) {
+    const side = view.side(resource.in);
+    const link = side.link(resource.link);
+    return { link, entry: link && side.forwardingEntry(link, resource.mac) };
+  },
+  compare(resource, { link, entry }) {
+    if (link === undefined) return missing(resource.link);
+    if (entry === undefined) return { missing: `${resource.link} does not know where ${resource.mac} is` };
+    if (entry.remote === resource.remote && entry.permanent) return undefined;
+    return `${resource.mac} is at ${entry.remote ?? 'no address'}${entry.permanent ? '' : ', for a while'}`;
+  },
+});
+
+const encodeEntry = ({ in: place, link, mac, remote }: ForwardingEntry, links: LinkNumbers) => ({
+  link: links.indexOf(place, link),
+  mac,
+  table: 'self' as const,
+  remote,
+});

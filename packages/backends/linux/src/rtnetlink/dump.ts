@@ -1,0 +1,81 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Snapshot } from '@podwire/engine';
+import {
+  type ForwardingEntry,
+  type Link,
+  listAddresses,
+  listFilters,
+  listForwardingEntries,
+  listLinks,
+  listNeighbours,
+  listQdiscs,
+  listRoutes,
+  listRules,
+  type Neighbour,
+  type Route,
+  TC_ROOT,
+} from '@podwire/netlink';
+import { groupBy } from '../group-by.js';
+import type { KernelNamespace } from '../kernel.js';
+import { isMarkedForDeletion } from '../marks.js';
+import { once, remember } from './lookup.js';
+import type { NamespaceView } from './view.js';
+
+/** A whole namespace, each kind of thing read when first asked for. */
+export interface Dump extends NamespaceView, Snapshot {
+  routes(): readonly Route[];
+  neighbours(link: Link): readonly Neighbour[];
+  forwarding(link: Link): readonly ForwardingEntry[];
+  readAhead(): Promise<void>;
+}
+
+export function dumpNamespace({ route, sysctls }: KernelNamespace): Dump {
+  const links = once(() => {
+    const inService = listLinks(route).filter((link) => !isMarkedForDeletion(link));
+    return indexBy(inService, ({ name }) => name);
+  });
+  const addresses = once(() => groupBy(listAddresses(route), (entry) => entry.link));
+  const routes4 = once(() => listRoutes(route, { family: 4 }));
+  const routes6 = once(() => listRoutes(route, { family: 6 }));
+  const routes = once(() => [...routes4(), ...routes6()]);
+  const routesByDestination = once(() => groupBy(routes(), (entry) => entry.destination));
+  const rules = once(() => listRules(route));
+  const neighbours4 = once(() => listNeighbours(route, { family: 4 }));
+  const neighbours6 = once(() => listNeighbours(route, { family: 6 }));
+  const neighbours = once(() => groupBy([...neighbours4(), ...neighbours6()], (entry) => entry.link));
+  const neighboursByAddress = remember((link: number) =>
+    indexBy(neighbours().get(link) ?? [], ({ address }) => address),
+  );
+  const forwarding = remember((link: number) => listForwardingEntries(route, { link }));
+  const forwardingByMac = remember((link: number) => indexBy(forwarding(link), ({ mac }) => mac));
+  const roots = once(() =>
+    indexBy(
+      listQdiscs(route).filter(({ parent }) => parent === TC_ROOT),
+      ({ link }) => link,
+    ),
+  );
+  return {
+    link: (name) => links().get(name),
+    addresses: (link) => addresses().get(link.index) ?? [],
+    routes,
+    routesTo: (destination) => routesByDestination().get(destination) ?? [],
+    rules,
+    neighbours: (link) => neighbours().get(link.index) ?? [],
+    neighbour: (link, address) => neighboursByAddress(link.index).get(address),
+    forwarding: (link) => forwarding(link.index),
+    forwardingEntry: (link, mac) => forwardingByMac(link.index).get(mac),
+    rootQdisc: (link) => roots().get(link.index),
+    ingressFilters: (link) => listFilters(route, { link: link.index }),
+    sysctl: (key) => sysctls.read(key),
+    describeRest: () => '',
+    readAhead: once(async () => {
+      for (const read of [routes4, routes6, routesByDestination, neighbours4, neighbours6, neighbours]) {
+        read();
+        await setImmediate();
+      }
+    }),
+  };
+}
+
+const indexBy = <T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T> =>
+  new Map(items.map((item) => [keyOf(item), item]));

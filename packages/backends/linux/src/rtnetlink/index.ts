@@ -1,0 +1,21 @@
+import type { Backend } from '@podwire/engine';
+import type { Kernel, PodNamespaces } from '../kernel.js';
+import { dumpNamespace } from './dump.js';
+import { isAbsent, isConflict } from './errors.js';
+import { rtnetlinkKinds } from './kinds.js';
+import { createLinkDeletion } from './link-removal.js';
+import { RtnetlinkSession } from './session.js';
+
+/** Links and everything that the kernel keeps in tables beside them, on the host and in pods. */
+export function createRtnetlink(kernel: Kernel, pods: PodNamespaces): Backend {
+  return {
+    name: 'rtnetlink',
+    kinds: Object.values(rtnetlinkKinds),
+    open: (owned, context) => new RtnetlinkSession(kernel, pods, owned, context),
+    snapshot: () => dumpNamespace(kernel.host),
+    isAbsent,
+    isConflict,
+    deferred: createLinkDeletion(kernel),
+    close: () => kernel.close(),
+  };
+}

@@ -1,0 +1,174 @@
+/** How links go away, and how one that was renamed comes back. */
+import { hasCode } from '@podwire/linux';
+import type { DeferredDeletion, Failure } from '@podwire/engine';
+import {
+  deleteLink,
+  deleteLinkGroup,
+  type Link,
+  listLinks,
+  NetlinkBatchError,
+  type NetlinkConnection,
+  type NetlinkRequest,
+  renameLink,
+  setLink,
+} from '@podwire/netlink';
+import type { FaultPoints } from '@podwire/platform';
+import { linkKey } from '../kinds.js';
+import type { Kernel, KernelNamespace, PodNamespace } from '../kernel.js';
+import {
+  batchOfGroup,
+  deletedName,
+  DELETION_GROUPS,
+  deletionGroup,
+  isMarkedForDeletion,
+  LIVE_GROUP,
+} from '../marks.js';
+import { findLink } from './lookup.js';
+import type { Ifb, Veth, Vxlan } from './resources.js';
+import { together } from './send.js';
+
+export type LinkResource = Veth | Ifb | Vxlan;
+
+/** The name that the link has on the node. */
+export const hostNameOf = (link: LinkResource): string => (link.kind === 'veth' ? link.host.name : link.name);
+
+/** A link of that name that is not in our group is foreign. */
+export function findOwn(route: NetlinkConnection, name: string): Link | undefined {
+  const link = findLink(route, name);
+  return link?.group === LIVE_GROUP ? link : undefined;
+}
+
+/** What a removal works with. */
+export interface RemovalContext {
+  readonly kernel: Kernel;
+  readonly pod: PodNamespace;
+  readonly faults: FaultPoints;
+  /** See `SessionContext.defer`. */
+  readonly defer: (count: number) => number;
+}
+
+/**
+ * Takes links out of service without waiting until the kernel has deleted them: down, which takes their routes,
+ * neighbours and IPv6 addresses away, and on the host into the group that is deleted later. The pod's end is renamed as
+ * well, since the pod must not have an interface of that name any more; it dies with the host's end. On the host a
+ * rename waits until the name is needed (see {@link freeName}): it costs the kernel as much as all the rest.
+ */
+export function takeOutOfService(context: RemovalContext, links: readonly LinkResource[]): Failure[] {
+  const { kernel, faults } = context;
+  const own = links.map((resource) => ({ resource, link: findOwn(kernel.host.route, hostNameOf(resource)) }));
+  faults.reach('remove-links:pod');
+  const failures = own.flatMap(({ resource, link }) =>
+    together([resource], () => hidePodEnd(context, resource, link)),
+  );
+  faults.reach('remove-links:host');
+  const found = own.flatMap(({ link }) => (link === undefined ? [] : [link]));
+  return [...failures, ...together(links, () => deleteLater(context, found))];
+}
+
+/**
+ * A VXLAN device is deleted at once: as long as it exists, even down, the kernel refuses another of its port and
+ * identifier. A node has one, and it goes when tunnels are given up.
+ */
+export function deleteLater({ kernel, defer }: RemovalContext, links: readonly Link[]): void {
+  const tunnels = links.filter(({ kind }) => kind === 'vxlan');
+  const others = links.filter(({ kind }) => kind !== 'vxlan');
+  const group = others.length === 0 ? 0 : deletionGroup(defer(others.length));
+  send(kernel.host, [
+    ...others.map((link) => setLink(link.index, { up: false, group })),
+    ...tunnels.map(({ index }) => deleteLink(index)),
+  ]);
+}
+
+/** Makes room for another tunnel of the same name; see {@link deleteLater} for why at once. */
+export function deleteOwnTunnel({ host }: Kernel, { name }: Vxlan): void {
+  const link = findOwn(host.route, name);
+  if (link !== undefined) send(host, [deleteLink(link.index)]);
+}
+
+/** The pod may have a link of that name that is not the other end of ours. */
+function hidePodEnd({ pod }: RemovalContext, link: LinkResource, hostEnd: Link | undefined): void {
+  if (link.kind !== 'veth' || hostEnd === undefined || !pod.isThere()) return;
+  const namespace = pod.open();
+  const end = findLink(namespace.route, link.pod.name);
+  if (end?.parent !== hostEnd.index) return;
+  // Down before the rename: kernels before 6.x refuse to rename a link that is up.
+  send(namespace, [setLink(end.index, { up: false }), renameLink(end.index, deletedName(end.index))]);
+}
+
+/** A link that vanishes between looking and acting has died with its namespace. */
+function send(namespace: KernelNamespace, requests: readonly NetlinkRequest[]): void {
+  if (requests.length === 0) return;
+  try {
+    namespace.route.request(requests);
+  } catch (error) {
+    if (!(error instanceof NetlinkBatchError)) throw error;
+    const serious = error.failures.filter((failure) => failure.code !== 'ENODEV');
+    if (serious.length > 0) throw new NetlinkBatchError(serious);
+  }
+}
+
+/**
+ * Takes a name from a link that waits for deletion. Says whether the name is free now; the deletion may have been
+ * faster.
+ */
+export function freeName({ host }: Kernel, wanted: LinkResource): boolean {
+  const link = findLink(host.route, hostNameOf(wanted));
+  if (link === undefined) return true;
+  if (!isMarkedForDeletion(link)) return false;
+  send(host, [renameLink(link.index, deletedName(link.index))]);
+  return true;
+}
+
+/**
+ * A veth that was renamed on the host gets its name back, and everything on it lives on. Where that fails, the link is
+ * made anew as if it were gone. It is found from the pod by an index that the pod can forge.
+ * @param isOwned whether an owner has a link of that key: it must not lose it to such a pod
+ */
+export function restoreName(
+  { host }: Kernel,
+  pod: PodNamespace,
+  veth: Veth,
+  isOwned: (key: string) => boolean,
+): void {
+  if (!pod.isThere() || findLink(host.route, veth.host.name) !== undefined) return;
+  const end = findLink(pod.open().route, veth.pod.name);
+  const near = end?.parent === undefined ? undefined : findLink(host.route, end.parent);
+  if (near?.group !== LIVE_GROUP || isOwned(linkKey('host', near.name))) return;
+  // Kernels before 6.2 rename no link that is up. It comes up again with the rest of the repair.
+  const rename = renameLink(near.index, veth.host.name);
+  if (tryAll(host, [rename])) return;
+  tryAll(host, [setLink(near.index, { up: false }), rename]);
+}
+
+function tryAll({ route }: KernelNamespace, requests: readonly NetlinkRequest[]): boolean {
+  try {
+    route.request(requests);
+    return true;
+  } catch (error) {
+    if (error instanceof NetlinkBatchError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The death of a link costs the kernel a grace period of some 20 ms, which links that die in one request share. The
+ * request blocks a pool thread, not the caller; but the kernel holds its rtnl lock for some 0.17 ms for each link of it
+ * (measured): 32 links hold it for some 5 ms.
+ */
+export function createLinkDeletion({ host, background }: Kernel): DeferredDeletion {
+  return {
+    batches: DELETION_GROUPS,
+    batchSize: 32,
+    list() {
+      const links = listLinks(host.route).filter(isMarkedForDeletion);
+      return [...new Set(links.map(({ group }) => batchOfGroup(group!)))];
+    },
+    async delete(batch, signal) {
+      try {
+        await background.requestAsync([deleteLinkGroup(deletionGroup(batch))], signal);
+      } catch (error) {
+        if (!hasCode(error, 'ENODEV')) throw error; // none is left: their namespaces died first
+      }
+    },
+  };
+}

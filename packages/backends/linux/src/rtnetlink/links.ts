@@ -1,0 +1,163 @@
+import type { Difference } from '@podwire/engine';
+import { createLink, getLink, type Link, setLink } from '@podwire/netlink';
+import { linkKey } from '../kinds.js';
+import { LIVE_GROUP } from '../marks.js';
+import { defineEntry, defineLink, missing } from './kind.js';
+import type { Ifb, LinkLocalMode, LinkReady, LinkUp, Veth, Vxlan } from './resources.js';
+
+/** One queue each way: a veth has no hardware to spread over, and every further queue costs at creation. */
+const QUEUES = { transmitQueues: 1, receiveQueues: 1 };
+
+export const veth = defineLink<Veth>()({
+  kind: 'veth',
+  name: ({ host }) => host.name,
+  describe: ({ host, pod, mtu }) => `veth ${host.name} to ${pod.name} in pod, MTU ${mtu}`,
+  carries: ({ host, pod }) => [linkKey('host', host.name), linkKey('pod', pod.name)],
+  leavesParts: true,
+  create: ({ host, pod, mtu }, links) => [
+    createLink({
+      kind: 'veth',
+      ...host,
+      mtu,
+      group: LIVE_GROUP,
+      ...QUEUES,
+      peer: { ...pod, mtu, ...QUEUES, namespace: links.podFd() },
+    }),
+  ],
+  replace: ({ host, mtu }, links) => [
+    setLink(links.indexOf('host', host.name), { mac: host.mac, mtu, group: LIVE_GROUP }),
+  ],
+  observe({ host, pod }, view) {
+    const near = view.side('host').link(host.name);
+    return { near, far: near === undefined ? undefined : view.side('pod').link(pod.name) };
+  },
+  compare({ host, pod, mtu }, { near, far }) {
+    if (near === undefined) return missing(host.name);
+    // MAC and MTU of the far end are the pod's business: a chained `tuning` plugin may have changed them.
+    if (far?.parent !== near.index)
+      return { missing: `${pod.name} in the pod is not the other end of ${host.name}` };
+    return compareLink(near, { ...host, mtu, kind: 'veth', group: LIVE_GROUP });
+  },
+});
+
+export const ifb = defineLink<Ifb>()({
+  kind: 'ifb',
+  name: ({ name }) => name,
+  describe: ({ name }) => `ifb ${name}`,
+  create: ({ name, mtu }) => [
+    createLink({ kind: 'ifb', name, mtu, group: LIVE_GROUP, up: true, ...QUEUES }, { echo: true }),
+  ],
+  replace: ({ name, mtu }, links) => [setLink(links.indexOf('host', name), { mtu, up: true })],
+  observe: ({ name }, view) => view.side('host').link(name),
+  compare({ name, mtu }, found) {
+    if (found !== undefined && (found.kind !== 'ifb' || found.group !== LIVE_GROUP)) return notOurs(name);
+    // What a pod sends is dropped by an ifb that is down.
+    return compareLink(found, { name, mtu, kind: 'ifb', up: true });
+  },
+});
+
+export const vxlan = defineLink<Vxlan>()({
+  kind: 'vxlan',
+  name: ({ name }) => name,
+  describe: ({ name, id, local, port, mtu }) =>
+    `vxlan ${name}, id ${id}, from ${local} port ${port}, MTU ${mtu}`,
+  leavesParts: true,
+  create: ({ kind, name, mac, mtu, id, port, local, underlay }, links) => [
+    createLink(
+      {
+        ...{ kind, name, mac, mtu, id, port, local, group: LIVE_GROUP },
+        // No learning: a host that can send us one packet would be sent what belongs to another.
+        learning: false,
+        ...(underlay === undefined ? {} : { underlay: links.indexOf('host', underlay) }),
+      },
+      { echo: true },
+    ),
+  ],
+  replace: ({ name, mac, mtu }, links) => [setLink(links.indexOf('host', name), { mac, mtu })],
+  observe({ name, underlay }, view) {
+    const side = view.side('host');
+    return { link: side.link(name), underlay: underlay && side.link(underlay)?.index };
+  },
+  compare(resource, { link, underlay }) {
+    const { name, mac, mtu } = resource;
+    if (link === undefined) return missing(name);
+    if (link.group !== LIVE_GROUP) return notOurs(name);
+    const fixed = differenceInFixed(link, resource, underlay);
+    if (fixed !== undefined) return { missing: `${name} is another tunnel: ${fixed}` };
+    return compareLink(link, { name, mac, mtu, kind: 'vxlan', group: LIVE_GROUP });
+  },
+});
+
+const notOurs = (name: string): Difference => ({
+  missing: `there is a link ${name}, but it is not Podwire's`,
+});
+
+/** What cannot be changed once the link is made, in words. */
+function differenceInFixed(
+  { settings }: Link,
+  { id, port, local }: Vxlan,
+  underlay: number | '' | undefined,
+): string | undefined {
+  if (settings?.kind !== 'vxlan') return 'it is no VXLAN device';
+  const wanted = { id, port, local, learning: false, underlay };
+  const differing = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
+    (key) => settings[key] !== wanted[key],
+  );
+  if (differing.length === 0) return undefined;
+  return differing.map((key) => `${key} is ${settings[key]} instead of ${wanted[key]}`).join(', ');
+}
+
+export const linkUp = defineEntry<LinkUp>()({
+  kind: 'link-up',
+  identify: ({ link }) => link,
+  words: ({ link }) => `link ${link} up`,
+  removal: 'never',
+  inPlace: true,
+  create: (resource, links) => [setLink(links.indexOf(resource.in, resource.link), { up: true })],
+  observe: (resource, view) => view.side(resource.in).link(resource.link),
+  compare(resource, link) {
+    if (link === undefined) return missing(resource.link);
+    return link.up ? undefined : `${resource.link} is down`;
+  },
+});
+
+export const linkReady = defineEntry<LinkReady>()({
+  kind: 'link-ready',
+  identify: ({ link }) => link,
+  words: ({ link }) => `link ${link} ready`,
+  removal: 'never',
+  inPlace: true,
+  create: (resource) => [getLink(resource.link)],
+  observe: (resource, view) => view.side(resource.in).link(resource.link),
+  compare: (resource, link) => (link === undefined ? missing(resource.link) : undefined),
+});
+
+export const linkLocalMode = defineEntry<LinkLocalMode>()({
+  kind: 'link-local-mode',
+  identify: ({ link }) => link,
+  words: ({ link, mode }) => `link-local address of ${link}: ${mode}`,
+  removal: 'never',
+  inPlace: true,
+  create(resource, links) {
+    const mode = resource.mode === 'manual' ? 'none' : 'eui64';
+    return [setLink(links.indexOf(resource.in, resource.link), { addressGenerationMode: mode })];
+  },
+  observe: (resource, view) => view.side(resource.in).link(resource.link),
+  compare(resource, link) {
+    if (link === undefined) return missing(resource.link);
+    const manual = link.addressGenerationMode === 'none';
+    return manual === (resource.mode === 'manual') ? undefined : `mode ${link.addressGenerationMode}`;
+  },
+});
+
+type LinkFacts = Partial<Pick<Link, 'kind' | 'mac' | 'mtu' | 'group' | 'up'>>;
+
+function compareLink(
+  found: Link | undefined,
+  { name, ...wanted }: LinkFacts & { name: string },
+): Difference | undefined {
+  if (found === undefined) return missing(name);
+  const differing = (Object.keys(wanted) as (keyof LinkFacts)[]).filter((key) => found[key] !== wanted[key]);
+  if (differing.length === 0) return undefined;
+  return `${name}: ${differing.map((key) => `${key} is ${found[key]} instead of ${wanted[key]}`).join(', ')}`;
+}

@@ -1,0 +1,127 @@
+import type { MarkedThing, Resource } from '@podwire/engine';
+import {
+  deleteAddress,
+  deleteForwardingEntry,
+  deleteNeighbour,
+  deleteRoute,
+  type InterfaceAddressEntry,
+  type Link,
+  listLinks,
+  NetlinkBatchError,
+  type NetlinkConnection,
+  type NetlinkRequest,
+  type NewRoute,
+  type Route,
+} from '@podwire/netlink';
+import { linkKey } from '../kinds.js';
+import type { Kernel } from '../kernel.js';
+import { LIVE_GROUP, ROUTE_PROTOCOL } from '../marks.js';
+import type { Dump } from './dump.js';
+import { keepOthers } from './last-address.js';
+import { deleteLater, type RemovalContext } from './link-removal.js';
+import { identifyRoute } from './routes.js';
+
+/** Something with our mark, and how it is deleted. */
+export interface Leftover extends MarkedThing {
+  readonly link?: Link;
+  readonly address?: InterfaceAddressEntry;
+  readonly request?: () => NetlinkRequest;
+}
+
+/**
+ * Everything of ours on the host: what is on tunnels that are wanted, routes of our protocol, links of our group. Links
+ * are listed anew; a dump leaves those out that are no longer in service.
+ */
+export function listMarked({ host }: Kernel, dump: Dump, wanted: readonly Resource[]): Leftover[] {
+  const tunnels = new Set(wanted.flatMap((resource) => (resource.kind === 'vxlan' ? [resource.name] : [])));
+  return [
+    ...[...tunnels].flatMap((name) => listOnTunnel(dump, name)),
+    ...dump
+      .routes()
+      .filter(({ protocol }) => protocol === ROUTE_PROTOCOL)
+      .map(markedRoute),
+    ...listLinks(host.route)
+      .filter(({ group }) => group === LIVE_GROUP)
+      .map((link) => ({ key: linkKey('host', link.name), what: `link ${link.name}`, link })),
+  ];
+}
+
+/** Everything on a tunnel device of ours is ours: also entries of peers that are gone. */
+function listOnTunnel(dump: Dump, name: string): Leftover[] {
+  const link = dump.link(name);
+  if (link?.kind !== 'vxlan' || link.group !== LIVE_GROUP) return [];
+  const marked = (sort: string, id: string, more: Partial<Leftover>): Leftover => ({
+    key: `${sort} host/${name} ${id}`,
+    what: `${sort} ${id} on ${name}`,
+    ...more,
+  });
+  return [
+    ...dump
+      .forwarding(link)
+      .map((entry) => marked('forwarding-entry', entry.mac, { request: () => deleteForwardingEntry(entry) })),
+    ...dump
+      .neighbours(link)
+      .filter(({ state }) => state === 'permanent')
+      .map((entry) => marked('neighbour', entry.address, { request: () => deleteNeighbour(entry) })),
+    ...dump
+      .addresses(link)
+      .map((address) =>
+        marked('address', address.address, { address, request: () => deleteAddress(address) }),
+      ),
+  ];
+}
+
+function markedRoute(found: Route): Leftover {
+  const { destination, table, metric = 0 } = found;
+  return {
+    key: `route host/${identifyRoute(destination, table, metric)}`,
+    what: `route ${destination}`,
+    request: () => deleteRoute(exactly(found)),
+  };
+}
+
+function exactly({ destination, table, protocol, link, metric }: Route): NewRoute {
+  return {
+    ...{ destination, table, protocol },
+    ...(link === undefined ? {} : { link }),
+    ...(metric === undefined ? {} : { metric }),
+  };
+}
+
+/** Deletes things of one sort. What cannot be deleted is returned with its error. */
+export function pruneBatch(context: RemovalContext, things: readonly Leftover[]): Map<MarkedThing, unknown> {
+  const failures = new Map<MarkedThing, unknown>();
+  for (const thing of things) {
+    if (thing.link === undefined) continue;
+    try {
+      deleteLater(context, [thing.link]);
+    } catch (error) {
+      failures.set(thing, error);
+    }
+  }
+  const entries = things.filter(({ link }) => link === undefined);
+  if (entries.length > 0) deleteEntries(context.kernel.host.route, entries, failures);
+  return failures;
+}
+
+function deleteEntries(
+  route: NetlinkConnection,
+  entries: readonly Leftover[],
+  failures: Map<MarkedThing, unknown>,
+): void {
+  const addresses = entries.flatMap((entry) => (entry.address === undefined ? [] : [entry.address]));
+  const restore = keepOthers(route, addresses, { route: () => false, neighbour: () => false });
+  try {
+    route.request(entries.map(({ request }) => request!()));
+  } catch (error) {
+    if (!(error instanceof NetlinkBatchError)) for (const entry of entries) failures.set(entry, error);
+    else
+      for (const failure of error.failures)
+        failures.set(entries[failure.index]!, new NetlinkBatchError([failure]));
+  }
+  try {
+    restore();
+  } catch (error) {
+    for (const entry of entries) if (!failures.has(entry)) failures.set(entry, error);
+  }
+}

@@ -1,0 +1,164 @@
+import type { Place } from '../places.js';
+
+export interface LinkEnd {
+  readonly name: string;
+  /** `aa:bb:cc:dd:ee:ff` */
+  readonly mac: string;
+}
+
+/** A veth pair, its second end born in the pod's namespace. Both ends start down; see {@link LinkUp}. */
+export interface Veth {
+  readonly kind: 'veth';
+  readonly host: LinkEnd;
+  readonly pod: LinkEnd;
+  /** bytes */
+  readonly mtu: number;
+}
+
+/** An intermediate functional block device, for shaping what comes out of a pod. Created up. */
+export interface Ifb {
+  readonly kind: 'ifb';
+  readonly name: string;
+  readonly mtu: number;
+}
+
+/**
+ * The node's end of VXLAN tunnels to all its peers: no learning, what is where is said by {@link ForwardingEntry}. It starts
+ * down; see {@link LinkUp}. Addresses, permanent neighbours and forwarding entries on it are all Podwire's: reconcile takes away
+ * what nobody wants. One that is there with another id, port, address or underlay is made anew; MAC and MTU are set.
+ */
+export interface Vxlan {
+  readonly kind: 'vxlan';
+  readonly name: string;
+  readonly mac: string;
+  /** VXLAN network identifier */
+  readonly id: number;
+  /** UDP */
+  readonly port: number;
+  /** Address of the node that tunnels begin at. */
+  readonly local: string;
+  /** The link that has this address; packets leave through it. */
+  readonly underlay?: string;
+  readonly mtu: number;
+}
+
+/** Frames for this MAC leave the tunnel towards that address (`bridge fdb`). */
+export interface ForwardingEntry {
+  readonly kind: 'forwarding-entry';
+  readonly in: Place;
+  readonly link: string;
+  readonly mac: string;
+  /** Address of the peer's node. */
+  readonly remote: string;
+}
+
+/** The link is administratively up. Removing it does nothing: the link itself is removed by its own resource. */
+export interface LinkUp {
+  readonly kind: 'link-up';
+  readonly in: Place;
+  readonly link: string;
+}
+
+/**
+ * What is sent through the link really leaves. The end of a veth that came up first gets its carrier when the second does, but
+ * a worker of the kernel acts on that later (net/core/link_watch.c), and until then everything sent is dropped without a word.
+ * Asking for the link makes the kernel act at once. Removing it does nothing.
+ */
+export interface LinkReady {
+  readonly kind: 'link-ready';
+  readonly in: Place;
+  readonly link: string;
+}
+
+/** `manual` switches the kernel's automatic IPv6 link-local address off (IN6_ADDR_GEN_MODE_NONE); set before the link is up. */
+export interface LinkLocalMode {
+  readonly kind: 'link-local-mode';
+  readonly in: Place;
+  readonly link: string;
+  readonly mode: 'automatic' | 'manual';
+}
+
+/** An address on a link. IPv6 addresses skip duplicate address detection (IFA_F_NODAD): IPAM has made sure. */
+export interface IpAddress {
+  readonly kind: 'address';
+  readonly in: Place;
+  readonly link: string;
+  /** ADDRESS/LENGTH */
+  readonly address: string;
+  readonly scope?: 'global' | 'link' | 'host';
+}
+
+export interface IpRoute {
+  readonly kind: 'route';
+  readonly in: Place;
+  /** `local`: the node takes packets for the destination as its own when they come in through `link`. */
+  readonly type?: 'unicast' | 'blackhole' | 'local';
+  /** ADDRESS/LENGTH; `0.0.0.0/0` and `::/0` are the default routes. */
+  readonly destination: string;
+  readonly link?: string;
+  readonly gateway?: string;
+  readonly scope?: 'global' | 'link' | 'host';
+  readonly onlink?: boolean;
+  readonly metric?: number;
+  /** Routing table; the main table (254) when absent. */
+  readonly table?: number;
+  /** bytes; the route's MTU when it differs from the link's. */
+  readonly mtu?: number;
+}
+
+/** A routing policy rule: what is sent from `from` looks in `table`. For pods with more than one interface. */
+export interface IpRule {
+  readonly kind: 'rule';
+  readonly in: Place;
+  /** ADDRESS/LENGTH; also says the family. */
+  readonly from: string;
+  readonly table: number;
+  readonly priority: number;
+}
+
+/** A permanent neighbour entry. */
+export interface Neighbour {
+  readonly kind: 'neighbour';
+  readonly in: Place;
+  readonly link: string;
+  readonly address: string;
+  readonly mac: string;
+}
+
+/** A token bucket as the root qdisc of a link (tc-tbf(8)): shapes what leaves through it. */
+export interface TokenBucket {
+  readonly kind: 'token-bucket';
+  readonly in: Place;
+  readonly link: string;
+  /** bits per second */
+  readonly rate: number;
+  /** bytes */
+  readonly burst: number;
+  /** bytes that may wait before packets are dropped */
+  readonly limit: number;
+}
+
+/** Everything that arrives on `link` is sent out of `target` first (ingress qdisc, match-all filter, mirred). */
+export interface IngressRedirect {
+  readonly kind: 'ingress-redirect';
+  readonly in: Place;
+  readonly link: string;
+  readonly target: string;
+}
+
+/** The kinds of this backend, by name. */
+export interface RtnetlinkResources {
+  veth: Veth;
+  ifb: Ifb;
+  vxlan: Vxlan;
+  'forwarding-entry': ForwardingEntry;
+  'link-up': LinkUp;
+  'link-ready': LinkReady;
+  'link-local-mode': LinkLocalMode;
+  address: IpAddress;
+  route: IpRoute;
+  rule: IpRule;
+  neighbour: Neighbour;
+  'token-bucket': TokenBucket;
+  'ingress-redirect': IngressRedirect;
+}

@@ -1,0 +1,93 @@
+import {
+  addFilter,
+  addQdisc,
+  deleteQdisc,
+  type FilterAction,
+  INGRESS_FILTERS,
+  type MirredAction,
+  type NetlinkRequest,
+  replaceQdisc,
+  sameTokenBucket,
+  TC_INGRESS,
+  TC_ROOT,
+} from '@podwire/netlink';
+import { defineEntry, type LinkNumbers, missing } from './kind.js';
+import type { IngressRedirect, TokenBucket } from './resources.js';
+
+export const tokenBucket = defineEntry<TokenBucket>()({
+  kind: 'token-bucket',
+  identify: ({ link }) => link,
+  words: ({ link, rate, burst }) => `token bucket on ${link}: ${rate} bit/s, burst ${burst} bytes`,
+  inPlace: true,
+  create: (resource, links) => [addQdisc(encodeBucket(resource, links))],
+  replace: (resource, links) => [replaceQdisc(encodeBucket(resource, links))],
+  delete: (resource, links) => [
+    deleteQdisc({ link: links.indexOf(resource.in, resource.link), parent: TC_ROOT }),
+  ],
+  observe(resource, view) {
+    const side = view.side(resource.in);
+    const link = side.link(resource.link);
+    return { link, root: link && side.rootQdisc(link) };
+  },
+  compare(resource, { link, root }) {
+    if (link === undefined) return missing(resource.link);
+    // The kernel's default gives way to whatever is added; everything else must be replaced.
+    if (root === undefined || root.handle === 0) return { missing: `${resource.link} has no token bucket` };
+    const found = root.settings;
+    if (found?.kind !== 'tbf') return `${resource.link} has a qdisc ${root.kind} instead of a token bucket`;
+    if (sameTokenBucket(shape(resource), found)) return undefined;
+    return `${resource.link}: rate ${found.rate} bit/s, burst ${found.burst} and limit ${found.limit} bytes`;
+  },
+});
+
+const shape = ({ rate, burst, limit }: TokenBucket) => ({ kind: 'tbf' as const, rate, burst, limit });
+
+const encodeBucket = (resource: TokenBucket, links: LinkNumbers) => ({
+  ...shape(resource),
+  link: links.indexOf(resource.in, resource.link),
+  parent: TC_ROOT,
+});
+
+const REDIRECT_PRIORITY = 1;
+
+function encodeRedirect(resource: IngressRedirect, links: LinkNumbers): NetlinkRequest[] {
+  const link = links.indexOf(resource.in, resource.link);
+  const target = links.indexOf(resource.in, resource.target);
+  const action = { kind: 'mirred', direction: 'egress', target } as const;
+  return [
+    addQdisc({ kind: 'ingress', link }),
+    addFilter({ link, parent: INGRESS_FILTERS, priority: REDIRECT_PRIORITY, action }),
+  ];
+}
+
+function deleteRedirect(resource: IngressRedirect, links: LinkNumbers): NetlinkRequest {
+  return deleteQdisc({ link: links.indexOf(resource.in, resource.link), parent: TC_INGRESS });
+}
+
+export const ingressRedirect = defineEntry<IngressRedirect>()({
+  kind: 'ingress-redirect',
+  identify: ({ link }) => link,
+  words: ({ link, target }) => `redirect of what arrives on ${link} to ${target}`,
+  inPlace: false,
+  create: encodeRedirect,
+  // A qdisc takes its filters with it.
+  replace: (resource, links) => [deleteRedirect(resource, links), ...encodeRedirect(resource, links)],
+  delete: (resource, links) => [deleteRedirect(resource, links)],
+  observe(resource, view) {
+    const side = view.side(resource.in);
+    const link = side.link(resource.link);
+    return { link, target: side.link(resource.target), filters: link && side.ingressFilters(link) };
+  },
+  compare(resource, { link, target, filters: found = [] }) {
+    if (link === undefined) return missing(resource.link);
+    const filters = found.map(({ settings }) => settings);
+    if (filters.length === 0) return { missing: `${resource.link} redirects nothing` };
+    // The first one decides. One to a link that was deleted (also if a link of that name is there again) drops all.
+    const first = filters.find((filter) => filter?.keys.length === 0 && filter.actions.some(redirects));
+    const isSent = target !== undefined && first?.actions.find(redirects)?.target === target.index;
+    return isSent ? undefined : `${resource.link} does not send everything to ${resource.target}`;
+  },
+});
+
+const redirects = (action: FilterAction): action is MirredAction =>
+  'target' in action && action.mirror !== true;

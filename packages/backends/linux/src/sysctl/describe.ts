@@ -1,0 +1,17 @@
+import type { Difference } from '@podwire/engine';
+import { inPlace } from '../kinds.js';
+import type { Sysctl } from './resources.js';
+
+export const sysctlKey = ({ in: place, key }: Sysctl): string => `sysctl ${place}/${key}`;
+
+export const describeSysctl = ({ in: place, key, value }: Sysctl): string =>
+  `sysctl ${key}=${value}${inPlace(place)}`;
+
+export function compareSysctl(
+  { key, value, optional, initial }: Sysctl,
+  found: string | undefined,
+): Difference | undefined {
+  if (initial === true) return undefined;
+  if (found === undefined) return optional === true ? undefined : { missing: `there is no ${key}` };
+  return found === value ? undefined : `${key} is ${found} instead of ${value}`;
+}

@@ -1,0 +1,33 @@
+import type { AnyResource, Kind, Resource } from './contract.js';
+
+/** All kinds of a program. Its functions need no backend to be open. */
+export interface KindRegistry {
+  /** @throws RangeError for a resource of a kind that no backend has */
+  of(resource: Resource): Kind;
+  /** Two resources of one key cannot both be there. */
+  readonly keyOf: (resource: Resource) => string;
+  /** In a few words: `route 10.244.0.5/32 dev cali0123`. */
+  readonly describe: (resource: Resource) => string;
+  /** Whether other content of the same key is changed without a gap. */
+  readonly canBeReplacedInPlace: (resource: Resource) => boolean;
+}
+
+/** @throws RangeError when two kinds have one name */
+export function createKindRegistry(kinds: readonly Kind[]): KindRegistry {
+  const byName = new Map<string, Kind>();
+  for (const kind of kinds) {
+    if (byName.has(kind.kind)) throw new RangeError(`two kinds are called ${kind.kind}`);
+    byName.set(kind.kind, kind);
+  }
+  const of = (resource: AnyResource): Kind => {
+    const kind = byName.get(resource.kind);
+    if (kind === undefined) throw new RangeError(`no backend has resources of kind ${resource.kind}`);
+    return kind.variant?.(resource) ?? kind;
+  };
+  return {
+    of,
+    keyOf: (resource) => of(resource).key(resource),
+    describe: (resource) => of(resource).describe(resource),
+    canBeReplacedInPlace: (resource) => of(resource).inPlace,
+  };
+}

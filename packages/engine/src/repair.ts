@@ -1,0 +1,175 @@
+import { PodwireError } from '@podwire/errors';
+import {
+  type EngineContext,
+  groupBy,
+  observe,
+  type Sessions,
+  type Snapshots,
+  takeSnapshots,
+  withSessions,
+} from './call.js';
+import type { Failure, Owned, OwnerId, Repair, Resource } from './contract.js';
+import type { CallOptions, Change, Drift } from './engine.js';
+import { planBatches } from './steps.js';
+import { differenceOf, driftsIn, findDrift } from './verify.js';
+
+/** Whether an owner has a resource with this key. */
+export type IsOwned = (key: string) => boolean;
+
+/**
+ * Repairs one owner and reports what could not be repaired. `undefined` when nothing drifted. What is inside a pod is
+ * the pod's business, and so is what makes it unreadable: it keeps neither the node nor other pods from being repaired.
+ */
+export async function repairOwner(
+  context: EngineContext,
+  owned: Owned,
+  snapshots: Snapshots,
+  isOwned: IsOwned,
+  options: CallOptions,
+): Promise<Change[] | undefined> {
+  try {
+    if ((await findDrift(context, owned, snapshots)).length === 0) return undefined;
+    await recover(context, owned, isOwned);
+    const uncleared = await clearParts(context, owned, options);
+    return await withSessions(context, owned, async (sessions) => {
+      const drifts = await driftsIn(context, sessions, owned.resources, takeSnapshots(context));
+      const failures = [...uncleared, ...(await repairDrifts(context, sessions, drifts, options))];
+      return report(context, owned.owner, drifts, failures);
+    });
+  } catch (error) {
+    if (owned.namespace === undefined) throw error;
+    return [{ owner: owned.owner, action: 'failed', what: `pod at ${owned.namespace.path}`, error }];
+  }
+}
+
+const missingOf = (drifts: readonly Drift[]): Resource[] =>
+  drifts.filter(({ state }) => state === 'missing').map(({ resource }) => resource);
+
+/** What was only moved or renamed comes back with everything that is on it. */
+async function recover(context: EngineContext, owned: Owned, isOwned: IsOwned): Promise<void> {
+  await withSessions(context, owned, async (sessions) => {
+    const missing = missingOf(await driftsIn(context, sessions, owned.resources));
+    for (const [backend, resources] of byBackend(context, missing))
+      await sessions.of(backend).recover?.(resources, isOwned);
+  });
+}
+
+async function clearParts(context: EngineContext, owned: Owned, options: CallOptions): Promise<Failure[]> {
+  return withSessions(context, owned, async (sessions) => {
+    const candidates = owned.resources.filter((one) => context.kinds.of(one).leavesParts === true);
+    const missing = missingOf(await driftsIn(context, sessions, candidates));
+    const failures: Failure[] = [];
+    for (const [backend, resources] of byBackend(context, missing))
+      failures.push(...((await sessions.of(backend).clear?.(resources, options)) ?? []));
+    return failures;
+  });
+}
+
+const byBackend = ({ kinds }: EngineContext, resources: readonly Resource[]): Map<string, Resource[]> =>
+  groupBy(resources, (resource) => kinds.of(resource).backend);
+
+/** Repairs as much as can be and is ours to change: one failure keeps nothing else from it, see `Kind.requires`. */
+async function repairDrifts(
+  context: EngineContext,
+  sessions: Sessions,
+  drifts: readonly Drift[],
+  { signal }: CallOptions,
+): Promise<Failure[]> {
+  const { kinds, faults } = context;
+  const ours = drifts.filter(({ foreign }) => foreign === undefined);
+  const changed = new Set(ours.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
+  const failures: Failure[] = drifts.flatMap(({ resource, detail, foreign }) =>
+    foreign === undefined ? [] : [{ resource, error: new PodwireError(foreign, detail) }],
+  );
+  const drifted = ours.map(({ resource }) => resource);
+  for (const batch of planBatches(kinds, drifted, context.single)) {
+    const first = batch.resources[0]!;
+    const obstacle = findObstacle(context, first, failures);
+    if (obstacle !== undefined) {
+      failures.push(...batch.resources.map((resource) => ({ resource, error: obstacle.error })));
+      continue;
+    }
+    const repairs = batch.resources.map((resource): Repair => ({
+      resource,
+      action: changed.has(resource) ? 'replace' : 'add',
+    }));
+    faults.reach(`repair:${repairs[0]!.action}:${first.kind}`);
+    failures.push(...(await sessions.of(batch.backend).repair(batch, repairs, { signal })));
+  }
+  return failures;
+}
+
+/** A failure that must keep the resource from being repaired. */
+function findObstacle(
+  { kinds }: EngineContext,
+  resource: Resource,
+  failures: readonly Failure[],
+): Failure | undefined {
+  const { requires } = kinds.of(resource);
+  if (requires === undefined) return undefined;
+  return failures.find((failure) => {
+    const { backend, batch } = kinds.of(failure.resource);
+    return requires.includes(`${backend}/${batch}`);
+  });
+}
+
+function report(
+  { kinds }: EngineContext,
+  owner: OwnerId,
+  drifts: readonly Drift[],
+  failures: readonly Failure[],
+): Change[] {
+  const failed = new Map(failures.map(({ resource, error }) => [resource, error]));
+  return drifts.map(({ resource }): Change => {
+    const change = { owner, what: kinds.describe(resource) };
+    if (!failed.has(resource)) return { ...change, action: 'repaired' };
+    return { ...change, action: 'failed', error: failed.get(resource) };
+  });
+}
+
+/** Looks at all of these owners and repairs what drifted, in as few calls as there are batches. */
+export async function repairTogether(
+  context: EngineContext,
+  owners: readonly Owned[],
+  snapshots: Snapshots,
+  options: CallOptions,
+): Promise<Change[]> {
+  return withSessions(context, owners[0]!, async (sessions) => {
+    const resources = owners.flatMap((owned) => owned.resources);
+    const drifts = await driftsIn(context, sessions, resources, snapshots);
+    if (drifts.length === 0) return [];
+    const failures = await repairDrifts(context, sessions, inBatchOrder(context, resources, drifts), options);
+    const serious = await withoutOutdated(context, sessions, failures);
+    const ofOwner = new Map(owners.flatMap(({ owner, resources }) => resources.map((one) => [one, owner])));
+    return drifts.flatMap((drift) => report(context, ofOwner.get(drift.resource)!, [drift], serious));
+  });
+}
+
+/** One owner after the other would change the batch with each. */
+function inBatchOrder(
+  { kinds }: EngineContext,
+  resources: readonly Resource[],
+  drifts: readonly Drift[],
+): Drift[] {
+  const batchOf = (resource: Resource): string => `${kinds.of(resource).backend}/${kinds.of(resource).batch}`;
+  const order = [...new Set(resources.map(batchOf))];
+  const rank = ({ resource }: Drift): number => order.indexOf(batchOf(resource));
+  return drifts.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** The snapshot may be some time old: what others made since is there, and no failure if it is right. */
+async function withoutOutdated(
+  context: EngineContext,
+  sessions: Sessions,
+  failures: readonly Failure[],
+): Promise<readonly Failure[]> {
+  const isConflict = ({ resource, error }: Failure): boolean =>
+    context.backends.get(context.kinds.of(resource).backend)!.isConflict(error);
+  const conflicts = failures.filter(isConflict);
+  if (conflicts.length === 0) return failures;
+  const resources = conflicts.map(({ resource }) => resource);
+  const observed = await observe(context, sessions, resources, takeSnapshots(context));
+  return failures.filter(
+    (failure) => !isConflict(failure) || differenceOf(context, failure.resource, observed) !== undefined,
+  );
+}
