@@ -157,7 +157,7 @@ function addCluster(registry: Registry, { addressing, cache, peers, registration
   };
   gauge('podwire_store_connected', '1 when the store answers.', () => Number(cache.connected));
   gauge('podwire_node_registered', '1 when the node is present in the cluster.', () =>
-    Number(registration.standing.kind === 'registered'),
+    Number(registration.state.kind === 'registered'),
   );
   gauge('podwire_node_fenced', '1 when nothing is handed out because the store was away for too long.', () =>
     Number(addressing.status().fenced),

@@ -1,13 +1,12 @@
-/** Keeps a BGP daemon told of what this node has. In the background: pods never wait for it. */
+/** Keeps the configuration of a BGP daemon up to date. In the background: pods never wait for it. */
 import { formatAddress, parseInterfaceAddress } from '@podwire/addresses';
 import type { BgpNeighbour, BgpView } from '@podwire/bird';
 import { PodwireError } from '@podwire/errors';
-import { type Clock, compact } from '@podwire/platform';
+import { type Clock, compact, Workqueue } from '@podwire/platform';
 import type { BgpConfig } from '../config/bgp.js';
 import type { Log } from '../log.js';
 import type { BgpDaemon, BgpFollower } from './bgp-contract.js';
 import type { ClusterMember } from './contract.js';
-import { createSettleLoop } from './settle-loop.js';
 
 export interface BgpParts {
   readonly config: BgpConfig;
@@ -18,38 +17,39 @@ export interface BgpParts {
   readonly log: Log;
 }
 
-/** Milliseconds in which changes gather, and until a failure is tried again. */
-const gather = 50;
-const pause = 5_000;
+/** Milliseconds in which changes are gathered, and until a failure is tried again. */
+const gatherFor = 50;
+const retryAfter = 5_000;
 
 export function followBgp(parts: BgpParts): BgpFollower {
   const { member, daemon, clock, log } = parts;
-  const loop = createSettleLoop({
-    work: async (signal) => {
+  const queue = new Workqueue({
+    reconcile: async (_, signal) => {
       const view = describeSpeaker(parts);
       if (view === undefined) return;
       await daemon.ensure(view, signal);
       await daemon.apply(view, signal);
     },
-    failure: 'the BGP daemon could not be told; it is tried again',
+    onError: (err) => log.error({ err }, 'the BGP daemon could not be configured; it is tried again'),
     clock,
-    log,
-    gather,
-    pause,
+    delay: gatherFor,
+    backoff: { first: retryAfter, longest: retryAfter },
+    holdBackoff: true,
   });
-  const ends = [member.onChange(() => loop.soon()), member.addressing.onChange(() => loop.soon())];
-  loop.soon();
+  const update = (): void => queue.add('speaker');
+  const ends = [member.onChange(update), member.addressing.onChange(update)];
+  update();
   return {
     sessions: (signal) => daemon.sessions(signal),
     async stop() {
       for (const end of ends) end();
-      await loop.stop();
+      await queue.stop();
       await daemon.stop();
     },
   };
 }
 
-/** What routers are to be told; undefined while the node does not know where it is itself. */
+/** The speaker's configuration; undefined while the node does not know its own address. */
 function describeSpeaker({
   config,
   nodeName,
@@ -72,7 +72,7 @@ function describeSpeaker({
     routerId,
     ...compact({ ipv4, ipv6 }),
     neighbours: config.routers.map((router) => describeRouter(router, daemon)),
-    // What is claimed only just now is routed to by nobody, and what goes is withdrawn first.
+    // A pending block is not routed to, and one that is released is withdrawn first.
     announced: member.addressing
       .affinities()
       .filter(({ state }) => state === 'confirmed')

@@ -1,4 +1,4 @@
-/** What the rooms of a cluster's member share. */
+/** The interfaces of the cluster member and its parts. */
 import type { ClusterCache, ClusterCacheOptions } from '@podwire/cluster-state';
 import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import type { Controller, ControllerOptions } from '@podwire/controller';
@@ -21,17 +21,17 @@ import type { Registration } from './registration.js';
 import type { StateFiles } from './state-files.js';
 import type { LinkAddress } from './underlay.js';
 
-/** What a member needs of the world. */
+/** The injected environment of a member. */
 export interface ClusterWorld {
   readonly store: Store;
   readonly files: StateFiles;
   readonly clock: Clock;
-  /** Which machine this is; see `node-name.ts`. */
+  /** Identifies the machine; see `node-name.ts`. */
   readonly machine?: string;
   /** Of the store's servers, as far as they are known; absent where the store is on this machine. */
   readonly storeAddresses?: () => readonly string[];
   readonly readAddresses: () => readonly LinkAddress[];
-  /** A text that changes when the link was down or is reached otherwise; undefined while it cannot be used. */
+  /** A text that changes when the link was down or has other addresses; undefined while it cannot be used. */
   readonly readLinkState: (link: string) => string | undefined;
   readonly openCache: (options: ClusterCacheOptions) => ClusterCache;
   readonly createAddressing: (options: NodeAddressingOptions) => NodeAddressing;
@@ -61,7 +61,7 @@ export interface FollowingParts {
   readonly engine: Engine;
   readonly locks: KeyedMutex;
   readonly readiness: Readiness;
-  /** For what only a reconcile can follow. */
+  /** For changes that only a reconcile can follow. */
   readonly loop: { nudge(): void };
 }
 
@@ -87,16 +87,16 @@ export interface ClusterMember {
   provide(need: Need, signal: AbortSignal): Promise<void>;
   noteUsed(record: AgentRecord): void;
   noteFree(record: AgentRecord): void;
-  /** Begins to join, and goes on until it has. Resolves when it is known how that stands for now. Never rejects. */
+  /** Joins, and retries in the background after a failure. Resolves with the first outcome. Never rejects. */
   join(parts: FollowingParts): Promise<void>;
-  /** What a reconcile begins with. @throws PodwireError AGENT_NOT_READY and others that say why nothing is known yet */
+  /** The first step of a reconcile. @throws PodwireError AGENT_NOT_READY and others, while the node has not joined */
   prepareReconcile(): void;
-  /** A reconcile has ended: what has changed while it ran is followed now. */
+  /** After a reconcile: follows what has changed while it ran. */
   followSoon(): void;
-  /** What is wrong, in words. */
+  /** For the status; each begins with a code. */
   problems(): string[];
-  /** Called after what others may show of the cluster has changed: peers, blocks, the node. Returns how to stop. */
+  /** Called after peers, blocks or the node have changed. @returns how to unsubscribe */
   onChange(listener: () => void): () => void;
-  /** Takes back the presence, and leaves everything else. */
+  /** Revokes the node's lease, and leaves everything else. */
   stop(): Promise<void>;
 }

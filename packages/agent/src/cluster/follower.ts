@@ -1,10 +1,10 @@
-/** What the cluster says of this node, into its networks and its own facts: pools, blocks, its address in tunnels. */
+/** Applies what the cluster has for this node to its networks and facts: pools, blocks, its tunnel addresses. */
 import { containsPrefix, type Family, parsePrefix } from '@podwire/addresses';
 import type { Node } from '@podwire/cluster-state';
 import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
 import { describeError } from '@podwire/errors';
-import type { UnderlayView } from '@podwire/network-contract';
-import { compact, withDeadline } from '@podwire/platform';
+import type { TunnelView, UnderlayView } from '@podwire/network-contract';
+import { compact, pause, withDeadline } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';
@@ -24,178 +24,106 @@ export interface FollowerOptions extends MemberOptions {
   readonly registration: Registration;
   /** Aborts when the agent stops. */
   readonly stopped: AbortSignal;
-  /** Something has come that was waited for. */
+  /** An address for tunnels was provided, or was not. */
   readonly changed: () => void;
 }
 
-export interface Follower {
-  readonly identity: Identity;
-  readonly facts: ClusterFacts;
-  /** Pools that IPAM does not take, and a file that cannot be written, in words. */
-  readonly problems: readonly string[];
-  /** @throws PodwireError AGENT_NOT_READY */
-  discoverUnderlay(): void;
-  /** What others shall know of the node now; undefined while it is not known how it can be reached. */
-  describe(): Node | undefined;
-  /** Addresses of an earlier life are taken before anybody is given one. Once, when it is known what the node has. */
-  pickUp(parts: FollowingParts): void;
-  /** In memory and in the node's file; the kernel follows later. */
-  follow(parts: FollowingParts): void;
-}
-
 /** Milliseconds to get an address for tunnels, and until it is tried again. */
-const provideWait = 5_000;
-const pause = 1_000;
+const provideDeadline = 5_000;
+const retryAfter = 1_000;
 
 const nothing: readonly string[] = [];
-/** Among the names of networks, none of which is empty. */
+/** The topic of the node's own problem; no network has an empty name. */
 const ownProblem = '';
 
-export function createFollower(options: FollowerOptions): Follower {
-  const { config, nodeName, version, world, log, addressing, pools, registration, stopped, changed } =
-    options;
-  const { tunnelMac } = options;
-  const { files, clock, readAddresses } = world;
-  let { identity } = options;
-  let saved = identity;
-  let tunnelView = viewTunnel(identity, tunnelMac);
-  let underlay: UnderlayView | undefined;
-  /** What the node holds, by network. */
-  const held = new Map<string, readonly string[]>();
-  const problems = new Map<string, string>();
-  const providing = new Set<string>();
-  /** Needs of the node's end of tunnels for which the first attempt is over. */
-  const attempted = new Set<string>();
-  /** The end of tunnels is about to come. */
-  let isIncomplete = false;
-  let names: ReadonlySet<string> = new Set();
-  let published = '';
+export class ClusterFollower {
+  readonly #options: FollowerOptions;
+  readonly facts: ClusterFacts;
+  #identity: Identity;
+  #saved: Identity;
+  #tunnelView: TunnelView | undefined;
+  #underlay: UnderlayView | undefined;
+  /** By network. */
+  readonly #blocks = new Map<string, readonly string[]>();
+  readonly #problems = new Map<string, string>();
+  /** Needs of tunnel addresses that are being provided, and those whose first attempt is over. */
+  readonly #providing = new Set<string>();
+  readonly #attempted = new Set<string>();
+  /** A tunnel address is about to be provided. */
+  #isIncomplete = false;
+  #networkNames: ReadonlySet<string> = new Set();
+  #published = '';
 
-  const facts: ClusterFacts = {
-    get underlay() {
-      return underlay;
-    },
-    get tunnel() {
-      return tunnelView;
-    },
-    blocksOf: ({ view }) => held.get(view.name) ?? nothing,
-    get otherPools() {
-      return pools.elsewhere(names);
-    },
-    get uses() {
-      return options.others.uses;
-    },
-  };
-
-  function followPools({ networks }: FollowingParts): void {
-    names = new Set(networks.map(({ view }) => view.name));
-    for (const network of networks) {
-      const { name } = network.view;
-      const [next, views] = [addressing.pools(name), pools.ofNetwork(name)];
-      const isNew = JSON.stringify([next, views]) !== JSON.stringify([network.pools, network.view.pools]);
-      try {
-        if (isNew) network.setPools(next, views);
-        problems.delete(name);
-      } catch (err) {
-        const problem = `network ${name}: ${describeError(err)}`;
-        // Tried with every change in the cluster, and said once.
-        if (problems.get(name) !== problem)
-          log.error({ err, network: name }, 'the pools of a network cannot be used; those before stay');
-        problems.set(name, problem);
-      }
-    }
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#identity = options.identity;
+    this.#saved = options.identity;
+    this.#tunnelView = viewTunnel(options.identity, options.tunnelMac);
+    this.facts = this.#createFacts();
   }
 
-  function followHoldings({ networks }: FollowingParts): void {
-    const cidrs = addressing.affinities().map(({ cidr }) => cidr);
-    for (const network of networks) {
-      const { name } = network.view;
-      const own = within(network, cidrs);
-      // The same array until it changes: an ADD compares no more than that.
-      if (JSON.stringify(own) !== JSON.stringify(held.get(name))) held.set(name, own);
-    }
-  }
-
-  function followTunnel({ networks, node }: FollowingParts): void {
-    const own = addressing.affinities().map(({ cidr }) => cidr);
-    const families: Family[] = networks.some((network) => node.view(network).ipv6) ? [4, 6] : [4];
-    const { tunnel, needs } = chooseTunnel(networks, identity.tunnel, { own, families });
-    if (JSON.stringify(tunnel) !== JSON.stringify(identity.tunnel)) {
-      noteTunnel(identity.tunnel, tunnel);
-      identity = { ...identity, tunnel };
-      tunnelView = viewTunnel(identity, tunnelMac);
-    }
-    saveChange();
-    isIncomplete = needs.some((need) => !attempted.has(JSON.stringify(need)));
-    for (const need of needs) void provide(need);
-  }
-
-  /** A full disk is no reason to cut pods off; it is tried again with the next change and the next reconcile. */
-  function saveChange(): void {
-    if (saved === identity) return;
-    try {
-      saveIdentity(files, identity);
-      saved = identity;
-      problems.delete(ownProblem);
-    } catch (err) {
-      log.error({ err }, 'the addresses in tunnels could not be written down; a restart may choose others');
-      problems.set(ownProblem, `RECORD_IO: ${describeError(err)}`);
-    }
-  }
-
-  function noteTunnel(before: TunnelAddresses, now: TunnelAddresses): void {
-    for (const [family, key] of [[4, 'ipv4'] as const, [6, 'ipv6'] as const]) {
-      const [old, address] = [before[key], now[key]];
-      if (old === address) continue;
-      if (old !== undefined) addressing.noteFree(old);
-      if (address !== undefined)
-        addressing.noteUsed({ address, owner: tunnelOwners[family], since: clock.now() });
-    }
-  }
-
-  /** In the background: without it this node's pods cannot be reached through tunnels, but they can be made. */
-  async function provide(need: Need): Promise<void> {
-    const key = JSON.stringify(need);
-    if (providing.has(key)) return;
-    providing.add(key);
-    const isProvided = await tryToProvide(need);
-    attempted.add(key);
-    if (!isProvided) {
-      changed();
-      await clock.sleep(pause, stopped).catch(() => undefined);
-    }
-    providing.delete(key);
-    changed();
-  }
-
-  async function tryToProvide(need: Need): Promise<boolean> {
-    try {
-      await withDeadline(stopped, provideWait, (signal) => addressing.provide(need, signal));
-      return true;
-    } catch (err) {
-      if (!stopped.aborted) log.warn({ err }, "there is no address for the node's end of tunnels yet");
-      return false;
-    }
-  }
-
-  /** Peers would drop their way to a node without its end of tunnels, only to make it again a moment later. */
-  function publish(): void {
-    if (isIncomplete) return;
-    const node = describe();
-    if (node === undefined) return;
-    const text = JSON.stringify({ ...node, registeredAt: 0 });
-    if (text === published) return;
-    published = text;
-    registration.publish(node);
-  }
-
-  function describe(): Node | undefined {
-    if (underlay === undefined) return undefined;
-    const { ipv4, ipv6, mtu } = underlay;
-    const { tunnel } = facts;
+  #createFacts(): ClusterFacts {
+    // Accessors of the object refer to this follower.
+    const [underlay, tunnel] = [() => this.#underlay, () => this.#tunnelView];
+    const otherPools = () => this.#options.pools.elsewhere(this.#networkNames);
+    const uses = () => this.#options.others.uses;
     return {
+      get underlay() {
+        return underlay();
+      },
+      get tunnel() {
+        return tunnel();
+      },
+      blocksOf: ({ view }) => this.#blocks.get(view.name) ?? nothing,
+      get otherPools() {
+        return otherPools();
+      },
+      get uses() {
+        return uses();
+      },
+    };
+  }
+
+  get identity(): Identity {
+    return this.#identity;
+  }
+
+  /** Pools that IPAM does not accept, and a file that cannot be written. */
+  get problems(): readonly string[] {
+    return [...this.#problems.values()];
+  }
+
+  /** @throws PodwireError AGENT_NOT_READY */
+  discoverUnderlay(): void {
+    const { readHost, world, config } = this.#options;
+    const found = chooseUnderlay(readHost(), world.readAddresses(), config.address);
+    if (JSON.stringify(found) !== JSON.stringify(this.#underlay)) this.#underlay = found;
+  }
+
+  /** Takes the tunnel addresses of an earlier life before any address is allocated. Once. */
+  resume(parts: FollowingParts): void {
+    this.#applyPools(parts);
+    this.#applyBlocks(parts);
+    adoptTunnel(parts.networks, this.#identity.tunnel, this.#options.world.clock.now());
+    this.#noteTunnel({}, this.#identity.tunnel);
+  }
+
+  /** In memory and in the node's file; the kernel follows later. */
+  follow(parts: FollowingParts): void {
+    this.#applyPools(parts);
+    this.#applyBlocks(parts);
+    this.#applyTunnel(parts);
+    this.#publish();
+  }
+
+  /** The node object; undefined while it is not known how the node can be reached. */
+  describe(): Node | undefined {
+    if (this.#underlay === undefined) return undefined;
+    const { nodeName, version, config, world } = this.#options;
+    const { ipv4, ipv6, mtu } = this.#underlay;
+    return compact({
       name: nodeName,
-      instance: identity.instance,
+      instance: this.#identity.instance,
       version,
       labels: {
         ...config.labels,
@@ -203,38 +131,118 @@ export function createFollower(options: FollowerOptions): Follower {
       },
       addresses: compact({ ipv4, ipv6 }),
       mtu,
-      ...compact({ tunnel }),
+      tunnel: this.#tunnelView,
       vanishAfter: config.vanishAfter,
-      registeredAt: clock.now(),
-    };
+      registeredAt: world.clock.now(),
+    });
   }
 
-  return {
-    get identity() {
-      return identity;
-    },
-    facts,
-    get problems() {
-      return [...problems.values()];
-    },
-    describe,
-    discoverUnderlay() {
-      const found = chooseUnderlay(options.readHost(), readAddresses(), config.address);
-      if (JSON.stringify(found) !== JSON.stringify(underlay)) underlay = found;
-    },
-    pickUp(parts) {
-      followPools(parts);
-      followHoldings(parts);
-      adoptTunnel(parts.networks, identity.tunnel, clock.now());
-      noteTunnel({}, identity.tunnel);
-    },
-    follow(parts) {
-      followPools(parts);
-      followHoldings(parts);
-      followTunnel(parts);
-      publish();
-    },
-  };
+  #applyPools({ networks }: FollowingParts): void {
+    const { addressing, pools, log } = this.#options;
+    this.#networkNames = new Set(networks.map(({ view }) => view.name));
+    for (const network of networks) {
+      const { name } = network.view;
+      const [next, views] = [addressing.pools(name), pools.ofNetwork(name)];
+      const isNew = JSON.stringify([next, views]) !== JSON.stringify([network.pools, network.view.pools]);
+      try {
+        if (isNew) network.setPools(next, views);
+        this.#problems.delete(name);
+      } catch (err) {
+        const problem = `network ${name}: ${describeError(err)}`;
+        // Tried at every change in the cluster, and logged once.
+        if (this.#problems.get(name) !== problem)
+          log.error({ err, network: name }, 'the pools of a network cannot be used; the earlier ones stay');
+        this.#problems.set(name, problem);
+      }
+    }
+  }
+
+  #applyBlocks({ networks }: FollowingParts): void {
+    const cidrs = this.#options.addressing.affinities().map(({ cidr }) => cidr);
+    for (const network of networks) {
+      const { name } = network.view;
+      const own = within(network, cidrs);
+      // The same array until it changes: an ADD compares the reference only.
+      if (JSON.stringify(own) !== JSON.stringify(this.#blocks.get(name))) this.#blocks.set(name, own);
+    }
+  }
+
+  #applyTunnel({ networks, node }: FollowingParts): void {
+    const own = this.#options.addressing.affinities().map(({ cidr }) => cidr);
+    const families: Family[] = networks.some((network) => node.view(network).ipv6) ? [4, 6] : [4];
+    const { tunnel, needs } = chooseTunnel(networks, this.#identity.tunnel, { own, families });
+    if (JSON.stringify(tunnel) !== JSON.stringify(this.#identity.tunnel)) {
+      this.#noteTunnel(this.#identity.tunnel, tunnel);
+      this.#identity = { ...this.#identity, tunnel };
+      this.#tunnelView = viewTunnel(this.#identity, this.#options.tunnelMac);
+    }
+    this.#save();
+    this.#isIncomplete = needs.some((need) => !this.#attempted.has(JSON.stringify(need)));
+    for (const need of needs) void this.#provide(need);
+  }
+
+  /** A full disk must not cut pods off; it is tried again at the next change and the next reconcile. */
+  #save(): void {
+    if (this.#saved === this.#identity) return;
+    const { world, log } = this.#options;
+    try {
+      saveIdentity(world.files, this.#identity);
+      this.#saved = this.#identity;
+      this.#problems.delete(ownProblem);
+    } catch (err) {
+      log.error({ err }, 'the tunnel addresses could not be saved; a restart may choose others');
+      this.#problems.set(ownProblem, `RECORD_IO: ${describeError(err)}`);
+    }
+  }
+
+  #noteTunnel(before: TunnelAddresses, now: TunnelAddresses): void {
+    const { addressing, world } = this.#options;
+    for (const [family, key] of [[4, 'ipv4'] as const, [6, 'ipv6'] as const]) {
+      const [old, address] = [before[key], now[key]];
+      if (old === address) continue;
+      if (old !== undefined) addressing.noteFree(old);
+      if (address !== undefined)
+        addressing.noteUsed({ address, owner: tunnelOwners[family], since: world.clock.now() });
+    }
+  }
+
+  /** In the background: without a tunnel address the node's pods cannot be reached through tunnels, but can be created. */
+  async #provide(need: Need): Promise<void> {
+    const { world, stopped, changed } = this.#options;
+    const key = JSON.stringify(need);
+    if (this.#providing.has(key)) return;
+    this.#providing.add(key);
+    const isProvided = await this.#tryToProvide(need);
+    this.#attempted.add(key);
+    if (!isProvided) {
+      changed();
+      await pause(world.clock, retryAfter, stopped);
+    }
+    this.#providing.delete(key);
+    changed();
+  }
+
+  async #tryToProvide(need: Need): Promise<boolean> {
+    const { addressing, stopped, log } = this.#options;
+    try {
+      await withDeadline(stopped, provideDeadline, (signal) => addressing.provide(need, signal));
+      return true;
+    } catch (err) {
+      if (!stopped.aborted) log.warn({ err }, 'there is no tunnel address for the node yet');
+      return false;
+    }
+  }
+
+  /** Not without the tunnel address: peers would remove their routes to the node, and add them again a moment later. */
+  #publish(): void {
+    if (this.#isIncomplete) return;
+    const node = this.describe();
+    if (node === undefined) return;
+    const text = JSON.stringify({ ...node, registeredAt: 0 });
+    if (text === this.#published) return;
+    this.#published = text;
+    this.#options.registration.publish(node);
+  }
 }
 
 /** Those that lie in pools of the network. */

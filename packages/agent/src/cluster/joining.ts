@@ -1,18 +1,18 @@
-/** Until it is known what this node may hand out: from the store, or from what an earlier life has left. */
+/** Joins the cluster: until the node knows what it may allocate, from the store or from its saved state. */
 import type { ClusterCache } from '@podwire/cluster-state';
 import type { SavedStateStore, NodeAddressing } from '@podwire/cluster-ipam';
 import { endpointKey } from '@podwire/network-contract';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type Clock, orAborted, withDeadline } from '@podwire/platform';
+import { type Clock, Notify, orAborted, withDeadline } from '@podwire/platform';
 import { asPodwireError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { FollowingParts } from './contract.js';
-import type { Follower } from './follower.js';
+import type { ClusterFollower } from './follower.js';
 import type { Registration } from './registration.js';
 import { tunnelOwners } from './tunnel.js';
 
 export interface JoiningOptions {
-  readonly follower: Follower;
+  readonly follower: ClusterFollower;
   readonly registration: Registration;
   readonly cache: ClusterCache;
   readonly addressing: NodeAddressing;
@@ -20,120 +20,113 @@ export interface JoiningOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly stopped: AbortSignal;
-  /** It is known; called once, before anything is allocated. */
+  /** Called once, before anything is allocated. */
   readonly onKnown: (parts: FollowingParts) => void;
 }
 
-export interface Joining {
-  /** Why nothing can be handed out yet; undefined once it can. */
-  readonly obstacle: PodwireError | undefined;
-  /** Resolves with the first outcome, and goes on in the background when that was none. Never rejects. */
-  run(parts: FollowingParts): Promise<void>;
-}
-
 /**
- * Milliseconds for the store to say whose the name is, and again for the cache of the cluster. A store that hangs must not keep a node
- * waiting that can go on with what it has.
+ * Milliseconds for the store to tell whose the name is, and again for the cluster cache. A node with saved state must not wait long
+ * for a store that hangs.
  */
 const waits = { withSavedState: 1_000, without: 5_000 } as const;
 /** Milliseconds between attempts. */
-const pause = 1_000;
+const retryAfter = 1_000;
 
-export function createJoining(options: JoiningOptions): Joining {
-  const { follower, registration, cache, addressing, savedState, clock, log, stopped, onKnown } = options;
-  let obstacle: PodwireError | undefined = new PodwireError(
+export class Joining {
+  readonly #options: JoiningOptions;
+  #obstacle: PodwireError | undefined = new PodwireError(
     'AGENT_NOT_READY',
     'the agent is joining its cluster',
   );
 
-  /** @throws what keeps the node from knowing what it may hand out */
-  async function learn(parts: FollowingParts): Promise<void> {
-    follower.discoverUnderlay();
-    const hasSavedState = savedState.read() !== undefined;
-    const wait = hasSavedState ? waits.withSavedState : waits.without;
-    // Another agent's blocks must not be taken for ours, so who has the name comes first.
-    await within(wait, registration.settled);
-    const { standing } = registration;
-    if (standing.kind === 'taken') throw standing.error;
-    if (standing.kind === 'registered') await within(wait, cache.synced);
-    if (!cache.connected && !hasSavedState) throw nothingKnown();
-    await addressing.start(inUse(parts), stopped);
-    follower.pickUp(parts);
-    onKnown(parts);
+  constructor(options: JoiningOptions) {
+    this.#options = options;
   }
 
-  /** Waits, but not for ever, and not for a particular end. @throws when the agent stops */
-  async function within(milliseconds: number, event: Promise<void>): Promise<void> {
-    await withDeadline(stopped, milliseconds, (signal) => orAborted(event, signal)).catch(() => undefined);
-    stopped.throwIfAborted();
+  /** Why the node may not allocate yet; undefined once it may. */
+  get obstacle(): PodwireError | undefined {
+    return this.#obstacle;
   }
 
-  function nothingKnown(): PodwireError {
-    const { standing } = registration;
-    const why = standing.kind === 'away' ? describeCoded(standing.error) : 'it does not answer';
-    const message = `the store is away (${why}), and this node has nothing of an earlier life to hand out`;
-    return new PodwireError('AGENT_NOT_READY', message);
+  /** Resolves with the first outcome, and continues in the background after a failure. Never rejects. */
+  async run(parts: FollowingParts): Promise<void> {
+    if (!(await this.#attempt(parts))) void this.#retry(parts);
   }
 
-  const inUse = ({ endpoints }: FollowingParts): { address: string; owner: string }[] => [
-    ...endpoints
-      .all()
-      .flatMap(({ id, leases }) => leases.map(({ address }) => ({ address, owner: endpointKey(id) }))),
-    ...([4, 6] as const).flatMap((family) => {
-      const address = follower.identity.tunnel[family === 4 ? 'ipv4' : 'ipv6'];
-      return address === undefined ? [] : [{ address, owner: tunnelOwners[family] }];
-    }),
-  ];
-
-  async function attempt(parts: FollowingParts): Promise<boolean> {
+  async #attempt(parts: FollowingParts): Promise<boolean> {
+    const { follower, cache, log, stopped } = this.#options;
     try {
-      await learn(parts);
-      obstacle = undefined;
+      await this.#join(parts);
+      this.#obstacle = undefined;
       log.info({ instance: follower.identity.instance, connected: cache.connected }, 'joined the cluster');
       return true;
     } catch (error) {
       if (stopped.aborted) return true;
-      note(asPodwireError(error));
+      this.#note(asPodwireError(error));
       parts.readiness.problem = describeError(error);
       return false;
     }
   }
 
-  /** It is tried with every change in the cluster, and said once. */
-  function note(error: PodwireError): void {
-    if (obstacle?.message !== error.message)
-      log.warn({ err: error }, 'the node has not joined its cluster yet');
-    obstacle = error;
+  /** @throws what prevents the node from knowing what it may allocate */
+  async #join(parts: FollowingParts): Promise<void> {
+    const { follower, registration, cache, addressing, savedState, stopped, onKnown } = this.#options;
+    follower.discoverUnderlay();
+    const hasSavedState = savedState.read() !== undefined;
+    const wait = hasSavedState ? waits.withSavedState : waits.without;
+    // Whose the name is comes first: blocks of another agent must not be taken for this node's.
+    await this.#waitFor(registration.settled, wait);
+    const { state } = registration;
+    if (state.kind === 'taken') throw state.error;
+    if (state.kind === 'registered') await this.#waitFor(cache.synced, wait);
+    if (!cache.connected && !hasSavedState) throw this.#nothingKnown();
+    await addressing.start(this.#inUse(parts), stopped);
+    follower.resume(parts);
+    onKnown(parts);
   }
 
-  async function goOn(parts: FollowingParts): Promise<void> {
-    do {
-      await nextChange();
-      if (stopped.aborted) return;
-    } while (!(await attempt(parts)));
-    parts.loop.nudge();
+  /** Waits for the event, but not for long. @throws when the agent stops */
+  async #waitFor(event: Promise<void>, milliseconds: number): Promise<void> {
+    const { stopped } = this.#options;
+    await withDeadline(stopped, milliseconds, (signal) => orAborted(event, signal)).catch(() => undefined);
+    stopped.throwIfAborted();
   }
 
-  /** Until the store says something, or a while. */
-  async function nextChange(): Promise<void> {
-    const awake = new AbortController();
-    const wake = (): void => awake.abort();
-    const ends = [registration.onChange(wake), cache.onChange(wake)];
-    stopped.addEventListener('abort', wake, { once: true });
-    await clock.sleep(pause, awake.signal).catch(() => undefined);
-    stopped.removeEventListener('abort', wake);
+  #nothingKnown(): PodwireError {
+    const { state } = this.#options.registration;
+    const why = state.kind === 'away' ? describeCoded(state.error) : 'it does not answer';
+    const message = `the store is away (${why}), and this node has no saved state to allocate from`;
+    return new PodwireError('AGENT_NOT_READY', message);
+  }
+
+  #inUse({ endpoints }: FollowingParts): { address: string; owner: string }[] {
+    const { tunnel } = this.#options.follower.identity;
+    const ofPods = endpoints
+      .all()
+      .flatMap(({ id, leases }) => leases.map(({ address }) => ({ address, owner: endpointKey(id) })));
+    const ofTunnel = ([4, 6] as const).flatMap((family) => {
+      const address = tunnel[family === 4 ? 'ipv4' : 'ipv6'];
+      return address === undefined ? [] : [{ address, owner: tunnelOwners[family] }];
+    });
+    return [...ofPods, ...ofTunnel];
+  }
+
+  /** Each obstacle is logged once, although every change in the cluster is a new attempt. */
+  #note(error: PodwireError): void {
+    if (this.#obstacle?.message !== error.message)
+      this.#options.log.warn({ err: error }, 'the node has not joined its cluster yet');
+    this.#obstacle = error;
+  }
+
+  async #retry(parts: FollowingParts): Promise<void> {
+    const { registration, cache, clock, stopped } = this.#options;
+    const changed = new Notify();
+    const ends = [registration.onChange(changed.notify), cache.onChange(changed.notify)];
+    do await changed.notifiedWithin(retryAfter, clock, stopped);
+    while (!stopped.aborted && !(await this.#attempt(parts)));
     for (const end of ends) end();
+    if (!stopped.aborted) parts.loop.nudge();
   }
-
-  return {
-    get obstacle() {
-      return obstacle;
-    },
-    async run(parts) {
-      if (await attempt(parts)) return;
-      void goOn(parts);
-    },
-  };
 }
 
 /** With its code: whether the store is down or refuses us is not to be guessed from words. */

@@ -1,333 +1,418 @@
 /**
- * This node as a member of a cluster, put together. Everything here happens in the background; an ADD asks nothing but {@link
- * ClusterMember.requireUnfenced}, and waits only for {@link ClusterMember.provide}, when the node has run out.
+ * This node as a member of a cluster. Everything here runs in the background; an ADD calls {@link ClusterMember.requireUnfenced}, which
+ * is in memory, and waits for {@link ClusterMember.provide} only when the node's blocks are full.
  */
 import { parsePrefix, type Prefix } from '@podwire/addresses';
-import { type CacheChange, keysBelow } from '@podwire/cluster-state';
-import type { PodName } from '@podwire/cluster-ipam';
+import { type CacheChange, type ClusterCache, keysBelow } from '@podwire/cluster-state';
+import type { Need, NodeAddressing, PodName, SavedStateStore } from '@podwire/cluster-ipam';
+import type { Controller } from '@podwire/controller';
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
-import type { PoolSpec } from '@podwire/ipam';
-import { compact, withDeadline } from '@podwire/platform';
+import type { BlockSource, PoolSpec } from '@podwire/ipam';
+import { compact, pause, withDeadline, Workqueue } from '@podwire/platform';
 import { type AgentRecord, fullName, podName } from '../endpoints/registry.js';
+import type { ClusterFacts } from '../node/node.js';
 import { watchState } from '../node/state-watch.js';
 import { followBgp } from './bgp.js';
 import type { BgpFollower } from './bgp-contract.js';
-import { createBlockOwners } from './block-owners.js';
-import { createClusterPools } from './cluster-pools.js';
+import { type BlockOwners, createBlockOwners } from './block-owners.js';
+import { type ClusterPools, createClusterPools } from './cluster-pools.js';
 import type { ClusterMember, FollowingParts, MemberOptions } from './contract.js';
-import { createFollower } from './follower.js';
-import { openSavedStateFile } from './holdings-file.js';
-import { openIdentity } from './identity.js';
-import { createJoining } from './joining.js';
-import { createOthersAddresses } from './others-addresses.js';
+import { ClusterFollower } from './follower.js';
+import { type Identity, openIdentity } from './identity.js';
+import { Joining } from './joining.js';
+import { createOthersAddresses, type OthersAddresses } from './others-addresses.js';
 import { openPeerJournal } from './peer-journal.js';
 import { viewPeer } from './peer-plan.js';
 import { Peers } from './peers.js';
-import { createRegistration, type Registration } from './registration.js';
-import { createSettleLoop } from './settle-loop.js';
+import { Registration } from './registration.js';
+import { openSavedStateFile } from './state-files.js';
 
-/** Beside the keys of endpoints, which have commas. */
+/** Among the keys of endpoints, which have commas. */
 const lockKey = 'cluster';
-/** Milliseconds in which changes gather, until a failure is tried again, and for the last report when stopping. */
-const gather = 20;
-const pause = 1_000;
-const flushWait = 1_000;
+/** Milliseconds in which changes are gathered, and until a failure is tried again. */
+const syncDelay = 20;
+const retryAfter = 1_000;
+/** Milliseconds for the last report, and until the controller is started again. */
+const flushDeadline = 1_000;
 const controllerPause = 30_000;
-/** Of `vanishAfter`: the clocks of two machines do not run alike. */
-const trustShare = 0.9;
+/** Of the eviction timeout: the clocks of two machines do not run alike. */
+const fenceShare = 0.9;
 
 /** @throws PodwireError CONFIG_INVALID, RECORD_IO */
-export function createClusterMember(options: MemberOptions): ClusterMember {
-  const { config, nodeName, world, random, faults, log } = options;
-  const { store, files, clock } = world;
-  const keys = keysBelow(config.root);
-  const identity = openIdentity(files, nodeName, random);
-  const { instance } = identity;
-  const savedState = openSavedStateFile(files, nodeName, instance);
-  const cache = world.openCache({ store, keys, log });
-  const shared = { node: nodeName, instance, store, keys, clock, faults, log };
-  const registration = createRegistration({
-    ...shared,
-    ...compact({ machine: world.machine }),
-    ttl: config.lease,
-    vanishAfter: config.vanishAfter,
-    describe: () => follower.describe(),
-    noteWritten: (key, node, revision) => cache.note(key, node, revision),
-  });
-  const addressing = world.createAddressing({
-    ...shared,
-    labels: config.labels,
-    cache,
-    savedState,
-    random,
-    taken: () => (parts?.networks ?? []).flatMap(({ taken }) => taken.flatMap(prefixesOf)),
-    fenceAfter: config.vanishAfter * trustShare,
-    reportEvery: config.reportInterval,
-  });
-  const controller = config.controller
-    ? world.createController({
-        ...shared,
-        name: `${nodeName}/${process.pid}`,
-        evictionTimeout: config.vanishAfter,
-      })
-    : undefined;
-  const pools = createClusterPools({ cache, remembered: savedState.read()?.pools ?? [] });
-  const owners = createBlockOwners(cache);
-  const others = createOthersAddresses({
-    cache,
-    nodeName,
-    affinities: () => addressing.affinities().map(({ cidr }) => cidr),
-    storeAddresses: () => world.storeAddresses?.() ?? [],
-  });
-  const stopped = new AbortController();
-  const listeners = new Set<() => void>();
-  let parts: FollowingParts | undefined;
-  let isSynced = false;
-  let connection = { connected: false, since: clock.now() };
-  let controlling: Promise<void> | undefined;
-  let watching: Promise<void> | undefined;
-  let bgp: BgpFollower | undefined;
+export const createClusterMember = (options: MemberOptions): ClusterMember => new StoreMember(options);
 
-  const peers: Peers = new Peers({
-    sides: () =>
-      (parts?.networks ?? []).map((network) => ({ model: network.model, view: parts!.node.view(network) })),
-    // Before the first word from the store, what the last life knew is all there is.
-    viewOf: (name) => (isSynced ? viewPeer(cache, name) : peers.known.get(name)?.view),
-    journal: openPeerJournal(files, nodeName, log),
-    isSynced: () => isSynced,
-    // What is left over of others has been spared so far.
-    onKnown: () => parts?.loop.nudge(),
-    log,
-  });
-  const follower = createFollower({
-    ...options,
-    identity,
-    addressing,
-    pools,
-    others,
-    registration,
-    stopped: stopped.signal,
-    changed: () => settling.soon(),
-  });
-  const joining = createJoining({
-    follower,
-    registration,
-    cache,
-    addressing,
-    savedState,
-    clock,
-    log,
-    stopped: stopped.signal,
-    onKnown(to) {
-      for (const record of to.endpoints.all()) member.noteUsed(record);
-      peers.adopt();
-    },
-  });
+class StoreMember implements ClusterMember {
+  readonly cache: ClusterCache;
+  readonly registration: Registration;
+  readonly addressing: NodeAddressing;
+  readonly peers: Peers;
+  readonly pools: ClusterPools;
+  readonly #options: MemberOptions;
+  readonly #savedState: SavedStateStore;
+  readonly #controllers: Controller | undefined;
+  readonly #owners: BlockOwners;
+  readonly #others: OthersAddresses;
+  readonly #follower: ClusterFollower;
+  readonly #joining: Joining;
+  readonly #sync: Workqueue<typeof lockKey>;
+  readonly #stopped = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  readonly #background: Promise<void>[] = [];
+  #parts: FollowingParts | undefined;
+  #isSynced = false;
+  #connected: { readonly connected: boolean; readonly since: number };
+  #bgp: BgpFollower | undefined;
 
-  async function settle(signal: AbortSignal): Promise<void> {
+  constructor(options: MemberOptions) {
+    const { config, nodeName, world, random } = options;
+    const { store, files, clock } = world;
+    const identity = openIdentity(files, nodeName, random);
+    this.#options = options;
+    this.#connected = { connected: false, since: clock.now() };
+    this.#savedState = openSavedStateFile(files, nodeName, identity.instance);
+    this.cache = world.openCache({ store, keys: keysBelow(config.root), log: options.log });
+    this.registration = this.#createRegistration(identity);
+    this.addressing = this.#createAddressing(identity);
+    this.#controllers = this.#createController();
+    this.pools = createClusterPools({ cache: this.cache, remembered: this.#savedState.read()?.pools ?? [] });
+    this.#owners = createBlockOwners(this.cache);
+    this.#others = createOthersAddresses({
+      cache: this.cache,
+      nodeName,
+      affinities: () => this.addressing.affinities().map(({ cidr }) => cidr),
+      storeAddresses: () => world.storeAddresses?.() ?? [],
+    });
+    this.peers = this.#createPeers();
+    this.#sync = this.#createSync();
+    this.#follower = new ClusterFollower({
+      ...options,
+      identity,
+      addressing: this.addressing,
+      pools: this.pools,
+      others: this.#others,
+      registration: this.registration,
+      stopped: this.#stopped.signal,
+      changed: () => this.followSoon(),
+    });
+    this.#joining = this.#createJoining();
+  }
+
+  get identity(): Identity {
+    return this.#follower.identity;
+  }
+
+  get facts(): ClusterFacts {
+    return this.#follower.facts;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.#options.config.labels;
+  }
+
+  get connection(): ClusterMember['connection'] {
+    const { connected, since } = this.#connected;
+    return { kind: this.#options.world.store.kind, connected, since: new Date(since).toISOString() };
+  }
+
+  get controller(): ClusterMember['controller'] {
+    const leading = this.#controllers?.metrics().leading ?? false;
+    return { enabled: this.#options.config.controller, leading };
+  }
+
+  get bgp(): BgpFollower | undefined {
+    return this.#bgp;
+  }
+
+  blockSource(network: string): BlockSource {
+    return this.addressing.source(network);
+  }
+
+  requireUnfenced(): void {
+    if (this.#joining.obstacle !== undefined) throw this.#joining.obstacle;
+    const { state } = this.registration;
+    if (state.kind === 'taken') throw state.error;
+    this.addressing.requireUnfenced();
+  }
+
+  provide(need: Need, signal: AbortSignal): Promise<void> {
+    return this.addressing.provide(need, signal);
+  }
+
+  noteUsed(record: AgentRecord): void {
+    const owner = endpointKey(record.id);
+    const pod = podName(record);
+    const addresses = record.leases.map(({ address }) => address);
+    for (const address of addresses) {
+      this.addressing.noteUsed(compact({ address, owner, pod, since: record.createdAt }));
+    }
+    const workload = this.#workloadOf(record);
+    if (workload !== undefined) this.addressing.noteAssigned(...workload, addresses);
+  }
+
+  noteFree(record: AgentRecord): void {
+    for (const { address } of record.leases) this.addressing.noteFree(address);
+    const workload = this.#workloadOf(record);
+    // The addresses of another endpoint of the pod stay the pod's.
+    if (workload !== undefined && !this.#hasOtherEndpoint(record))
+      this.addressing.noteUnassigned(...workload);
+  }
+
+  async join(parts: FollowingParts): Promise<void> {
+    this.#parts = parts;
+    for (const { view, ipam } of parts.networks) this.addressing.attach(view.name, ipam);
+    this.cache.synced.then(
+      () => this.#applySnapshot(),
+      () => undefined,
+    );
+    this.cache.onChange((change) => this.#applyChange(change));
+    this.addressing.onChange(() => this.followSoon());
+    this.registration.start();
+    const { world, log } = this.#options;
+    const watching = watchState({
+      subject: () => this.facts.underlay?.link,
+      read: world.readLinkState,
+      changed: () => parts.loop.nudge(),
+      clock: world.clock,
+      log,
+      signal: this.#stopped.signal,
+    });
+    this.#background.push(this.#runController(), watching);
+    this.#bgp = this.#startBgp();
+    await this.#joining.run(parts);
+  }
+
+  prepareReconcile(): void {
+    if (this.#joining.obstacle !== undefined) throw this.#joining.obstacle;
+    if (this.#parts === undefined) return;
+    this.#follower.discoverUnderlay();
+    this.#refreshOthers();
+    this.#follower.follow(this.#parts);
+  }
+
+  followSoon(): void {
+    this.#sync.add(lockKey);
+  }
+
+  problems(): string[] {
+    return [
+      ...this.#follower.problems,
+      ...describeRefusal(this.registration),
+      ...this.pools.lost.map(
+        ({ name, cidr }) =>
+          `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
+      ),
+      ...this.peers.conflicts(),
+      ...[...this.cache.unreadable].map(([key, reason]) => `OBJECT_INVALID: ${key}: ${reason}`),
+    ];
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
+    await this.#sync.stop();
+    await Promise.all(this.#background);
+    await this.#bgp?.stop();
+    const flush = (signal: AbortSignal): Promise<void> => this.addressing.flush(signal);
+    await withDeadline(undefined, flushDeadline, flush).catch((err: unknown) =>
+      this.#options.log.warn({ err }, 'the last report did not reach the store'),
+    );
+    await this.addressing.stop();
+    await this.registration.stop();
+    await this.cache.close();
+  }
+
+  #shared(instance: string) {
+    const { config, nodeName, world, faults, log } = this.#options;
+    const { store, clock } = world;
+    return { node: nodeName, instance, store, keys: keysBelow(config.root), clock, faults, log };
+  }
+
+  #createRegistration({ instance }: Identity): Registration {
+    const { config, world } = this.#options;
+    return new Registration({
+      ...this.#shared(instance),
+      ...compact({ machine: world.machine }),
+      ttl: config.lease,
+      evictionTimeout: config.vanishAfter,
+      describe: () => this.#follower.describe(),
+      noteWritten: (key, node, revision) => this.cache.note(key, node, revision),
+    });
+  }
+
+  #createAddressing({ instance }: Identity): NodeAddressing {
+    const { config, world, random } = this.#options;
+    return world.createAddressing({
+      ...this.#shared(instance),
+      labels: config.labels,
+      cache: this.cache,
+      savedState: this.#savedState,
+      random,
+      taken: () => (this.#parts?.networks ?? []).flatMap(({ taken }) => taken.flatMap(prefixesOf)),
+      fenceAfter: config.vanishAfter * fenceShare,
+      reportEvery: config.reportInterval,
+    });
+  }
+
+  #createController(): Controller | undefined {
+    const { config, nodeName, world } = this.#options;
+    if (!config.controller) return undefined;
+    const { store, keys, clock, log } = this.#shared('');
+    const name = `${nodeName}/${process.pid}`;
+    return world.createController({ store, keys, clock, log, name, evictionTimeout: config.vanishAfter });
+  }
+
+  #createPeers(): Peers {
+    const { world, nodeName, log } = this.#options;
+    return new Peers({
+      sides: () =>
+        (this.#parts?.networks ?? []).map((network) => ({
+          model: network.model,
+          view: this.#parts!.node.view(network),
+        })),
+      // Before the first snapshot, the journal of the earlier life is all there is.
+      viewOf: (name) => (this.#isSynced ? viewPeer(this.cache, name) : this.peers.known.get(name)?.view),
+      journal: openPeerJournal(world.files, nodeName, log),
+      isSynced: () => this.#isSynced,
+      // A reconcile may now prune what belongs to no peer.
+      onKnown: () => this.#parts?.loop.nudge(),
+      log,
+    });
+  }
+
+  #createSync(): Workqueue<typeof lockKey> {
+    const { world, log } = this.#options;
+    return new Workqueue({
+      reconcile: (_, signal) => this.#syncNode(signal),
+      onError: (err) => log.error({ err }, 'the node could not follow the cluster; it is tried again'),
+      clock: world.clock,
+      delay: syncDelay,
+      backoff: { first: retryAfter, longest: retryAfter },
+      holdBackoff: true,
+    });
+  }
+
+  #createJoining(): Joining {
+    const { world, log } = this.#options;
+    return new Joining({
+      follower: this.#follower,
+      registration: this.registration,
+      cache: this.cache,
+      addressing: this.addressing,
+      savedState: this.#savedState,
+      clock: world.clock,
+      log,
+      stopped: this.#stopped.signal,
+      onKnown: ({ endpoints }) => {
+        for (const record of endpoints.all()) this.noteUsed(record);
+        this.peers.adopt();
+      },
+    });
+  }
+
+  async #syncNode(signal: AbortSignal): Promise<void> {
+    const parts = this.#parts;
     // The reconcile that makes the node ready does all of this.
     if (parts === undefined || !parts.readiness.ready) return;
     const { engine, locks, node, loop } = parts;
     const isDone = await locks.withKey(lockKey, signal, async () => {
-      follower.follow(parts!);
+      this.#follower.follow(parts);
       if (!(await node.sync(engine, { signal }))) return false;
-      await peers.flush(engine, { signal });
+      await this.peers.flush(engine, { signal });
       return true;
     });
     if (!isDone) loop.nudge();
-    for (const listener of [...listeners]) listener();
+    for (const listener of [...this.#listeners]) listener();
   }
 
-  const settling = createSettleLoop({
-    work: settle,
-    failure: 'the node could not follow the cluster; it is tried again',
-    clock,
-    log,
-    gather,
-    pause,
-  });
-
-  function noteConnection(): void {
-    if (cache.connected !== connection.connected)
-      connection = { connected: cache.connected, since: clock.now() };
+  #noteConnection(): void {
+    const { connected } = this.cache;
+    if (connected !== this.#connected.connected)
+      this.#connected = { connected, since: this.#options.world.clock.now() };
   }
 
-  function takeChange({ pools: changedPools, blocks, nodes }: CacheChange): void {
-    noteConnection();
-    if (!isSynced) return;
-    if (changedPools.size > 0 || (blocks.size > 0 && pools.lost.length > 0)) pools.refresh();
-    noteOthers(changedPools.size > 0 ? undefined : nodes);
-    markPeers(nodes);
-    markPeers(owners.affected(blocks));
-    settling.soon();
+  #applyChange({ pools: changedPools, blocks, nodes }: CacheChange): void {
+    this.#noteConnection();
+    if (!this.#isSynced) return;
+    if (changedPools.size > 0 || (blocks.size > 0 && this.pools.lost.length > 0)) this.pools.refresh();
+    this.#refreshOthers(changedPools.size > 0 ? undefined : nodes);
+    this.#markPeers(nodes);
+    this.#markPeers(this.#owners.affected(blocks));
+    this.followSoon();
   }
 
-  /** @param nodes that have changed; all when it is not known */
-  function noteOthers(nodes?: Iterable<string>): void {
-    if (others.refresh(nodes)) parts?.node.noteUses();
+  #applySnapshot(): void {
+    this.#noteConnection();
+    this.#isSynced = true;
+    this.pools.refresh();
+    this.#refreshOthers();
+    this.#owners.affected(this.cache.blocks.keys());
+    this.#markPeers(this.peers.known.keys());
+    this.#markPeers(this.cache.nodes.keys());
+    this.followSoon();
   }
 
-  function markPeers(names: Iterable<string>): void {
-    for (const name of names) if (name !== nodeName) peers.markChanged(name);
+  /** @param nodes that have changed; absent: any */
+  #refreshOthers(nodes?: Iterable<string>): void {
+    if (this.#others.refresh(nodes)) this.#parts?.node.noteUses();
   }
 
-  function takeFirst(): void {
-    noteConnection();
-    isSynced = true;
-    pools.refresh();
-    noteOthers();
-    owners.affected(cache.blocks.keys());
-    markPeers(peers.known.keys());
-    markPeers(cache.nodes.keys());
-    settling.soon();
+  #markPeers(names: Iterable<string>): void {
+    for (const name of names) if (name !== this.#options.nodeName) this.peers.markChanged(name);
   }
 
-  /** Seeks to lead the cluster for as long as the agent lives. */
-  async function control(): Promise<void> {
-    while (controller !== undefined && !stopped.signal.aborted) {
+  /** Campaigns for the leadership of the controllers for as long as the agent runs. */
+  async #runController(): Promise<void> {
+    const { world, log } = this.#options;
+    const { signal } = this.#stopped;
+    while (this.#controllers !== undefined && !signal.aborted) {
       try {
-        await controller.run(stopped.signal);
+        await this.#controllers.run(signal);
       } catch (err) {
-        if (stopped.signal.aborted) return;
-        log.error({ err }, 'the controller has ended; it begins again');
-        await clock.sleep(controllerPause, stopped.signal).catch(() => undefined);
+        if (signal.aborted) return;
+        log.error({ err }, 'the controller has ended; it is started again');
+        await pause(world.clock, controllerPause, signal);
       }
     }
   }
 
-  function speak(): BgpFollower | undefined {
+  #startBgp(): BgpFollower | undefined {
+    const { config, nodeName, world, log } = this.#options;
     if (config.bgp === undefined || world.bgp === undefined) return undefined;
-    return followBgp({ config: config.bgp, nodeName, member, daemon: world.bgp, clock, log });
+    return followBgp({
+      config: config.bgp,
+      nodeName,
+      member: this,
+      daemon: world.bgp,
+      clock: world.clock,
+      log,
+    });
   }
 
-  /** Of an endpoint whose pod belongs to a workload with addresses. */
-  function workloadOf({ pod, endpoint }: AgentRecord): [network: string, pod: PodName] | undefined {
+  /** The network and the pod, if its workload has addresses. */
+  #workloadOf({ pod, endpoint }: AgentRecord): [network: string, pod: PodName] | undefined {
     const name = fullName(pod);
-    if (name === undefined || !addressing.hasWorkload(endpoint.network, name)) return undefined;
+    if (name === undefined || !this.addressing.hasWorkload(endpoint.network, name)) return undefined;
     return [endpoint.network, name];
   }
 
-  function hasOther({ id, pod, endpoint }: AgentRecord): boolean {
-    const all = parts?.endpoints.find(podName({ pod })!) ?? [];
+  #hasOtherEndpoint({ id, pod, endpoint }: AgentRecord): boolean {
+    const all = this.#parts?.endpoints.find(podName({ pod })!) ?? [];
     return all.some(
       (each) => each.endpoint.network === endpoint.network && endpointKey(each.id) !== endpointKey(id),
     );
   }
-
-  const member: ClusterMember = {
-    get identity() {
-      return follower.identity;
-    },
-    facts: follower.facts,
-    cache,
-    registration,
-    addressing,
-    peers,
-    pools,
-    labels: config.labels,
-    get connection() {
-      const { connected, since } = connection;
-      return { kind: store.kind, connected, since: new Date(since).toISOString() };
-    },
-    get controller() {
-      return { enabled: config.controller, leading: controller?.metrics().leading ?? false };
-    },
-    get bgp() {
-      return bgp;
-    },
-    blockSource: (network) => addressing.source(network),
-    requireUnfenced() {
-      if (joining.obstacle !== undefined) throw joining.obstacle;
-      const { standing } = registration;
-      if (standing.kind === 'taken') throw standing.error;
-      addressing.requireUnfenced();
-    },
-    provide: (need, signal) => addressing.provide(need, signal),
-    noteUsed(record) {
-      const owner = endpointKey(record.id);
-      const pod = podName(record);
-      const addresses = record.leases.map(({ address }) => address);
-      for (const address of addresses) {
-        addressing.noteUsed({
-          address,
-          owner,
-          ...compact({ pod }),
-          since: record.createdAt,
-        });
-      }
-      const workload = workloadOf(record);
-      if (workload !== undefined) addressing.noteAssigned(...workload, addresses);
-    },
-    noteFree(record) {
-      for (const { address } of record.leases) addressing.noteFree(address);
-      const workload = workloadOf(record);
-      // What another endpoint of the pod has stays the pod's.
-      if (workload !== undefined && !hasOther(record)) addressing.noteUnassigned(...workload);
-    },
-    async join(to) {
-      parts = to;
-      for (const { view, ipam } of to.networks) addressing.attach(view.name, ipam);
-      cache.synced.then(takeFirst, () => undefined);
-      cache.onChange(takeChange);
-      addressing.onChange(() => settling.soon());
-      registration.start();
-      controlling = control();
-      watching = watchState({
-        subject: () => follower.facts.underlay?.link,
-        read: world.readLinkState,
-        changed: () => to.loop.nudge(),
-        clock,
-        log,
-        signal: stopped.signal,
-      });
-      bgp = speak();
-      await joining.run(to);
-    },
-    prepareReconcile() {
-      if (joining.obstacle !== undefined) throw joining.obstacle;
-      if (parts === undefined) return;
-      follower.discoverUnderlay();
-      noteOthers();
-      follower.follow(parts);
-    },
-    followSoon: () => settling.soon(),
-    problems: () => [
-      ...follower.problems,
-      ...describeRefusal(registration),
-      ...pools.lost.map(
-        ({ name, cidr }) =>
-          `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
-      ),
-      ...peers.conflicts(),
-      ...[...cache.unreadable].map(([key, reason]) => `OBJECT_INVALID: ${key}: ${reason}`),
-    ],
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    async stop() {
-      stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
-      await settling.stop();
-      await controlling;
-      await watching;
-      await bgp?.stop();
-      await withDeadline(undefined, flushWait, (signal) => addressing.flush(signal)).catch((err: unknown) =>
-        log.warn({ err }, 'the store was not told everything before the end'),
-      );
-      await addressing.stop();
-      await registration.stop();
-      await cache.close();
-    },
-  };
-  return member;
 }
 
 const prefixesOf = ({ taken = [] }: PoolSpec): Prefix[] => taken.map(({ cidr }) => parsePrefix(cidr));
 
-/** Why the store does not take this node; one that does not answer is shown as not connected. */
-function describeRefusal({ standing }: Registration): string[] {
-  if (standing.kind !== 'away' || !(standing.error instanceof PodwireError)) return [];
-  const { code, message } = standing.error;
+/** Why the store refuses this node. A store that does not answer is shown as not connected. */
+function describeRefusal({ state }: Registration): string[] {
+  if (state.kind !== 'away' || !(state.error instanceof PodwireError)) return [];
+  const { code, message } = state.error;
   return ['STORE_UNAVAILABLE', 'STORE_LEASE_LOST'].includes(code) ? [] : [`${code}: ${message}`];
 }

@@ -1,11 +1,21 @@
 /**
- * The node in the store: its presence, which goes with a lease, and its object, which stays. All of it in the background; what
- * others wait for is only the outcome.
+ * Registers the node in the store: its lease object, which ends with the store's lease, and its node object, which stays. In the
+ * background; other parts wait for the outcome alone.
  */
 import { type Keys, type Node, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { type Clock, type FaultPoints, type Log, withDeadline } from '@podwire/platform';
 import {
+  Backoff,
+  type Clock,
+  type FaultPoints,
+  type Log,
+  Notify,
+  onAbort,
+  pause,
+  withDeadline,
+} from '@podwire/platform';
+import {
+  type Condition,
   decodeObject,
   encodeObject,
   type Item,
@@ -17,277 +27,265 @@ import {
 } from '@podwire/store';
 import { refuseOtherAgent, refuseOtherMachine } from './node-name.js';
 
-export type Standing =
-  /** It was not tried yet. */
+export type RegistrationState =
+  /** Not tried yet. */
   | { readonly kind: 'joining' }
   | { readonly kind: 'registered'; readonly since: number }
-  /** Another agent of this name is alive. */
+  /** Another agent with this name is alive. */
   | { readonly kind: 'taken'; readonly error: PodwireError }
-  /** The store does not answer, or not as it should. */
+  /** The store does not answer, or refuses. */
   | { readonly kind: 'away'; readonly error: unknown };
 
 export interface RegistrationOptions {
   readonly node: string;
   readonly instance: string;
-  /** Which machine it is; see {@link refuseOtherMachine}. */
+  /** Identifies the machine; see {@link refuseOtherMachine}. */
   readonly machine?: string;
   readonly store: Store;
   readonly keys: Keys;
   readonly clock: Clock;
   readonly log: Log;
   readonly faults: FaultPoints;
-  /** Milliseconds that the presence outlives the last sign of life. */
+  /** Milliseconds that the lease outlives its last renewal. */
   readonly ttl: number;
-  /** Milliseconds; the node object says so, see {@link nodeKind}. */
-  readonly vanishAfter: number;
-  /** Of a node that is new, for its first object; undefined: when it is published. */
+  /** Milliseconds; written into the node object (`vanishAfter`, see {@link nodeKind}). */
+  readonly evictionTimeout: number;
+  /** The first object of a new node; undefined: it is written when it is published. */
   readonly describe: () => Node | undefined;
-  /** Our own write, for the cache of the cluster. */
+  /** An own write, for the cluster cache. */
   readonly noteWritten: (key: string, node: Node, revision: Revision) => void;
 }
 
-export interface Registration {
-  start(): void;
-  readonly standing: Standing;
-  /** Resolves with the first outcome that is known. */
-  readonly settled: Promise<void>;
-  /** Called whenever the standing has changed. Returns how to stop. */
-  onChange(listener: (standing: Standing) => void): () => void;
-  /** What others shall know of the node from now on; written as soon as it is registered. */
-  publish(node: Node): void;
-  /** Takes the presence back and leaves the node object: its pods go on working, and may be reached. */
-  stop(): Promise<void>;
-}
-
-/** A presence that was taken: with the revision that says that it is still ours. */
-interface NodeLease {
+interface OwnLease {
   readonly kept: KeptLease;
+  /** Of the lease object: while it has this revision, it is still this agent's. */
   readonly revision: Revision;
 }
 
-/** Milliseconds for one call to the store, and for taking the presence back. */
+/** Milliseconds for one call to the store, and for revoking the lease. */
 const callDeadline = 5_000;
 const stopDeadline = 1_000;
-/** Milliseconds between attempts: doubling up to the last. */
-const firstPause = 100;
-const lastPause = 5_000;
+/** Milliseconds between attempts. */
+const backoff = { first: 100, longest: 5_000 } as const;
 const writePause = 500;
 
-export function createRegistration(options: RegistrationOptions): Registration {
-  const { node, instance, store, keys, clock, log, faults, ttl, vanishAfter, noteWritten } = options;
-  const stopped = new AbortController();
-  const listeners = new Set<(standing: Standing) => void>();
-  let standing: Standing = { kind: 'joining' };
-  let settle = (): void => undefined;
-  const settled = new Promise<void>((resolve) => (settle = resolve));
-  let wanted: Node | undefined;
-  let wake = (): void => undefined;
-  let held: NodeLease | undefined;
-  let running: Promise<void> | undefined;
+export class Registration {
+  readonly #options: RegistrationOptions;
+  readonly #stopped = new AbortController();
+  readonly #listeners = new Set<(state: RegistrationState) => void>();
+  readonly #published = new Notify();
+  #state: RegistrationState = { kind: 'joining' };
+  #settle = (): void => undefined;
+  #wanted: Node | undefined;
+  #lease: OwnLease | undefined;
+  #running: Promise<void> | undefined;
+  /** Resolves with the first outcome. */
+  readonly settled = new Promise<void>((resolve) => (this.#settle = resolve));
 
-  const call = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    withDeadline(stopped.signal, Math.min(callDeadline, ttl), work);
-
-  function become(next: Standing): void {
-    const before = standing;
-    standing = next;
-    settle();
-    if (before.kind !== next.kind) report(log, next);
-    for (const listener of [...listeners]) listener(next);
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
   }
 
-  async function run(): Promise<void> {
-    let pause = firstPause;
-    while (!stopped.signal.aborted) {
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  get state(): RegistrationState {
+    return this.#state;
+  }
+
+  /** Called when the state has changed. @returns how to unsubscribe */
+  onChange(listener: (state: RegistrationState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The node object from now on; written as soon as the node is registered. */
+  publish(node: Node): void {
+    this.#wanted = node;
+    this.#published.notify();
+  }
+
+  /** Revokes the lease and leaves the node object: the node's pods run on, and stay reachable. */
+  async stop(): Promise<void> {
+    this.#stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
+    await this.#running;
+    if (this.#state.kind !== 'registered' || this.#lease === undefined) return;
+    const { lease } = this.#lease.kept;
+    const { log } = this.#options;
+    await withDeadline(undefined, stopDeadline, (signal) => lease.revoke({ signal })).catch((err: unknown) =>
+      log.warn({ err }, 'the lease of this node could not be revoked; it expires'),
+    );
+  }
+
+  #call<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline(this.#stopped.signal, Math.min(callDeadline, this.#options.ttl), work);
+  }
+
+  #become(next: RegistrationState): void {
+    const before = this.#state;
+    this.#state = next;
+    this.#settle();
+    if (before.kind !== next.kind) report(this.#options.log, next);
+    for (const listener of [...this.#listeners]) listener(next);
+  }
+
+  async #run(): Promise<void> {
+    const { clock, ttl } = this.#options;
+    const { signal } = this.#stopped;
+    const failures = new Backoff(backoff);
+    while (!signal.aborted) {
       try {
-        held = await takePresence();
-        pause = firstPause;
-        become({ kind: 'registered', since: clock.now() });
-        await keepWritten(held);
+        this.#lease = await this.#acquireLease();
+        failures.reset();
+        this.#become({ kind: 'registered', since: clock.now() });
+        await this.#keepWritten(this.#lease);
       } catch (error) {
-        if (stopped.signal.aborted) return;
+        if (signal.aborted) return;
         const isTaken = error instanceof PodwireError && error.code === 'NODE_NAME_TAKEN';
-        become(isTaken ? { kind: 'taken', error } : { kind: 'away', error });
+        this.#become(isTaken ? { kind: 'taken', error } : { kind: 'away', error });
       }
-      await rest(Math.min(pause, ttl / 3));
-      pause = Math.min(pause * 2, lastPause);
+      await pause(clock, Math.min(failures.fail(), ttl / 3), signal);
     }
   }
 
   /** @throws PodwireError NODE_NAME_TAKEN, and as the store does */
-  async function takePresence(): Promise<NodeLease> {
-    const key = keys.nodeLease(node);
-    const [there, object] = await call((signal) =>
-      Promise.all([store.get(key, { signal }), store.get(keys.node(node), { signal })]),
+  async #acquireLease(): Promise<OwnLease> {
+    const { node, store, keys, clock, log, faults, ttl } = this.#options;
+    const [present, object] = await this.#call((signal) =>
+      Promise.all([store.get(keys.nodeLease(node), { signal }), store.get(keys.node(node), { signal })]),
     );
-    refuseOtherAgent(there, options);
-    refuseOtherMachine(object, options);
+    refuseOtherAgent(present, this.#options);
+    refuseOtherMachine(object, this.#options);
     const askedAt = clock.elapsed();
-    const lease = await call((signal) => store.grantLease(ttl, { signal }));
+    const lease = await this.#call((signal) => store.grantLease(ttl, { signal }));
     const kept = keepLease(lease, { clock, log, askedAt });
     faults.reach('register:leased');
     try {
-      const value = encodeObject(nodeLeaseKind, { node, instance, since: clock.now() });
-      // Our own of an earlier life, or of a write that nobody confirmed, is taken over at once.
-      const expect = there?.revision ?? 'absent';
-      const outcome = await call((signal) =>
-        store.transact(
-          {
-            conditions: [
-              { key, expect },
-              { key: keys.node(node), expect: object?.revision ?? 'absent' },
-            ],
-            writes: [
-              { op: 'put', key, value, lease: lease.id },
-              { op: 'delete', key: keys.unreachable(node) },
-              ...promise(object),
-            ],
-          },
-          { signal },
-        ),
-      );
-      faults.reach('register:present');
-      if (outcome.committed) return { kept, revision: outcome.revision };
-      refuseOtherAgent(outcome.found[0], options);
-      throw new PodwireError('STORE_CONFLICT', `${key} was changed by somebody else`);
+      return { kept, revision: await this.#writeLease(lease.id, present, object) };
     } catch (error) {
       kept.stop();
-      await call((signal) => lease.revoke({ signal })).catch(() => undefined);
+      await this.#call((signal) => lease.revoke({ signal })).catch(() => undefined);
       throw error;
     }
   }
 
+  /** The node's lease object of an earlier life, or of an unconfirmed write, is replaced at once. */
+  async #writeLease(
+    lease: KeptLease['lease']['id'],
+    present: Item | undefined,
+    object: Item | undefined,
+  ): Promise<Revision> {
+    const { node, instance, store, keys, clock, faults } = this.#options;
+    const key = keys.nodeLease(node);
+    const value = encodeObject(nodeLeaseKind, { node, instance, since: clock.now() });
+    const conditions: Condition[] = [
+      { key, expect: present?.revision ?? 'absent' },
+      { key: keys.node(node), expect: object?.revision ?? 'absent' },
+    ];
+    const writes: Write[] = [
+      { op: 'put', key, value, lease },
+      { op: 'delete', key: keys.unreachable(node) },
+      ...this.#writeTimeout(object),
+    ];
+    const outcome = await this.#call((signal) => store.transact({ conditions, writes }, { signal }));
+    faults.reach('register:present');
+    if (outcome.committed) return outcome.revision;
+    refuseOtherAgent(outcome.found[0], this.#options);
+    throw new PodwireError('STORE_CONFLICT', `${key} was changed by another writer`);
+  }
+
   /**
-   * Whoever sees the presence go must find in the object how long this agent goes on without the store: it may have been
-   * started with another configuration than the one before, and a controller gives blocks of unknown nodes away soon.
+   * The node object must have this agent's eviction timeout before its lease can end: the agent may have been started with another
+   * configuration, and the controller releases the blocks of unknown nodes soon.
    */
-  function promise(object: Item | undefined): Write[] {
-    const before = object === undefined ? undefined : readNode(object);
-    if (before?.vanishAfter === vanishAfter) return [];
-    const value = before === undefined ? options.describe() : { ...before, vanishAfter };
+  #writeTimeout(object: Item | undefined): Write[] {
+    const { node, keys, evictionTimeout, describe } = this.#options;
+    const before = object === undefined ? undefined : this.#readNode(object);
+    if (before?.vanishAfter === evictionTimeout) return [];
+    const value = before === undefined ? describe() : { ...before, vanishAfter: evictionTimeout };
     if (value === undefined) return [];
     return [{ op: 'put', key: keys.node(node), value: encodeObject(nodeKind, value) }];
   }
 
-  /** Keeps the object up to date until the presence is lost. @throws STORE_LEASE_LOST */
-  async function keepWritten(presence: NodeLease): Promise<void> {
-    const { kept } = presence;
-    const { lost } = kept;
+  /** Keeps the node object up to date until the lease is lost. @throws STORE_LEASE_LOST */
+  async #keepWritten(lease: OwnLease): Promise<void> {
+    const { clock } = this.#options;
+    const { lost } = lease.kept;
+    const unsubscribe = onAbort(lost, () => this.#published.notify());
+    const { signal } = this.#stopped;
     let written: Node | undefined;
-    lost.addEventListener('abort', () => wake(), { once: true });
     try {
-      while (!stopped.signal.aborted) {
+      while (!signal.aborted) {
         lost.throwIfAborted();
-        const node = wanted;
-        if (node === undefined || node === written) {
-          await rest(undefined, () => wanted !== written || lost.aborted);
-        } else if (await tryToWrite(node, presence)) written = node;
-        else await rest(writePause);
+        const node = this.#wanted;
+        if (node === undefined || node === written)
+          await this.#published.notified(signal).catch(() => undefined);
+        else if (await this.#tryToWrite(node, lease)) written = node;
+        else await pause(clock, writePause, signal);
       }
     } finally {
-      kept.stop();
+      unsubscribe();
+      lease.kept.stop();
     }
   }
 
-  async function tryToWrite(node: Node, presence: NodeLease): Promise<boolean> {
+  async #tryToWrite(node: Node, lease: OwnLease): Promise<boolean> {
     try {
-      await writeNode(node, presence);
+      await this.#writeNode(node, lease);
       return true;
     } catch (error) {
       if (error instanceof PodwireError && error.code === 'STORE_LEASE_LOST') throw error;
-      if (!stopped.signal.aborted)
-        log.warn({ err: error }, 'the node object could not be written; it is tried again');
+      if (!this.#stopped.signal.aborted)
+        this.#options.log.warn({ err: error }, 'the node object could not be written; it is tried again');
       return false;
     }
   }
 
-  /** Written only where it says something new: a restart of the agent is no news to its peers. */
-  async function writeNode(value: Node, presence: NodeLease): Promise<void> {
+  /** Not written when it is the same: a restart of the agent must not wake its peers. */
+  async #writeNode(value: Node, lease: OwnLease): Promise<void> {
+    const { node, instance, store, keys, log, faults, noteWritten } = this.#options;
     const key = keys.node(node);
-    const there = await call((signal) => store.get(key, { signal }));
-    const registeredAt = registrationOf(there, value);
+    const present = await this.#call((signal) => store.get(key, { signal }));
+    const registeredAt = this.#registeredAt(present, value);
     const text = encodeObject(nodeKind, { ...value, registeredAt });
-    if (there?.value === text) return;
-    const outcome = await call((signal) =>
-      store.transact(
-        {
-          conditions: [
-            { key: keys.nodeLease(node), expect: presence.revision },
-            { key, expect: there?.revision ?? 'absent' },
-          ],
-          writes: [{ op: 'put', key, value: text }],
-        },
-        { signal },
-      ),
-    );
+    if (present?.value === text) return;
+    const conditions: Condition[] = [
+      { key: keys.nodeLease(node), expect: lease.revision },
+      { key, expect: present?.revision ?? 'absent' },
+    ];
+    const writes: Write[] = [{ op: 'put', key, value: text }];
+    const outcome = await this.#call((signal) => store.transact({ conditions, writes }, { signal }));
     faults.reach('register:node-written');
     if (outcome.committed) {
       noteWritten(key, { ...value, registeredAt }, outcome.revision);
       log.info({ instance, addresses: value.addresses, tunnel: value.tunnel }, 'registered the node');
       return;
     }
-    const lost = outcome.found[0]?.revision !== presence.revision;
-    if (lost) throw new PodwireError('STORE_LEASE_LOST', 'the presence of this node was taken away');
-    throw new PodwireError('STORE_CONFLICT', `${key} was changed by somebody else`);
+    const isLost = outcome.found[0]?.revision !== lease.revision;
+    if (isLost) throw new PodwireError('STORE_LEASE_LOST', 'the lease of this node was taken away');
+    throw new PodwireError('STORE_CONFLICT', `${key} was changed by another writer`);
   }
 
   /** The time of the first registration of this instance. */
-  function registrationOf(there: Item | undefined, value: Node): number {
-    const before = there === undefined ? undefined : readNode(there);
-    return before?.instance === instance ? before.registeredAt : value.registeredAt;
+  #registeredAt(present: Item | undefined, value: Node): number {
+    const before = present === undefined ? undefined : this.#readNode(present);
+    return before?.instance === this.#options.instance ? before.registeredAt : value.registeredAt;
   }
 
-  function readNode({ key, value }: Item): Node | undefined {
+  #readNode({ key, value }: Item): Node | undefined {
     try {
       return decodeObject(nodeKind, key, value);
     } catch (err) {
-      log.warn({ err }, 'what the store said of this node cannot be read; it is written anew');
+      this.#options.log.warn({ err }, 'the node object cannot be decoded; it is written again');
       return undefined;
     }
   }
-
-  /** Until the time is over (if there is one), somebody wakes it, or all ends. */
-  async function rest(milliseconds: number | undefined, isOver: () => boolean = () => false): Promise<void> {
-    const awake = new AbortController();
-    const end = (): void => awake.abort();
-    wake = end;
-    if (isOver() || stopped.signal.aborted) return;
-    stopped.signal.addEventListener('abort', end, { once: true });
-    if (milliseconds !== undefined) await clock.sleep(milliseconds, awake.signal).catch(() => undefined);
-    else await new Promise((resolve) => awake.signal.addEventListener('abort', resolve, { once: true }));
-    stopped.signal.removeEventListener('abort', end);
-  }
-
-  return {
-    start: () => void (running ??= run()),
-    get standing() {
-      return standing;
-    },
-    settled,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    publish(value) {
-      wanted = value;
-      wake();
-    },
-    async stop() {
-      stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
-      await running;
-      if (standing.kind !== 'registered' || held === undefined) return;
-      const { lease } = held.kept;
-      await withDeadline(undefined, stopDeadline, (signal) => lease.revoke({ signal })).catch(
-        (err: unknown) =>
-          log.warn({ err }, 'the presence of this node could not be taken back; it ends with its lease'),
-      );
-    },
-  };
 }
 
-function report(log: Log, standing: Standing): void {
-  if (standing.kind === 'registered') log.info({}, 'the node is present in the cluster');
-  else if (standing.kind === 'taken') log.error({ err: standing.error }, 'the name of this node is taken');
-  else if (standing.kind === 'away')
-    log.warn({ err: standing.error }, 'the node could not be registered; it is tried again');
+function report(log: Log, state: RegistrationState): void {
+  if (state.kind === 'registered') log.info({}, 'the node is registered in the cluster');
+  else if (state.kind === 'taken') log.error({ err: state.error }, 'the name of this node is taken');
+  else if (state.kind === 'away')
+    log.warn({ err: state.error }, 'the node could not be registered; it is tried again');
 }

@@ -1,6 +1,7 @@
 /** Small files of the state directory, next to the endpoint records. All calls are synchronous, as the records' are. */
 import nodeFs from 'node:fs';
 import path from 'node:path';
+import { formatSavedState, parseSavedState, type SavedStateStore } from '@podwire/cluster-ipam';
 import { describeError, PodwireError } from '@podwire/errors';
 import { readIfExistsSync, replaceFileSync } from '@podwire/platform';
 
@@ -48,4 +49,19 @@ export function readJson(files: StateFiles, name: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The saved state of the node's addressing. A file with another name or instance is ignored: it was not written in this life of the
+ * node. The name of the file is older than the name of its content.
+ */
+export function openSavedStateFile(files: StateFiles, node: string, instance: string): SavedStateStore {
+  const fileName = 'holdings.json';
+  return {
+    read() {
+      const found = parseSavedState(files.read(fileName) ?? '');
+      return found?.node === node && found.instance === instance ? found : undefined;
+    },
+    write: (state) => files.write(fileName, formatSavedState(state)),
+  };
 }

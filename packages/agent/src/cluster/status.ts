@@ -56,7 +56,7 @@ export function viewCluster(context: EndpointContext, member: ClusterMember): Cl
   const peers = viewPeers(context, member);
   return {
     store: member.connection,
-    standing: registration.standing.kind,
+    standing: registration.state.kind,
     instance: identity.instance,
     confirmedAt: confirmedAt > 0 ? new Date(confirmedAt).toISOString() : null,
     fenced,

@@ -101,7 +101,7 @@ describe('a node that joins', () => {
     const after = node.again();
     await after.start();
     await after.call('ADD');
-    await until(() => after.member.registration.standing.kind === 'registered');
+    await until(() => after.member.registration.state.kind === 'registered');
     expect((await cluster.store.get(keys.node('n1')))?.revision).toBe(before?.revision);
     expect(after.member.identity).toEqual(node.member.identity);
   });
@@ -146,7 +146,7 @@ describe('two agents of one name', () => {
   test('the second one is told whose the name is, and takes over when the first ends', async () => {
     const cluster = await createCluster();
     const first = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
-    await until(() => first.member.registration.standing.kind === 'registered');
+    await until(() => first.member.registration.state.kind === 'registered');
     const second = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
     const refused = await second.call('ADD');
     expect(refused.json).toMatchObject({ code: 11, msg: containing('NODE_NAME_TAKEN') });
@@ -161,7 +161,7 @@ describe('two agents of one name', () => {
   test('a first one that dies is followed when its lease has ended', async () => {
     const cluster = await createCluster();
     const first = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
-    await until(() => first.member.registration.standing.kind === 'registered');
+    await until(() => first.member.registration.state.kind === 'registered');
     // Its lease lives on until nothing renews it any more, however long the second one takes to start.
     const second = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
     expect((await second.call('ADD')).json.msg).toContain('NODE_NAME_TAKEN');
@@ -183,7 +183,7 @@ describe('without the store', () => {
     expect((await node.call('ADD', { id: 'c2' })).ok).toBe(true);
     expect((await node.call('DEL', { id: 'c2' })).ok).toBe(true);
     await until(async () => (await presence(cluster, 'n1')) === undefined);
-    await until(() => node.member.registration.standing.kind === 'away');
+    await until(() => node.member.registration.state.kind === 'away');
     expect((await node.call('ADD', { id: 'c3' })).ok).toBe(true);
     node.store.restore();
     await until(() => presence(cluster, 'n1'));

@@ -16,7 +16,7 @@ import {
 } from '@podwire/store/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { machineLabel } from '../../src/cluster/node-name.js';
-import { createRegistration, type Registration } from '../../src/cluster/registration.js';
+import { Registration } from '../../src/cluster/registration.js';
 import { keys, until } from '../fakes/cluster.js';
 import { containing } from '../fakes/matchers.js';
 
@@ -53,7 +53,7 @@ function register(
 ): Subject {
   const store = server.connect({ timeout: 5 });
   const written: string[] = [];
-  const registration = createRegistration({
+  const registration = new Registration({
     node: 'n1',
     instance,
     ...(machine === undefined ? {} : { machine }),
@@ -63,7 +63,7 @@ function register(
     log: silentLog,
     faults: noFaults,
     ttl,
-    vanishAfter,
+    evictionTimeout: vanishAfter,
     describe,
     noteWritten: (key) => void written.push(key),
   });
@@ -84,7 +84,7 @@ function countedChance(): () => number {
   };
 }
 
-const kindOf = ({ registration }: Subject): string => registration.standing.kind;
+const kindOf = ({ registration }: Subject): string => registration.state.kind;
 
 async function read(server: MemoryServer): Promise<{ presence?: string; node?: Node; absent: boolean }> {
   const store = server.connect();
@@ -168,7 +168,7 @@ describe('registration', () => {
     await until(() => kindOf(same) === 'registered');
     const other = register(server, 'b', 300);
     await until(() => kindOf(other) === 'taken');
-    expect(other.registration.standing).toMatchObject({
+    expect(other.registration.state).toMatchObject({
       error: { code: 'NODE_NAME_TAKEN', details: { instance: 'a' } },
     });
     same.store.cut();
@@ -192,7 +192,7 @@ describe('registration', () => {
     // Its pods are alive, and have addresses of its blocks.
     const other = register(server, 'c', 300, 'm2');
     await until(() => kindOf(other) === 'taken');
-    expect(other.registration.standing).toMatchObject({
+    expect(other.registration.state).toMatchObject({
       error: { code: 'NODE_NAME_TAKEN', message: containing('podwire nodes forget n1') },
     });
     const operator = server.connect();

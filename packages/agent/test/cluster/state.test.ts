@@ -1,10 +1,9 @@
 import fs from 'node:fs';
 import { silentLog } from '@podwire/platform';
 import { describe, expect, test } from 'vitest';
-import { openSavedStateFile } from '../../src/cluster/holdings-file.js';
 import { openIdentity, saveIdentity, viewTunnel } from '../../src/cluster/identity.js';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
-import { openStateFiles } from '../../src/cluster/state-files.js';
+import { openStateFiles, openSavedStateFile } from '../../src/cluster/state-files.js';
 import { createMemoryFiles } from '../fakes/cluster.js';
 import { makeDirectory } from '../fakes/sockets.js';
 
