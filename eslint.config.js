@@ -1,6 +1,18 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** `text.includes(':') ? 6 : 4` and the like. */
+const familyByColon = {
+  selector:
+    "ConditionalExpression[test.callee.property.name='includes'][test.arguments.0.value=':'][consequent.value=/^(6|128)$/]",
+  message: 'Take familyOf, and addressBits for its length, from @podwire/addresses.',
+};
+
+const abortListener = {
+  selector: "CallExpression[callee.property.name='addEventListener'][arguments.0.value='abort']",
+  message: 'Take onAbort, orAborted, withDeadline or Notify from @podwire/platform.',
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -34,6 +46,22 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
+  },
+  {
+    // Address families have one home.
+    files: ['packages/*/src/**/*.ts', 'packages/networks/*/src/**/*.ts'],
+    ignores: ['packages/addresses/**', 'packages/engine/**'],
+    rules: { 'no-restricted-syntax': ['error', familyByColon] },
+  },
+  {
+    // So have listeners for an AbortSignal; packages that still add them by hand are left out.
+    files: ['packages/*/src/**/*.ts'],
+    ignores: [
+      'packages/platform/**',
+      'packages/{agent,cli,cluster-ipam,controller,cri,cri-docker,cri-native,cri-streaming,engine}/**',
+      'packages/{addresses,bench,demo,planner,pod-network,podlet,testbed,testkit}/**',
+    ],
+    rules: { 'no-restricted-syntax': ['error', familyByColon, abortListener] },
   },
   {
     // node:test returns a promise from `test()` that its runner awaits by itself.

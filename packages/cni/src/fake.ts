@@ -1,3 +1,4 @@
+import { onAbort } from '@podwire/platform';
 import { CniError, type ErrorDocument, errorCodes } from './error.js';
 import type { Exec, PluginCall, PluginExit } from './exec/exec.js';
 import type { JsonObject } from './shape.js';
@@ -122,7 +123,6 @@ function endedBy(signal: AbortSignal | undefined): Promise<PluginExit> {
   return new Promise((resolve) => {
     const end = (): void =>
       void setImmediate(() => resolve({ code: null, signal: 'SIGTERM', stdout: '', stderr: '' }));
-    if (signal?.aborted === true) end();
-    signal?.addEventListener('abort', end, { once: true });
+    onAbort(signal, end);
   });
 }

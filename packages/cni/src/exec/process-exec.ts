@@ -1,5 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onAbort } from '@podwire/platform';
 import { CniError, errorCodes } from '../error.js';
 import type { Exec, PluginCall, PluginExit } from './exec.js';
 import { findPlugin } from './lookup.js';
@@ -189,18 +190,15 @@ function endOnAbort(
     });
   };
   const endSoon = (): void => void (patience ??= setTimeout(end, finishMs));
-  // Listeners instead of AbortSignal.any: a caller's signal may live for days, and nothing of a call may stay on it.
-  now.addEventListener('abort', end, { once: true });
-  soon?.addEventListener('abort', endSoon, { once: true });
-  if (soon?.aborted === true) endSoon();
+  // Not AbortSignal.any: a caller's signal may live for days, and no listener of a call may stay on it.
+  const unsubscribe = [onAbort(now, end), onAbort(soon, endSoon)];
   return {
     settle: async () => ended,
     abandoned,
     stopListening: () => {
       clearTimeout(timer);
       clearTimeout(patience);
-      now.removeEventListener('abort', end);
-      soon?.removeEventListener('abort', endSoon);
+      for (const each of unsubscribe) each();
     },
   };
 }
