@@ -310,7 +310,7 @@ static double seconds_now(void) {
 }
 
 /*
- * Connects, and repeats for a second while nobody listens: the agent may be restarting. Where it listens and its queue is
+ * Connects, and retries for a second while no agent listens: it may be restarting. Where it listens and its queue is
  * full, connect() itself waits for a place; that is waiting for the answer, and only the caller knows how long to.
  */
 static int connect_agent(int fd, const struct sockaddr_un *address) {

@@ -65,7 +65,7 @@ function writeAll(fd: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length;) at += untilReady(() => fs.writeSync(fd, bytes, at));
 }
 
-/** For messages whose reader may be gone: there is nobody else to tell. */
+/** For messages whose reader may be gone; there is no other channel. */
 function tryWrite(fd: number, bytes: Buffer): void {
   try {
     writeAll(fd, bytes);
@@ -152,7 +152,7 @@ function connectOnce(path: string): Promise<net.Socket> {
 }
 
 /**
- * Connects, and repeats for a second while nobody listens: the agent may be restarting. EAGAIN means that it listens and
+ * Connects, and retries for a second while no agent listens: it may be restarting. EAGAIN means that it listens and
  * its queue is full; that is waiting for the answer, and only the caller knows how long to.
  */
 async function connectAgent(path: string): Promise<net.Socket> {

@@ -66,7 +66,7 @@ export function outputOf(command: Command): string {
   return (optionsOf(command)['output'] as string | undefined) ?? 'text';
 }
 
-/** Seconds that somebody is ready to wait: timers cannot have many more than a day's. */
+/** Seconds of a timeout, at most a day. */
 export function readSeconds(text: string): number {
   const seconds = Number(text);
   if (seconds > 0 && seconds <= 86_400) return seconds;

@@ -42,7 +42,7 @@ export async function withInterrupt<T>(work: (signal: AbortSignal) => Promise<T>
   }
 }
 
-/** For work that goes on until somebody ends it: a signal is its normal end, and says nothing but its exit code. */
+/** For work without an end of its own: a signal ends it normally, with an exit code and no message. */
 export async function untilInterrupted(io: Io, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   try {
     await withInterrupt(work);

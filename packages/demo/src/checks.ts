@@ -6,7 +6,7 @@ import type { PeerProtocol } from './peer-messages.js';
 
 export type Addresses = Readonly<Partial<Record<Family, string>>>;
 
-/** Somebody in the demo: a pod, the node or the world. */
+/** A participant of the demo: a pod, the node or the world. */
 export interface Participant {
   readonly name: string;
   readonly addresses: Addresses;
@@ -28,7 +28,7 @@ export interface Participants {
 }
 
 export interface Check {
-  /** `direct`: to somebody's own address; `port`: through a port of the node. */
+  /** `direct`: to a participant's own address; `port`: through a port of the node. */
   readonly kind: 'direct' | 'port';
   readonly from: string;
   /** In words, for tables: `web`, `the node, 8080/tcp`. */
@@ -52,14 +52,14 @@ export interface CheckResult extends Check {
   readonly problem?: string;
 }
 
-/** The port at which everybody answers, TCP and UDP: echo (RFC 862). */
+/** The port of the echo servers, TCP and UDP (RFC 862). */
 export const commonPort = 7;
 
 const protocols = ['tcp', 'udp'] as const;
 const loopback = { 4: '127.0.0.1', 6: '::1' } as const;
 
 /**
- * Everybody to everybody, except from the world to pods, of which it knows nothing; then every published port from the
+ * All pairs, except from the world to pods, to which it has no route; then every published port from the
  * world, from the node's loopback, from another pod, and from the pod itself.
  */
 export function planChecks(participants: Participants): Check[] {

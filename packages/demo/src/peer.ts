@@ -167,7 +167,7 @@ process.on('message', (order: PeerOrder | 'stay') => {
     (error: Error) => tell({ id: order.id, error: error.message, milliseconds: performance.now() - begin }),
   );
 });
-// Whoever started it is gone without saying that it may stay.
+// The parent ended without permission for it to stay.
 process.on('disconnect', () => {
   if (!mayStay) process.exit(0);
 });

@@ -25,7 +25,7 @@ export interface Poured {
 export interface Peer {
   readonly name: string;
   ask(protocol: PeerProtocol, address: string, port: number): Promise<Asked>;
-  /** Sends so many bytes by TCP. @throws PodwireError DEADLINE_EXCEEDED when nobody takes them */
+  /** Sends so many bytes by TCP. @throws PodwireError DEADLINE_EXCEEDED when they are not received */
   pour(address: string, port: number, bytes: number): Promise<Poured>;
   /** Lets it live on without the demo. */
   release(): void;

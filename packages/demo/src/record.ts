@@ -7,7 +7,7 @@ import { replaceFileSync } from '@podwire/platform';
 export interface DemoRecord {
   /** `podwire-demo-PID`: the name of the host's namespace and the beginning of all others. */
   readonly name: string;
-  /** Whoever runs the demo. */
+  /** The process that runs the demo. */
   readonly owner: ProcessMark;
   readonly directory: string;
   readonly namespaces: readonly string[];

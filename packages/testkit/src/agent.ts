@@ -112,7 +112,7 @@ async function untilReady(
   let look = (): void => undefined;
   const watcher = fs.watch(logFile, () => look());
   let timer: NodeJS.Timeout | undefined;
-  // The agent ends one day, when its log may be gone; by then nobody waits any more.
+  // The agent may end after its log was deleted; no test waits any more then.
   let waiting = true;
   try {
     await new Promise<void>((resolve, reject) => {

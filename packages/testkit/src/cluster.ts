@@ -73,7 +73,7 @@ async function prepareMiddle(middle: TestNamespace, segments: readonly number[],
     'link set lo up',
     ...segments.flatMap((segment) => [
       `link add br${segment} mtu ${mtu} type bridge`,
-      // Addresses of the kernel's own making come late; nobody needs them here.
+      // The kernel's own addresses come late and are not needed here.
       `link set br${segment} addrgenmode none`,
       `link set br${segment} up`,
       `addr add ${gateway[4](segment)}/24 dev br${segment}`,

@@ -88,7 +88,7 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
   let containerd: RunningProcess | undefined;
   let daemon: RunningProcess | undefined;
   const start = async (): Promise<void> => {
-    // A SIGKILL leaves these behind, and dockerd believes a pid file whose number is somebody else's meanwhile.
+    // A SIGKILL leaves these behind, and dockerd trusts a pid file whose number belongs to another process meanwhile.
     for (const left of ['docker.pid', 'docker.sock', 'containerd.sock']) fs.rmSync(at(left), { force: true });
     containerd = host.start(['containerd', '--config', at('containerd.toml')]);
     await containerd.waitForOutput(/containerd successfully booted/);
@@ -172,7 +172,7 @@ function daemonCommand(directory: string, cgroup: string, network: 'none' | 'def
     ...['--data-root', at('root'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')],
     ...['--config-file', at('daemon.json')],
     ...(network === 'none' ? withoutNetwork : []),
-    // Without CAP_SYS_RESOURCE nobody may lower it, and -500 is the daemon's default.
+    // Lowering it needs CAP_SYS_RESOURCE; the daemon's default is -500.
     '--oom-score-adjust=0',
     ...['--exec-opt=native.cgroupdriver=cgroupfs', `--cgroup-parent=/${cgroup}`],
   ];
@@ -259,7 +259,7 @@ function killQuietly(pid: number): void {
   }
 }
 
-/** They are nobody's children here, so there is no event for their end. */
+/** They are not children of this process, so their end raises no event. */
 async function untilGone(pids: readonly string[]): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (pids.every((pid) => readQuietly(`/proc/${pid}/cmdline`) === '')) return;

@@ -40,7 +40,7 @@ export function createTestNamespace(name: string): TestNamespace {
   return namespaceAt(name, path, openNamespace(path));
 }
 
-/** A namespace that somebody else has made and will delete, such as that of a container's sandbox. */
+/** A namespace that another program creates and deletes, such as a container's sandbox. */
 export function openTestNamespace(path: string): TestNamespace {
   return namespaceAt(path, path, openNamespace(path));
 }

@@ -3,7 +3,7 @@ import { CommandError } from './processes.js';
 
 /**
  * Whether an ICMP echo is answered within `timeout` milliseconds, or else a second one: a single packet may be lost on a
- * busy machine while neighbours are resolved. Whoever counts lost packets uses {@link startPing}.
+ * busy machine while neighbours are resolved. To count lost packets use {@link startPing}.
  */
 export async function pings(namespace: TestNamespace, address: string, timeout = 1_000): Promise<boolean> {
   return (await pingOnce(namespace, address, timeout)) || (await pingOnce(namespace, address, timeout));

@@ -67,7 +67,7 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 runtime = "runc"
 [containers]
-# Podman's default is a million, which nobody may set without CAP_SYS_RESOURCE.
+# Podman's default of a million needs CAP_SYS_RESOURCE.
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
 `;
 }

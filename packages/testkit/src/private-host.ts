@@ -198,7 +198,7 @@ function upWithLinkLocal(address: string): string[] {
 const leftOnExit = new Set<string>();
 let signalsHandled = false;
 
-/** A test runner ends a test file with SIGTERM; `exit` hooks run only if somebody turns that into an exit. */
+/** A test runner ends a test file with SIGTERM; `exit` hooks run only if a handler turns that into an exit. */
 export function exitOnSignals(): void {
   if (signalsHandled) return;
   signalsHandled = true;

@@ -29,7 +29,7 @@ export interface AddOptions {
   readonly progress: (step: string, done: number, total: number) => void;
 }
 
-/** One block for all pods: a node that has free addresses asks nobody. */
+/** One block for all pods: a node with free addresses does not ask the store. */
 const pool = { name: 'all', cidr: '10.62.0.0/16', blockSize: 22 };
 
 export async function measureAdds(options: AddOptions): Promise<AddFigures> {

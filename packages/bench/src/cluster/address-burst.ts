@@ -75,7 +75,7 @@ async function measureRound(
   options: AddressBurstOptions,
   signal: AbortSignal,
 ): Promise<Round> {
-  // Whoever waits for an address listens: as many as there are pods.
+  // Each pod that waits for an address is a listener.
   setMaxListeners(0, signal);
   if (round % 2 === 1) {
     const asking = await askForEach(stores, round, options, signal);

@@ -38,7 +38,7 @@ export interface BurstOptions {
   readonly progress: (step: string, done: number, total: number) => void;
 }
 
-/** Large enough that nobody claims in the middle: what is compared is the way of one address. */
+/** Large enough that no block is claimed meanwhile: the latency of one address is compared. */
 const pool = { name: 'all', cidr: '10.62.0.0/16', blockSize: 24 };
 
 /** With the options of Node in the first line of `bin/podwire`: the same heap for both. */

@@ -80,7 +80,7 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const took = (performance.now() - begin).toFixed(1).padStart(9);
   delay.disable();
   console.log(
-    `${what.padEnd(52)} ${took} ms, nobody else's turn for up to ${(delay.max / 1e6).toFixed(0)} ms`,
+    `${what.padEnd(52)} ${took} ms, event loop blocked for up to ${(delay.max / 1e6).toFixed(0)} ms`,
   );
   return result;
 }

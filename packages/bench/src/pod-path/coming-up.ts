@@ -57,7 +57,7 @@ const addressOf = ({ status }: PodView): string | undefined => status.podIP;
 async function connectUntilTaken(host: PrivateHost, address: string): Promise<void> {
   const end = performance.now() + 30_000;
   while (!(await isTaken(host, address))) {
-    if (performance.now() > end) throw new Error(`nobody takes a connection at ${address}`);
+    if (performance.now() > end) throw new Error(`no server accepts connections at ${address}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

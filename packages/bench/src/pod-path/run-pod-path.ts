@@ -170,7 +170,7 @@ async function burstOfKubelet(host: PrivateHost, options: PodPathOptions, call: 
   return burst;
 }
 
-/** One pod before all others: whoever is compared has looked at the directory and done everything once. */
+/** One pod before all others, as a warm-up for each candidate. */
 async function warmUp({ runtime }: Containerd, manifests: string, signal: AbortSignal): Promise<void> {
   await measureBurst(runtime, manifests, 'first', 1, signal);
 }

@@ -48,7 +48,7 @@ function poolLines({ pools }: ImportPlan, paint: Colors): string[] {
   return [...renderTable({ head, rows, right: [6] }, paint), ''];
 }
 
-/** Nobody reads thousands of lines; programs take -o json. */
+/** Limits the text output; programs use -o json. */
 const mostNodes = 40;
 
 function nodeLines({ blocks, allocationRecords }: ImportPlan, paint: Colors): string[] {

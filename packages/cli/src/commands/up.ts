@@ -119,7 +119,7 @@ function networkOf({ cniConfDir, cniBinDir }: UpOptions) {
   return { network: { configDirectory: path.resolve(cniConfDir), pluginDirectories } };
 }
 
-/** @param detached nobody has waited: that a pod is not ready yet is as it should be */
+/** @param detached the command did not wait, so a pod that is not ready is no failure */
 async function report(
   command: Command,
   io: Io,

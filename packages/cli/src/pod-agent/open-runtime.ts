@@ -1,4 +1,4 @@
-/** The runtime behind the pod agent: one of ours in this process, or whoever listens on a CRI socket. */
+/** The runtime of the pod agent: one of ours in this process, or a CRI socket. */
 import path from 'node:path';
 import type { CriRuntime } from '@podwire/cri';
 import type { PodNetwork } from '@podwire/pod-network';
@@ -15,7 +15,7 @@ export interface OpenRuntime {
   close(): Promise<void>;
 }
 
-/** @throws CriError when nobody answers on the socket; PodwireError of what could not be started */
+/** @throws CriError when no server answers on the socket; PodwireError when a runtime does not start */
 export async function openRuntime(settings: RuntimeSettings, tracer: Tracer, log: Log): Promise<OpenRuntime> {
   if (settings.runtime !== 'embedded' && settings.runtime !== 'docker') return connect(settings);
   const { createPodNetwork } = await import('@podwire/pod-network');

@@ -146,7 +146,7 @@ function createSources(settings: PodAgentSettings, saved: SavedSources): Sources
   };
 }
 
-/** Pods of the API that come up also while it cannot be reached. Without an API nobody would ever take them back. */
+/** Checkpoints of API pods, for starts without the API server. Without an API source they would never be deleted. */
 async function loadCheckpoints(checkpoints: PodCheckpoints, log: Log): Promise<readonly Pod[]> {
   const { pods, problems } = await checkpoints.load();
   for (const problem of problems) log.warn({ problem }, 'a checkpoint cannot be used');
@@ -255,7 +255,7 @@ function imagesOf(
   return sandboxImage === undefined ? used : [...used, sandboxImage];
 }
 
-/** Without CAP_SYS_RESOURCE nobody may go below the score he has (proc(5)), and runtimes fail when they are asked to. */
+/** Lowering oom_score_adj needs CAP_SYS_RESOURCE (proc(5)); without it runtimes fail when asked to. */
 function leastOomScore(): { oomScoreAdjustment?: number } {
   const text = fs.readFileSync('/proc/self/status', 'utf8');
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(text)?.[1] ?? '0'}`);

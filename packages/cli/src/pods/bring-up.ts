@@ -1,4 +1,4 @@
-/** Makes sure that somebody takes pods: a pod agent and, where pods get their network from Podwire, a node agent. */
+/** Starts a pod agent and, where pods get their network from Podwire, a node agent, unless they run. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
@@ -18,7 +18,7 @@ export interface BringUp {
   readonly places: Places;
   /** `embedded`, `docker`, `containerd`, or the path of a CRI socket. */
   readonly runtime: string;
-  /** Somebody else's CNI network, instead of Podwire's own. */
+  /** Another CNI network than Podwire's own. */
   readonly network?: { readonly configDirectory: string; readonly pluginDirectories: readonly string[] };
   /** Whose CNI configuration leads to Podwire anyway, though it is not one of ours. */
   readonly knowsPodwire?: boolean;

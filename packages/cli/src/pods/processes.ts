@@ -18,7 +18,7 @@ export interface Daemon {
   /** Milliseconds that it has for that; 20 s when absent. */
   readonly patience?: number;
   readonly inside?: Inside;
-  /** Told as soon as it runs: whoever starts it may be killed before it answers. */
+  /** Called as soon as it runs: the starting program may be killed before it answers. */
   readonly onStart: (pid: number) => void;
 }
 
@@ -44,7 +44,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     if (child.pid !== undefined) daemon.onStart(child.pid);
     await untilAnswers(daemon, child, signal);
   } catch (error) {
-    // It would come up later, and nobody would know of it.
+    // Otherwise it would start later, unrecorded.
     if (child.pid !== undefined) await endProcesses([markProcess(daemon.name, child.pid)]);
     throw error;
   } finally {

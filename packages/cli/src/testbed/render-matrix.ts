@@ -149,7 +149,7 @@ function blame(failed: readonly ProbeResult[], results: readonly ProbeResult[]):
   const common = [first?.fromNode, first?.toNode].filter(
     (node) => node !== undefined && failed.every((result) => involves(result, node)),
   );
-  // Of two, it is the one that nobody else reaches.
+  // Of two, the one that no other participant reaches.
   const alone = new Set(common).size === 1 ? common : common.filter((node) => !isReached(node, results));
   const families = new Set(failed.map(({ family }) => family));
   return [

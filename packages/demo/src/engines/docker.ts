@@ -51,7 +51,7 @@ function daemonWords(at: At): string[] {
     ...['--data-root', at('root'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')],
     ...['--config-file', at('daemon.json')],
     ...['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
-    // Without CAP_SYS_RESOURCE nobody may lower it, and -500 is the daemon's default.
+    // Lowering it needs CAP_SYS_RESOURCE; the daemon's default is -500.
     '--oom-score-adjust=0',
     '--exec-opt=native.cgroupdriver=cgroupfs',
   ];

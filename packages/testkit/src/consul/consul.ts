@@ -23,7 +23,7 @@ export interface ConsulOptions {
   readonly clock: { sleep(milliseconds: number, signal: AbortSignal): Promise<void> };
   /** From 0 to 1: what is added to how long a request waits. */
   readonly random?: () => number;
-  /** ACL tokens; without them everybody may do everything. */
+  /** ACL tokens; without them all requests are allowed. */
   readonly tokens?: Readonly<Record<string, Rights>>;
   /** Operations of a transaction; 64, as in older versions (now 128). */
   readonly mostOperations?: number;

@@ -18,7 +18,7 @@ export interface EtcdOptions {
   readonly address?: string;
   /** https for clients, who must show a certificate of the same authority. */
   readonly tls?: boolean;
-  /** Makes a user who may read and write all keys, and refuses everybody else. */
+  /** Creates a user with access to all keys, and turns authentication on. */
   readonly auth?: boolean;
   /** When the database is full; etcd's own (2 GiB) when absent. */
   readonly quotaBytes?: number;
@@ -154,7 +154,7 @@ async function planMembers(
   address: string,
   tlsFlags: readonly string[],
 ): Promise<readonly MemberPlan[]> {
-  // Nobody else is in a namespace of the test's own.
+  // The test is alone in its namespace.
   const ports =
     namespace === undefined
       ? await findPorts(2 * members, address)

@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import net from 'node:net';
 
 /**
- * Ports of loopback that nobody has, for servers that must be told theirs. Below those that the kernel gives to clients
+ * Unused loopback ports for servers that need a fixed one. Below those that the kernel gives to clients
  * (32768 and up): a server that is stopped finds its port free when it comes back.
  */
 export async function findPorts(count: number, address: string): Promise<readonly number[]> {

@@ -119,7 +119,7 @@ function configuration(directory: string, controlGroup: string): Record<string, 
     failSwapOn: false,
     evictionHard: {},
     imageGCHighThresholdPercent: 100,
-    // Without CAP_SYS_RESOURCE nobody may lower it, and -999 is the default.
+    // Lowering it needs CAP_SYS_RESOURCE; the default is -999.
     oomScoreAdj: 0,
     protectKernelDefaults: true,
     makeIPTablesUtilChains: false,
