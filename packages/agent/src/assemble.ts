@@ -21,7 +21,7 @@ import { createMetrics } from './metrics.js';
 import { createNetworks } from './networks.js';
 import type { HostView } from './node/host-view.js';
 import type { Namespaces } from './node/namespaces.js';
-import { createNodeState } from './node/node.js';
+import { NodeState } from './node/node.js';
 import type { RouterHistory } from './node/router-history.js';
 import { createReconcileLoop, type ReconcileLoop } from './reconcile-loop.js';
 import { createTraceLog, type Trace } from './trace.js';
@@ -97,7 +97,7 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
   return {
     ...rest,
     networks,
-    node: createNodeState({
+    node: new NodeState({
       name: config.nodeName,
       networks,
       readHost,

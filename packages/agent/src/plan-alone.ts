@@ -6,7 +6,7 @@ import type { AgentConfig } from './config/index.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
 import { indexModels, networkModels } from './models.js';
 import { createNetworks } from './networks.js';
-import { createNodeState } from './node/node.js';
+import { NodeState } from './node/node.js';
 import type { RouterHistory } from './node/router-history.js';
 
 /** What a node would know of itself. */
@@ -32,7 +32,7 @@ export function planWithoutAgent(
   const networks = createNetworks(config, { models: indexModels(networkModels), createIpam, clock });
   const uplink = { index: 2, name: 'uplink', mtu, up: true, loopback: false, own: false };
   const readHost = () => ({ links: [uplink], defaultRoutes: [], addresses: [], nextHops: [], ipv6 });
-  const node = createNodeState({ name: config.nodeName, networks, readHost, routerHistory: freshNode });
+  const node = new NodeState({ name: config.nodeName, networks, readHost, routerHistory: freshNode });
   node.rediscover();
   return planAdds(
     { networks, node, endpoints: createEndpointRegistry(), random: countedBytes(), clock },

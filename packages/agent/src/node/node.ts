@@ -2,40 +2,14 @@
 import { type Family, familyOf } from '@podwire/addresses';
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
 import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from '@podwire/network-contract';
+import { type Change, Planner } from '@podwire/planner';
 import { compact } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
 import { discoverMtu, type HostView } from './host-view.js';
 import { planHostTables } from './host-tables.js';
+import { resourceKey } from './resource-key.js';
 import type { RouterHistory } from './router-history.js';
-
-export interface NodeState {
-  /**
-   * Looks at the host again, and writes down what it does as a router before anything of it is changed. Pods that are wired keep the
-   * MTU they have.
-   * @throws PodwireError RECORD_IO
-   */
-  rediscover(): void;
-  /** What others in the cluster have of the pools has changed. */
-  noteUses(): void;
-  /** What of the pools others have, and pods whose address they have, in words that begin with a code. */
-  problems(): string[];
-  view(network: Network): NodeView;
-  /** Everything the node must have now, for the whole of its networks and blocks. */
-  owned(): Owned;
-  /**
-   * Applies what `owned` has beyond what was applied before: after a new block was claimed, its blackhole route.
-   * Costs nothing when no block was.
-   */
-  ensure(engine: Engine, options: CallOptions): Promise<void>;
-  /**
-   * Makes the kernel follow `owned` where that is adding and taking away alone. Returns false when something has to be replaced, which
-   * only a reconcile can.
-   */
-  sync(engine: Engine, options: CallOptions): Promise<boolean>;
-  /** A reconcile has applied this list, and no block was claimed since it was made. */
-  markApplied(owned: Owned): void;
-}
 
 /** What a node is in a cluster; all of it may change at any time. */
 export interface ClusterFacts {
@@ -61,133 +35,187 @@ export interface NodeOptions {
   readonly cluster?: ClusterFacts;
 }
 
-export function createNodeState(options: NodeOptions): NodeState {
-  const { name, networks, readHost, routerHistory, warn = () => undefined, cluster } = options;
-  let host = readHost();
-  let router: RouterBefore | undefined;
+const scope = 'node';
+
+export class NodeState {
+  readonly #options: NodeOptions;
+  readonly #planner: Planner<Resource>;
+  #host: HostView;
+  #router: RouterBefore | undefined;
   /** Looked for once: a node has as many links as pods, and an ADD asks several times. */
-  let hostMtu = discoverMtu(host);
-  let hostUses = usesOfHost(host);
-  /** By their texts, since they are compared by value. */
-  let applied = new Map<string, Resource>();
-  /** Of which nobody knows whether they are there: their removal has failed, perhaps half way. */
-  const doubtful = new Set<string>();
+  #hostMtu: number;
+  #hostUses: readonly AddressUse[];
+  #warned = new Set<string>();
   /** Of each network, as they were when the list was made that is applied. */
-  let appliedBlocks: readonly (readonly string[])[] = [];
-  let working: Promise<unknown> | undefined;
+  #appliedBlocks: readonly (readonly string[])[] = [];
+  /** What a reconcile has applied, while the planner takes it over. */
+  #reconciled: readonly Resource[] | undefined;
+  #working: Promise<unknown> | undefined;
 
-  const usesNow = (): readonly AddressUse[] => [...hostUses, ...(cluster?.uses ?? [])];
-  let warned = new Set<string>();
-  const describePools = (): string[] => networks.flatMap(({ taken }) => taken.flatMap(describeTaken));
-  const noteUses = (): void => {
-    for (const network of networks) network.setUses(usesNow());
-    const problems = describePools();
-    for (const problem of problems) if (!warned.has(problem)) warn(problem);
-    warned = new Set(problems);
-  };
-  noteUses();
+  constructor(options: NodeOptions) {
+    this.#options = options;
+    this.#host = options.readHost();
+    this.#hostMtu = discoverMtu(this.#host);
+    this.#hostUses = usesOfHost(this.#host);
+    this.#planner = new Planner<Resource>({
+      plan: () => this.#reconciled ?? this.owned().resources,
+      readFact: () => undefined,
+      keyOf: resourceKey,
+    });
+    this.noteUses();
+  }
 
-  const readBlocks = (): (readonly string[])[] => networks.map(({ ipam }) => ipam.blocks());
-  /** IPAM gives the same array until a block comes or goes. */
-  const hasNewBlocks = (): boolean =>
-    networks.some(({ ipam }, index) => ipam.blocks() !== appliedBlocks[index]);
+  /**
+   * Looks at the host again, and writes down what it does as a router before anything of it is changed. Pods that are wired keep the
+   * MTU they have.
+   * @throws PodwireError RECORD_IO
+   */
+  rediscover(): void {
+    const { readHost, routerHistory, networks } = this.#options;
+    this.#host = readHost();
+    this.#hostMtu = discoverMtu(this.#host);
+    this.#router = routerHistory?.look(familiesOf(networks, this.#host));
+    this.#hostUses = usesOfHost(this.#host);
+    this.noteUses();
+  }
 
-  const view = (network: Network): NodeView => ({
-    name,
-    network: network.view,
-    blocks: network.ipam.blocks(),
-    mtu: network.mtu ?? hostMtu,
-    ipv4: true,
-    ipv6: host.ipv6,
-    ...compact({ router }),
-    ...(cluster === undefined ? {} : viewInCluster(network, cluster)),
-  });
+  /** What others in the cluster have of the pools has changed. */
+  noteUses(): void {
+    const { networks, warn = () => undefined } = this.#options;
+    for (const network of networks) network.setUses(this.#uses());
+    const problems = this.#describePools();
+    for (const problem of problems) if (!this.#warned.has(problem)) warn(problem);
+    this.#warned = new Set(problems);
+  }
 
-  const owned = (): Owned => {
-    const tables = planHostTables(
-      networks.map((network) => ({ model: network.model, view: view(network) })),
-      cluster?.otherPools ?? [],
+  /** What of the pools others have, and pods whose address they have, in words that begin with a code. */
+  problems(): string[] {
+    const doubled = this.#options.networks.flatMap(({ ipam }) =>
+      describeDoubled(ipam.leases(), this.#uses()),
     );
+    return [...this.#describePools(), ...doubled];
+  }
+
+  view(network: Network): NodeView {
+    const { name, cluster } = this.#options;
+    return {
+      name,
+      network: network.view,
+      blocks: network.ipam.blocks(),
+      mtu: network.mtu ?? this.#hostMtu,
+      ipv4: true,
+      ipv6: this.#host.ipv6,
+      ...compact({ router: this.#router }),
+      ...(cluster === undefined ? {} : viewInCluster(network, cluster)),
+    };
+  }
+
+  /** Everything the node must have now, for the whole of its networks and blocks. */
+  owned(): Owned {
+    const { networks, cluster } = this.#options;
+    const sides = networks.map((network) => ({ model: network.model, view: this.view(network) }));
+    const tables = planHostTables(sides, cluster?.otherPools ?? []);
     const resources = [
       // First: the node must not forward before it knows for whom.
       ...tables.beforeModels,
-      ...networks.flatMap((network) => network.model.planNode(view(network))),
+      ...sides.flatMap(({ model, view }) => model.planNode(view)),
       ...tables.afterModels,
     ];
     return { owner: 'node', resources: withoutDoubles(resources) };
-  };
-
-  const index = (resources: readonly Resource[]): Map<string, Resource> =>
-    new Map(resources.map((resource) => [JSON.stringify(resource), resource]));
-
-  /** For an ADD: what a new block needs. Everything else is for {@link sync} and reconcile, which can replace things. */
-  async function applyBlocks(engine: Engine, options: CallOptions): Promise<void> {
-    const blocks = readBlocks();
-    const missing = owned().resources.filter(
-      (resource) => resource.kind === 'route' && !applied.has(JSON.stringify(resource)),
-    );
-    if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
-    for (const [text, resource] of index(missing)) applied.set(text, resource);
-    appliedBlocks = blocks;
   }
 
-  async function syncNow(engine: Engine, options: CallOptions): Promise<boolean> {
-    const blocks = readBlocks();
-    const wanted = index(owned().resources);
-    const missing = [...wanted]
-      .filter(([text]) => !applied.has(text) || doubtful.has(text))
-      .map(([, resource]) => resource);
-    const gone = [...applied].filter(([text]) => !wanted.has(text)).map(([, resource]) => resource);
-    if (![...missing, ...gone].every(comesAndGoes)) return false;
-    // An address that is replaced by another may have the same route.
-    for (const text of index(gone).keys()) doubtful.add(text);
-    if (gone.length > 0) await engine.remove({ owner: 'node', resources: gone }, options);
-    // If the rest fails, what is gone may be wanted again by the next try.
-    for (const text of index(gone).keys()) applied.delete(text);
-    if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
-    applied = wanted;
-    doubtful.clear();
-    appliedBlocks = blocks;
+  /**
+   * Applies what `owned` has beyond what was applied before: after a new block was claimed, its blackhole route.
+   * Costs nothing when no block was.
+   */
+  async ensure(engine: Engine, options: CallOptions): Promise<void> {
+    while (this.#working !== undefined) await this.#working.catch(() => undefined);
+    if (!this.#hasNewBlocks()) return;
+    await this.#alone(() => this.#applyBlocks(engine, options));
+  }
+
+  /**
+   * Makes the kernel follow `owned` where that is adding and taking away alone. Returns false when something has to be replaced, which
+   * only a reconcile can.
+   */
+  async sync(engine: Engine, options: CallOptions): Promise<boolean> {
+    while (this.#working !== undefined) await this.#working.catch(() => undefined);
+    return this.#alone(() => this.#syncNow(engine, options));
+  }
+
+  /** A reconcile has applied this list, and no block was claimed since it was made. */
+  markApplied({ resources }: Owned): void {
+    this.#reconciled = resources;
+    this.#planner.adopt([scope]);
+    // It has removed the rest, and what it could not remove is tried again by the next one.
+    this.#planner.succeed(this.#planner.difference());
+    this.#reconciled = undefined;
+    this.#appliedBlocks = this.#readBlocks();
+  }
+
+  #uses(): readonly AddressUse[] {
+    return [...this.#hostUses, ...(this.#options.cluster?.uses ?? [])];
+  }
+
+  #describePools(): string[] {
+    return this.#options.networks.flatMap(({ taken }) => taken.flatMap(describeTaken));
+  }
+
+  #readBlocks(): (readonly string[])[] {
+    return this.#options.networks.map(({ ipam }) => ipam.blocks());
+  }
+
+  /** IPAM gives the same array until a block comes or goes. */
+  #hasNewBlocks(): boolean {
+    return this.#options.networks.some(({ ipam }, index) => ipam.blocks() !== this.#appliedBlocks[index]);
+  }
+
+  #difference(): Change<Resource>[] {
+    this.#planner.markScope(scope);
+    this.#planner.replan();
+    return this.#planner.difference();
+  }
+
+  /** For an ADD: what a new block needs. Everything else is for {@link sync} and reconcile, which can replace things. */
+  async #applyBlocks(engine: Engine, options: CallOptions): Promise<void> {
+    const blocks = this.#readBlocks();
+    const missing = this.#difference().filter(
+      ({ add, remove }) => add?.kind === 'route' && remove.length === 0,
+    );
+    await this.#carryOut(missing, engine, options);
+    this.#appliedBlocks = blocks;
+  }
+
+  async #syncNow(engine: Engine, options: CallOptions): Promise<boolean> {
+    const blocks = this.#readBlocks();
+    const changes = this.#difference();
+    if (
+      !changes
+        .flatMap(({ add, remove }) => [...remove, ...(add === undefined ? [] : [add])])
+        .every(comesAndGoes)
+    )
+      return false;
+    await this.#carryOut(changes, engine, options);
+    this.#appliedBlocks = blocks;
     return true;
   }
 
-  /** One after the other: if one fails, its way back must not take what another has found in place. */
-  async function alone<T>(work: () => Promise<T>): Promise<T> {
-    const current = work().finally(() => (working = undefined));
-    working = current;
-    return current;
+  /** Removal first: an address that is replaced by another may have the same route. What fails is uncertain from then on. */
+  async #carryOut(changes: readonly Change<Resource>[], engine: Engine, options: CallOptions): Promise<void> {
+    this.#planner.begin(changes);
+    const gone = changes.flatMap(({ remove }) => remove);
+    const missing = changes.flatMap(({ add }) => (add === undefined ? [] : [add]));
+    if (gone.length > 0) await engine.remove({ owner: 'node', resources: gone }, options);
+    if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
+    this.#planner.succeed(changes);
   }
 
-  return {
-    rediscover() {
-      host = readHost();
-      hostMtu = discoverMtu(host);
-      router = routerHistory?.look(familiesOf(networks, host));
-      hostUses = usesOfHost(host);
-      noteUses();
-    },
-    noteUses,
-    problems: () => [
-      ...describePools(),
-      ...networks.flatMap(({ ipam }) => describeDoubled(ipam.leases(), usesNow())),
-    ],
-    view,
-    owned,
-    markApplied({ resources }) {
-      applied = index(resources);
-      doubtful.clear();
-      appliedBlocks = readBlocks();
-    },
-    async ensure(engine, options) {
-      while (working !== undefined) await working.catch(() => undefined);
-      if (!hasNewBlocks()) return;
-      await alone(() => applyBlocks(engine, options));
-    },
-    async sync(engine, options) {
-      while (working !== undefined) await working.catch(() => undefined);
-      return alone(() => syncNow(engine, options));
-    },
-  };
+  /** One after the other: if one fails, its rollback must not remove what another has found in place. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    const current = work().finally(() => (this.#working = undefined));
+    this.#working = current;
+    return current;
+  }
 }
 
 /** Those that pods have, as far as the node speaks them. */

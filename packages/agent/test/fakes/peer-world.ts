@@ -22,7 +22,7 @@ import { planPeer } from '../../src/cluster/peer-plan.js';
 import { Peers } from '../../src/cluster/peers.js';
 import type { Network } from '../../src/networks.js';
 import { networkModels } from '../../src/models.js';
-import { createNodeState, type NodeState } from '../../src/node/node.js';
+import { NodeState } from '../../src/node/node.js';
 import { createMemoryFiles } from './cluster.js';
 import { ordinaryHost } from './harness.js';
 
@@ -257,7 +257,7 @@ export class PeerWorld {
     // The pools of a network change under the node's eyes.
     const network = (): Network => this.#network;
     const networks = [new Proxy({} as Network, { get: (_, key) => Reflect.get(network(), key) as unknown })];
-    return createNodeState({ name: 'n0', networks, readHost: () => ordinaryHost, cluster: facts });
+    return new NodeState({ name: 'n0', networks, readHost: () => ordinaryHost, cluster: facts });
   }
 
   /** As the member of a cluster does it. */

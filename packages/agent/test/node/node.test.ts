@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNodeState } from '../../src/node/node.js';
+import { NodeState } from '../../src/node/node.js';
 import { FakeEngine } from '../fakes/fake-engine.js';
 import { createReadyHarness, ordinaryHost } from '../fakes/harness.js';
 
@@ -9,7 +9,7 @@ const yaml = 'networks: [{ name: n, pools: [{ cidr: 10.1.0.0/24, blockSize: 31 }
 async function createAppliedNode(blocksOf: () => readonly string[]) {
   const { networks } = (await createReadyHarness({ yaml })).context;
   const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], uses: [], blocksOf };
-  const node = createNodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
+  const node = new NodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
   const engine = new FakeEngine();
   const options = { signal: new AbortController().signal };
   await engine.apply(node.owned(), options);
