@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import type { Family } from '@podwire/addresses';
 import {
   bindAddress,
-  type Family,
   hasCode,
   openDatagramSocket,
   openIcmpSocket,
