@@ -59,7 +59,7 @@ export const programCases: readonly ComplianceCase[] = [
         const containerId = await runner(context, sandbox);
         const cmd = [context.busybox, 'sleep', '543'];
         await assertRefused(context.runtime.execSync({ containerId, cmd, timeout: 1n }), 'DEADLINE_EXCEEDED');
-        // At once: whoever hears of the end may run it again. A dead one that nobody has waited for counts as well.
+        // At once: a caller that gets the event may run it again. A zombie counts as well.
         const running = await runInside(context, containerId, `${context.busybox} ps -o stat,args`);
         assert.doesNotMatch(running, /sleep 543|^ *Z/m);
       }),

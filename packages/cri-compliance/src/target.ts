@@ -1,7 +1,7 @@
 /** What the suite is told about a runtime, and what its cases get. */
 import type { CriRuntime } from '@podwire/cri';
 
-/** What a runtime may lack. Cases that need it are left out, so whoever lists one here says so in public. */
+/** What a runtime may lack. Cases that need it are skipped. */
 export type Feature =
   /** Containers run real programs. Without it `programs` must say what makes the three below. */
   | 'programs'
@@ -46,7 +46,7 @@ export interface ComplianceTarget {
   readonly runtime: CriRuntime;
   /** An image that is there. With 'programs' it has busybox. */
   readonly image: string;
-  /** One that is there, used by nobody, and may be removed. */
+  /** An image that is present, unused, and may be removed. */
   readonly removableImage?: string;
   /** A directory that the runtime can reach, for log files and mounts. */
   readonly directory: string;

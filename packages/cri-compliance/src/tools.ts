@@ -25,7 +25,7 @@ export const unknownId = 'c0ffee'.repeat(10).padEnd(64, '0');
 
 export const uniqueName = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
 
-/** A configuration as a kubelet makes it, of a pod that nobody else has. */
+/** A configuration as a kubelet makes it, of a unique pod. */
 export function sandboxConfig(fields: SandboxFields = {}): PodSandboxConfig {
   const name = uniqueName('pod');
   return PodSandboxConfig.fromPartial({
@@ -56,7 +56,7 @@ const mostRemovals = 3;
 
 /**
  * containerd kills a container through its shim; when the container ends by itself just then, so does the shim, and the answer is
- * `ttrpc: closed`. Whoever removes a sandbox tries again, as a kubelet does.
+ * `ttrpc: closed`. The caller tries again, as a kubelet does.
  */
 async function removeSandbox(runtime: CaseContext['runtime'], podSandboxId: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {

@@ -19,7 +19,7 @@ export interface Settings {
   readonly leastOomScoreAdj: number;
 }
 
-/** What every operation of the service is given. */
+/** Shared by all operations of the service. */
 export interface SandboxContext {
   readonly docker: Docker;
   readonly network: PodNetwork;
@@ -41,7 +41,7 @@ export interface SandboxContext {
   readonly faults: FaultPoints;
 }
 
-/** What one call of an operation carries. */
+/** One call of an operation. */
 export interface Work {
   readonly signal: AbortSignal;
   readonly span: OpenSpan;

@@ -100,7 +100,7 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
     attach: (id, call) => attachStreaming(context, id, call),
     portForward: (id, port, stream, signal) => forwardPort(context, id, port, stream, signal),
   };
-  // Whoever serves this runtime over gRPC may have a streaming server of his own, so this one starts when it is asked for.
+  // A gRPC server of this runtime may have a streaming server of its own, so this one starts on demand.
   const streaming = createOnDemand(() => createStreamingServer(handlers, options.streaming ?? {}));
   await recovery.begin();
   const sandboxCalls = createSandboxCalls(context, sandboxes);
@@ -170,7 +170,7 @@ function createDriverQuestion(docker: Docker, given: string | undefined): Sandbo
 const CAP_SYS_RESOURCE = 24n;
 
 /**
- * Without CAP_SYS_RESOURCE nobody can go below what he has himself, and a container that asks for it is not started (runc says
+ * Without CAP_SYS_RESOURCE a process cannot go below its own value, and a container that asks for it is not started (runc says
  * so in no clear way). The engine is taken to have what this process has.
  */
 function findLeastOomScoreAdj(): number {

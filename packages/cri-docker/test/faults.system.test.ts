@@ -127,7 +127,7 @@ test('a name that is taken by a leftover: it is removed, and creating is tried o
   assert.equal((await machine.docker.inspect(id))?.Name, '/k8s_POD_taken_default_uid-taken_0');
 });
 
-test('a name that is taken by nobody: another name is taken', async () => {
+test('a name that Docker calls taken without a container: another name is used', async () => {
   await machine.docker.call('POST', '/containers/create?name=k8s_POD_ghost_default_uid-ghost_0', {
     Image: pauseImage,
   });
@@ -144,7 +144,7 @@ test('a name that is taken by nobody: another name is taken', async () => {
   assert.deepEqual(status?.metadata, { name: 'ghost', namespace: 'default', uid: 'uid-ghost', attempt: 0 });
 });
 
-test('a name that is taken by somebody else’s running container: it stays, and the engine’s error is told', async () => {
+test('a name that a foreign running container has: it stays, and the engine’s error is returned', async () => {
   const name = 'k8s_POD_other_default_uid-other_0';
   const other = await machine.docker.call('POST', `/containers/create?name=${name}`, {
     Image: pauseImage,

@@ -69,13 +69,13 @@ for (const [family, port] of [
   });
 }
 
-test('says when nobody listens, and leaves no socket behind', async () => {
+test('reports that nothing listens, and leaves no socket behind', async () => {
   const sockets = (): number =>
     process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
   const before = sockets();
   await assert.rejects(
     forwardPort(context, id, 7001, new PassThrough(), new AbortController().signal),
-    /port 7001 of the sandbox: nobody listens/,
+    /port 7001 of the sandbox: nothing listens/,
   );
   // A socket is closed some turns after it was told to.
   for (let turn = 0; turn < 1000 && sockets() > before; turn += 1) await new Promise(setImmediate);

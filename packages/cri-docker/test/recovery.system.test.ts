@@ -1,4 +1,4 @@
-/** SIGKILL for the service at every point of Run, Stop and Remove: after its restart nothing is left that nobody can find. */
+/** SIGKILL for the service at every point of Run, Stop and Remove: after its restart nothing is leaked. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

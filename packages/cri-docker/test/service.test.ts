@@ -223,7 +223,7 @@ test('one container that the engine cannot describe does not hide the others', a
   ]);
 });
 
-test('who asks for the disk while somebody else does gets the same answer: Docker refuses a second look', async () => {
+test('concurrent disk usage calls share one answer: Docker refuses a second one', async () => {
   let looking = 0;
   await open({
     'GET /info': json(200, { DockerRootDir: '/docker' }),

@@ -162,7 +162,7 @@ test('attach joins the container’s own program', async () => {
   assert.match(fs.readFileSync(logFile, 'utf8'), /^\S+Z stdout F got hello$/m);
 });
 
-test('port-forward reaches what listens on localhost of the sandbox, and says when nobody does', async () => {
+test('port-forward reaches what listens on localhost of the sandbox, and reports when nothing does', async () => {
   await start('server', ['/bin/nc', '-l', '-p', '7000', '-e', '/bin/cat']);
   const [toServer, fromServer] = [new PassThrough(), new PassThrough()];
   const both = Duplex.from({ readable: toServer, writable: fromServer });
@@ -183,7 +183,7 @@ test('port-forward reaches what listens on localhost of the sandbox, and says wh
   assert.equal(Buffer.concat(chunks).toString(), 'through\n');
   await assert.rejects(
     service.streamingHandlers.portForward(sandboxId, 7001, new PassThrough(), signal),
-    /port 7001 of the sandbox: nobody listens/,
+    /port 7001 of the sandbox: nothing listens/,
   );
 });
 

@@ -7,7 +7,7 @@ import type { Clock, NativeRuntimeOptions, FaultPoints, Log } from './options.js
 import type { Inventory } from './state/inventory.js';
 import type { Layers } from './layers.js';
 
-/** What every operation is given. */
+/** Shared by all operations. */
 export interface Context {
   readonly directory: string;
   readonly network: PodNetwork;
@@ -32,7 +32,7 @@ export interface Context {
   readonly isReleased: () => boolean;
 }
 
-/** What one call of an operation carries. */
+/** One call of an operation. */
 export interface Work {
   readonly signal: AbortSignal;
   readonly span: OpenSpan;

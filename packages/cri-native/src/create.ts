@@ -16,7 +16,7 @@ import { execStream } from './streams/exec.js';
 import { forwardPort } from './streams/port-forward.js';
 
 export interface EmbeddedRuntime extends CriRuntime {
-  /** What the streaming server of this runtime calls; for whoever has a server of his own. */
+  /** The handlers of the streaming server, for a caller that has a server of its own. */
   readonly streamingHandlers: StreamingHandlers;
   /** Lets go of everything: what runs goes on, and is found again at the next start. */
   close(): Promise<void>;
@@ -80,7 +80,7 @@ function open(context: Context, closing: AbortController, release: () => void): 
   };
 }
 
-/** Loaded when somebody first wants it. */
+/** Loaded on first use. */
 async function startStreaming(handlers: StreamingHandlers): Promise<StreamingServer> {
   const { createStreamingServer } = await import('@podwire/cri-streaming');
   return createStreamingServer(handlers);

@@ -10,7 +10,7 @@ export const describeVersion = (): VersionResponse => ({
 
 export const usesCgroupfs: RuntimeConfigResponse = { linux: { cgroupDriver: CgroupDriver.CGROUPFS } };
 
-/** What it is for, and what it is not: whoever asks for its status is told. */
+/** Purpose and limits of this runtime, shown in its verbose status. */
 const purpose =
   'for trying Podwire out and for tests: no images, no limits of CPU and memory, no seccomp or AppArmor profiles';
 

@@ -1,6 +1,6 @@
 import type { ContainerEventResponse } from '@podwire/cri';
 
-/** Hands events to everybody who listens at that time. */
+/** Hands events to all current subscribers. */
 export interface EventHub {
   emit(event: ContainerEventResponse): void;
   listen(signal: AbortSignal | undefined): AsyncIterable<ContainerEventResponse>;

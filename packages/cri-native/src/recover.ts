@@ -49,7 +49,7 @@ export async function recover(context: Context): Promise<void> {
 const GARBAGE_MILLISECONDS = 30_000;
 
 /**
- * Begun before anybody can ask for a sandbox, and exclusive: what is attached later is not garbage. Nobody waits for it,
+ * Begun before the first call, and exclusive: what is attached later is not garbage. It is not awaited,
  * since a plugin may hang.
  */
 function collectGarbage(context: Context): void {
@@ -66,7 +66,7 @@ function collectGarbage(context: Context): void {
   );
 }
 
-/** Not ready, without a name: whoever looks after sandboxes stops and removes it. */
+/** Not ready, without a name: the kubelet or podlet stops and removes it. */
 function showUnknown(context: Context, id: string, why: string): void {
   context.log.error({ sandbox: id, why }, 'the record of a sandbox cannot be used; it can only be removed');
   retireSandbox(context.directory, id);
@@ -84,17 +84,20 @@ async function recoverSandbox(context: Context, { record, phase }: StoredSandbox
   entry.addresses = await readAddresses(context, record.id);
 }
 
-/** One file that cannot be read is no reason for the others to have no runtime; whoever asks sees a sandbox without any. */
+/** One unreadable file must not stop the runtime; this sandbox is reported without addresses. */
 async function readAddresses(context: Context, id: string): Promise<readonly string[]> {
   try {
     return (await context.network.addresses(id)) ?? [];
   } catch (error) {
-    context.log.error({ sandbox: id, why: describeError(error) }, 'nobody knows the addresses of a sandbox');
+    context.log.error(
+      { sandbox: id, why: describeError(error) },
+      'could not read the addresses of a sandbox',
+    );
     return [];
   }
 }
 
-/** Nobody was told of it. What cannot be taken back now is shown as not ready, so that somebody stops it. */
+/** It was never reported. What cannot be removed now is shown as not ready, so that a client stops it. */
 async function rollBack(context: Context, entry: SandboxEntry): Promise<void> {
   try {
     await undoSandbox(context, entry);

@@ -19,7 +19,7 @@ import { containersOf, findSandbox, needContainer, needRunning, needSandbox } fr
 import { matchesStats, statsOfContainer, statsOfSandbox } from './stats.js';
 import { execSync } from './streams/exec-sync.js';
 
-/** The URLs of a streaming server, which is started when somebody first wants one. */
+/** The URLs of a streaming server, which is started on first use. */
 export type OpenStreaming = () => Promise<Pick<StreamingServer, `urlFor${string}` & keyof StreamingServer>>;
 
 /** All methods; whatever goes wrong in one is a CriError. */

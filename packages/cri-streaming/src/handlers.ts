@@ -1,4 +1,4 @@
-/** What the streaming server of a runtime calls; the sandbox service and the embedded runtime implement it. */
+/** Handlers of the streaming server; cri-docker and cri-native implement them. */
 import type { Readable, Writable } from 'node:stream';
 
 /** The ends of a process's streams. Absent where the client asked for none. With a terminal there is no `stderr`. */

@@ -26,7 +26,7 @@ export class QueuedDuplex extends Duplex {
   constructor(transport: QueuedTransport) {
     super({ allowHalfOpen: true, readableHighWaterMark: 65_536, writableHighWaterMark: 65_536 });
     this.#transport = transport;
-    // A connection that breaks is told to every stream; one that nobody looks at any more must not end the process.
+    // A connection that breaks is told to every stream; one without a listener must not end the process.
     this.on('error', () => undefined);
   }
 

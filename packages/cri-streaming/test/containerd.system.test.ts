@@ -125,7 +125,7 @@ for (const transport of both) {
     for (const answer of answers) assert.match(answer, /^HTTP\/1\.[01] 200 OK[^]*\r\n\r\npage\n$/);
   });
 
-  test(`port-forward over ${transport}: nobody listens`, async () => {
+  test(`port-forward over ${transport}: nothing listens`, async () => {
     const { url } = await runtime.portForward(
       cri.PortForwardRequest.fromPartial({ podSandboxId: sandbox, port: [81] }),
     );

@@ -166,7 +166,7 @@ describe.each<Transport>(['websocket', 'spdy'])('over %s', (transport) => {
     await done;
   });
 
-  test('a port where nobody listens', async () => {
+  test('a port without a listener', async () => {
     const url = server.urlForPortForward({ podSandboxId: 's', port: [1] });
     const local = Duplex.from({ readable: new PassThrough(), writable: collect().stream });
     await expect(openPortForward(url, 1, local, { transports })).rejects.toSatisfy(

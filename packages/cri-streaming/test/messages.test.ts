@@ -111,7 +111,7 @@ describe('sizes of a terminal', () => {
     },
   );
 
-  test('whoever is slow sees the newest only', async () => {
+  test('a slow reader sees the newest size only', async () => {
     const queue = createSizeQueue();
     for (let width = 1; width <= 3; width += 1) queue.push({ width, height: 1 });
     queue.end();

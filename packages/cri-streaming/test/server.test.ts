@@ -276,7 +276,7 @@ describe('what comes together with the request', () => {
   });
 });
 
-test('nobody but this machine may see it', async () => {
+test('it listens on loopback only', async () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'localhost.example']) {
     await expect(createStreamingServer(createTestHandlers(), { host })).rejects.toThrow(/loopback/);
   }

@@ -182,7 +182,7 @@ describe('headers', () => {
     );
   });
 
-  test('are one zlib stream for whoever reads it as that', () => {
+  test('are one zlib stream', () => {
     const pack = createHeaderCompressor();
     const blocks = Array.from({ length: 300 }, (_, index) =>
       encodeHeaderBlock(

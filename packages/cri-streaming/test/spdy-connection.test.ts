@@ -123,7 +123,7 @@ describe('between two of ours', () => {
     );
   });
 
-  test('a stream that nobody reads takes no more than its window, and holds nobody up', async () => {
+  test('an unread stream buffers no more than its window, and does not block others', async () => {
     const streams: SpdyStream[] = [];
     const { client } = await createPair((stream) => {
       streams.push(stream);
@@ -171,16 +171,16 @@ describe('between two of ours', () => {
 
   test('closing says goodbye, and what was sent before arrives', async () => {
     const { client, server } = await createPair((stream) => {
-      stream.write('last words', () => stream.end(() => server.close()));
+      stream.write('termination message', () => stream.end(() => server.close()));
       return true;
     });
     const stream = await client.open(none);
-    expect((await readAll(stream)).toString()).toBe('last words');
+    expect((await readAll(stream)).toString()).toBe('termination message');
     await Promise.all([client.closed, server.closed]);
     await expect(client.open(none)).rejects.toThrow(/closing/);
   });
 
-  test('a connection that breaks is an error to whoever reads or opens', async () => {
+  test('a broken connection is an error for readers and openers', async () => {
     const { client, serverSocket } = await createPair(() => true);
     const stream = await client.open(none);
     const reading = readAll(stream);
@@ -312,7 +312,7 @@ describe('a hostile peer', () => {
     expect(length).toBe(total << 20);
   });
 
-  test('whose data nobody wants any more is read on', async () => {
+  test('whose data is not wanted any more is still drained', async () => {
     const peer = await createRawPeer({
       onStream: (stream) => {
         stream.on('data', () => stream.destroy());

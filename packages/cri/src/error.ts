@@ -19,7 +19,7 @@ export const criCodes = {
 
 export type CriCode = keyof typeof criCodes;
 
-/** What a runtime answers instead of a result, and what a server turns into a gRPC status. */
+/** An error of a runtime; the server turns it into a gRPC status. */
 export class CriError extends Error {
   readonly code: CriCode;
 

@@ -113,5 +113,5 @@ export interface ImageService {
 /** The calls that are answered with a URL. */
 export type StreamingCalls = Pick<RuntimeService, 'exec' | 'attach' | 'portForward'>;
 
-/** What stands behind one CRI socket. */
+/** The runtime and image services of one CRI socket. */
 export type CriRuntime = RuntimeService & ImageService;

@@ -3,7 +3,7 @@ import { ContainerConfig, ContainerState, CriError, PodSandboxState } from '../s
 import { createFakeRuntime, type FakeClock, type FakeRuntime } from '../src/fake/index.js';
 import { podConfig } from './support.js';
 
-/** Time goes on only when somebody sleeps, and then at once. */
+/** Time passes only in a sleep, and then at once. */
 function jumpingClock(): FakeClock & { readonly slept: number[] } {
   const slept: number[] = [];
   let now = 1_000_000;

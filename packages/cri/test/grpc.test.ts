@@ -39,7 +39,7 @@ test('v1alpha2 is spoken where there is nothing else', async () => {
   expect((await connect(socket)).apiVersion).toBe('v1alpha2');
 });
 
-test('a server without CRI is UNIMPLEMENTED, nobody at all UNAVAILABLE, and both name the socket', async () => {
+test('a server without CRI is UNIMPLEMENTED, no server UNAVAILABLE, and both name the socket', async () => {
   const { socket } = await serve(createFakeRuntime(), { apiVersions: [] });
   await expect(connectCri({ socket })).rejects.toMatchObject({ code: 'UNIMPLEMENTED' });
   const nobody = makeSocketPath();
@@ -370,7 +370,7 @@ test('a line that is cut in the middle of a call is UNAVAILABLE, and the runtime
 });
 
 test('Exec, Attach and PortForward are answered by the streaming server where there is one', async () => {
-  /** Private fields: whoever calls this must keep `this`. */
+  /** Private fields: the caller must keep `this`. */
   class Streaming {
     readonly #url = 'http://127.0.0.1:1/';
     exec = ({ cmd }: ExecRequest) => Promise.resolve({ url: `${this.#url}exec/${cmd.join('+')}` });

@@ -4,7 +4,7 @@ import { compact, deadlineSignal } from '@podwire/platform';
 import { errors, Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.js';
 
-/** What the API server answered instead of what was asked for. */
+/** An error response of the API server. */
 export class KubernetesError extends Error {
   /** HTTP. */
   readonly status: number;
@@ -44,7 +44,7 @@ export interface KubernetesClient {
 
 const requestDeadline = 30_000;
 /**
- * Bookmarks come every minute. When three have not, nobody is there any more: a connection that was cut without a word stays open
+ * Bookmarks come every minute. When three are missing, the server is gone: a connection that was cut without a word stays open
  * for ever otherwise, and no pod is heard of again (kubernetes #87615).
  */
 const usualSilence = 180_000;

@@ -10,7 +10,7 @@ import type { Watched } from './watched.js';
 
 type ConfigLocation = Pick<PodNetworkOptions, 'configDirectory' | 'network'>;
 
-/** What a running pod network uses, after a look of its own. */
+/** What a running pod network uses, after a scan of its own. */
 export async function explainWatched(location: ConfigLocation, watched: Watched): Promise<NetworkChoice> {
   const { chooser } = watched;
   watched.ask();

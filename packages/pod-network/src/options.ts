@@ -20,7 +20,7 @@ export interface PodNetworkOptions {
    * with others, since what is stale in it is detached.
    */
   readonly stateDirectory: string;
-  /** Who brings `lo` up: this process, the `loopback` plugin, nobody. Default `native`. */
+  /** Who brings `lo` up: this process, the `loopback` plugin, or none. Default `native`. */
   readonly loopback?: LoopbackMode;
   /** Milliseconds for one setUp or tearDown, all networks together; default 220,000 (kubelet's). Waiting for a turn does not count. */
   readonly timeoutMs?: number;

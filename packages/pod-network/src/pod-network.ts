@@ -109,7 +109,7 @@ function buildRuntime(
   { exec, clock }: PodNetworkSystem,
   observer: ReturnType<typeof createCallLog>['observer'],
 ): Runtime {
-  // Contexts are passed on by the calls themselves: one of this process as a whole would be nobody's.
+  // Contexts are passed on by the calls themselves: one for the process as a whole would belong to no pod.
   const { TRACEPARENT: _parent, TRACESTATE: _state, ...env } = options.env ?? process.env;
   return createRuntime({
     pluginPath: options.pluginPath ?? defaultPluginPath,

@@ -6,7 +6,7 @@ import type { NetworkStatus } from './contract.js';
 import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';
 import { findUnusable, evaluateReadiness, type Probe, probeStatus } from './readiness.js';
 
-/** Milliseconds. STATUS is asked for only while somebody wants to know. */
+/** Milliseconds. STATUS is called only while a client asks. */
 const interestMs = 30_000;
 
 /** Configuration and STATUS, and what they mean together. */
@@ -17,9 +17,9 @@ export interface Watched {
   readonly network: () => NetworkConfig;
   readonly podCidrs: () => readonly string[];
   readonly setPodCidrs: (cidrs: readonly string[]) => void;
-  /** Somebody wants to know. */
+  /** A client has asked. */
   readonly ask: () => void;
-  /** Asks for STATUS if somebody wants to know. */
+  /** Calls STATUS if a client has asked. */
   readonly probe: () => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function watchReadiness(
   const probeNow = async (network: NetworkConfig): Promise<void> => {
     const before = probe?.problem;
     const said = await probeStatus(runtime, network, { signal, timeoutMs });
-    // Another one was chosen meanwhile, and has been asked by whoever chose it.
+    // Another one was chosen meanwhile, and was asked when it was chosen.
     if (chooser.current()?.network.source !== network.source) return;
     probe = said;
     if (probe.problem !== undefined && probe.problem !== before)

@@ -23,7 +23,7 @@ function harnessOf(options: HarnessOptions = {}): Harness {
 const blind: StartWatching = () => ({ close: () => undefined });
 
 describe('which file', () => {
-  test('all extensions, by name, the first that can be used; every file has its verdict', async () => {
+  test('all extensions, by name, the first that can be used; every file has its status', async () => {
     const harness = harnessOf({ fake: { versions: { old: ['0.3.1', '0.4.0'] } } });
     harness.write('.hidden.txt', 'not one');
     harness.write('README', 'not one');

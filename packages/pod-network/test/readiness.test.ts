@@ -74,7 +74,7 @@ test('a plugin that hangs in STATUS is ended, and the network is not ready', asy
   expect(network.status().ready).toBe(true);
 });
 
-test('it is asked every five seconds, as long as somebody wants to know', async () => {
+test('it is called every five seconds, as long as a client asks', async () => {
   const { start, poll, asked } = probed();
   const network = await start();
   expect(asked()).toBe(1);

@@ -164,7 +164,7 @@ describe('at start', () => {
     expect(harness.records()).toEqual(['c2']);
   });
 
-  test('a plugin that hangs keeps nobody from starting', async () => {
+  test('a plugin that hangs does not block the start', async () => {
     const plugin: FakePlugin = ({ command }) =>
       command === 'DEL' ? new Promise(() => undefined) : { result: result() };
     const harness = harnessOf({ plugins: { bridge: plugin } });

@@ -183,7 +183,7 @@ describe('failure', () => {
     expect([harness.trail(), harness.records()]).toEqual([[], []]);
   });
 
-  test('a rate that cannot be used fails the pod only where somebody shapes', async () => {
+  test('an unusable rate fails the pod only where a plugin shapes traffic', async () => {
     const annotations = { 'kubernetes.io/ingress-bandwidth': 'fast' };
     const shaped = await started([{ type: 'bridge', capabilities: { bandwidth: true } }]);
     await expect(shaped.network.setUp(makePod(shaped.harness, 'c1', { annotations }))).rejects.toThrow(

@@ -29,7 +29,7 @@ export const mostDepth = 64;
 const mostSigns = 250_000;
 /** What aliases unfold to, counted as the yaml package does. */
 const mostAliases = 100;
-/** To find lines, JSON is read a second time as YAML, which is slow: not for texts that nobody wrote by hand. */
+/** To find lines, JSON is read a second time as YAML, which is slow: only for texts that were written by hand. */
 const mostBytesToLocate = 1024 * 1024;
 
 export interface Place {

@@ -129,7 +129,7 @@ export function readApiPod(value: unknown): { readonly pod: Pod; readonly compla
   };
 }
 
-/** What makes a pod the one it is. A status that somebody left in it does not. */
+/** The identity of a pod: without a status that was left in the manifest. */
 function identityOf(pod: Field): unknown {
   return { metadata: pod.at('metadata').value, spec: pod.at('spec').value };
 }

@@ -1,4 +1,4 @@
-/** Texts that nobody should have written. */
+/** Hostile texts. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readManifests } from '../src/manifests.js';

@@ -26,7 +26,7 @@ export interface Snapshot {
    * missing is not gone, and the source is not ready.
    */
   readonly incomplete?: boolean;
-  /** Of an incomplete one, uids that are gone all the same: whoever wanted these pods does not want them any more. */
+  /** Of an incomplete one, uids that are gone all the same: no part of the source wants them. */
   readonly gone?: readonly string[];
   readonly problems: readonly SourceProblem[];
   /** When its cause happened (milliseconds since the epoch), as far as known: the trace of new pods begins there. */
@@ -104,7 +104,7 @@ export interface PodletDirectories {
 
 export type PodEventType = 'Normal' | 'Warning';
 
-/** What people are told about a pod, as the events of Kubernetes. */
+/** An event of a pod, as in Kubernetes. */
 export interface PodEvent {
   readonly type: PodEventType;
   /** `FailedCreatePodSandBox`, `Started`, `BackOff` … the API's words. */

@@ -12,7 +12,7 @@ export interface Readiness {
 }
 
 /**
- * Takes over what is in the runtime and belongs to nobody. A pod that is known to come from a source may go as soon as that
+ * Adopts pods that are in the runtime and in no source. A pod that is known to come from a source may go as soon as that
  * source is ready, whatever the others do: a dead API server does not keep static pods alive (kubernetes #88402).
  */
 export function adoptOrphans(view: RuntimeView, workers: PodWorkers, readiness: Readiness): void {
@@ -38,7 +38,7 @@ export async function discardDirectories(cleaning: DirectoryCleaning): Promise<v
   try {
     for (const uid of await cleaning.preparation.list()) await discardOne(cleaning, uid);
   } catch (error) {
-    cleaning.log.warn({ err: error }, 'directories of pods could not be listed');
+    cleaning.log.warn({ err: error }, 'could not list pod directories');
   }
 }
 
@@ -48,11 +48,11 @@ async function discardOne(
 ): Promise<void> {
   const { sandboxes, containers } = view.observed(uid);
   if (workers.get(uid) !== undefined || sandboxes.length + containers.length > 0) return;
-  log.info({ uid }, 'the directory of a pod that is gone is removed');
+  log.info({ uid }, 'removing the directory of a deleted pod');
   try {
     await preparation.discard(uid);
   } catch (error) {
-    log.warn({ uid, err: error }, 'the directory of a pod that is gone could not be removed');
+    log.warn({ uid, err: error }, 'could not remove the directory of a deleted pod');
   }
 }
 

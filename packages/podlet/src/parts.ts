@@ -26,7 +26,7 @@ export interface PodPreparation {
   prepare(pod: Pod, signal: AbortSignal): Promise<PreparedPod>;
   /** Writes `/etc/hosts` for a pod whose addresses are known. @returns its path */
   writeHosts(pod: Pod, addresses: readonly string[]): Promise<string>;
-  /** The empty file that an instance of a container may write its last words to. @returns its path */
+  /** The empty file that an instance of a container may write its termination message to. @returns its path */
   createTerminationLog(pod: Pod, containerName: string, attempt: number): Promise<string>;
   /** What the instance has written, 4096 bytes at most; empty when there is nothing. */
   readTerminationLog(uid: string, containerName: string, attempt: number): Promise<string>;

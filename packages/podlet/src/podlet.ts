@@ -87,7 +87,7 @@ export interface Podlet {
   subscribe(listener: (change: PodChange) => void): () => void;
   /** Finished spans of the pod's trace, in the order of their ends. */
   trace(uid: string): readonly Span[];
-  /** A span that somebody else made within a trace of ours: the runtime, when it lives in this process. */
+  /** A span of another component within a pod's trace: the runtime, when it lives in this process. */
   record(span: Span): void;
   /** Why nothing is begun now: the runtime does not answer, is not ready, was not listed. */
   problem(): string | undefined;
@@ -188,7 +188,7 @@ function tellOne(listener: (change: PodChange) => void, change: PodChange, log: 
   try {
     listener(change);
   } catch (error) {
-    log.error({ err: error }, 'a listener to changes of pods has failed');
+    log.error({ err: error }, 'a listener to pod changes failed');
   }
 }
 

@@ -24,7 +24,7 @@ export interface SyncLoopOptions {
 export interface SyncLoop {
   run(signal: AbortSignal): Promise<void>;
   readonly readiness: Readiness;
-  /** The gate may have opened: whoever waits goes on. */
+  /** The runtime may be healthy again: workers that wait go on. */
   resume(): void;
   /** Pods of checkpoints, before the sources begin. */
   restore(pods: readonly Pod[]): void;
@@ -98,13 +98,13 @@ function noteRelist(loop: Loop): void {
   if (wasClosed) resume(loop);
 }
 
-/** What nobody wants first: it has names that others wait for. */
+/** Orphans first: other pods may wait for their names. */
 function resume(loop: Loop): void {
   runHousekeeping(loop);
   loop.workers.wakeAll();
 }
 
-/** What comes up in the runtime and has no worker is looked at here; workers see to themselves. */
+/** Adopts pods in the runtime that have no worker. */
 function runHousekeeping({ health, dependencies, workers, readiness }: Loop): void {
   if (health.problem() === undefined) adoptOrphans(dependencies.view, workers, readiness);
 }
@@ -124,7 +124,7 @@ async function collect(loop: Loop, signal: AbortSignal): Promise<void> {
   try {
     await loop.collectImages?.(signal);
   } catch (error) {
-    log.warn({ err: error }, 'images could not be cleaned up');
+    log.warn({ err: error }, 'could not collect unused images');
   }
 }
 
@@ -136,7 +136,7 @@ async function runSource(loop: Loop, source: PodSource, signal: AbortSignal): Pr
       return;
     } catch (error) {
       if (signal.aborted) return;
-      loop.log.error({ source: source.name, err: error }, 'a source of pods has failed');
+      loop.log.error({ source: source.name, err: error }, 'pod source failed, restarting it');
     }
     await pause(loop.clock, loop.settings.statusMs, signal);
   }

@@ -1,4 +1,4 @@
-/** What Docker is asked for when a container of a pod is made. */
+/** Docker's configuration for a container of a pod. */
 import path from 'node:path';
 import {
   type ContainerConfig,
@@ -25,7 +25,7 @@ export interface ContainerEnvironment {
   readonly leastOomScoreAdj: number;
 }
 
-/** Docker keeps what the log of the interface is written from; once that is done nobody needs it. */
+/** Docker keeps a log of its own, from which the CRI log is written; after that it is not needed. */
 const dockerLog = { Type: 'json-file', Config: { 'max-size': '16m', 'max-file': '2' } } as const;
 
 /** @throws CriError INVALID_ARGUMENT */

@@ -1,4 +1,4 @@
-/** What containers use, from the engine's counters. */
+/** Usage of containers, from the engine's counters. */
 import {
   type Container,
   ContainerStats,
@@ -41,7 +41,7 @@ export async function readContainerStats(
 
 const cpuOf = (stats: EngineStats): bigint => BigInt(stats.cpu_stats?.cpu_usage?.total_usage ?? 0);
 
-/** The working set is what cannot be given back at once: usage less the cache that nobody has touched lately. */
+/** The working set is what cannot be given back at once: usage less the inactive cache. */
 function memoryOf({ memory_stats: memory }: EngineStats): Record<string, { value: bigint }> {
   const usage = memory?.usage ?? 0;
   const details = memory?.stats ?? {};
@@ -124,7 +124,7 @@ export async function readSandboxStats(
   });
 }
 
-/** `eth0` is the pod's own interface; loopback is of interest to nobody. */
+/** `eth0` is the pod's own interface; loopback is not reported. */
 function readInterfaces(
   context: SandboxContext,
   id: string,

@@ -1,4 +1,4 @@
-/** What Docker Engine answered instead of a result. */
+/** An error response of Docker Engine. */
 export class DockerError extends Error {
   /** HTTP status; 0 where the answer was cut off or could not be read. */
   readonly status: number;
@@ -10,7 +10,7 @@ export class DockerError extends Error {
   }
 }
 
-/** Nobody answers at the socket. */
+/** Nothing listens on the socket. */
 export class DockerUnreachableError extends DockerError {
   constructor(socket: string, cause: unknown) {
     super(

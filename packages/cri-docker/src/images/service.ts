@@ -92,7 +92,7 @@ function createDiskQuestion(docker: Docker): DiskQuestion {
   let underWay: Promise<DiskUsage> | undefined;
   const ask = (): Promise<DiskUsage> => {
     const asked = docker.diskUsage().finally(() => (underWay = undefined));
-    asked.catch(() => undefined); // whoever asked may have given up
+    asked.catch(() => undefined); // the caller may have given up
     return asked;
   };
   return (signal) => orAborted((underWay ??= ask()), signal);

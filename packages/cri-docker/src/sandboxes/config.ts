@@ -1,4 +1,4 @@
-/** What Docker is asked for when a sandbox is made: a function of the request alone, but for files of security profiles. */
+/** Docker's configuration for a sandbox: a function of the request alone, but for files of security profiles. */
 import path from 'node:path';
 import {
   CriError,
@@ -72,7 +72,7 @@ async function makeHostConfig(
     ReadonlyRootfs: security?.readonlyRootfs ?? false,
     GroupAdd: (security?.supplementalGroups ?? []).map(String),
     SecurityOpt: await makeSecurityOptions(security ?? {}),
-    // What the sandbox's process says is of interest to nobody.
+    // The output of the sandbox's process is not needed.
     LogConfig: { Type: 'none', Config: {} },
     ...compact({ Runtime: runtime }),
   };

@@ -54,7 +54,7 @@ interface Conflict {
 }
 
 /**
- * Removes the container that has the name, without force: one that runs is somebody's. Then it is tried once more; dockershim
+ * Removes the container that has the name, without force: one that runs is in use. Then it is tried once more; dockershim
  * left that to the next sync of the pod. If Docker says that there is no such container, its list of names is out of step
  * with its containers, and only another name helps.
  */

@@ -81,10 +81,7 @@ async function evaluate(
     if (!isPinnedTo(context, Id, engineState.Pid)) await pinSandbox(context, Id, signal);
     return 'whole';
   } catch (error) {
-    context.log.warn(
-      { sandbox: Id, err: error },
-      'nobody knows whether this sandbox is whole; it is left as it is',
-    );
+    context.log.warn({ sandbox: Id, err: error }, 'could not inspect the sandbox, leaving it as it is');
     return 'unknown';
   }
 }
@@ -97,7 +94,7 @@ async function act(
 ): Promise<void> {
   if (state === 'whole') context.networkReady.set(id, true);
   if (state === 'whole' || state === 'unknown') return;
-  context.log.info({ sandbox: id, verdict: state }, 'a sandbox of earlier is taken down');
+  context.log.info({ sandbox: id, verdict: state }, 'stopping a sandbox of an earlier run');
   await tolerate(context, id, async () => {
     if (state === 'never ran') return teardownSandbox(context, id, { keepContainer: false });
     if (state === 'cut off' && (await listWorkloads(context, id, signal)).length === 0) {

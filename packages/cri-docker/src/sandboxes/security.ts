@@ -83,7 +83,7 @@ async function readProfile(file: string): Promise<string> {
   }
 }
 
-/** `UID[:GID]` for Docker. A group without a user would be the image's user with another group, which nobody means. */
+/** `UID[:GID]` for Docker. A group without a user would be the image's user with another group, which is never meant. */
 export function makeUser(
   user: { readonly value: bigint } | undefined,
   group: { readonly value: bigint } | undefined,

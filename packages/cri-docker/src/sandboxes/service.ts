@@ -117,7 +117,7 @@ function explainAbort({ reason }: AbortSignal, cause: unknown): CriError {
   return new CriError(code, `${message}: ${describeError(cause)}`, { cause });
 }
 
-/** Without the caller's signal, for the same reason: half a Stop helps nobody. */
+/** Without the caller's signal, for the same reason: half a Stop leaves more to clean up. */
 async function endOnce(
   context: SandboxContext,
   kind: 'Stop' | 'Remove',

@@ -40,7 +40,7 @@ export async function resolveSandboxId(
 
 /**
  * Workloads first, then DEL while the namespace is still pinned, then the sandbox: an address must not be handed out again
- * while somebody can still send from it (kubernetes #105225). Goes on after errors. @throws one error, or an AggregateError
+ * while a process can still send from it (kubernetes #105225). Goes on after errors. @throws one error, or an AggregateError
  */
 export async function stopSandbox(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
   const identity = await identifySandbox(context, id, signal);

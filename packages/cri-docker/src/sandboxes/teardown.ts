@@ -39,7 +39,7 @@ export async function teardownSandbox(
   if (!keepContainer) await forgetSandbox(context, id, signal);
 }
 
-/** DEL, while the namespace is pinned. Where it fails nobody knows what is left, so that the next Stop does it again. */
+/** DEL, while the namespace is pinned. After a failure the remains are unknown, so the next Stop does it again. */
 export async function detachSandbox(
   context: SandboxContext,
   id: string,

@@ -48,6 +48,6 @@ const isEnd = (error: unknown): boolean =>
   hasCode(error, 'ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE');
 
 function unavailable(error: unknown, port: number): Error {
-  const code = hasCode(error, 'ECONNREFUSED') ? 'nobody listens' : String(error);
+  const code = hasCode(error, 'ECONNREFUSED') ? 'nothing listens' : String(error);
   return new CriError('UNAVAILABLE', `port ${port} of the sandbox: ${code}`, { cause: error });
 }

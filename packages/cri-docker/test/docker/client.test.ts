@@ -148,7 +148,7 @@ describe('errors', () => {
     await expect(docker.info()).rejects.toThrow(/no JSON: <html>/);
   });
 
-  test('nobody at the socket', async () => {
+  test('nothing listens on the socket', async () => {
     const docker = createDocker('/nowhere/docker.sock');
     await expect(docker.version()).rejects.toBeInstanceOf(DockerError);
     await expect(docker.version()).rejects.toThrow('/nowhere/docker.sock');

@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import { needRunning } from '../state/inventory.js';
 
 /**
- * Lets the shim open the log anew, after somebody has moved it away.
+ * Lets the shim reopen the log after it was rotated.
  * @throws CriError NOT_FOUND, FAILED_PRECONDITION when it does not run, UNKNOWN when the file cannot be opened
  */
 export async function reopenLog(context: Context, id: string): Promise<void> {

@@ -16,7 +16,7 @@ async function remove(context: Context, entry: ContainerEntry): Promise<void> {
   const { id } = entry.record;
   if (!context.inventory.containers.has(id)) return;
   try {
-    // Nobody starts it any more.
+    // It cannot be started any more.
     entry.starting ??= Promise.resolve();
     await killContainer(context, entry);
     await untilShimIsGone(context, id);

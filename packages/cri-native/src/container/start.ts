@@ -61,7 +61,7 @@ async function start(context: Context, entry: ContainerEntry): Promise<void> {
     throw error;
   }
   emitContainerEvent(context, entry, 'STARTED');
-  // One that ended before anybody could connect has nobody else who tells of its end.
+  // If it ended before the connection, no other event reports its end.
   if (entry.shim === undefined) emitContainerEvent(context, entry, 'STOPPED');
 }
 

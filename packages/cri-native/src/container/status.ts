@@ -14,7 +14,7 @@ import { logPathOf } from './plan.js';
 export function stateOfContainer(entry: ContainerEntry): ContainerState {
   if (entry.state?.end !== undefined) return ContainerState.CONTAINER_EXITED;
   if (entry.shim !== undefined) return ContainerState.CONTAINER_RUNNING;
-  // Started once, and nobody could say how it ended: a reboot, or somebody killed the shim.
+  // Started once, and its exit status is unknown: a reboot, or the shim was killed.
   return entry.ended === undefined ? ContainerState.CONTAINER_CREATED : ContainerState.CONTAINER_EXITED;
 }
 
@@ -31,7 +31,7 @@ function outcomeOf(entry: ContainerEntry): Outcome {
   if (stateOfContainer(entry) !== ContainerState.CONTAINER_EXITED) return unfinished;
   const end = entry.state?.end;
   if (end === undefined) {
-    const message = 'nobody saw how it ended';
+    const message = 'exit status unknown';
     const finishedAt = entry.state?.startedAt ?? entry.record.createdAt;
     return { exitCode: 255, reason: 'Unknown', message, finishedAt };
   }

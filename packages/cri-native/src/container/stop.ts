@@ -40,7 +40,7 @@ export async function killContainer(context: Context, entry: ContainerEntry): Pr
   const { process } = entry.shim;
   await sendSignal(entry, SIGKILL);
   if (!(await endsWithin(context, entry, SHIM_MILLISECONDS))) {
-    // The shim itself may have been stopped by somebody.
+    // The shim itself may have been stopped (SIGSTOP).
     killProcess(process);
     if (!(await endsWithin(context, entry, KILL_MILLISECONDS))) throw notEnding(entry);
   }

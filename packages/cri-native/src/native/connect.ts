@@ -43,7 +43,7 @@ async function tryConnect(
   }
 }
 
-/** Settles when nobody holds the directory any more. */
+/** Resolves when the process of this directory has ended. */
 export async function untilDead(directory: string, clock: Clock, signal: AbortSignal): Promise<void> {
   while (isAlive(directory)) await clock.sleep(1, signal);
 }

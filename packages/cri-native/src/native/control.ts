@@ -7,7 +7,7 @@ import { createFrameReader, encodeFrame, type Frame } from './frames.js';
 /** A connection to a pause process or shim. It lasts as long as that lives, so its end is the news of the other's end. */
 export interface ControlConnection {
   readonly socket: net.Socket;
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended, from either side. */
   readonly ended: Promise<void>;
   send(type: string, bytes?: Uint8Array): void;
   /** Sends and waits for the acknowledgement. @throws Error with the errno's name that it carries */
@@ -20,7 +20,7 @@ const addressBytes = 107;
 
 /**
  * Connects to the socket `control` of the directory.
- * @throws the errors of connect(2): ENOENT, ECONNREFUSED when nobody is there (yet)
+ * @throws the errors of connect(2): ENOENT, ECONNREFUSED when no process listens (yet)
  */
 export async function connectControl(
   directory: string,

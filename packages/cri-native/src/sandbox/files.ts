@@ -1,4 +1,4 @@
-/** Files that all containers of a sandbox get where nobody mounts others there. */
+/** Files that all containers of a sandbox get unless a mount replaces them. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { hasCode } from '@podwire/linux';

@@ -1,4 +1,4 @@
-/** What a sandbox's configuration means here: pure. */
+/** Plans a sandbox: pure functions of its configuration. */
 import { CriError, NamespaceMode, type PodSandboxConfig } from '@podwire/cri';
 import { compact } from '@podwire/platform';
 import type { PodAttachment } from '@podwire/pod-network';
@@ -64,7 +64,7 @@ export function sysctlPath(name: string): string {
   return name.replace(/[./]/g, (separator) => (separator === '.' ? '/' : '.'));
 }
 
-/** What the pause process is told. */
+/** Instruction for the pause process. */
 export function planPauseProcess(record: SandboxRecord): Instruction {
   const { config, netns } = record;
   const { network, ipc, pid } = namespacesOf(config);
@@ -82,7 +82,7 @@ export function planPauseProcess(record: SandboxRecord): Instruction {
 
 const protocols = ['tcp', 'udp', 'sctp'] as const;
 
-/** What the network is told. */
+/** Options for the network. */
 export function planAttachment(record: SandboxRecord, netns: string): PodAttachment {
   const { config, id } = record;
   const { name = '', namespace = '', uid = '' } = config.metadata ?? {};
@@ -100,7 +100,7 @@ export function planAttachment(record: SandboxRecord, netns: string): PodAttachm
   };
 }
 
-/** Name, namespace, uid and attempt: what tells sandboxes apart for whoever asks for one. */
+/** Name, namespace, uid and attempt: the identity of a sandbox for its client. */
 export function metadataKey(config: PodSandboxConfig): string {
   const { name, namespace, uid, attempt } = config.metadata ?? {};
   return JSON.stringify([namespace, name, uid, attempt]);

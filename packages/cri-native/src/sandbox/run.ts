@@ -112,7 +112,7 @@ function makeSharedMemory(directory: string): void {
   mountTmpfs(directory, { sizeBytes: SHARED_MEMORY_BYTES, mode: 0o1777, forData: true });
 }
 
-/** What cannot be taken back now stays as a sandbox that is not ready, so that stopping it tries again. */
+/** A sandbox that cannot be removed now stays as not ready, so that stopping it tries again. */
 async function takeBack(context: Context, entry: SandboxEntry, why: unknown): Promise<void> {
   try {
     await undoSandbox(context, entry);

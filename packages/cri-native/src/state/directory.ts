@@ -99,7 +99,7 @@ export async function deleteDirectory(directory: string, log: Log): Promise<void
   try {
     await removeTree(directory, { signal: AbortSignal.timeout(DELETE_MILLISECONDS) });
   } catch (error) {
-    log.warn({ directory, why: describeError(error) }, 'what nobody needs any more could not be deleted yet');
+    log.warn({ directory, why: describeError(error) }, 'could not delete a directory, will retry');
   }
 }
 
@@ -112,7 +112,7 @@ export interface StoredSandbox {
 export interface Found<T> {
   readonly whole: readonly T[];
   readonly rubbish: readonly string[];
-  /** Of another version, or damaged while somebody holds what belongs to it: nothing is guessed, and the others go on. */
+  /** Of another version, or damaged while its process lives: nothing is guessed, and the others go on. */
   readonly unusable: readonly Unusable[];
 }
 
@@ -140,7 +140,7 @@ function readAll<T>(parent: string, read: (directory: string) => T | undefined):
 }
 
 /**
- * A power loss may leave a record empty or in part, since nobody waits for the disk. Then nobody holds the directory any
+ * A power loss may leave a record empty or in part, since it is not flushed. Then no process holds the directory any
  * more, and what belonged to it is gone with that boot.
  */
 const isTorn = (error: unknown, directory: string): boolean =>

@@ -25,7 +25,7 @@ export interface ContainerEntry {
   shim: LiveProcess | undefined;
   /** What is known of its program; absent when it was not started. */
   state: HeldState | undefined;
-  /** While StartContainer is under way, and after: nobody starts it twice. */
+  /** While StartContainer runs, and after: it is not started twice. */
   starting: Promise<void> | undefined;
   /** Resolves when it has ended and `state` says how. */
   ended: Promise<void> | undefined;

@@ -16,7 +16,7 @@ export async function attachStream(context: Context, containerId: string, call: 
   const leave = (): void => connection.close();
   call.signal.addEventListener('abort', leave, { once: true });
   try {
-    call.signal.throwIfAborted(); // meanwhile: nobody would tell of it any more
+    call.signal.throwIfAborted(); // it may have ended meanwhile
     await connection.call('A');
     // First, so that a program finds the terminal's size that is known already when it gets its first input.
     void followSizes(call, connection);

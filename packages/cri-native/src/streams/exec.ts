@@ -47,7 +47,7 @@ export function startExec(
     env: {},
     stdio: [stdin, 'pipe', options.tty ? 'ignore' : 'pipe', 'pipe'],
   });
-  // Whoever could not be started takes no file away.
+  // A program that could not be started removes no file.
   child.once('error', () => fs.rmSync(file, { force: true }));
   // At the limit of descriptors (EMFILE) the child has no streams at all.
   const answers = (child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Duplex | undefined;
@@ -143,7 +143,7 @@ export async function execStream(
   exited.catch(() => undefined); // the start says the same
   const kill = (): void => {
     running.kill();
-    // Nobody takes the output any more; unless it is read, the program's end would never be seen.
+    // The client is gone; the output must still be read, or the program's end would never be seen.
     for (const output of [child.stdout, child.stderr]) output?.unpipe().resume();
   };
   call.signal.addEventListener('abort', kill, { once: true });
@@ -160,7 +160,7 @@ export async function execStream(
   }
 }
 
-/** What nobody wants is read all the same, or the program would stand still. Ends stay open: they are the server's. */
+/** Unwanted output is read all the same, or the program would block. Ends stay open: they are the server's. */
 function joinOutput(from: NodeJS.ReadableStream | null, to: NodeJS.WritableStream | undefined): void {
   if (to === undefined) from?.resume();
   else from?.pipe(to, { end: false });

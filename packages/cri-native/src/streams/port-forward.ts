@@ -8,7 +8,7 @@ import { isReady, needSandbox, type SandboxEntry } from '../state/inventory.js';
 
 /**
  * Joins the stream to a port on localhost of the sandbox, until either end is done.
- * @throws CriError NOT_FOUND, FAILED_PRECONDITION, UNAVAILABLE when nobody listens
+ * @throws CriError NOT_FOUND, FAILED_PRECONDITION, UNAVAILABLE when nothing listens
  */
 export async function forwardPort(
   context: Context,

@@ -97,7 +97,7 @@ async function stream(session: ClientSession, options: ExecOptions): Promise<num
   }
 }
 
-/** Whoever gave us stdin keeps it: a terminal is used again after the program. */
+/** The caller keeps its stdin: a terminal is used again after the program. */
 function feed(source: Readable, target: Writable, over: AbortSignal): void {
   const onData = (chunk: Buffer | string): void => {
     if (!target.write(chunk)) source.pause();

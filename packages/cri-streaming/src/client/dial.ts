@@ -31,7 +31,7 @@ const maxRefusal = 4096;
 
 /**
  * Upgrades to SPDY/3.1.
- * @throws UpgradeRefusedError, CriError UNAVAILABLE where nobody answers
+ * @throws UpgradeRefusedError, CriError UNAVAILABLE when nothing answers
  */
 export async function dialSpdy(
   url: string,
@@ -87,7 +87,7 @@ export async function dialWebSocket(
   try {
     await new Promise<void>((resolve, reject) => {
       ws.once('open', () => {
-        // What the server sends with its answer must wait until somebody listens; the caller resumes.
+        // What the server sends with its answer must wait for a listener; the caller resumes.
         ws.pause();
         resolve();
       });

@@ -105,7 +105,7 @@ async function forwardOverWebSocket(
   const connection = createChannelConnection(ws, codecOf(ws.protocol), ['both', 'read']);
   ws.resume();
   const stop = (): void => connection.destroy();
-  // Nobody else can tell that it is over: neither end hears of the other's half.
+  // It must be ended here: neither end sees the other's half-close.
   stream.once('close', () => connection.close());
   options.signal?.addEventListener('abort', stop, { once: true });
   const data = connection.channels[0]!;
@@ -138,7 +138,7 @@ async function joinStreams(local: Duplex, remote: Duplex, failure: Promise<strin
   if (broken !== undefined && !local.destroyed) {
     throw new CriError('UNAVAILABLE', 'the connection to the sandbox broke', { cause: broken });
   }
-  // The port has said all it will; what we still have to say has nobody to hear it.
+  // The port has said all it will; the rest of our data has no reader.
   remote.destroy();
   await upload;
   await finished(local, { readable: false }).catch(() => undefined);

@@ -73,7 +73,7 @@ async function endPair(data: SpdyStream, error: SpdyStream, failure: string | un
     if (!stream.writableEnded) stream.end();
     await finished(stream, { readable: false }).catch(() => undefined);
   }
-  // What the client still sends has nobody to go to, and must not hold up its other connections.
+  // Data that the client still sends is dropped, so that it does not block its other connections.
   if (!data.readableEnded) data.resume();
 }
 

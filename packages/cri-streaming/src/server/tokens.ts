@@ -10,7 +10,7 @@ export interface TokenOptions {
   readonly randomBytes: (length: number) => Buffer;
 }
 
-/** Requests that wait for whoever comes with their token. */
+/** Requests waiting for a client with their token. */
 export interface TokenStore<T> {
   /** @throws CriError RESOURCE_EXHAUSTED when too many wait */
   issue(request: T): string;

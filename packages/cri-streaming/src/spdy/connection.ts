@@ -135,7 +135,7 @@ class Connection implements SpdyConnection {
     const more = this.#limits.buffered - defaultWindow;
     if (more > 0) this.#sender.control({ type: 'windowUpdate', streamId: 0, delta: more });
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // Whoever ends his half of the socket is gone: SPDY ends streams with frames.
+    // A half-closed socket means the peer is gone: SPDY ends streams with frames.
     this.#socket.on('end', () => this.#socket.end());
     this.#socket.on('error', () => undefined);
     this.#socket.once('close', () => this.#lose());
@@ -200,7 +200,7 @@ class Connection implements SpdyConnection {
       case 'synReply':
         return this.#handleReply(frame);
       case 'headers':
-        // Nobody here uses late headers, but the compression's state depends on every block.
+        // Late headers are not used here, but the compression's state depends on every block.
         decodeHeaderBlock(this.#unpack(frame.block));
         if (frame.fin) this.#finish(frame.streamId);
         return;
@@ -258,7 +258,7 @@ class Connection implements SpdyConnection {
   }
 
   #handleData(streamId: number, data: Buffer, fin: boolean): void {
-    // The connection's window holds nobody up: what counts is what waits in the streams.
+    // The connection's window is always reopened: the limit is what waits in the streams.
     this.#sessionWindow.received(data.length);
     const back = this.#sessionWindow.consumed(data.length, this.#peer);
     if (back > 0) this.#sender.control({ type: 'windowUpdate', streamId: 0, delta: back });

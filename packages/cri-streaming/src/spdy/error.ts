@@ -15,7 +15,7 @@ export const resetStatus = {
   FRAME_TOO_LARGE: 11,
 } as const;
 
-/** What the peer did against the protocol. It ends the connection. */
+/** A protocol violation of the peer. It ends the connection. */
 export class SpdyProtocolError extends Error {
   constructor(message: string) {
     super(message);

@@ -30,7 +30,7 @@ export interface SpdySender {
 
 /**
  * The writing half of a connection. Data waits here, one chunk a stream, while the socket is full or a window shut, and so the
- * back-pressure reaches whoever writes to the stream. Control frames do not wait; a peer that makes us answer and does not read
+ * back-pressure reaches the writer of the stream. Control frames do not wait; a peer that makes us answer and does not read
  * (pings, streams it opens) is cut off at `backlogLimit` bytes.
  */
 export function createSpdySender(

@@ -1,7 +1,7 @@
 /** Windows of SPDY/3.1's flow control (§2.6.8), in bytes. */
 import { SpdyProtocolError } from './error.js';
 
-/** What every window is before anybody says otherwise. */
+/** The initial size of a window. */
 export const defaultWindow = 65_536;
 const maxWindow = 0x7fff_ffff;
 

@@ -28,7 +28,7 @@ const pieceLength = 32_768;
 const protocolError = 1002;
 
 /**
- * Streams over one WebSocket. One message per channel is under way at a time, so that the socket's back-pressure reaches whoever
+ * Streams over one WebSocket. One message per channel is under way at a time, so that the socket's back-pressure reaches the one who
  * writes. The WebSocket must not answer pings by itself (`autoPong: false`): those answers know no limit.
  */
 export function createChannelConnection(

@@ -64,7 +64,7 @@ export async function* callStream(
     metadataOf(channel, options),
     deadlineOf(method, request, options),
   );
-  // Cancelling makes it fail once more, when nobody reads any longer.
+  // Cancelling makes it fail once more, without a reader.
   call.on('error', () => {});
   const cancel = (): void => call.cancel();
   signal?.addEventListener('abort', cancel, { once: true });

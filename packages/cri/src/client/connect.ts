@@ -24,7 +24,7 @@ export interface CriConnection extends CriRuntime {
 
 /**
  * Connects to a runtime and asks for its version, to learn which version of the interface it speaks.
- * @throws CriError UNAVAILABLE where nobody listens, UNIMPLEMENTED where somebody does who speaks no CRI
+ * @throws CriError UNAVAILABLE when nothing listens, UNIMPLEMENTED when the server does not speak CRI
  */
 export async function connectCri(options: ConnectOptions): Promise<CriConnection> {
   const channel = await openChannel(pathOfSocket(options.socket));

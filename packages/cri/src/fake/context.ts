@@ -25,7 +25,7 @@ export interface FakeContext {
 
 export const nanosecondsNow = ({ clock }: FakeContext): bigint => toNanoseconds(clock.now());
 
-/** Tells whoever listens that a container, or a sandbox (by its own id), has changed. */
+/** Emits an event for a container, or for a sandbox by its own id. */
 export function announce(
   context: FakeContext,
   sandboxId: string,

@@ -1,10 +1,10 @@
-/** Everybody who listens gets every event from then on. */
+/** Every subscriber gets all events from then on. */
 import { CriError } from '../error.js';
 import type { CallOptions } from '../services.js';
 
 export interface Broadcast<Event> {
   publish(event: Event): void;
-  /** Whether somebody would get it. */
+  /** Whether there is a subscriber. */
   hasListeners(): boolean;
   /** Listens from the first `next()` on, until the signal. */
   listen(options: CallOptions): AsyncGenerator<Event, void, undefined>;

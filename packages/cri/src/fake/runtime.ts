@@ -1,4 +1,4 @@
-/** A runtime of which nothing is real, for the tests of whoever calls one. */
+/** An in-memory runtime for tests of its clients. */
 import { CriError } from '../error.js';
 import {
   CgroupDriver,

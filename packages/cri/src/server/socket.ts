@@ -6,7 +6,7 @@ import { CriError } from '../error.js';
 /**
  * Listens on `file` with mode 0600; a directory that is missing is made with mode 0700. What a dead server left is replaced.
  * @returns whether a client may be served
- * @throws CriError ALREADY_EXISTS when somebody listens there, FAILED_PRECONDITION when the place cannot be used
+ * @throws CriError ALREADY_EXISTS when another server listens there, FAILED_PRECONDITION when the place cannot be used
  */
 export async function listenOn(server: net.Server, file: string): Promise<(client: Socket) => boolean> {
   // Loaded here: clients of the interface need no foreign functions.

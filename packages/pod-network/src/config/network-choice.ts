@@ -19,9 +19,9 @@ export interface ChoiceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly startWatching?: StartWatching;
-  /** Milliseconds from the first event to the look: files come in several steps. */
+  /** Milliseconds from the first event to the scan: files come in several steps. */
   readonly debounceMs: number;
-  /** Called after each look, which lasts until it is done. */
+  /** Called after each scan, which includes it. */
   readonly onScan: (chosen: ChosenNetwork | undefined) => Promise<void>;
 }
 
@@ -31,9 +31,9 @@ export interface NetworkChooser {
   problem(): string;
   files(): readonly FileResult[];
   scannedAt(): number;
-  /** A look that begins after this call, whether or not anything seems to have changed. */
+  /** A scan that begins after this call, whether or not anything seems to have changed. */
   scan(): Promise<void>;
-  /** A look if files or plugins are others than at the last one, or if that did not find all in order. */
+  /** A scan if files or plugins are others than at the last one, or if that did not find all in order. */
   poll(): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function createNetworkChooser(options: ChoiceOptions): NetworkChooser {
   let scannedAt = 0;
 
   const scanOnce = async (): Promise<void> => {
-    // Taken before the look: a change while it lasts makes the next poll look again.
+    // Taken before the scan: a change during it makes the next poll scan again.
     signature = await takeSignature(directory, pluginPath);
     const next = await scanDirectory(options);
     scannedAt = clock.now();
@@ -149,7 +149,7 @@ function debounce(
     clock.sleep(milliseconds, signal).then(
       () => {
         waiting = false;
-        // A look never fails; see scanDirectory.
+        // A scan never fails; see scanDirectory.
         void work();
       },
       () => undefined,

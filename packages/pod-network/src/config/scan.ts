@@ -1,4 +1,4 @@
-/** One look at the configuration directory: which network it means, and what speaks against each file. */
+/** Scans the configuration directory: the network to use, and the status of each file. */
 import path from 'node:path';
 import { CniError, listConfigFiles, loadNetworkFile, type NetworkConfig } from '@podwire/cni';
 import type { FileStatus } from '../contract.js';
@@ -25,7 +25,7 @@ export interface ScanOptions {
   readonly validate: (network: NetworkConfig) => Promise<unknown>;
 }
 
-/** Never throws: a directory that cannot be read is a finding too. */
+/** Never throws: a directory that cannot be read is a result too. */
 export async function scanDirectory(options: ScanOptions): Promise<ScanResult> {
   const { directory } = options;
   let names: readonly string[];

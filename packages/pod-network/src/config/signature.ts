@@ -2,8 +2,8 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * A text that changes whenever a look could find something else: files of the configuration directory, of the folders in it
- * (plugins of a network may stand in files of their own), and the plugins. A look starts every plugin for its version; this
+ * A text that changes whenever a scan could find something else: files of the configuration directory, of the folders in it
+ * (plugins of a network may stand in files of their own), and the plugins. A scan starts every plugin for its version; this
  * is some calls of stat.
  */
 export async function takeSignature(directory: string, pluginPath: readonly string[]): Promise<string> {

@@ -8,7 +8,7 @@ import { detach } from './detach.js';
 
 /**
  * First a DEL for each sandbox of ours that is not alive, on whatever network it was; then GC of the present network's plugins
- * (from CNI 1.1.0), which free what is in nobody's cache. Goes on after failures.
+ * (from CNI 1.1.0), which frees attachments that are in no cache. Goes on after failures.
  */
 export async function collectGarbage(
   scope: Scope,

@@ -22,7 +22,7 @@ export interface Scope {
   readonly podCidrs: () => readonly string[];
   /** Addresses of sandboxes as far as they were asked for. */
   readonly known: Map<string, readonly string[]>;
-  /** Sandboxes that nobody will ask to detach again, with what they still may have. */
+  /** Sandboxes that no client will detach again, with what they may still have. */
   readonly leftovers: Set<string>;
 }
 

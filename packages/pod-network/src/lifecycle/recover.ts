@@ -46,7 +46,10 @@ async function mayBeFinished(
     return (await runtime.attachments(sandboxId)).some((attachment) => attachment.network === network);
   } catch (error) {
     const reason = describeFailures([error]);
-    log.warn({ sandbox: sandboxId, reason }, 'nobody knows whether the network of a sandbox is complete');
+    log.warn(
+      { sandbox: sandboxId, reason },
+      'could not find out whether the network of a sandbox is complete',
+    );
     return true;
   }
 }

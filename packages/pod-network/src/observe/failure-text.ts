@@ -5,7 +5,7 @@ const mostStderr = 1000;
 
 /**
  * All that went wrong in one operation, each failure with the plugin's name, how it ended, and its standard error: "no error
- * message" helps nobody (cni #732).
+ * message" does not help (cni #732).
  */
 export function describeFailures(errors: readonly unknown[]): string {
   return errors.flatMap(unfold).map(describeOne).join('; ');

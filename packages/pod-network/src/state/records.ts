@@ -30,7 +30,7 @@ export interface SandboxRecord {
 export interface SandboxRecords {
   /** Atomic. @throws the errors of the file system */
   write(record: SandboxRecord): Promise<void>;
-  /** Undefined when there is none that can be used. @throws the errors of the file system: then nobody knows */
+  /** Undefined when there is none that can be used. @throws the errors of the file system: then it is unknown */
   read(sandboxId: string): Promise<SandboxRecord | undefined>;
   /** One that is gone already is fine. */
   remove(sandboxId: string): Promise<void>;

@@ -8,7 +8,7 @@ export interface Affine {
   readonly labels: Labels;
 }
 
-/** The pod's own words stand as they were written: a scheduler may have looked at them, or nobody. */
+/** The pod's own words stand as they were written: a scheduler may not have seen them. */
 export function fitsNode({ spec }: Pick<Pod, 'spec'>, node: Affine): boolean {
   const selector = mapOf(spec['nodeSelector']);
   if (!Object.entries(selector).every(([key, value]) => labelOf(node.labels, key) === value)) return false;

@@ -4,7 +4,7 @@ import { localAnnotations, type Pod } from '@podwire/pod-spec';
 const leastSystemPriority = 2_000_000_000;
 const systemClasses: readonly unknown[] = ['system-node-critical', 'system-cluster-critical'];
 
-/** In a file nobody turns the name of the class into its number. */
+/** In a file the priority class is not resolved to its number. */
 export function isSystemCritical({ spec }: Pick<Pod, 'spec'>): boolean {
   const { priority, priorityClassName } = spec;
   if (typeof priority === 'number') return priority >= leastSystemPriority;

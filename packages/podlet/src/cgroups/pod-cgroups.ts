@@ -113,7 +113,7 @@ async function removeEmpty(directory: string): Promise<boolean> {
     await fs.rmdir(directory);
     return true;
   } catch (error) {
-    // Another pod is there, or processes of somebody else.
+    // Another pod is there, or foreign processes.
     if (hasCode(error, 'ENOTEMPTY', 'EBUSY', 'ENOENT')) return false;
     throw error;
   }

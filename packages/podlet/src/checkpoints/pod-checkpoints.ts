@@ -122,7 +122,7 @@ function uidOf(key: string): string {
   return key.slice('Pod_'.length, -'.yaml'.length);
 }
 
-/** A merger whose changes are written down as well. Nobody waits for that: a pod does not start later for its checkpoint. */
+/** A merger whose changes are checkpointed, in the background: a checkpoint does not delay its pod. */
 export function withCheckpoints(
   merger: Merger,
   checkpoints: Pick<PodCheckpoints, 'follow'>,

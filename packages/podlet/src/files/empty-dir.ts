@@ -6,7 +6,7 @@ import type { Volume } from '@podwire/pod-spec';
 import { isMountPoint, type Mounts } from './mounts.js';
 import { setDirectoryRights } from './ownership.js';
 
-/** Everybody of the pod may write, as Kubernetes has it. */
+/** All users of the pod may write, as in Kubernetes. */
 const mode = 0o777;
 
 /** Makes the directory of an emptyDir at its first call and leaves it alone later: it holds the pod's data then. */
@@ -37,7 +37,7 @@ async function isThere(directory: string): Promise<boolean> {
   }
 }
 
-/** It gets its name last: whoever finds it finds it with its rights. No volume's name begins with a dot. */
+/** It is renamed last, so it never exists with wrong permissions. No volume's name begins with a dot. */
 async function makeDirectory(directory: string, group: number | undefined): Promise<void> {
   const { dir, base } = path.parse(directory);
   const unfinished = path.join(dir, `.${base}`);

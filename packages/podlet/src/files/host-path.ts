@@ -36,7 +36,7 @@ async function statOrCreate(path: string, type: string): Promise<Stats | undefin
   const stats = await statIfThere(path);
   if (stats !== undefined || !type.endsWith('OrCreate')) return stats;
   if (type === 'DirectoryOrCreate') await fs.mkdir(path, { recursive: true, mode: 0o755 });
-  // Its directory is not made: a file in a directory with guessed rights helps nobody.
+  // Its directory is not made: the permissions would be guessed.
   else await createFile(path);
   return statIfThere(path);
 }

@@ -120,7 +120,7 @@ async function walk(
       // A link that dangles exists, and so fails here.
       await fs.mkdir(`${throughHandle(handle)}/${part}`);
       handle = await step(handle, part);
-      // mkdir(2) heeds the umask; a container that runs as somebody else may write where it may write in the volume.
+      // mkdir(2) heeds the umask; a container that runs as another user may write where it may write in the volume.
       await fs.chmod(throughHandle(handle), mode);
     }
     return handle;

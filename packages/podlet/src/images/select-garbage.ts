@@ -22,7 +22,7 @@ export interface GarbageRule {
   readonly low: number;
   /** Milliseconds; younger ones stay: their container may just be about to be created. */
   readonly youngest: number;
-  /** Whether images go that no container has used as long as somebody looked: they may be somebody else's. */
+  /** Whether to remove images that no container has used since the agent started: they may belong to others. */
   readonly neverUsed: 'keep' | 'remove';
 }
 

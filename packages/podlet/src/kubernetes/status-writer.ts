@@ -46,7 +46,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   const stop = new AbortController();
   const pending = new Map<string, Pending>();
   const busy = new Map<string, Promise<void>>();
-  /** Those that were refused and wait, in nobody's way. */
+  /** Refused ones, waiting without blocking others. */
   const resting = new Map<string, Promise<void>>();
   const { width = 4 } = options;
 
@@ -153,7 +153,7 @@ function isAboutAnother({ status, message }: KubernetesError): boolean {
   return status === 404 || (status === 422 && message.includes('metadata.uid: Invalid'));
 }
 
-/** Conditions that somebody else sets, who may not say it a second time. */
+/** Conditions that another controller sets, perhaps only once. */
 function hasGates({ spec: { readinessGates = [] } }: Pod): boolean {
   return readinessGates.length > 0;
 }

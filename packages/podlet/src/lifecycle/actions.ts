@@ -13,7 +13,7 @@ import { planInit } from './init-plan.js';
 import { hasExited, isAlive, newestInstance, type ObservedPod } from './observed.js';
 import { judgeSandbox, type SandboxChange } from './sandbox-change.js';
 
-/** What has to be done for one pod, in this order: kill the pod, kill containers, create a sandbox, start containers. */
+/** The actions for one pod, in this order: kill the pod, kill containers, create a sandbox, start containers. */
 export interface PodActions {
   /** Stop all its containers and every sandbox; what is in `kill` is part of it then, so that list is empty. */
   readonly killPod: boolean;

@@ -16,7 +16,7 @@ export interface ConditionInput {
   readonly now: number;
 }
 
-/** Those that the pod agent sets, in the API's order. All others are somebody else's. */
+/** Those that the pod agent sets, in the API's order. All others belong to other controllers. */
 export const ownConditions = [
   'PodReadyToStartContainers',
   'Initialized',
@@ -48,7 +48,7 @@ export function computeConditions(input: ConditionInput): PodCondition[] {
   return [...own, ...input.pod.status.conditions.filter(({ type }) => !isOwnCondition(type))];
 }
 
-/** `spec.readinessGates`: conditions that somebody else sets and that have to hold as well. */
+/** `spec.readinessGates`: conditions that another controller sets and that must be true as well. */
 function evaluateGates(pod: Pod): ConditionValue {
   const { readinessGates = [] } = pod.spec;
   const closed = readinessGates.flatMap(({ conditionType }) => {

@@ -23,7 +23,7 @@ export interface StartAction {
   readonly attempt: number;
 }
 
-/** What is known beside the runtime's word. */
+/** Facts beside the observed state. */
 export interface ContainerFacts {
   /** Latest verdict of a probe on the running instance; undefined before the first. */
   readonly probeResult: (containerName: string, kind: ProbeKind) => boolean | undefined;

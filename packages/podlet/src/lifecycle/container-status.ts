@@ -18,7 +18,7 @@ export interface Waiting {
 export interface StatusFacts extends ContainerFacts {
   /** Why containers are not started (yet), by name. */
   readonly waiting: ReadonlyMap<string, Waiting>;
-  /** What ended containers left in their termination log, by id; it goes before the runtime's message. */
+  /** Termination messages of ended containers, by id; they precede the runtime's message. */
   readonly terminationMessages?: ReadonlyMap<string, string>;
   readonly previous?: PodStatus;
 }
@@ -136,7 +136,7 @@ function lastState(
   return before?.lastState ?? {};
 }
 
-/** 137 is what Kubernetes says of a container whose end nobody has seen. */
+/** Kubernetes uses 137 for a container whose exit status is unknown. */
 const exitCodeOfUnknown = 137;
 
 function terminated(instance: ObservedContainer, facts: StatusFacts): ContainerState {

@@ -25,7 +25,7 @@ export function collectable(observed: ObservedPod, wanted: boolean): Garbage {
   return { containers, sandboxes };
 }
 
-/** Created but not begun: somebody is about to start it, or the worker removes it itself. */
+/** Created but not started: it is about to be started, or the worker removes it itself. */
 function isWorthKeeping(observed: ObservedPod, container: ObservedContainer): boolean {
   if (container.state === 'created') return true;
   const latest = observed.containers.find(

@@ -1,4 +1,4 @@
-/** What a runtime has of one pod, reduced to what decisions need. Times are milliseconds since the epoch, 0 when unknown. */
+/** The observed state of one pod, reduced to what decisions need. Times are milliseconds since the epoch, 0 when unknown. */
 
 export interface ObservedSandbox {
   readonly id: string;

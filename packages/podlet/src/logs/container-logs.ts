@@ -1,4 +1,4 @@
-/** What the pod agent does for the logs of containers, which the runtime writes: their size, their links, their end. */
+/** Container logs, which the runtime writes: rotation, links, removal. */
 import fs from 'node:fs/promises';
 import type { CriRuntime } from '@podwire/cri';
 import { hasCode } from '@podwire/linux';

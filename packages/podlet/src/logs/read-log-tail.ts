@@ -1,4 +1,4 @@
-/** What a container has written last, for `terminationMessagePolicy: FallbackToLogsOnError`. */
+/** The end of a container's log, for `terminationMessagePolicy: FallbackToLogsOnError`. */
 import { createLogPrinter, readContainerLog } from '@podwire/cri/logs';
 
 /** Kubernetes' limits (`kubelet/container/helpers.go`, MaxContainerTerminationMessageLogLength and …Lines). */

@@ -1,6 +1,6 @@
 /**
  * Turns full snapshots into changes, in the order and with the words of kubelet (`pkg/kubelet/config`). All pods that
- * come out are frozen, so that nobody needs a copy.
+ * come out are frozen, so no copies are needed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type {

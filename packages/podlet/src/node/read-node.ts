@@ -27,7 +27,7 @@ export interface NodeOptions {
   readonly system?: Pick<typeof os, 'hostname' | 'networkInterfaces' | 'totalmem' | 'cpus' | 'arch'>;
 }
 
-/** Facts of this node. Files are read when somebody asks, since they change. */
+/** Facts of this node. Files are read on demand, since they change. */
 export function readNode(options: NodeOptions = {}): PodletNode {
   const { system = os, hostsFile, oomScoreAdjustment, cgroups } = options;
   const name = options.name ?? nodeName(system.hostname());

@@ -41,7 +41,7 @@ function isFinal(kind: ProbeKind, isSuccess: boolean): boolean {
   return kind === 'liveness' && !isSuccess;
 }
 
-/** `unknown`: nobody could look (the runtime was away, the port has no number). It changes no probeResult. */
+/** `unknown`: the probe could not run (the runtime was away, the port has no number). It does not change the result. */
 export type ProbeResult = 'success' | 'failure' | 'unknown';
 
 export interface ProbeOutcome {

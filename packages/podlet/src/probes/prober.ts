@@ -98,7 +98,7 @@ function watchedOf(context: Context, target: ProbeTarget): Watched {
   return watched;
 }
 
-/** Of the steady clock. It may be long ago: a pod agent that was started again must not make everybody wait anew. */
+/** Of the steady clock. It may be long ago: a pod agent that was started again must not make all pods wait again. */
 function startOf({ clock }: Context, { startedAt = 0 }: ProbeTarget): number {
   const age = startedAt === 0 ? 0 : clock.now() - startedAt;
   return clock.elapsed() - Math.max(0, age);

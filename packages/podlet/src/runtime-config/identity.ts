@@ -71,7 +71,7 @@ export function readPodIdentity(labels: Texts): PodIdentity | undefined {
   return { name, namespace, uid };
 }
 
-/** What a container says of itself. */
+/** A container's identity, read from its labels. */
 export interface ContainerIdentity {
   readonly pod: PodIdentity;
   readonly name: string;

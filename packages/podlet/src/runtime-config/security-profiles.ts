@@ -54,7 +54,7 @@ const profileTypes: Readonly<Record<string, SecurityProfile_ProfileType>> = {
   Localhost: SecurityProfile_ProfileType.Localhost,
 };
 
-/** A type that nobody knows confines as usual, rather than not at all. */
+/** An unknown type gets the default profile, rather than none. */
 function toProfile(type: string, localhostRef: string): SecurityProfile {
   const profileType = profileTypes[type] ?? SecurityProfile_ProfileType.RuntimeDefault;
   return { profileType, localhostRef: type === 'Localhost' ? localhostRef : '' };

@@ -77,7 +77,7 @@ function supplementalGroups({ spec: { securityContext } }: Pod): bigint[] {
 
 /**
  * The container's own words count before the pod's.
- * @throws PodwireError CONTAINER_CONFIG_INVALID when it must not run as root and would, or nobody knows
+ * @throws PodwireError CONTAINER_CONFIG_INVALID when it must not run as root and would, or it cannot be told
  */
 export function containerSecurity(
   pod: Pod,

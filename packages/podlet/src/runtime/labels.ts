@@ -5,16 +5,16 @@ import type { ContainerRole } from '../lifecycle/container-plan.js';
 import { type ContainerPort, localAnnotations, type Pod, type ProbeAction } from '@podwire/pod-spec';
 import { readContainerIdentity, readPodIdentity } from '../runtime-config/identity.js';
 
-/** What is written on sandboxes and containers beside the kubelet's own words, so that a later podlet knows them. */
+/** Labels and annotations beside the kubelet's, by which a later podlet adopts sandboxes and containers. */
 
-/** Whose it is: several podlets, or a kubelet, may share one runtime. */
+/** The owner: several podlets, or a kubelet, may share one runtime. */
 export const nodeLabel = 'podwire.io/node';
 export const uidLabel = 'io.kubernetes.pod.uid';
 const roleAnnotation = 'podwire.io/role';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Whose a sandbox or container is. */
+/** The pod of a sandbox or container. */
 export interface PodLabels {
   readonly uid: string;
   readonly namespace: string;

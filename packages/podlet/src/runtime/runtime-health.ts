@@ -4,13 +4,13 @@ import type { Clock } from '../contract.js';
 import { repeat } from '@podwire/platform';
 import type { LoopSettings } from '../settings.js';
 
-/** Whether the runtime answers, and is ready: the gate before the loop (specification §1.3). */
+/** Runtime health: nothing begins unless the runtime answers and is ready (specification §1.3). */
 export interface RuntimeHealth {
   /** Why nothing new may begin. */
   problem(): string | undefined;
   /** Why pods cannot get a network; the rest may go on. */
   networkProblem(): string | undefined;
-  /** What the runtime has told of a handler; the empty name is the default one's. Undefined where it tells nothing. */
+  /** Features of a runtime handler; the empty name is the default one. Undefined if the runtime does not report them. */
   features(handler: string): RuntimeHandlerFeatures | undefined;
   /** A listing has succeeded. */
   noteRelist(): void;

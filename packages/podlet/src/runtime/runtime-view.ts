@@ -14,7 +14,7 @@ import { compact, forEachLimited } from '@podwire/platform';
 
 /**
  * What the runtime has, as far as known. Each sandbox and container carries the number of the question that its
- * state is the answer to; an answer to an older sequence never replaces one to a newer, whoever asked.
+ * state is the answer to; an older response never replaces a newer one.
  * So a worker that has just started a container is not set back by a listing that began before.
  */
 export interface RuntimeView {
@@ -36,7 +36,7 @@ export interface RuntimeView {
 
 export interface Relisted {
   readonly changed: ReadonlySet<string>;
-  /** Sandboxes that somebody else has removed: their network may still be there. */
+  /** Sandboxes that another client has removed: their network may still be there. */
   readonly vanished: readonly { readonly id: string; readonly uid: string }[];
 }
 

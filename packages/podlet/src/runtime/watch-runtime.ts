@@ -48,7 +48,7 @@ async function relistPeriodically(
       await relist(options, cleanups, signal);
       failed = false;
     } catch (error) {
-      if (!failed && !signal.aborted) options.log.warn({ err: error }, 'the runtime could not be listed');
+      if (!failed && !signal.aborted) options.log.warn({ err: error }, 'could not list the runtime');
       failed = true;
     }
   });
@@ -85,7 +85,7 @@ function createCleanups(options: WatchOptions, signal: AbortSignal): Cleanups {
   };
 }
 
-/** Somebody has removed a sandbox behind our back; its network is still to be taken down. Both calls may come twice. */
+/** A sandbox was removed by another client; its network must still be taken down. Both calls are idempotent. */
 async function cleanUpVanished(
   { runtime, log, settings }: WatchOptions,
   podSandboxId: string,
@@ -96,7 +96,10 @@ async function cleanUpVanished(
     await runtime.removePodSandbox({ podSandboxId }, { signal, timeoutMs: settings.callTimeoutMs });
   } catch (error) {
     if (!isCriError(error, 'NOT_FOUND') && !signal.aborted) {
-      log.warn({ sandbox: podSandboxId, err: error }, 'a sandbox that somebody removed could not be cleared');
+      log.warn(
+        { sandbox: podSandboxId, err: error },
+        'could not clean up a sandbox that another client removed',
+      );
     }
   }
 }
@@ -110,7 +113,7 @@ async function followEvents(options: WatchOptions, events: Events, signal: Abort
       }
     } catch (error) {
       if (isCriError(error, 'UNIMPLEMENTED')) return;
-      if (!signal.aborted) options.log.debug({ err: error }, 'the stream of events has ended');
+      if (!signal.aborted) options.log.debug({ err: error }, 'the event stream ended');
     } finally {
       events.flowing = false;
     }

@@ -1,10 +1,10 @@
-/** What the pod agent's own API has to work with. Put together where the pod agent is. */
+/** The pod agent as its own API sees it. */
 import type { CriRuntime } from '@podwire/cri';
 import type { Span } from '@podwire/tracing';
 import type { PodView, SourceName, SourceProblem } from '../contract.js';
 import type { SourceSet } from '../sources/source-set.js';
 
-/** What a watcher is told. The first one is everything; later ones are what has changed. */
+/** A change for a watcher. The first one has everything. */
 export type PodChange =
   | { readonly kind: 'all'; readonly pods: readonly PodView[]; readonly problems: readonly SourceProblem[] }
   | { readonly kind: 'pod'; readonly pod: PodView }

@@ -1,4 +1,4 @@
-/** What the pod agent offers to `podwire`: its pods, their changes, streams into them, and its sources. */
+/** The pod agent's API for `podwire`: its pods, their changes, streams into them, and its sources. */
 import { PodwireError, redactUrl } from '@podwire/errors';
 import type { ApiAnswer, ApiRoutes } from '@podwire/local-api';
 import { untilAborted, withDeadline } from '@podwire/platform';

@@ -4,7 +4,7 @@ import type { PodChange, PodletApi } from './api.js';
 /** More than this and a watcher does not read: it is sent off, and may come again. */
 const longestQueue = 10_000;
 
-/** What `subscribe` tells, everything first, until the signal. */
+/** The changes of `subscribe`, everything first, until the signal. */
 export async function* watchPods(
   { subscribe }: Pick<PodletApi, 'subscribe'>,
   signal: AbortSignal,

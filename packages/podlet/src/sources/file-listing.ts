@@ -74,7 +74,7 @@ function watchLink(file: string, fs: ListingFiles): WatchedDirectory[] {
   }
 }
 
-/** Hidden files and editors' copies are nobody's manifests. */
+/** Hidden files and editors' copies are not manifests. */
 export function isManifestName(name: string): boolean {
   return !name.startsWith('.') && !name.endsWith('~');
 }

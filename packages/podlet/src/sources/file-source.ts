@@ -85,7 +85,7 @@ interface Look {
 }
 
 interface Folder {
-  /** @param heardAt when somebody said that something has changed, milliseconds since the epoch */
+  /** @param heardAt when the change was reported, milliseconds since the epoch */
   look(heardAt: number | undefined): Look;
   /** Writes down what is good now, and forgets files that are gone. */
   keep(): void;

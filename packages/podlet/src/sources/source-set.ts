@@ -81,7 +81,7 @@ export function createSourceSet(
 }
 
 interface Running {
-  /** @param gone uids of what is not wanted any more, unless somebody else wants it */
+  /** @param gone uids of pods that are not wanted any more, unless another place wants them */
   readonly emit: (gone: ReadonlySet<string>) => void;
   readonly signal: AbortSignal;
   readonly fail: (error: Error) => void;
@@ -110,7 +110,7 @@ function isWord({ incomplete, problems }: Snapshot): boolean {
 }
 
 /**
- * The latest cause is the one: the others were there before. A place that has not spoken, perhaps never will, keeps nobody from
+ * The latest cause is the one: the others were there before. A place that has not spoken, perhaps never will, does not keep pods from
  * taking away the pods of another one.
  */
 function unite(places: readonly Place[], gone: ReadonlySet<string>): Snapshot {

@@ -57,7 +57,7 @@ export function fireEvery(trigger: Trigger, milliseconds: number, clock: Clock, 
 
 /** A program that writes a file truncates it, writes, and perhaps writes again, all within a millisecond or two. */
 const quiet = 2;
-/** Somebody who never stops writing is read nevertheless. */
+/** A file that is written all the time is read nevertheless. */
 const mostQuiets = 5;
 
 /** Returns when it has not rung for two milliseconds, after ten at the latest. */

@@ -81,7 +81,7 @@ async function runSandbox(context: SandboxContext, attempt: number): Promise<str
   return podSandboxId;
 }
 
-/** Without this check the next turn would replace the sandbox at once, again and again. */
+/** Without this check the next sync would replace the sandbox at once, again and again. */
 function requireAddress(context: SandboxContext, id: string): void {
   const { pod, uid } = context.worker;
   const sandbox = context.view.observed(uid).sandboxes.find((one) => one.id === id);
@@ -107,7 +107,7 @@ function reportFailure(context: SandboxContext, error: unknown): void {
   if (isNameConflict(error)) noteConflict(context);
 }
 
-/** Somebody is still creating under this name: it is waited for, but not for ever. */
+/** Another call is still creating under this name: it is waited for, but not for ever. */
 function noteConflict({ worker, view }: SandboxContext): void {
   worker.conflicts += 1;
   if (worker.conflicts < patienceWithConflicts) return;

@@ -7,7 +7,7 @@ import type { InitPollContext } from './sync-context.js';
  * end would be found by the next listing only, so a running one is looked at after 50 ms, 100 ms … until listings are as often.
  */
 
-/** Half of the first pause: the turn that follows the start at once doubles it. */
+/** Half of the first pause: the sync right after the start doubles it. */
 const firstPause = 25;
 
 /** @returns milliseconds; Infinity when there is nothing to look at */

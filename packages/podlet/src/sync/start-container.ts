@@ -12,7 +12,7 @@ import { labelContainer } from '../runtime/labels.js';
 import { stopOne } from './stop-pod.js';
 import { callRuntime, type ImageContext, type StartContext } from './sync-context.js';
 
-/** Where containers of one turn start. */
+/** A sandbox that is ready for containers. */
 export interface ReadySandbox {
   readonly sandboxId: string;
   /** As the sandbox was, or would be, created. */
@@ -24,7 +24,7 @@ export interface ReadySandbox {
 
 /**
  * `ended`: it was created and its program could not be run, so its restart policy decides. `pause`: milliseconds until it may
- * be tried again; an error is one that nobody expects to go away soon.
+ * be tried again; an error is one that is not expected to go away soon.
  */
 export type StartResult =
   | { readonly kind: 'started' | 'ended' }
@@ -181,7 +181,7 @@ function buildConfig(
   return labelContainer(config, worker.pod, context.node.name, role);
 }
 
-/** A call that failed may have had its effect: the next turn has to see it. */
+/** A call that failed may have had its effect: the next sync has to see it. */
 async function relisting<T>(context: StartContext, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -314,7 +314,7 @@ function reportPullFailure(context: ImageContext, container: Container, error: u
     'Failed',
     `Failed to pull image "${container.image}" of container ${container.name}: ${waiting.message}`,
   );
-  // Looked at again soon, so that the status goes from the error to the pause after it, as people know it.
+  // Synced again soon, so that the status goes from ErrImagePull to ImagePullBackOff, as in Kubernetes.
   return Math.min(context.settings.syncMs, worker.imagePauses.pause(container.image));
 }
 

@@ -73,7 +73,7 @@ async function readMessage(context: TerminationMessageContext, instance: Observe
   return falls ? ((await context.readLogTail?.(instance.logPath)) ?? '') : '';
 }
 
-/** What is shown of a pod. */
+/** The pod as the API shows it. */
 export function viewPod(worker: WorkerState, view: RuntimeView): PodView {
   const { metadata } = worker.pod;
   const { status, trace } = worker;

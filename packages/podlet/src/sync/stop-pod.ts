@@ -108,7 +108,7 @@ export interface StopRequest {
 
 /**
  * preStop hook, then StopContainer with what is left of the grace period (specification §1.6: never below 2 s, but for
- * a grace period of 0, which is somebody's explicit request). One that is gone already is stopped.
+ * a grace period of 0, which is an explicit request). One that is gone already is stopped.
  * @throws CriError when the runtime could not stop it
  */
 export async function stopOne(context: StopContext, request: StopRequest): Promise<void> {

@@ -20,7 +20,7 @@ import { podName } from '@podwire/pod-spec';
 
 export type SyncOutcome = ({ readonly kind: 'stays' } & SyncResult) | { readonly kind: 'gone' };
 
-/** What a worker does each time it is woken: sync → terminating → terminated, never backwards. */
+/** One sync iteration of a worker: sync → terminating → terminated, never backwards. */
 export async function syncOnce(context: SyncContext, collect: boolean): Promise<SyncOutcome> {
   const { worker } = context;
   noteWait(context);
@@ -51,7 +51,7 @@ async function refreshStale({ worker, view, signal }: SyncContext): Promise<void
   worker.stale = false;
 }
 
-/** A pod that has ended is looked at no more, unless something of it comes to life behind our back. */
+/** A pod that has ended is not synced any more, unless one of its containers runs again. */
 async function syncUnlessOver(context: SyncContext): Promise<SyncResult> {
   const { worker, view } = context;
   if (worker.stage === 'terminated' && !hasLife(view.observed(worker.uid))) {
@@ -76,13 +76,13 @@ function noteWait({ worker }: SyncContext): void {
 }
 
 export interface SyncResult {
-  /** Something was done that makes another look worth it at once. */
+  /** Something was done that needs another sync at once. */
   readonly again: boolean;
-  /** Milliseconds until the next look otherwise. */
+  /** Milliseconds until the next sync otherwise. */
   readonly pause: number;
 }
 
-/** One look at a pod that is to run: decide, show, act. @throws what stands in the way; the caller chooses the pause */
+/** Syncs a pod that is to run: decide, update its status, act. @throws what stands in the way; the caller chooses the pause */
 export async function syncPod(context: SyncContext): Promise<SyncResult> {
   const { worker, view, settings } = context;
   if (worker.stage === 'waiting') begin(context);
@@ -106,13 +106,13 @@ export async function syncPod(context: SyncContext): Promise<SyncResult> {
   return { ...result, pause: Math.min(result.pause, activity, resync, pollPause(context)) };
 }
 
-/** What ended before this podlet began is told as it ended, not by what is found of it now: its sandbox was stopped since. */
+/** A pod that ended before this podlet began keeps its status: its sandbox was stopped since. */
 function begin(context: SyncContext): void {
   context.worker.stage = 'starting';
   context.updateStatus();
 }
 
-/** Nothing of it begins; it is looked at again with each change, and once in a while. */
+/** Nothing of it begins; it is synced again with each change, and periodically. */
 function stayBlocked(context: SyncContext, { reason, message }: Refusal): SyncResult {
   const { worker, settings } = context;
   const { initContainers, containers } = worker.pod.spec;
@@ -132,7 +132,7 @@ function rejectUnfit(context: SyncContext): void {
   setFailure(context, { reason, message: `Pod ${message}` });
 }
 
-/** What has ended already, before this podlet began perhaps, has not failed because of it. */
+/** A pod that has ended already has not failed because of it. */
 function setFailure({ worker }: SyncContext, failure: Waiting): void {
   if (!isTerminal(worker.status.phase)) worker.failure = failure;
 }

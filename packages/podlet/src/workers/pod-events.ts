@@ -1,6 +1,6 @@
 import type { PodEvent, PodEventType } from '../contract.js';
 
-/** What people are told of one pod. The same thing said again counts up instead of filling the list. */
+/** Events of one pod. A repeated event increases its count. */
 export interface PodEvents {
   /** @returns the event as it stands now. */
   add(type: PodEventType, reason: string, message: string, now: number): PodEvent;

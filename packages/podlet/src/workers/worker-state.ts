@@ -17,11 +17,11 @@ export interface KillRequest {
   readonly graceSeconds?: number;
 }
 
-/** How a running init container is looked at; see `init-poll.ts`. */
+/** Polling of a running init container; see `poll-init-container.ts`. */
 export interface InitPoll {
-  /** The container that is looked at. */
+  /** The container that is polled. */
   readonly id: string;
-  /** Milliseconds before the next look. */
+  /** Milliseconds before the next poll. */
   readonly pause: number;
 }
 
@@ -35,7 +35,7 @@ export interface WorkerState extends Inbox {
   status: PodStatus;
   /** Why containers are not started, by name. */
   readonly waiting: Map<string, Waiting>;
-  /** Containers that a turn has ended to start them again, until they are started. */
+  /** Containers that a sync has stopped to start them again, until they are started. */
   readonly interrupted: Set<string>;
   /** Whether the node takes it, or why not. */
   admission: 'undecided' | 'admitted' | Refusal;
@@ -61,7 +61,7 @@ export interface WorkerState extends Inbox {
   initPoll: InitPoll | undefined;
   /** Its pause is over: what no listing tells (addresses) is asked for anew. */
   stale: boolean;
-  /** What ended containers left in their termination log, by id. */
+  /** Termination messages of ended containers, by id. */
   readonly terminationMessages: Map<string, string>;
 }
 
@@ -71,7 +71,7 @@ export interface ImageFailure {
   readonly waiting: Waiting;
 }
 
-/** One slot: the newest wish wins, but a kill stays. */
+/** Input from outside: the newest pod wins, but a kill stays. */
 export interface Inbox {
   pod: Pod;
   kill: KillRequest | undefined;

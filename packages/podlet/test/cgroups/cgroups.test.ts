@@ -78,7 +78,7 @@ describe('the driver', () => {
     expect(await asking(telling(CgroupDriver.CGROUPFS))).toBe('cgroupfs');
   });
 
-  test('is in the status of a containerd without that call; else nobody knows', async () => {
+  test('is in the status of a containerd without that call; else it is unknown', async () => {
     expect(await asking(unimplemented, containerd({ SystemdCgroup: true }))).toBe('systemd');
     expect(await asking(unimplemented, containerd(null))).toBe('cgroupfs');
     expect(await asking(unimplemented)).toBeUndefined();

@@ -13,7 +13,7 @@ const file = (name: string, content: string, mode = 0o644): ProjectedFile => ({
   mode,
 });
 
-/** What somebody who follows the links sees, without how it is kept. */
+/** The files as a reader through the links sees them. */
 function visible(directory: string): Record<string, string> {
   const seen: Record<string, string> = {};
   const look = (prefix: string) => {

@@ -24,7 +24,7 @@ test.each(['', 'Memory'] as const)(
   },
 );
 
-test('what somebody who was killed has left half made gets its rights', async () => {
+test('a directory left incomplete by a kill gets its permissions', async () => {
   const parent = temporary();
   fs.mkdirSync(path.join(parent, '.cache'), { mode: 0o700 });
   await prepareEmptyDir(path.join(parent, 'cache'), {}, undefined, recordMounts());

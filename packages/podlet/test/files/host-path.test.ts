@@ -65,7 +65,7 @@ describe('what is missing', () => {
     });
   });
 
-  test('a type that nobody knows is named', async () => {
+  test('an unknown type is named in the error', async () => {
     await expect(prepareHostPath({ path: root, type: 'Pipe' })).rejects.toThrow('"Pipe" is unknown');
   });
 });

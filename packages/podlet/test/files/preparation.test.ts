@@ -215,7 +215,7 @@ describe('small files', () => {
     expect(fs.readFileSync(below(onHost, 'etc-hosts'), 'utf8')).toContain('\n127.0.0.1 node\n');
   });
 
-  test('last words: the end of them, and only of the latest instances', async () => {
+  test('termination message: the end of them, and only of the latest instances', async () => {
     const { preparation } = setUp();
     const pod = makePod();
     const read = (attempt: number) => preparation.readTerminationLog(pod.metadata.uid, 'main', attempt);

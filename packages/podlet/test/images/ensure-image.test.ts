@@ -175,7 +175,7 @@ describe('several at once', () => {
     expect(images.pulls).toHaveLength(2);
   });
 
-  test('whoever goes takes nothing from the others; the last one cancels it', async () => {
+  test('a caller that leaves does not affect the others; the last one cancels the pull', async () => {
     const { images, signals, ends } = slow();
     const run = createEnsureImage();
     const [one, two] = [new AbortController(), new AbortController()];

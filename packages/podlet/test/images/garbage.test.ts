@@ -45,7 +45,7 @@ describe('selection', () => {
     [1000n, ['never-old', 'never-new', 'recent']],
   ])('with %d percent used', (used, expected) => expect(select(images, used, ['tag'])).toEqual(expected));
 
-  test('what nobody ever used is somebody else’s, unless the runtime is all ours', () => {
+  test('an image that was never used is kept, unless the runtime is all ours', () => {
     const chosen = selectGarbage(
       images,
       new Set(['tag']),
@@ -136,7 +136,7 @@ describe('collecting', () => {
   }
   const live = new AbortController().signal;
 
-  test('removes what nobody uses any more, and goes on when one does not go', async () => {
+  test('removes unused images, and goes on when one cannot be removed', async () => {
     const { collector, images, clock, used } = setUp();
     expect(await collector.collect(live)).toEqual({ removed: [], freedBytes: 0n, problems: [] });
     used.delete('old');
@@ -150,7 +150,7 @@ describe('collecting', () => {
     expect([...images.keys()]).toEqual(['sha256:web', 'sha256:pause', 'sha256:stuck']);
   });
 
-  test('leaves everything when there is room, or nobody says where', async () => {
+  test('removes nothing when there is room, or usage is unknown', async () => {
     for (const facts of [{ usedBytes: 84n }, { mountpoint: '' }]) {
       const { collector, clock } = setUp(facts);
       await collector.collect(live);

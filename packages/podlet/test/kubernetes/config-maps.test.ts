@@ -22,7 +22,7 @@ test('a ConfigMap of the API server is found by name, and parts that it lacks ar
   expect(asked).toEqual(['GET /api/v1/namespaces/shop/configmaps/settings']);
 });
 
-test('that there is none is an answer; that nobody answers is an error', async () => {
+test('a missing ConfigMap is an answer; no response is an error', async () => {
   const missing = answering(() => {
     throw new KubernetesError(404, 'NotFound', 'configmaps "settings" not found');
   });

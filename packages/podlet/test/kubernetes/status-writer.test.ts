@@ -176,7 +176,7 @@ test('a status that others were faster than is written all the same', async () =
   await server.until(isPatch, 2);
 });
 
-test('events are told, and a server that refuses them disturbs nobody', async () => {
+test('events are written, and a server that refuses them has no other effect', async () => {
   const { server, pod } = await open();
   const client = createKubernetesClient({ server: await server.start(), verify: true });
   const events = createEventWriter({ client, node: 'n1', uniqueName: () => 'x' });

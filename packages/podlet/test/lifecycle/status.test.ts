@@ -281,7 +281,7 @@ describe('a container', () => {
     });
   });
 
-  it('says its last words', () => {
+  it('says its termination message', () => {
     const pod = aPod({ spec: { restartPolicy: 'Never' } });
     const found = observed([sandbox()], [exited('main', 1, { id: 'x', message: 'of the runtime' })]);
     const terminationMessages = new Map([['x', 'the disk is full']]);
@@ -338,7 +338,7 @@ test('the class of its resources is shown, and that an init container has not be
   expect(reasons(observed([sandbox()], [instance('one')]))).toEqual([undefined, 'PodInitializing']);
 });
 
-describe('last words', () => {
+describe('termination message', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const pod = aPod({
     spec: {

@@ -213,7 +213,7 @@ describe('checkpoints', () => {
   });
 });
 
-test('nobody can change what comes out, and what went in stays as it was', () => {
+test('the output is frozen and the input unchanged', () => {
   const merger = start();
   const pod = makePod({ uid: 'a', labels: { x: 'y' } });
   const [update] = merger.merge('file', { pods: [pod], problems: [] });

@@ -179,7 +179,7 @@ describe('HTTP', () => {
     expect(await look(get(port))).toMatchObject({ result: 'failure' });
   });
 
-  test('nobody there is a failure; so is a path that cannot be', async () => {
+  test('a refused connection is a failure; so is an impossible path', async () => {
     expect(await look(get(await closedPort()))).toMatchObject({
       result: 'failure',
       why: expect.stringContaining('ECONNREFUSED') as string,
@@ -224,7 +224,7 @@ describe('TCP', () => {
     expect(await look({ tcpSocket: { port: 'no' } }, { ports })).toMatchObject({ result: 'unknown' });
   });
 
-  test('nobody there is a failure', async () => {
+  test('a refused connection is a failure', async () => {
     const outcome = await look({ tcpSocket: { port: await closedPort() } });
     expect(outcome).toMatchObject({
       result: 'failure',

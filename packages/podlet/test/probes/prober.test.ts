@@ -72,7 +72,7 @@ function setUp(limits?: ProberLimits) {
 }
 
 describe('times', () => {
-  test('the initial delay counts from the start of the container, whoever watches it since when', async () => {
+  test('the initial delay counts from the start of the container', async () => {
     const { clock, watch, looks } = setUp();
     const startedAt = clock.now() - 50_000;
     watch('readiness', { initialDelaySeconds: 60 }, { startedAt });

@@ -34,7 +34,7 @@ export function loopbackServers() {
   };
 }
 
-/** A port of loopback on which nobody listens. */
+/** A port of loopback without a listener. */
 export async function closedPort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

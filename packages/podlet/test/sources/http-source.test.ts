@@ -45,7 +45,7 @@ interface Sleep {
 interface SteppedClock extends Clock {
   /** Ends the next sleep of that length, which begins perhaps only later. */
   pass(milliseconds: number): Promise<void>;
-  /** Waits until somebody sleeps that long. */
+  /** Waits until there is a sleep of that length. */
   begun(milliseconds: number): Promise<void>;
 }
 

@@ -42,7 +42,7 @@ function start(...origins: string[]) {
   return { set, run, say, speak, fail, running, told: () => told.splice(0) };
 }
 
-test('a place that nobody can read keeps the pods of no other one', () => {
+test('an unreadable place does not keep the pods of others', () => {
   const { set, run, say, told } = start('/a', '/broken');
   void run();
   say('/broken', [], true);

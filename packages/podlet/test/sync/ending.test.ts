@@ -9,7 +9,7 @@ import { describeRuntime } from './watchdog.js';
 const second = 1_000;
 const preStop = { preStop: { exec: { command: ['drain'] } } };
 
-describe('a pod that nobody wants any more', () => {
+describe('a pod that no source wants any more', () => {
   it('is taken down completely: Stop before Remove, sandbox after containers, directory last', async () => {
     const recorder = recordCalls();
     const bench = createBench({ wrap: recorder.wrap });

@@ -262,7 +262,7 @@ function strip(index: number): Action {
   };
 }
 
-/** Somebody else removes it, as with `crictl rmp -f`. */
+/** Another client removes it, as with `crictl rmp -f`. */
 function vanish(index: number): Action {
   return async (world) => {
     const victim = await pickSandbox(world, index);

@@ -248,7 +248,7 @@ describe('a sandbox', () => {
     await podlet.stop();
   });
 
-  it('that somebody else removes is stopped once more, for its network', async () => {
+  it('that another client removes is stopped once more, for its network', async () => {
     const recorder = recordCalls();
     const bench = createBench({ wrap: recorder.wrap });
     const podlet = bench.start();

@@ -25,7 +25,7 @@ describe('a podlet that is started again', () => {
     recorder.calls.splice(0);
     const next = bench.start();
     await bench.clock.advance(120 * second);
-    // The job’s sandbox is stopped once more by each life: nobody knows how far the last one came.
+    // The job’s sandbox is stopped once more by each life: it is unknown how far the last one came.
     expect(changing(recorder.calls)).toEqual(['stopPodSandbox']);
     expect(next.view('uid-web')?.status).toMatchObject({ phase: 'Running', podIP: '10.0.0.1' });
     expect(next.view('uid-job')?.status).toMatchObject({ phase: 'Failed' });
@@ -90,7 +90,7 @@ describe('a podlet that is started again', () => {
     await next.stop();
   });
 
-  it('leaves alone what another node’s podlet or somebody else has made', async () => {
+  it('leaves alone pods of another node’s podlet or of another client', async () => {
     const bench = createBench();
     const config = {
       metadata: { name: 'x', namespace: 'y', uid: 'z', attempt: 0 },

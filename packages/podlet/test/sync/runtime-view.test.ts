@@ -46,7 +46,7 @@ describe('the view of the runtime', () => {
     expect((await view.relist(signal)).changed).toEqual(new Set());
   });
 
-  it('takes nothing in that is not ours, though somebody asks for it', async () => {
+  it('ignores foreign pods, even when asked for them', async () => {
     const runtime = createFakeRuntime();
     const { podSandboxId } = await runtime.runPodSandbox({
       config: configOf('theirs', 'node2'),
@@ -120,7 +120,7 @@ describe('the view of the runtime', () => {
     expect(view.observed('pod').sandboxes).toHaveLength(1);
   });
 
-  it('tells of sandboxes that somebody else has removed, not of our own', async () => {
+  it('reports sandboxes that another client has removed, not our own', async () => {
     const runtime = createFakeRuntime();
     const view = viewOf(runtime);
     const { podSandboxId: one } = await runtime.runPodSandbox({

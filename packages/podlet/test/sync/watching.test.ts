@@ -39,7 +39,7 @@ describe('listings', () => {
     await podlet.stop();
   });
 
-  it('do not wait until a sandbox that somebody removed is cleared', async () => {
+  it('do not wait for the clean-up of a sandbox that was removed', async () => {
     const bench = createBench();
     const podlet = bench.start();
     bench.file.say([aPod(), aPod({ name: 'other' })]);
@@ -113,7 +113,7 @@ describe('a runtime that does not answer', () => {
     await podlet.stop();
   });
 
-  it('for a while, and then does, finds nobody waiting any longer', async () => {
+  it('for a while, and then does, finds no pod waiting any longer', async () => {
     let latency = 0;
     const bench = createBench({ latency: (method) => (method === 'status' ? latency : 0) });
     const podlet = bench.start();

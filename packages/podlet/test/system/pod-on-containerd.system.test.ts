@@ -59,7 +59,7 @@ function makeEverything(): Pod {
     env: [
       { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
       { name: 'COLOUR', valueFrom: { configMapKeyRef: { name: 'settings', key: 'colour' } } },
-      { name: 'GREETING', value: 'last words from $(COLOUR), $$(COLOUR)' },
+      { name: 'GREETING', value: 'termination message from $(COLOUR), $$(COLOUR)' },
     ],
     volumeMounts: [
       mount('memory', '/memory'),
@@ -187,11 +187,11 @@ test('a pod with everything', async (context) => {
     assert.equal(await sh('echo -n x > /memory/file && ls /memory'), 'file', 'the group may write');
   });
 
-  await context.test('its environment and its last words', async () => {
+  await context.test('its environment and its termination message', async () => {
     assert.equal(await sh('echo $IP'), address);
     assert.equal(
       (await preparation.readTerminationLog(pod.metadata.uid, 'main', 0)).trim(),
-      'last words from red, $(COLOUR)',
+      'termination message from red, $(COLOUR)',
     );
   });
 

@@ -205,7 +205,7 @@ test('containerd is started anew: pods stay, and others come and go', async () =
   await until((all) => find(all, 'later') === undefined);
 });
 
-test('init containers, a sidecar and last words', async () => {
+test('init containers, a sidecar and termination message', async () => {
   const busybox = { image: busyboxImage, imagePullPolicy: 'Never' };
   const initContainers = [
     { ...busybox, name: 'one', command: ['/bin/sh', '-c', 'exit 0'] },

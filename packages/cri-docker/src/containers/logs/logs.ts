@@ -45,7 +45,7 @@ interface Following {
   isBroken?: boolean;
 }
 
-/** Milliseconds that whoever asks for an ended container waits for its log. */
+/** Milliseconds that a call about an ended container waits for its log. */
 const settlePatience = 1_000;
 /** Milliseconds before a log that broke off is gone on with. */
 const retryPause = 1_000;
