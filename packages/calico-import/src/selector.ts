@@ -98,7 +98,7 @@ function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** Negations go inwards while it is read. Deeper nesting than this nobody has written. */
+/** Negations go inwards while it is read. No selector is nested deeper than this. */
 const deepest = 64;
 
 function parse(text: string): Expression {

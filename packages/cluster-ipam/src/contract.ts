@@ -1,4 +1,4 @@
-/** The node's side of a cluster's addresses: which blocks it owns, ahead of need, and what it tells about them. */
+/** The node's side of the cluster's addresses: the blocks that it claims ahead of need, and its reports. */
 import type { Prefix } from '@podwire/addresses';
 import type { ClusterCache, Keys, Allocation } from '@podwire/cluster-state';
 import type { BlockSource, Ipam, PoolSpec } from '@podwire/ipam';
@@ -18,7 +18,7 @@ export interface SavedState {
   readonly affinities: readonly BlockAffinity[];
   /** Pools as they were when last seen, to go on with. JSON of the cluster's pool objects. */
   readonly pools: readonly unknown[];
-  /** Addresses in imported blocks that are in use by somebody who is not among the endpoint records. */
+  /** Addresses in use that an import has found, and that no endpoint record has. */
   readonly imported?: readonly Allocation[];
   /**
    * What of the node's blocks is lent or may be, some of it perhaps still on its way to the store. It is here before the borrower
@@ -76,7 +76,7 @@ export interface NodeAddressingOptions {
   readonly timing?: Partial<Timing>;
   /** What of the pools this node must not hand out, since others have it: no block that lies in one of these is claimed. */
   readonly taken?: () => readonly Prefix[];
-  /** Of the cache, when somebody else keeps it up to date: many nodes of one process may share one. Its `take` is called all the same. */
+  /** A shared index of the cache, for many nodes in one process. Its `take` is called all the same. */
   readonly index?: BlockIndex;
 }
 
@@ -88,13 +88,13 @@ export interface Timing {
   readonly confirmEvery: number;
   /** Between looks for blocks that are empty. 15 s. */
   readonly tidyEvery: number;
-  /** How long a surplus block is kept before it is given back. 60 s. */
+  /** How long a surplus block is kept before it is released. 60 s. */
   readonly keepSurplus: number;
-  /** From when a block is announced as going until it is given back: peers and the node take their routes down. 3 s. */
+  /** From the announcement of a release to the release: peers and the node remove their routes. 3 s. */
   readonly releaseDelay: number;
-  /** For the owner of a block to answer somebody who wants an address of it. 2 s. */
+  /** For the owner of a block to answer a borrow request. 2 s. */
   readonly borrowAnswer: number;
-  /** After a report of which nobody knows whether it was written, until the same books are reported again. 5 min. */
+  /** After an uncertain report, until the same records are reported again. 5 min. */
   readonly reportAgain: number;
   /** Pauses after failures: doubling from the first to the last. 0.2 s, 10 s. */
   readonly firstPause: number;
@@ -118,7 +118,7 @@ export interface PodName {
   readonly name: string;
 }
 
-/** What somebody needs and did not get from what the node has. */
+/** What an ADD needs and the node's blocks do not have. */
 export interface Need {
   readonly network: string;
   readonly families: readonly (4 | 6)[];
@@ -126,7 +126,7 @@ export interface Need {
   readonly requested?: readonly string[];
   /** Pools by name. */
   readonly pools?: readonly string[];
-  /** As `PodAddresses.workload`: addresses that are kept for it are refused to everybody else. */
+  /** As `PodAddresses.workload`: addresses that are kept for it are refused to all others. */
   readonly workload?: string;
 }
 
@@ -149,7 +149,7 @@ export interface NodeAddressing {
    * Reads the holdings of an earlier life, and (when the store answers) compares them with the store: blocks that are still
    * ours stay, blocks that became another's are dropped and reported as a problem. Resolves at once when the store is
    * away and there are holdings. `inUse`: addresses that endpoint records name. A block of the node's name with
-   * something in use is claimed again when it is nobody's.
+   * something in use is claimed again when it has no owner.
    * @throws PodwireError AGENT_NOT_READY when the store is away and nothing is known
    */
   start(

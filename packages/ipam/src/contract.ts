@@ -141,7 +141,7 @@ export interface PoolReport {
   readonly blocks: readonly BlockReport[];
 }
 
-/** An address that another node has out of a block of this one. */
+/** An address of a block of this node that another node borrows. */
 export interface BorrowedAddress {
   /** Canonical text, without a length. */
   readonly address: string;
@@ -194,11 +194,11 @@ export interface Ipam {
    */
   reserveBorrowed(block: string, borrower: string, address?: string): BorrowedAddress;
   /**
-   * As {@link reserveBorrowed}, of something that was agreed on earlier: the block may come later. A cooling address is lent all the same.
-   * @throws PodwireError ADDRESS_IN_USE when somebody on this node has it; then it is lent when that lease ends
+   * As {@link reserveBorrowed}, for an address that is borrowed already: its block may be claimed later, and it may be cooling.
+   * @throws PodwireError ADDRESS_IN_USE when a pod of this node has it; then it is borrowed when that lease ends
    */
-  markBorrowed(loan: BorrowedAddress): void;
-  /** The other node has returned it: it cools down. One that is not lent is no error. */
+  markBorrowed(borrowed: BorrowedAddress): void;
+  /** The borrower has returned the address: it cools down. An address that is not borrowed is no error. */
   unmarkBorrowed(address: string): void;
   borrowed(): readonly BorrowedAddress[];
   /**

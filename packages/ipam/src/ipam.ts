@@ -26,7 +26,7 @@ import type {
 } from './contract.js';
 import { choosePlaces, type Known } from './choose.js';
 import { answerWithHeld, type Holding, holdingOf, type Place, settle } from './holding.js';
-import { chooseBorrowed } from './lending.js';
+import { chooseBorrowed } from './choose-borrowed.js';
 import { readPool } from './pool.js';
 import { PoolSpace } from './pool-space.js';
 import { addressInUse, blockUnknown, poolExhausted } from './refusals.js';

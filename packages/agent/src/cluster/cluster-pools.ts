@@ -1,4 +1,4 @@
-/** The pools of the cluster as this node sees them, also while the store is away, and after somebody deletes one in use. */
+/** The pools of the cluster as this node sees them, also while the store is away, and after a pool in use was deleted. */
 import { containsPrefix, overlaps, parsePrefix } from '@podwire/addresses';
 import { type ClusterCache, type Pool, poolKind } from '@podwire/cluster-state';
 import type { PoolView } from '@podwire/network-contract';

@@ -5,7 +5,7 @@ import { type Node, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, type Item } from '@podwire/store';
 
-/** Says in the node object which machine it is, by a digest: the id itself is nobody's business (machine-id(5)). */
+/** Identifies the machine in the node object, by a digest: the id itself must not be published (machine-id(5)). */
 export const machineLabel = 'podwire/machine';
 
 export interface Self {
@@ -56,7 +56,7 @@ export function refuseOtherMachine(object: Item | undefined, { node, instance, m
   );
 }
 
-/** What cannot be read is nobody's. */
+/** An object that cannot be decoded has no owner. */
 function readNode(item: Item | undefined): Node | undefined {
   try {
     return item === undefined ? undefined : decodeObject(nodeKind, item.key, item.value);

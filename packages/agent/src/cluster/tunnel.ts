@@ -50,7 +50,7 @@ export interface TunnelOutcome {
 }
 
 /**
- * The addresses that the node must have now: those it has, as long as the blocks around them are its own and somebody needs them. From
+ * The addresses that the node must have now: those it has, as long as the node owns their blocks and a network needs them. From
  * a pool that is being emptied they move to another as soon as one has a place for them.
  */
 export function chooseTunnel(

@@ -22,7 +22,7 @@ import type { PlannedPools } from './pools.js';
 export interface PlannedBlocks {
   readonly blocks: readonly Block[];
   readonly allocationRecords: readonly AllocationRecord[];
-  /** Pool name to addresses and prefixes that nobody may get, since their owner is nobody that we know. */
+  /** Pool name to addresses and prefixes that are reserved, since their owner is unknown. */
   readonly reserved: ReadonlyMap<string, readonly string[]>;
   /** In use, as blocks and pods say. */
   readonly uses: readonly Use[];

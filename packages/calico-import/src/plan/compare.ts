@@ -58,8 +58,8 @@ export function compareWithState(planned: Planned, state: ImportState, remarks: 
 }
 
 /**
- * Ledgers come before their blocks: whoever takes a block over finds in them what is in use. Pools come last: without a pool
- * nobody claims a block that is about to be somebody's.
+ * Allocation records come before their blocks: an agent that takes a block over finds the addresses in use in them. Pools come
+ * last: without a pool no node claims a block that is about to be imported.
  */
 function candidatesOf({ pools, blocks, allocationRecords }: Planned, { keys }: ImportState): Candidate[] {
   const candidate = <T extends Pool | Block | AllocationRecord>(

@@ -51,7 +51,7 @@ export function planImport(dump: Dump, state: ImportState, { network }: PlanOpti
 const withReserved = (pool: Pool, more: readonly string[]): Pool =>
   more.length === 0 ? pool : { ...pool, reserved: [...new Set([...pool.reserved, ...more])].sort() };
 
-/** The same rules as for pools that somebody makes by hand, also beside those that are there. */
+/** The same rules as for `pool create`, also against existing pools. */
 function checkPools(pools: readonly Pool[], { objects }: ImportState, remarks: Remark[]): void {
   const names = new Set(pools.map(({ name }) => name));
   const there = [...objects.values()]

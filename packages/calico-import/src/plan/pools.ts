@@ -154,7 +154,7 @@ function remarkReservations(dump: Dump, pools: readonly Pool[], remarks: Remark[
 function remarkConfig({ config }: Dump, remarks: Remark[]): void {
   if (config === undefined) return;
   const about = remarksAbout('IPAMConfig', remarks);
-  // Absent in etcd means false, and is what nobody has set.
+  // Absent in etcd means false.
   if (!config.autoAllocateBlocks && config.strictAffinity)
     about.warn(
       'autoAllocateBlocks',

@@ -227,7 +227,7 @@ function takeAffinity({ object, into }: Entry, affinity: Omit<DumpedAffinity, 'o
   into.affinities.push({ ...affinity, object, cidr: canonical(affinity.cidr) });
 }
 
-/** Calico marks before it deletes: whoever meets the mark goes on as if it were gone. */
+/** Calico marks objects before it deletes them, and treats a marked one as deleted. */
 function isDeleted({ object, into }: Entry, deleted: boolean): boolean {
   if (deleted) remarksAbout(object, into.remarks).note('is marked as deleted and left out');
   return deleted;

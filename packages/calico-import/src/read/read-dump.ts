@@ -67,7 +67,7 @@ function fromDocument(document: unknown, file: string, remarks: Remark[], listed
   return items.flatMap((item) => fromDocument(item, file, remarks, inner));
 }
 
-/** Kinds of the same name that are somebody else's are named with their group, and so ignored. */
+/** Kinds of other groups with the same name are named with their group, and so ignored. */
 function toRaw(document: Fields, kind: string, file: string): RawObject {
   const version = typeof document['apiVersion'] === 'string' ? document['apiVersion'] : undefined;
   const metadata = isFields(document['metadata']) ? document['metadata'] : {};

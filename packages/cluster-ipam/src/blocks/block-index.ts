@@ -19,7 +19,7 @@ interface PoolEntry {
   readonly pool: Pool;
   readonly free: FreeBlocks;
   readonly skip: (block: Prefix) => number;
-  /** Blocks that nobody owns, but of which something is lent: they can be claimed all the same. */
+  /** Blocks without an owner, of which some addresses are borrowed: they can be claimed. */
   readonly ownerless: Set<string>;
   readonly blocks: Set<string>;
 }

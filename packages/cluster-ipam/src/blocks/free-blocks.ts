@@ -1,4 +1,4 @@
-/** Which blocks of a pool are nobody's, kept up to date block by block: a claim must not look at all of them. */
+/** The free blocks of a pool, updated block by block: a claim must not look at all of them. */
 import { type Address, addressAt, addressBits, type Prefix, prefixOf } from '@podwire/addresses';
 
 /**

@@ -14,7 +14,7 @@ export interface ClusterAccess {
   readonly guard?: readonly Condition[];
 }
 
-/** Who loses so often in a row has met somebody who writes all the time. */
+/** After so many conflicts in a row another writer is writing all the time. */
 const attempts = 8;
 
 /**

@@ -1,4 +1,4 @@
-/** Looks at the whole cluster, tells what is wrong, and mends what is safe to mend. */
+/** Checks the whole cluster, and repairs what is safe to repair. */
 import type { Revision } from '@podwire/store';
 import { type ClusterAccess, commit } from './access.js';
 import {
@@ -13,7 +13,7 @@ import { type ClusterSnapshot, readCluster } from './snapshot.js';
 export interface CheckOptions extends Partial<
   Pick<FindingOptions, 'grace' | 'pendingLimit' | 'requestLimit'>
 > {
-  /** Milliseconds between two looks: what is gone at the second was somebody's work. 1 s by default. */
+  /** Milliseconds between two checks: a problem that the second does not find was work in progress. 1 s by default. */
   readonly settle?: number;
 }
 
@@ -81,7 +81,7 @@ function count({
 }
 
 export interface FixOptions extends CheckOptions {
-  /** Findings that were there a while ago too: what needs patience is mended when it is one of them. */
+  /** Problems of an earlier report: some are repaired only when they persist. */
   readonly foundBefore?: ReadonlySet<string>;
   /** Only these. */
   readonly only?: ReadonlySet<string>;
@@ -93,7 +93,7 @@ export interface FixReport extends CheckReport {
   readonly left: readonly { readonly finding: Finding; readonly why: string }[];
 }
 
-/** What one remedy brings to light (a block without an owner) is mended in the next round. */
+/** A repair may reveal another problem (a block without an owner), which the next round repairs. */
 const rounds = 5;
 
 /**

@@ -1,18 +1,18 @@
-/** Garbage collection: what is wrong for longer than anybody needs to make it right is mended. */
+/** Garbage collection: repairs problems that persist. */
 import { type ClusterAccess, commit } from './access.js';
 import { type CheckOptions, look } from './check.js';
 import type { Finding, Mend } from './findings/index.js';
 
 export interface CollectorOptions extends Pick<CheckOptions, 'requestLimit'> {
-  /** Milliseconds for which something must be found before it is mended. 15 minutes by default. */
+  /** Milliseconds for which a problem must persist before it is repaired. 15 minutes by default. */
   readonly grace?: number;
 }
 
 export interface Collection {
-  /** What was found and could be mended, whether or not it is time. */
+  /** Problems that can be repaired, due or not. */
   readonly candidates: number;
   readonly mended: readonly { readonly finding: Finding; readonly what: string }[];
-  /** Mends whose conditions did not hold any more: somebody lives. */
+  /** Repairs whose conditions did not hold any more. */
   readonly spared: number;
   /** Everything that was found, with what is left to people. */
   readonly findings: readonly Finding[];

@@ -6,7 +6,7 @@ import { defaultBlockSize, type PoolSpec, validatePools } from '@podwire/ipam';
 import { parseSelector } from '../selector.js';
 import { type KnownAddress, metBy } from './known-addresses.js';
 
-/** What somebody says of a new pool; the rest has defaults. */
+/** The settings of a new pool; the others have defaults. */
 export type PoolInput = Pick<Pool, 'name' | 'network' | 'cidr'> & Partial<Omit<Pool, 'deleting'>>;
 
 /** What may be changed of a pool later. `maxBlocksPerNode: null` lifts the limit. */
@@ -44,7 +44,7 @@ export function buildPool(
   return pool;
 }
 
-/** A pool that is there already stays changeable: what it meets is reported, and nodes hand nothing out of it. */
+/** Only for new pools: an existing one can still be changed; `ipam check` reports the addresses, and nodes do not allocate them. */
 function checkKnown(pool: Pool, known: readonly KnownAddress[]): void {
   const [first, ...more] = metBy(pool, known);
   if (first === undefined) return;

@@ -86,7 +86,7 @@ export interface PoolUse {
 }
 
 /**
- * In two steps: first nobody may claim a block of it any more (claims depend on the pool's revision), then it is looked whether
+ * In two steps: first no node may claim a block of it any more (claims are conditional on the pool's revision), then it is checked whether
  * blocks are left. When there are, it is as before again.
  * @throws PodwireError POOL_UNKNOWN, POOL_IN_USE naming nodes and pods, STORE_CONFLICT
  */
@@ -157,7 +157,7 @@ async function tryDelete(
   ).left;
 }
 
-/** Blocks that somebody owns or has borrowed of, with whoever has addresses of them. */
+/** Blocks with an owner or a borrower, with the pods that have addresses of them. */
 export function usesOf(snapshot: ClusterSnapshot, pool: Pool): PoolUse {
   const blocks = blocksWithin(snapshot, pool.cidr).filter(
     ({ value }) => value.node !== undefined || value.loans.length > 0,

@@ -24,7 +24,7 @@ export interface ReleasedNode {
   readonly blocks: readonly string[];
   /** Addresses of others' blocks that it had borrowed. */
   readonly loans: readonly string[];
-  /** How many addresses it had in its books. */
+  /** How many addresses its records had. */
   readonly addresses: number;
 }
 
@@ -125,7 +125,7 @@ function planRelease({ keys }: ClusterAccess, snapshot: ClusterSnapshot, name: s
   };
 }
 
-/** What others have borrowed of it stays theirs; the block is then nobody's. */
+/** Addresses that other nodes borrow stay theirs; the block then has no owner. */
 function planBlock({ key, value: block, revision }: Stored<Block>, node: string): Transaction {
   const loans = block.loans.filter((loan) => loan.node !== node);
   const keeps = block.node !== undefined && block.node !== node;

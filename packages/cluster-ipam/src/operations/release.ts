@@ -19,14 +19,14 @@ import { withoutAssignments } from './workload-rules.js';
 
 export interface ReleasedAddress {
   readonly address: string;
-  /** What was taken out, in words; empty when nobody had it. */
+  /** What was removed, in words; empty when the address was not in use. */
   readonly done: readonly string[];
 }
 
 export interface ReleaseAddressOptions {
   /** Also of nodes that are registered. */
   readonly force: boolean;
-  /** Only this node's books and loan: of an address that two have, the wrong one's. */
+  /** Only of this node: for an address that two nodes have, the one that should not. */
   readonly node?: string;
 }
 
@@ -38,8 +38,8 @@ interface Holdings {
 }
 
 /**
- * Takes the address out of the books, out of its loan and out of what is kept for pods. A pod that runs keeps it: with `force` on an
- * address in use, somebody else may get it a second time.
+ * Removes the address from allocation records, from its block's borrowed addresses and from workloads. A pod that runs keeps it:
+ * with `force` on an address in use, another pod may get it too.
  * @throws PodwireError ADDRESS_IN_USE when its node is registered and `force` is not given; STORE_CONFLICT; RangeError
  */
 export async function releaseAddress(

@@ -8,7 +8,7 @@ import { canonicalAddress, compareCidrs, prefixFrom } from './text.js';
 
 export interface BlockShown {
   readonly cidr: string;
-  /** Absent: nobody's, but some addresses of it are lent. */
+  /** Absent: the block has no owner, but some of its addresses are borrowed. */
   readonly node?: string;
   readonly state: Block['state'];
   readonly size: number;
@@ -17,7 +17,7 @@ export interface BlockShown {
   readonly lent: number;
 }
 
-/** `free` are addresses that nobody has reported in use and that are not reserved; which of them cool down, only their nodes know. */
+/** `free`: neither reported in use nor reserved; only the nodes know which of them cool down. */
 export interface PoolShown {
   readonly name: string;
   readonly network: string;
@@ -146,7 +146,7 @@ export interface Use {
 /** What is known of one address. */
 export interface AddressShown {
   readonly address: string;
-  /** `in-use`; `reserved`; `free`: nobody has reported it, though it may cool down; `outside`: in no pool. */
+  /** `in-use`; `reserved`; `free`: not reported in use, though it may cool down; `outside`: in no pool. */
   readonly state: 'in-use' | 'reserved' | 'free' | 'outside';
   readonly pool?: string;
   readonly network?: string;

@@ -40,7 +40,7 @@ export function listSome(names: readonly string[], most = 5): string {
   return `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
 }
 
-/** What a node uses itself (its end of tunnels): it is no pod, and nobody can delete it. */
+/** An address of the node itself (its tunnel address): no pod, so it cannot be deleted. */
 export function isNodesOwn({ owner }: { readonly owner: string }): boolean {
   return owner.startsWith('node:');
 }

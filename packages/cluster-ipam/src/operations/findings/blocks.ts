@@ -34,7 +34,7 @@ const findInBlock = (evidence: Evidence, block: Stored<Block>): Finding[] => [
 const subjectOf = ({ cidr }: Block): string => `block ${cidr}`;
 const nodeOf = ({ node }: Block) => (node === undefined ? {} : { node });
 
-/** An import names owners that have never been: nobody knows whether their pods are alive. */
+/** An import names owners that have never registered: their pods may run. */
 function isImported(block: Block): boolean {
   return block.node !== undefined && block.instance === undefined;
 }
@@ -64,7 +64,7 @@ function findOutside({ snapshot }: Evidence, block: Block): Finding[] {
   ];
 }
 
-/** Blocks of nodes that are gone, and blocks of nobody. */
+/** Blocks of nodes that are gone, and blocks without an owner. */
 function findOwnerless(evidence: Evidence, stored: Stored<Block>): Finding[] {
   const { value: block } = stored;
   if (block.node === undefined) {
@@ -95,7 +95,7 @@ function findOwnerless(evidence: Evidence, stored: Stored<Block>): Finding[] {
   ];
 }
 
-/** For a block whose owner is unknown, and for the owner's books of it. */
+/** For a block whose owner is unknown, and for the owner's allocation record. */
 export function remedyForLeaked(evidence: Evidence, stored: Stored<Block>): Remedy {
   const { node = '', claimedAt } = stored.value;
   if (isImported(stored.value)) return whyUnheard(node);
@@ -113,7 +113,7 @@ function tidyBlock(evidence: Evidence, stored: Stored<Block>): Remedy {
 }
 
 /**
- * Takes an owner that is unknown out of the block, with its books, and borrowers that are unknown; deletes the block when nobody is
+ * Removes an unknown owner from the block, with its record, and unknown borrowers; deletes the block when no node is
  * left in it.
  */
 function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stored<Block>): Remedy {
@@ -144,7 +144,7 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
   return mend(what, { conditions, writes: [write, ...books] });
 }
 
-/** That the books of the node are as they were seen. */
+/** The record of the node must be as it was read. */
 function booksOf({ keys, allocationRecords }: Evidence, cidr: string, node: string): Condition {
   const key = keys.allocationRecord(cidr, node);
   return { key, expect: allocationRecords.get(key)?.revision ?? 'absent' };

@@ -1,11 +1,11 @@
-/** What can be wrong in a store, and what mends it: both are data. */
+/** The problems that a check finds, and their repairs: both are data. */
 import type { Keys, AllocationRecord, Stored } from '@podwire/cluster-state';
 import type { Condition, Transaction } from '@podwire/store';
 import type { ClusterSnapshot } from '../snapshot.js';
 
 /**
- * `leaked`: taken in the books of a node that is gone, or that does not own the block. `doubled`: more than one has it. `outside`: in no
- * pool, or not as its pool says. `orphaned`: what it belongs to is gone. `pending`: begun and not ended. `unreadable`.
+ * `leaked`: in the allocation record of a node that is gone or does not own the block. `doubled`: in use twice. `outside`: in no
+ * pool, or not as its pool requires. `orphaned`: its owner is gone. `pending`: claimed but not confirmed. `unreadable`.
  */
 export type FindingKind = 'leaked' | 'doubled' | 'outside' | 'orphaned' | 'pending' | 'unreadable';
 
@@ -43,20 +43,20 @@ export interface FindingOptions {
   readonly keys: Keys;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Milliseconds during which what is new is left alone. */
+  /** Milliseconds during which new objects are left alone. */
   readonly grace: number;
   /** Milliseconds after which a claim must have been confirmed. */
   readonly pendingLimit: number;
-  /** Milliseconds after which a request for a loan is stale. */
+  /** Milliseconds after which a borrow request is stale. */
   readonly requestLimit: number;
 }
 
 /** What findings are found in. */
 export interface Evidence extends FindingOptions {
   readonly snapshot: ClusterSnapshot;
-  /** What mends a block, by key: one remedy for all that is wrong with it, since the second of two writes would find it changed. */
+  /** The repair of a block, by key: one for all of its problems, since the second of two writes would find it changed. */
   readonly blockRemedies: Map<string, Remedy>;
-  /** `CIDR NODE` of allocationRecords that an import has written, and nobody since. */
+  /** `CIDR NODE` of allocation records that only an import has written. */
   readonly importedBooks: ReadonlySet<string>;
   /** By key. */
   readonly allocationRecords: ReadonlyMap<string, Stored<AllocationRecord>>;
@@ -97,7 +97,7 @@ export function stillUnknown({ keys }: Pick<FindingOptions, 'keys'>, node: strin
   ];
 }
 
-/** Why nothing is done about what a node that is known holds. */
+/** Why addresses of a registered node are left alone. */
 export function whyNot(node: string, standing: Standing): string {
   if (standing === 'present') return `node ${node} is up and says so: delete the pods there that have them`;
   return `node ${node} cannot be asked: it will be released when it has vanished, or by \`podwire nodes forget ${node}\``;

@@ -1,7 +1,7 @@
 import type { ClusterSnapshot } from '../snapshot.js';
 import { findInBlocks } from './blocks.js';
 import { byKind, type Evidence, type Finding, type FindingOptions } from './finding.js';
-import { findInLedgers } from './ledgers.js';
+import { findInLedgers } from './allocation-records.js';
 import { findElsewhere } from './others.js';
 import { inTurns } from '../turns.js';
 
@@ -33,7 +33,7 @@ function* search(snapshot: ClusterSnapshot, options: FindingOptions): Generator<
   yield findElsewhere(evidence);
 }
 
-/** For people who look: what is newer than a minute is left alone, what is older is mended. */
+/** For `ipam check`: objects of the last minute are left alone. */
 export const findingDefaults = {
   grace: 60_000,
   pendingLimit: 120_000,

@@ -25,7 +25,7 @@ export function* findInLedgers(evidence: Evidence): Generator<Finding[]> {
 
 const subjectOf = ({ node, cidr }: AllocationRecord): string => `ledger of ${node} for ${cidr}`;
 
-/** The first thing that is wrong with the ledger as a whole; what follows from it is no news. */
+/** The first problem of the record as a whole; its consequences are not reported. */
 function findInLedger(evidence: Evidence, stored: Stored<AllocationRecord>): Finding[] {
   const { value: ledger } = stored;
   const block = evidence.snapshot.blocks.get(ledger.cidr);
@@ -141,7 +141,7 @@ interface Holder extends Allocation {
   readonly node: string;
 }
 
-/** One address in the books of two. Those of unknown nodes are leaked, which is another finding. */
+/** One address in the records of two nodes. Those of unknown nodes are leaked, which is another problem. */
 function* findDoubled({ snapshot }: Evidence): Generator<Finding[]> {
   const holders = new Map<string, Holder[]>();
   for (const { value } of snapshot.allocationRecords) {
