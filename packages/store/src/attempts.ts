@@ -6,11 +6,11 @@ const firstPause = 100;
 const longestPause = 10_000;
 
 export interface Attempts {
-  /** Tells the caller of the first failure in a row, and waits. */
+  /** Reports the first failure in a row, and waits. */
   failed(error: unknown, signal: AbortSignal): Promise<void>;
-  /** There is contact again. */
+  /** The connection is back. */
   recovered(): void;
-  /** It is as it should be: the next pause is a short one. */
+  /** The watch works: the next pause is a short one. */
   settled(): void;
 }
 
@@ -31,7 +31,7 @@ export function createAttempts(
       isInterrupted = true;
       const wait = pause * (0.5 + random());
       pause = Math.min(2 * pause, longestPause);
-      // Whoever waits looks at the signal himself.
+      // The caller checks the signal.
       await clock.sleep(wait, signal).catch(() => undefined);
     },
     recovered,

@@ -1,10 +1,10 @@
 /**
- * What a store is: a flat, ordered map from keys to text that many nodes share, where a write can be made to depend on what
- * was there. Back ends: `memory` (tests, simulation), `embedded` (one machine), `etcd`, `consul`. All pass the same
+ * A store: a flat, ordered map from keys to text that many nodes share, with writes that are conditional on the current
+ * content. Back ends: `memory` (tests, simulation), `embedded` (one machine), `etcd`, `consul`. All pass the same
  * suite (`@podwire/store/compliance`).
  *
  * Every call takes a signal; when it aborts, the call rejects with its reason. A call without an answer in time is cut by
- * the back end's own deadline as well ({@link PodwireError} STORE_UNAVAILABLE). After that nobody knows whether a write was
+ * the back end's own deadline as well ({@link PodwireError} STORE_UNAVAILABLE). After that it is unknown whether a write was
  * done: `details.uncertain` is true, and the caller reads before it decides. After an abort it is the same, without details.
  */
 import type { Clock, Log } from '@podwire/platform';
@@ -25,7 +25,7 @@ export interface Item {
 
 export type LeaseId = string;
 
-/** What must be so for a write to happen: `absent`, or the item's revision. */
+/** The condition of a write: `absent`, or the item's revision. */
 export type Expectation = 'absent' | Revision;
 
 export interface CallOptions {
@@ -165,6 +165,6 @@ export type StoreSpec =
 export interface OpenOptions {
   readonly log: Log;
   readonly clock: Clock;
-  /** Whether an embedded store that is not there is made; true when absent. */
+  /** Creates an embedded store that does not exist; true by default. */
   readonly create?: boolean;
 }

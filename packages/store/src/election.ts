@@ -6,7 +6,7 @@ export interface Candidate extends LockOptions {
   readonly store: Store;
   readonly key: string;
   /**
-   * Works until `lost` aborts. When it returns or throws by itself, the leadership is given up and sought again after a
+   * Works until `lost` aborts. When it returns or throws by itself, the leadership is released and sought again after a
    * third of `ttl`.
    */
   readonly lead: (lock: Lock) => Promise<void>;
@@ -14,7 +14,7 @@ export interface Candidate extends LockOptions {
 
 /**
  * Seeks to lead, leads, and seeks again, until the signal aborts: then the leader's `lost` aborts, and when it is done the
- * leadership is given back. One candidate never leads twice at once: whoever goes on after `lost` keeps itself from it.
+ * leadership is released. One candidate never leads twice at once: work that goes on after `lost` prevents it.
  * @throws PodwireError STORE_DENIED and what else no waiting helps against
  */
 export async function electLeader(candidate: Candidate, signal: AbortSignal): Promise<void> {

@@ -17,7 +17,7 @@ export function leaseLost(lease: LeaseId, cause?: unknown): PodwireError {
 
 /**
  * STORE_UNAVAILABLE.
- * @param uncertain nobody knows whether the write was done
+ * @param uncertain it is unknown whether the write was done
  */
 export function unavailable(
   message: string,
@@ -26,7 +26,7 @@ export function unavailable(
   return new PodwireError('STORE_UNAVAILABLE', message, { cause, details: { uncertain } });
 }
 
-/** Whether an error leaves open that a write was done. */
+/** True if a write may have been done in spite of the error. */
 export function isUncertain(error: unknown): boolean {
   return error instanceof PodwireError && error.details['uncertain'] === true;
 }

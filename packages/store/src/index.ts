@@ -1,5 +1,5 @@
 export type * from './contract.js';
-// `failures`, `keys` and `feed` are also for back ends of other people, which the compliance suite judges.
+// `failures` and `keys` are also for back ends outside this repository, which the compliance suite tests.
 export { conflict, isUncertain, leaseLost, unavailable } from './failures.js';
 export { checkKey, checkPrefix, checkTransaction, checkValue, longestKey } from './keys.js';
 export { decodeObject, encodeObject, type ObjectKind, objectLimits } from './objects.js';

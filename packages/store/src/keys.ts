@@ -1,4 +1,4 @@
-/** What can be a key, a prefix, a value and a transaction: the same for every back end, checked before anything is sent. */
+/** Validates keys, prefixes, values and transactions: the same for every back end, before anything is sent. */
 import { PodwireError } from '@podwire/errors';
 import type { StoreLimits, Transaction } from './contract.js';
 

@@ -1,4 +1,4 @@
-/** Keeps a lease, and knows when it can no longer be relied on. */
+/** Keeps a lease alive, and knows when it can no longer be relied on. */
 import { PodwireError } from '@podwire/errors';
 import type { Clock, Log } from '@podwire/platform';
 import type { Lease } from './contract.js';
@@ -6,7 +6,7 @@ import { leaseLost } from './failures.js';
 
 export interface KeptLease {
   readonly lease: Lease;
-  /** Aborts with STORE_LEASE_LOST: it has ended, or nobody knows any more that it has not. */
+  /** Aborts with STORE_LEASE_LOST: it has ended, or may have ended. */
   readonly lost: AbortSignal;
   /** Gives it up for lost. */
   lose(cause?: unknown): void;
@@ -21,7 +21,7 @@ export interface KeeperOptions {
   readonly askedAt: number;
 }
 
-/** Of a lease's time: two clocks do not run quite alike, and who has lost it needs a moment to stop. */
+/** Share of a lease's duration: two clocks run at slightly different rates, and a holder that has lost it needs time to stop. */
 const reliable = 0.9;
 
 /**

@@ -23,13 +23,13 @@ export interface Lock {
   readonly fence: Revision;
   /** Aborts when it is lost: the lease ended, or could not be kept alive in time by the own monotonic clock. */
   readonly lost: AbortSignal;
-  /** Never fails: what cannot be given back goes with the lease. */
+  /** Never fails: a lock that cannot be released ends with its lease. */
   release(): Promise<void>;
 }
 
 /**
- * Takes the lock, if nobody has it.
- * @returns undefined when somebody has. @throws PodwireError STORE_UNAVAILABLE, STORE_DENIED, …; the lock is not held then
+ * Takes the lock if it is free.
+ * @returns undefined if it is held. @throws PodwireError STORE_UNAVAILABLE, STORE_DENIED, …; the lock is not held then
  */
 export async function tryLock(
   store: Store,
@@ -44,14 +44,14 @@ export async function tryLock(
     const fence = await take(store, key, kept, options, signal);
     if (fence !== undefined) return hold(store, key, kept, fence, options);
   } catch (error) {
-    await giveBack(kept, options.log);
+    await revoke(kept, options.log);
     throw error;
   }
-  await giveBack(kept, options.log);
+  await revoke(kept, options.log);
   return undefined;
 }
 
-/** Takes the lock as soon as nobody has it. @throws the signal's reason */
+/** Takes the lock as soon as it is free. @throws the signal's reason */
 export async function acquireLock(
   store: Store,
   key: string,
@@ -69,7 +69,7 @@ export async function acquireLock(
     } catch (error) {
       signal.throwIfAborted();
       if (!isPassing(error)) throw error;
-      options.log.warn({ key, error }, 'a lock could not be asked for; it is tried again');
+      options.log.warn({ key, error }, 'a lock could not be requested; trying again');
       await options.clock.sleep(backoff.fail(), signal);
     }
   }
@@ -79,7 +79,7 @@ const isPassing = (error: unknown): boolean =>
   error instanceof PodwireError &&
   ['STORE_UNAVAILABLE', 'STORE_FULL', 'STORE_LEASE_LOST'].includes(error.code);
 
-/** @returns the item's revision, or undefined when somebody else has it */
+/** @returns the item's revision, or undefined if another holder has it */
 async function take(
   store: Store,
   key: string,
@@ -98,7 +98,7 @@ async function take(
 }
 
 /**
- * Whether a put without an answer was done. When it was not, it may still be on its way: the lease is given back then, and
+ * Checks if a put without an answer was done. If not, it may still be in flight: the caller then revokes the lease, and
  * without it the put fails.
  */
 async function findOwn(
@@ -134,12 +134,12 @@ function hold(store: Store, key: string, kept: KeptLease, fence: Revision, { log
     lost: kept.lost,
     release: async () => {
       over.abort();
-      await giveBack(kept, log);
+      await revoke(kept, log);
     },
   };
 }
 
-/** Leases may live on while somebody deletes the item by hand. @returns whether it went before the signal */
+/** The item may be deleted by hand while the lease lives on. @returns whether it was deleted before the signal */
 async function watchOwn(store: Store, key: string, fence: Revision, signal: AbortSignal): Promise<boolean> {
   for await (const batch of store.watch(key, { from: fence, signal }))
     if (itemIn(batch, key)?.revision !== fence && concerns(batch, key)) return true;
@@ -163,11 +163,11 @@ function itemIn(batch: WatchBatch, key: string): Item | undefined {
   return last?.type === 'put' ? last.item : undefined;
 }
 
-async function giveBack(kept: KeptLease, log: Log): Promise<void> {
+async function revoke(kept: KeptLease, log: Log): Promise<void> {
   kept.stop();
   try {
     await kept.lease.revoke();
   } catch (error) {
-    log.warn({ lease: kept.lease.id, error }, 'a lease could not be given back; it ends by itself');
+    log.warn({ lease: kept.lease.id, error }, 'a lease could not be revoked; it will expire');
   }
 }

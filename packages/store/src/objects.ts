@@ -1,6 +1,6 @@
 /**
  * Objects in a store: JSON with a kind and a schema version. A reader that meets an older version brings it up to date in
- * memory (the store keeps the old text until somebody writes the object again); one that meets a newer version refuses.
+ * memory (the store keeps the old text until the object is written again); one that meets a newer version refuses.
  */
 import { describeError, type ErrorCode, PodwireError } from '@podwire/errors';
 import type { z } from 'zod';
@@ -17,14 +17,14 @@ export interface ObjectKind<T> {
   >;
 }
 
-/** Characters of one object's text, and levels of it: beyond these nobody here has written it. */
+/** Limits of an object's text in characters and nesting: Podwire writes none beyond them. */
 export const objectLimits = { characters: 512 * 1024, depth: 32 } as const;
 
 type Fields = Record<string, unknown>;
 
 /**
  * The text of an object: `{"kind":"pool","version":1,"value":{…}}`.
- * @throws PodwireError OBJECT_INVALID for a value that nobody could read again; details: kind, field
+ * @throws PodwireError OBJECT_INVALID for a value that could not be read again; details: kind, field
  */
 export function encodeObject<T>(kind: ObjectKind<T>, value: T): string {
   const checked = check(kind, `a new ${kind.name}`, value);

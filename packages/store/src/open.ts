@@ -20,7 +20,7 @@ export async function openStore(spec: StoreSpec, options: OpenOptions): Promise<
 
 const defaultPorts = { etcd: 2379, consul: 8500 } as const;
 
-/** What comes before `://`, and what it means. */
+/** URL schemes. */
 const schemes = new Map([
   ['etcd', { kind: 'etcd', protocol: 'http' }],
   ['etcds', { kind: 'etcd', protocol: 'https' }],
@@ -37,7 +37,7 @@ export function parseStoreUrl(text: string): StoreSpec {
   if (text.startsWith('embedded:')) return parseEmbedded(text, text.slice('embedded:'.length));
   const { name, hosts = '' } = /^(?<name>[a-z]+):\/\/(?<hosts>.*?)\/?$/.exec(text)?.groups ?? {};
   const scheme = schemes.get(name as 'etcd');
-  // Whatever stands before it is not repeated: it may be a password.
+  // The part before it is not repeated: it may be a password.
   if (hosts.includes('@'))
     throw invalid(
       `${name}://…`,
@@ -54,7 +54,7 @@ export function parseStoreUrl(text: string): StoreSpec {
 export const hostOfEndpoint = (endpoint: string): string =>
   new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
 
-/** Endpoints that are spoken to without encryption over a network: whoever is on the way reads the password and writes what nodes obey. */
+/** Endpoints without encryption over a network: a machine in between can read the password and change what nodes apply. */
 export function plainEndpoints(spec: StoreSpec): string[] {
   const endpoints = 'endpoints' in spec ? spec.endpoints : [];
   return endpoints.filter((each) => new URL(each).protocol === 'http:' && !isLoopback(hostOfEndpoint(each)));

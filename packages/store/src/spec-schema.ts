@@ -44,7 +44,7 @@ export const storeSpecSchema = z
       .strictObject({ kind: z.literal('consul'), endpoints, tls: tls.optional(), tokenFile: file.optional() })
       .refine(fits, misfit),
   ])
-  // What was left out is left out, not undefined: the type says so.
+  // Absent members stay absent, not undefined, as the type says.
   .transform((spec) => JSON.parse(JSON.stringify(spec)) as StoreSpec);
 
 function isEndpoint(text: string): boolean {

@@ -1,9 +1,9 @@
-/** Who is told of which keys. Costs nothing for watchers whose prefix does not fit. */
+/** Distributes changes to watchers by prefix. Watchers whose prefix does not match cost nothing. */
 import type { Change, Revision, WatchBatch } from './contract.js';
 
 export const keyOf = (change: Change): string => (change.type === 'put' ? change.item.key : change.key);
 
-/** What was changed below the prefix, transaction by transaction. */
+/** The changes below the prefix, by transaction. */
 export const toBatches = (
   news: readonly { readonly revision: Revision; readonly changes: readonly Change[] }[],
   prefix: string,
@@ -20,7 +20,7 @@ export interface Watcher {
 
 export class Watchers {
   readonly #byPrefix = new Map<string, Set<Watcher>>();
-  /** How many prefixes there are of each length: a key is looked up once for each length. */
+  /** The number of prefixes of each length: a key is looked up once for each length. */
   readonly #lengths = new Map<number, number>();
 
   add(watcher: Watcher): void {
@@ -51,7 +51,7 @@ export class Watchers {
     }
   }
 
-  /** The changes that belong to each prefix somebody watches. */
+  /** The changes for each watched prefix. */
   #split(changes: readonly Change[]): ReadonlyMap<string, readonly Change[]> {
     const found = new Map<string, Change[]>();
     for (const change of changes) {

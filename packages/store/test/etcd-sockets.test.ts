@@ -52,7 +52,7 @@ async function startSilent(): Promise<Member> {
 test('a connection that a member took without a word is closed when it is given up', async () => {
   const { endpoint, gone } = await startSilent();
   for (let attempt = 0; attempt < 3; attempt += 1)
-    await expect(endpoint.connect(50)).rejects.toThrow('took the connection within');
+    await expect(endpoint.connect(50)).rejects.toThrow('the connection was not accepted within');
   expect(gone.length).toBeGreaterThan(0);
   await Promise.all(gone);
 });

@@ -1,4 +1,4 @@
-/** What proves to Consul who we are: files, read once; the token again when it is refused, since tokens are exchanged. */
+/** Credentials for Consul: files, read once; the token again when it is refused, since tokens are rotated. */
 import fs from 'node:fs';
 import type { TlsOptions } from 'node:tls';
 import { PodwireError } from '@podwire/errors';

@@ -1,4 +1,4 @@
-/** What Consul's KV endpoints answer. */
+/** Answers of Consul's KV endpoints. */
 import { z } from 'zod';
 import type { Item } from '../contract.js';
 import { unavailable } from '../failures.js';
@@ -22,7 +22,7 @@ const session = z.object({ ID: z.string() });
 
 const entries = z.array(entry);
 
-/** Of writes: whoever does not understand the answer does not know what was done. */
+/** Of writes: with an answer that cannot be read it is unknown whether they were done. */
 export const readOutcome = (text: string): z.output<typeof outcome> => read(outcome, text, true);
 export const readSession = (text: string): string => read(session, text, true).ID;
 

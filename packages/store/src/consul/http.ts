@@ -12,7 +12,7 @@ export interface Call {
   /** Below the endpoint, with its query: `/v1/kv/a?consistent`. */
   readonly path: string;
   readonly body?: string;
-  /** May be done twice: it is sent to the next endpoint when nobody knows what became of it. */
+  /** May be done twice: it is sent to the next endpoint when its outcome is unknown. */
   readonly repeatable: boolean;
   /** Milliseconds for one endpoint, when it is not as long as others. */
   readonly deadline?: number;
@@ -78,7 +78,7 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
           preferred = at;
           return acceptReply(answer, endpoint);
         }
-        const { what, done } = judge(answer);
+        const { what, done } = evaluate(answer);
         failures.push(`${endpoint}: ${what}`);
         log.debug({ endpoint, path: call.path, what }, 'Consul did not answer');
         // The next call begins elsewhere.
@@ -99,8 +99,8 @@ export function createHttp(spec: ConsulSpec, log: Log, deadline = defaultDeadlin
 /** Answers that another endpoint, or this one later, may not give. */
 const isPassing = ({ status }: Reply): boolean => status === 429 || status >= 500;
 
-/** Whether the request may have been carried out in spite of such an answer. */
-function judge(answer: Reply | Failure): { readonly what: string; readonly done: 'not' | 'perhaps' } {
+/** Decides if the request may have been carried out in spite of the answer. */
+function evaluate(answer: Reply | Failure): { readonly what: string; readonly done: 'not' | 'perhaps' } {
   if ('error' in answer) return { what: describeError(answer.error), done: answer.sent ? 'perhaps' : 'not' };
   // Refused before it is written: by the rate limit, or for want of a leader.
   const refused = answer.status === 429 || /No cluster leader|rate limit/i.test(answer.text);
@@ -140,7 +140,7 @@ async function sendTo(
         ...(secure ? tls : {}),
       });
       request.once('socket', (socket) => {
-        // What Node has written to a socket that is still connecting has gone nowhere.
+        // Data that Node wrote to a socket that was still connecting was not sent.
         if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', () => (sent = true));
         else sent = true;
       });
@@ -169,7 +169,7 @@ function receive(request: http.ClientRequest): Promise<Reply> {
 }
 
 function readReply({ statusCode = 0, headers }: http.IncomingMessage, text: string): Reply {
-  // Lists leave out what the token may not read (recent versions say so): a part would look as if the rest were gone.
+  // Lists omit items that the token may not read (recent versions say so); they would look deleted.
   if (headers['x-consul-results-filtered-by-acls'] === 'true')
     return { status: 403, text: 'the token may not read all of what was asked for', index: undefined };
   const index = Number(headers['x-consul-index']);

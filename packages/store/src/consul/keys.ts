@@ -23,7 +23,7 @@ export function toConsulKey(key: string): string {
   return key.startsWith('/') ? translate(key.slice(1)) : `_/${translate(key)}`;
 }
 
-/** What all keys below a prefix begin with; others may do so as well: filter by the prefix itself. */
+/** The common beginning of all keys below a prefix. Other keys may share it: filter by the prefix itself. */
 export function toConsulPrefix(prefix: string): string {
   return prefix === '' ? '' : toConsulKey(prefix);
 }

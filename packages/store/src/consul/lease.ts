@@ -5,7 +5,7 @@ import { leaseLost } from '../failures.js';
 import { readSession } from './entries.js';
 import type { ConsulHttp } from './http.js';
 
-/** What Consul takes as the length of a session, milliseconds. */
+/** Limits of a session's TTL in Consul, milliseconds. */
 const shortest = 10_000;
 const longest = 86_400_000;
 
@@ -36,7 +36,7 @@ export async function createSession(http: ConsulHttp, ttl: number, signal?: Abor
 }
 
 function sessionLease(http: ConsulHttp, id: string, ttl: number): Lease {
-  const tell = (verb: 'renew' | 'destroy', options: CallOptions = {}) =>
+  const send = (verb: 'renew' | 'destroy', options: CallOptions = {}) =>
     http.send({
       method: 'PUT',
       path: `/v1/session/${verb}/${id}`,
@@ -47,14 +47,14 @@ function sessionLease(http: ConsulHttp, id: string, ttl: number): Lease {
     id,
     ttl,
     async keepAlive(options) {
-      const { status } = await tell('renew', options);
+      const { status } = await send('renew', options);
       if (status === 404) throw leaseLost(id);
     },
     async revoke(options) {
       try {
-        await tell('destroy', options);
+        await send('destroy', options);
       } catch (error) {
-        // What versions with ACLs answered once about a session that has ended (with HTTP 500).
+        // Older versions with ACLs answered so (with HTTP 500) for a session that had ended.
         if (!/Unknown session/i.test(describeError(error))) throw error;
       }
     },

@@ -80,7 +80,7 @@ export async function awaitNews(
   return atLeastOne(reply.index);
 }
 
-/** The index of the whole KV store, which Consul tells of a key that is not there. */
+/** The index of the whole KV store, which Consul returns for a missing key. */
 export async function readTop(http: ConsulHttp, prefix: string, signal: AbortSignal): Promise<number> {
   // No key of ours has a NUL.
   const path = `/v1/kv/${toConsulPrefix(prefix)}_00?consistent`;

@@ -101,7 +101,7 @@ function refusal({ writes }: Transaction, errors: readonly OperationError[]): Po
   return unavailable(`Consul rolled a transaction back: ${what}`);
 }
 
-/** What the conditions met, read one by one after the fact: `get-or-empty` is missing in older Consuls. */
+/** The items at the conditions' keys, read one by one afterwards: `get-or-empty` is missing in older Consuls. */
 export const readFound = (
   conditions: readonly Condition[],
   get: (key: string) => Promise<Item | undefined>,

@@ -1,6 +1,6 @@
 /**
- * Watches. Consul has no history: it says that there is news below a prefix, and what is there now. So a watch keeps what it
- * last saw and compares. What came and went between two looks is not seen, as the contract allows.
+ * Watches. Consul has no history: it reports that a prefix has changed, and its current items. So a watch keeps the last listing
+ * and compares. An item that came and went between two listings is not seen, as the contract allows.
  */
 import { AsyncQueue, type Clock, onAbort } from '@podwire/platform';
 import { createAttempts } from '../attempts.js';
@@ -20,13 +20,13 @@ interface Seen {
   readonly revision: number;
 }
 
-/** Milliseconds from one look to the next while news come thick and fast: each look is a whole listing. */
+/** Milliseconds between listings when changes come in quick succession. */
 const leastPause = 50;
 
-/** Batches that wait for a slow taker. With so many there is no look until one was taken: it finds as much later. */
+/** Batches queued for a slow consumer. With so many there is no further listing until one was consumed. */
 const mostAhead = 10;
 
-/** Goes on by itself, whether somebody takes batches or not: that it is cut off is told at once. */
+/** Runs whether or not batches are consumed: an interruption is reported at once. */
 export function watchPrefix(
   source: WatchSource,
   prefix: string,
@@ -53,7 +53,7 @@ async function pump(
   let seen: Seen | undefined;
   while (!signal.aborted) {
     try {
-      const next = await look(source, prefix, seen, signal);
+      const next = await listNext(source, prefix, seen, signal);
       const batch = seen === undefined ? await begin(source, prefix, next, options) : compare(seen, next);
       attempts.settled();
       seen = remember(next);
@@ -70,7 +70,7 @@ async function pump(
 const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
 /** Waits for news when something was seen before, and reads everything. */
-async function look(
+async function listNext(
   { http, clock }: WatchSource,
   prefix: string,
   seen: Seen | undefined,
@@ -92,7 +92,7 @@ const remember = ({ items, revision }: Listing): Seen => ({
   revision,
 });
 
-/** The first look. The caller has seen everything when nothing was written or deleted since. */
+/** The first listing. It is no news if nothing was written or deleted since `from`. */
 async function begin(
   { http }: WatchSource,
   prefix: string,

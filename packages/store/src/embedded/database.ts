@@ -41,14 +41,14 @@ export interface Database {
   readonly bound: Table<true, [lease: LeaseId, key: string]>;
   readonly meta: Table<State, 'state'>;
   /** Written to with every change: who watches it learns of changes of other processes. */
-  readonly bell: string;
+  readonly changeFile: string;
 }
 
 /** @throws PodwireError CONFIG_INVALID; what LMDB and the file system throw (see {@link translate}) */
 export function openDatabase(directory: string, create: boolean): Database {
-  const bell = path.join(directory, 'changed');
-  if (!create) requireStore(directory, bell);
-  prepareDirectory(directory, bell);
+  const changeFile = path.join(directory, 'changed');
+  if (!create) requireStore(directory, changeFile);
+  prepareDirectory(directory, changeFile);
   // Overlapping commits resolve before they are on the disk; the map grows by itself from where it begins.
   const root = open({
     path: directory,
@@ -68,7 +68,7 @@ export function openDatabase(directory: string, create: boolean): Database {
     due: table('due'),
     bound: table('bound'),
     meta: table('meta'),
-    bell,
+    changeFile,
   };
 }
 
@@ -93,27 +93,27 @@ export function checkFormat({ root, meta }: Database, directory: string, boot: s
   });
 }
 
-function requireStore(directory: string, bell: string): void {
-  if (fs.statSync(bell, { throwIfNoEntry: false }) !== undefined) return;
+function requireStore(directory: string, changeFile: string): void {
+  if (fs.statSync(changeFile, { throwIfNoEntry: false }) !== undefined) return;
   throw new PodwireError('CONFIG_INVALID', `there is no store in ${directory}`, {
     details: { field: 'directory', path: directory },
   });
 }
 
-function prepareDirectory(directory: string, bell: string): void {
+function prepareDirectory(directory: string, changeFile: string): void {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const names = fs.readdirSync(directory);
   // Somebody's own directory is not closed to others because it was named by mistake.
-  if (names.length > 0 && !names.includes(path.basename(bell)))
+  if (names.length > 0 && !names.includes(path.basename(changeFile)))
     throw new PodwireError('CONFIG_INVALID', `${directory} is not empty and no store`, {
       details: { field: 'directory', path: directory },
     });
   if ((fs.statSync(directory).mode & 0o077) !== 0) fs.chmodSync(directory, 0o700);
-  fs.closeSync(fs.openSync(bell, 'a', 0o600));
+  fs.closeSync(fs.openSync(changeFile, 'a', 0o600));
 }
 
 /**
- * What LMDB and the file system throw, as what the interface says.
+ * Translates errors of LMDB and the file system into those of the interface.
  * @param isWrite a commit that failed half-way may be on the disk
  */
 export function translate(error: unknown, directory: string, isWrite = false): Error {

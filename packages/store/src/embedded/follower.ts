@@ -1,4 +1,4 @@
-/** Learns of changes, also of other processes, and tells the watches of this one. */
+/** Follows changes, also those of other processes, for the watches of this one. */
 import fs from 'node:fs';
 import type { Clock, Log } from '@podwire/platform';
 import type { Revision, WatchBatch } from '../contract.js';
@@ -12,7 +12,7 @@ export interface EmbeddedWatcher extends Watcher {
   recover(): void;
 }
 
-/** Milliseconds after which it looks without having been told: an event may be lost, and leases end silently. */
+/** Milliseconds between checks without an event: an event may be lost, and leases end silently. */
 const longestWait = 1_000;
 
 export interface FollowerParts {
@@ -41,7 +41,7 @@ export class Follower {
   /** Tells everything after `from`, or a snapshot, and then what comes. */
   add(watcher: EmbeddedWatcher, from: Revision | undefined): void {
     this.#run();
-    // Everybody else up to the same moment first, so that this one is told nothing twice.
+    // The others first, up to the same revision, so that this one gets nothing twice.
     this.#catchUp();
     for (const batch of this.#missed(watcher.prefix, from)) watcher.deliver(batch);
     this.#watchers.add(watcher);
@@ -65,7 +65,7 @@ export class Follower {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#running !== undefined) this.#look();
+      if (this.#running !== undefined) this.#readChanges();
     });
   }
 
@@ -83,7 +83,7 @@ export class Follower {
   #listen(signal: AbortSignal): void {
     const { database, log } = this.#parts;
     try {
-      const watcher = fs.watch(database.bell, { signal, persistent: false }, () => this.wake());
+      const watcher = fs.watch(database.changeFile, { signal, persistent: false }, () => this.wake());
       watcher.on('error', (error) => log.warn({ error }, 'changes of other processes are seen late'));
     } catch (error) {
       log.warn({ error }, 'changes of other processes are seen late');
@@ -93,7 +93,7 @@ export class Follower {
   async #poll(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#parts.clock.sleep(this.#wait(), signal);
-      this.#look();
+      this.#readChanges();
     }
   }
 
@@ -109,7 +109,7 @@ export class Follower {
     }
   }
 
-  #look(): void {
+  #readChanges(): void {
     try {
       this.#parts.expire();
       this.#catchUp();

@@ -1,4 +1,4 @@
-/** What is done to the database: each of these is one transaction of LMDB, over all processes of the machine. */
+/** Operations on the database: each is one LMDB transaction, across all processes of the machine. */
 import { PodwireError } from '@podwire/errors';
 import type {
   Change,
@@ -105,7 +105,7 @@ export function expire(database: Database, now: number, bounds: Bounds): void {
   });
 }
 
-/** After a start of the machine nobody holds a lease of before, and its clock has begun anew. */
+/** After a reboot no earlier lease is held, and the monotonic clock has begun at zero. */
 export function endLeasesOfBefore(database: Database, boot: string, bounds: Bounds): void {
   database.root.transactionSync(() => {
     if (readState(database).boot === boot) return;

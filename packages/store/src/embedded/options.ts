@@ -2,13 +2,13 @@ import type { Store } from '../contract.js';
 import type { OpenOptions } from '../contract.js';
 
 export interface EmbeddedOptions extends OpenOptions {
-  /** Transactions that watches can look back to; 10,000 when absent. */
+  /** Transactions after which a watch can resume; 10,000 by default. */
   readonly history?: number;
   /** Of all keys and values together; 256 MiB when absent. More is STORE_FULL; deleting always works. */
   readonly maxBytes?: number;
-  /** Milliseconds, for leases: a clock that all processes of the machine share and nobody sets. The kernel's when absent. */
+  /** Milliseconds, for leases: a clock that all processes of the machine share and that cannot be set. The kernel's by default. */
   readonly now?: () => number;
-  /** What is another after each start of the machine. The kernel's boot id when absent. */
+  /** Differs after each reboot. The kernel's boot id by default. */
   readonly boot?: string;
 }
 

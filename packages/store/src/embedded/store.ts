@@ -72,7 +72,7 @@ export async function createEmbeddedStore(
     shared.users++;
     return new EmbeddedClient(shared, bounds, options.now ?? sinceStart, () => leave(place, shared));
   } catch (error) {
-    // What could be opened and not be used: whoever tries again would hold more files each time.
+    // It was opened but cannot be used: each further attempt would leak files.
     await closing.get(place);
     throw translate(error, place);
   }
@@ -91,7 +91,7 @@ function openShared(place: string, options: EmbeddedOptions, bounds: Bounds): Sh
   const end = (): void => {
     if (findDue(database, now()) === undefined) return;
     expire(database, now(), bounds);
-    ring(database);
+    signalChange(database);
   };
   const follower = new Follower({ database, clock, log, now, expire: end });
   const shared: Shared = { place, database, follower, users: 0 };
@@ -113,16 +113,16 @@ function close(place: string, { root }: Database): Promise<void> {
 }
 
 /** Tells other processes. What it fails at, they find out later by themselves. */
-function ring({ bell }: Database): void {
+function signalChange({ changeFile }: Database): void {
   try {
-    fs.writeFileSync(bell, '.', { flag: 'r+' });
+    fs.writeFileSync(changeFile, '.', { flag: 'r+' });
   } catch {
-    // The write is done; nobody gains by an error.
+    // The write is done; an error would help no one.
   }
 }
 
 /**
- * Calls of LMDB hold the process up, and are done when they return: whoever calls in a loop would let nobody else in the
+ * Calls of LMDB hold the process up, and are done when they return: calls in a loop would let no other work in the
  * process have a turn.
  */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -211,7 +211,7 @@ class EmbeddedClient implements EmbeddedStore {
     const before = this.#work(options, readState).revision;
     const result = this.#work(options, work, true);
     if (readState(database).revision === before) return result;
-    ring(database);
+    signalChange(database);
     follower.wake();
     return result;
   }
@@ -231,7 +231,7 @@ class EmbeddedClient implements EmbeddedStore {
       database.root.resetReadTxn();
       if (findDue(database, this.#now()) !== undefined) {
         expire(database, this.#now(), this.#bounds);
-        ring(database);
+        signalChange(database);
         follower.wake();
       }
       return work(database);

@@ -3,7 +3,7 @@ import { AsyncQueue, onAbort } from '@podwire/platform';
 import type { Revision, WatchBatch, WatchOptions } from '../contract.js';
 import type { EmbeddedWatcher, Follower } from './follower.js';
 
-/** Batches that wait for a slow taker. When there are more, they are dropped for one snapshot. */
+/** Batches queued for a slow consumer. When there are more, they are dropped for one snapshot. */
 const longestQueue = 1_000;
 
 export class Subscription implements EmbeddedWatcher {
@@ -27,7 +27,7 @@ export class Subscription implements EmbeddedWatcher {
 
   readonly end = (): void => this.#queue.end();
 
-  /** @param isClosed looked at when the first batch is asked for: that may be long after `watch` */
+  /** @param isClosed checked when the first batch is requested, which may be long after `watch` */
   async *run(
     running: Set<Subscription>,
     isClosed: () => boolean,

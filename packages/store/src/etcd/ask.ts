@@ -1,4 +1,4 @@
-/** One question to one member. */
+/** One unary call to one member. */
 import type { Client, Metadata } from '@grpc/grpc-js';
 import { onAbort } from '@podwire/platform';
 import { EtcdFailure } from './failure.js';
@@ -11,7 +11,7 @@ export interface Asking {
   readonly ends: readonly AbortSignal[];
 }
 
-/** @throws what grpc-js says; EtcdFailure `unready` when the connection was given up a moment ago */
+/** @throws errors of grpc-js; EtcdFailure `unready` if the connection was just closed */
 export async function ask<Q, A>(
   client: Client,
   { path, encode, decode }: Method<Q, A>,
@@ -42,6 +42,6 @@ function begin<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw new EtcdFailure('unready', 'the connection was given up', { cause });
+    throw new EtcdFailure('unready', 'the connection was closed', { cause });
   }
 }

@@ -1,4 +1,4 @@
-/** The contract's words in etcd's. */
+/** Translates the contract's types into etcd's. */
 import type { Change, Condition, Item, LeaseId, Transaction, Write } from '../contract.js';
 import { leaseLost } from '../failures.js';
 import type { Event, KeyValue } from './generated/kv.js';
@@ -78,7 +78,7 @@ const toRequest = (write: Write): RequestOp =>
         },
       };
 
-/** What is at the conditions' keys comes with the refusal. */
+/** A refusal carries the items at the conditions' keys. */
 export const toTxn = ({ conditions, writes }: Transaction): TxnRequest => ({
   compare: conditions.map(toCompare),
   success: writes.map(toRequest),
@@ -86,7 +86,7 @@ export const toTxn = ({ conditions, writes }: Transaction): TxnRequest => ({
 });
 
 /**
- * Whether a transaction cannot happen twice: a condition is about an item that it writes itself. (An expectation that is absent is
+ * True if a transaction cannot take effect twice: a condition is about an item that it writes itself. (An expectation that is absent is
  * not ended by a deletion.)
  */
 export function isGuarded({ conditions, writes }: Transaction): boolean {

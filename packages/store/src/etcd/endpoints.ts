@@ -40,15 +40,15 @@ export class Endpoint {
 
   /**
    * A client that is connected, or whose calls fail at once and say why.
-   * @throws EtcdFailure `unsent` when nobody takes the connection in time, or a file cannot be read
+   * @throws EtcdFailure `unsent` if the connection is not accepted in time, or a file cannot be read
    */
   async connect(milliseconds: number): Promise<Client> {
     // Not by the time of day, which may be set meanwhile.
     const end = performance.now() + Math.max(1, milliseconds);
     for (;;) {
-      // Also in the middle: who waited, or logged in, would make a connection that nobody ends any more.
+      // Checked again: a call that waited or logged in would make a connection that is never closed.
       if (this.#isClosed) throw new EtcdFailure('unsent', 'the store is closed', { isAnswer: false });
-      // Another call may have given up the one that we were waiting for.
+      // Another call may have closed the one that we were waiting for.
       const { client } = (this.#connection ??= this.#open());
       const channel = client.getChannel();
       const state = channel.getConnectivityState(true);
@@ -61,7 +61,7 @@ export class Endpoint {
       });
       if (!isLate) continue;
       this.drop(client);
-      const message = `nobody took the connection within ${Math.round(milliseconds)} ms`;
+      const message = `the connection was not accepted within ${Math.round(milliseconds)} ms`;
       throw new EtcdFailure('unsent', message, { isAnswer: false });
     }
   }
@@ -200,7 +200,7 @@ export function readSecret(file: string): Buffer {
   }
 }
 
-/** What is wrong from the beginning is said at the beginning. */
+/** Reports errors of the configuration when the store is opened. */
 function checkTlsFiles(tls: TlsFiles): void {
   try {
     readTlsFiles(tls);

@@ -1,4 +1,4 @@
-/** What etcd's and gRPC's errors mean for whoever made the call. */
+/** Translates etcd's and gRPC's errors for the caller. */
 import { type ErrorCode, PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import { unavailable } from '../failures.js';
@@ -6,7 +6,7 @@ import { unavailable } from '../failures.js';
 /**
  * - `unsent`: it never reached the member. Another one may be asked, whatever it was.
  * - `unready`: the member refused it before doing anything, and will take it in a while: there is no leader.
- * - `unknown`: nobody knows whether it was done.
+ * - `unknown`: it may have been done.
  * - `token`: the member does not know our token (any more); nothing was done.
  * - `compacted`, `future`: the revision is forgotten, or has not been yet.
  * - `no-lease`: the lease has ended.
@@ -19,7 +19,7 @@ export type FailureKind =
 export class EtcdFailure extends Error {
   readonly kind: FailureKind;
   readonly code: ErrorCode;
-  /** Whether the member itself said so; else it may be dead. */
+  /** True if the member itself answered; otherwise it may be dead. */
   readonly isAnswer: boolean;
 
   constructor(
@@ -42,11 +42,11 @@ interface Rule {
 }
 
 /**
- * By their words, which are the interface: many share a status (etcd, api/v3rpc/rpctypes/error.go). Some of 3.4 come without the
+ * By their text, which is the interface: many share a status (etcd, api/v3rpc/rpctypes/error.go). Some of 3.4 come without the
  * prefix.
  */
 const rules: readonly Rule[] = [
-  // Of gRPC: another call has closed it, since it was given up.
+  // Of gRPC: another call has closed the connection.
   { says: /^Channel closed before call started/, kind: 'unready' },
   { says: /no leader|not leader|too many requests|not capable|not supported for learner/, kind: 'unready' },
   { says: /invalid auth token|user name is empty|auth.* revision .*old|revision of auth/, kind: 'token' },
@@ -67,7 +67,7 @@ const rules: readonly Rule[] = [
   { says: /corrupt cluster/, kind: 'final' },
 ];
 
-/** gRPC's own words for a call that found no connection; all others may have been sent. */
+/** gRPC's messages for a call that found no connection; all others may have been sent. */
 const unsent = /^No connection established|^Name resolution failed/;
 
 /**
@@ -104,7 +104,7 @@ export function toFailure(cause: unknown): EtcdFailure {
 }
 
 /**
- * What the caller of the store sees.
+ * The error for the caller of the store.
  * @param where `Range at http://127.0.0.1:2379`
  * @param uncertain whether something may have been written nevertheless
  */

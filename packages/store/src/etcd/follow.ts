@@ -15,7 +15,7 @@ export async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<WatchResponse, never, undefined> {
   const { stream, endpoint } = await session.openStream(watch, signal);
-  // Cancelling makes it fail once more, when nobody reads any longer.
+  // Cancelling makes it fail once more, when nothing reads it any longer.
   stream.on('error', () => undefined);
   const cancel = (): void => stream.cancel();
   const unsubscribe = onAbort(signal, cancel);

@@ -9,7 +9,7 @@ import type { EtcdSpec } from './options.js';
 
 /**
  * The password is read each time: it may have been changed.
- * @returns undefined where the cluster asks nobody who he is
+ * @returns undefined if the cluster has no authentication
  * @throws EtcdFailure `final` and STORE_DENIED for a wrong password; others as for any call of which nothing was sent
  */
 export async function logIn(

@@ -9,9 +9,9 @@ export interface EtcdTimeouts {
   readonly connect: number;
   /** After which a question is put to another member, where there is one; 3 s. */
   readonly attempt: number;
-  /** A whole call, with all repetitions; 8 s: etcd itself gives up after 7. */
+  /** A whole call, with all repetitions; 8 s: etcd itself times out after 7. */
   readonly call: number;
-  /** Silence on a connection with a watch after which it is looked whether anybody is there; 10 s. etcd allows no less than 5. */
+  /** Silence on a connection with a watch before a keep-alive ping; 10 s. etcd allows no less than 5. */
   readonly silence: number;
 }
 

@@ -16,7 +16,7 @@ export async function readItem(
   return kvs[0] === undefined ? undefined : toItem(kvs[0]);
 }
 
-/** What a list knows besides its items. */
+/** The header of a listing. */
 export interface EtcdListing extends Listing {
   /** Which cluster it is of. */
   readonly cluster: string;

@@ -13,11 +13,11 @@ import { type EtcdOptions, type EtcdSpec, type EtcdTimeouts, usualTimeouts } fro
 import { Tokens } from './tokens.js';
 
 /**
- * What may be done when nobody knows whether an attempt had its effect.
+ * What to do when it is unknown whether an attempt took effect.
  * - `read`: it has none.
  * - `repeatable`: a second time changes nothing.
  * - `guarded`: it cannot happen twice, since it makes its own condition fail.
- * - `once`: nothing; the caller has to look.
+ * - `once`: nothing; the caller has to read.
  */
 export type Repetition = 'read' | 'repeatable' | 'guarded' | 'once';
 
@@ -41,7 +41,7 @@ interface Course {
   /** An attempt may have had its effect. */
   isUncertain: boolean;
   renewals: number;
-  /** What each member said last. */
+  /** The last failure of each member. */
   readonly failures: Map<Endpoint, EtcdFailure>;
 }
 
@@ -51,7 +51,7 @@ const longestPause = 1_000;
 /** A token that was just made is unknown to a member that lags behind. */
 const mostRenewals = 3;
 
-/** Where nobody took the call it is said at once: whoever calls has pauses of his own. */
+/** A call that no member accepted fails at once: the caller has its own back-off. */
 const isWorthwhile = ({ failures }: Course): boolean =>
   [...failures.values()].some(({ kind }) => kind !== 'unsent');
 
@@ -136,7 +136,7 @@ export class Session {
     this.#endpoints.close();
   }
 
-  /** One member after the other, beginning with the one in use. @throws what no other member would say otherwise */
+  /** One member after the other, beginning with the one in use. @throws failures that every member would return */
   async #askAll<Q, A>(errand: Errand<Q, A>, course: Course): Promise<Answer<A> | undefined> {
     for (const [index, endpoint] of this.#endpoints.inOrder().entries()) {
       if (this.isClosed || this.clock.elapsed() >= course.end) return undefined;
@@ -146,7 +146,7 @@ export class Session {
         return { response, isRepeated: course.isUncertain };
       } catch (error) {
         errand.signal?.throwIfAborted();
-        this.#judge(errand, endpoint, course, toFailure(error));
+        this.#evaluate(errand, endpoint, course, toFailure(error));
       }
     }
     return undefined;
@@ -158,7 +158,7 @@ export class Session {
     for (;;) {
       const pass = await orAborted(this.#tokens.pass(), signal);
       const client = await orAborted(endpoint.connect(Math.min(this.timeouts.connect, left())), signal);
-      // Where nobody else can be asked, patience is all there is.
+      // With no other member to ask, waiting is all that is left.
       const isPatient = repetition === 'once' || this.#endpoints.all.length === 1;
       const milliseconds = isPatient ? left() : Math.min(left(), this.timeouts.attempt);
       const ends = [signal, this.#closing.signal].filter((each) => each !== undefined);
@@ -175,7 +175,7 @@ export class Session {
   }
 
   /** @throws unless the next member may be asked */
-  #judge<Q, A>(errand: Errand<Q, A>, endpoint: Endpoint, course: Course, failure: EtcdFailure): void {
+  #evaluate<Q, A>(errand: Errand<Q, A>, endpoint: Endpoint, course: Course, failure: EtcdFailure): void {
     const { repetition } = errand;
     course.failures.set(endpoint, failure);
     this.leave(endpoint, failure);

@@ -1,7 +1,7 @@
-/** Who we are to etcd: user and password are exchanged for a token, which every call carries and which runs out. */
+/** Authentication: user and password are exchanged for a token, which every call carries and which expires. */
 import { Metadata } from '@grpc/grpc-js';
 
-/** What one call carries. */
+/** The credentials of one call. */
 export interface Pass {
   readonly metadata: Metadata;
 }

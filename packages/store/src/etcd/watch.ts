@@ -9,12 +9,12 @@ import { follow } from './follow.js';
 import { headerOf, readListing, readRange } from './reads.js';
 import type { Session } from './session.js';
 
-/** Up to where everything was told. */
+/** The position up to which every change was delivered. */
 interface Position {
   readonly revision: Revision;
   /** Which cluster it is of; unknown when the caller began with a revision. */
   readonly cluster?: string;
-  /** The last change that was told: it must still be there when we come back. */
+  /** The last delivered change: it must still exist when the watch resumes. */
   readonly anchor?: Anchor;
 }
 
@@ -24,7 +24,7 @@ interface Anchor {
   readonly item: { readonly value: string; readonly revision: Revision } | undefined;
 }
 
-/** Batches that are read ahead of the taker. Beyond them etcd keeps the rest: its history is the longer queue. */
+/** Batches read ahead of the consumer. etcd keeps the rest: its history is the longer queue. */
 const mostAhead = 100;
 
 /**
@@ -116,7 +116,7 @@ function startAt(items: readonly Item[], revision: Revision, cluster: string): P
   return { revision, cluster, ...compact({ anchor }) };
 }
 
-/** An answer without events tells how far the member is: nothing of ours has happened up to there. */
+/** An answer without events has the member's revision: nothing under the prefix has changed up to it. */
 function advance(
   position: Position,
   { header, created }: WatchResponse,
@@ -134,9 +134,9 @@ const anchorAt = (change: Change): Anchor =>
   change.type === 'put' ? { key: change.item.key, item: change.item } : { key: change.key, item: undefined };
 
 /**
- * Whether the store's past is still the one that was told. A server whose data were restored from a backup is at an earlier
+ * True if the store's history still contains the delivered changes. A server whose data were restored from a backup is at an earlier
  * revision, or at a later one with another past; etcd itself would keep silent until it is beyond ours. This is asked of a majority:
- * a member that lags behind looks the same.
+ * a member that lags behind gives the same answer.
  */
 async function isStillThere(
   session: Session,
@@ -145,7 +145,7 @@ async function isStillThere(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    // Without an anchor: any key that whoever may watch the prefix may read.
+    // Without an anchor: any key that may be read with the permission to watch the prefix.
     const key = anchor?.key ?? (prefix === '' ? '\0' : prefix);
     const response = await readRange(session, toGet(key, revision), signal);
     if (cluster !== undefined && headerOf(response).clusterId !== cluster) return false;

@@ -61,7 +61,7 @@ async function writeExpecting(
 
 /**
  * A transaction whose answer was lost is put to another member when it cannot happen twice. When that one commits, it is
- * certain; when it does not, the first may have done so, or somebody else was faster: nobody can tell.
+ * certain; when it does not, the first may have done so, or another client was faster: it is unknown which.
  */
 export async function transact(
   session: Session,

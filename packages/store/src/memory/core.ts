@@ -42,7 +42,7 @@ export class MemoryCore {
     return this.#tree.size;
   }
 
-  /** Ends the leases whose time is over. Every call does; a clock that is moved by hand has nobody else who would. */
+  /** Ends expired leases. Every call does so, since a test clock has no timer for it. */
   tick(): void {
     const now = this.#clock.elapsed();
     for (let lease = this.#leases.takeDue(now); lease !== undefined; lease = this.#leases.takeDue(now))
@@ -97,7 +97,7 @@ export class MemoryCore {
   watch(watcher: Watcher, from: Revision | undefined): void {
     this.tick();
     const missed = this.#catchUp(watcher.prefix, from);
-    // First: one that is cut off while it is told takes itself out again.
+    // First: a watcher that is interrupted during delivery removes itself again.
     this.#watchers.add(watcher);
     for (const batch of missed) watcher.deliver(batch);
   }
@@ -123,7 +123,7 @@ export class MemoryCore {
     this.#alarm = undefined;
   }
 
-  /** Somebody writes the item anew as it is: whoever expects its revision meets a conflict. */
+  /** Writes the item again unchanged, so that a write with its revision meets a conflict. */
   touch(key: string): void {
     const item = this.#tree.get(key);
     if (item !== undefined) this.#write([{ op: 'put', ...item }]);

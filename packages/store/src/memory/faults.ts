@@ -1,4 +1,4 @@
-/** What a client of the memory store can be made to suffer. */
+/** Faults to inject into a client of the memory store. */
 
 export type Operation =
   'get' | 'put' | 'delete' | 'transact' | 'list' | 'watch' | 'grantLease' | 'keepAlive' | 'revoke';
@@ -12,9 +12,9 @@ export interface MemoryCall {
 
 /**
  * - `unavailable`: refused, nothing is done. A watch is cut off, and goes on after its pause.
- * - `request-lost`: nothing is done, and nobody knows (`details.uncertain`).
- * - `answer-lost`: it is done, and nobody knows.
- * - `conflict`: a moment before, somebody writes what is there of the call's keys anew, with the same text.
+ * - `request-lost`: nothing is done, and the caller does not know (`details.uncertain`).
+ * - `answer-lost`: it is done, and the caller does not know.
+ * - `conflict`: just before the call, the items of its keys are written again with the same text.
  */
 export type Fault = 'unavailable' | 'request-lost' | 'answer-lost' | 'conflict';
 
@@ -23,7 +23,7 @@ export interface MemoryFaults {
   /** Milliseconds there and back; news of a watch take the same. */
   latency?: (call: MemoryCall) => number;
   decide?: (call: MemoryCall) => Fault | undefined;
-  /** Milliseconds until a call whose request or answer was lost gives up. 0 by default. */
+  /** Milliseconds until a call whose request or answer was lost fails. 0 by default. */
   timeout?: number;
   /** Milliseconds until a watch that was cut off is there again. 0 by default. */
   pause?: number;

@@ -1,4 +1,4 @@
-/** What was changed lately, so that a watch can go on where it was cut off. */
+/** Recent changes, so that an interrupted watch can resume. */
 import type { Change, Revision } from '../contract.js';
 
 export interface Entry {

@@ -11,7 +11,7 @@ export { type Fault, type MemoryCall, type MemoryFaults, type Operation, randomF
 export interface MemoryServerOptions {
   /** For leases and latencies. The machine's by default. */
   readonly clock?: Clock;
-  /** Transactions that watches can look back to. 10,000 by default. */
+  /** Transactions after which a watch can resume. 10,000 by default. */
   readonly history?: number;
   /** As etcd's by default. */
   readonly limits?: Partial<StoreLimits>;
@@ -42,7 +42,7 @@ export function createMemoryServer({
       clients++;
       core.wake();
       const onClose = (): void => {
-        // No timer of a lease keeps the process when nobody is there to see it end.
+        // A lease's timer does not keep the process alive.
         if (--clients === 0) core.rest();
       };
       return new MemoryClient({ core, clock, limits, faults, onClose });

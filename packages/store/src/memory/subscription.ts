@@ -6,7 +6,7 @@ import type { Watcher } from '../watchers.js';
 import type { MemoryCall, MemoryFaults } from './faults.js';
 import type { MemoryCore } from './core.js';
 
-/** Batches that wait for a slow taker. When there are more, they are dropped for one snapshot. */
+/** Batches queued for a slow consumer. When there are more, they are dropped for one snapshot. */
 const longestQueue = 10_000;
 
 interface Sent {
@@ -100,7 +100,7 @@ export class Subscription implements Watcher {
     if (this.#interrupted || this.#queue.ended) return;
     this.#disconnect();
     this.#interrupted = true;
-    // Not at once: this may be in the middle of somebody's write.
+    // Not at once: this may be in the middle of another client's write.
     queueMicrotask(() => this.#options.onInterruption?.(error));
   }
 
@@ -111,7 +111,7 @@ export class Subscription implements Watcher {
     this.#connect();
   }
 
-  /** It was too slow, its queue was dropped, and it has taken what it had taken out of it before. */
+  /** The consumer was too slow, its queue was dropped, and it has consumed the batches taken before. */
   get #isBehind(): boolean {
     return !this.#connected && !this.#interrupted && !this.#queue.ended;
   }
