@@ -37,7 +37,7 @@ export interface Slot extends Linked<Slot> {
   workload: string | undefined;
   /** While it is cooling. */
   rest: Rest;
-  /** The address once somebody has asked for it. */
+  /** The address, formatted at the first use. */
   text: string | undefined;
 }
 
@@ -115,7 +115,7 @@ function closeSlot(slot: Slot): void {
   slot.state = 'reserved';
 }
 
-/** From now on it can be had again, by whoever may. */
+/** It can be allocated again, by the workload that keeps it or by all. */
 export function openSlot(slot: Slot): void {
   slot.state = slot.keptFor === undefined ? 'free' : 'kept';
   if (slot.state === 'free') slot.block.free.append(slot);

@@ -108,12 +108,12 @@ export interface LeaseRequest {
   readonly preferred?: readonly string[];
   /**
    * Whose address it is, over the lives of its pods. The workload that has released an address may have it again at once, if
-   * it asks for it by name (`requested`, `preferred`): nobody else can be surprised.
+   * it asks for it by name (`requested`, `preferred`).
    */
   readonly workload?: string;
   /**
    * Only these pools, by name or CIDR, whatever their family (`cni.projectcalico.org/ipv4pools` restricts IPv4 alone:
-   * whoever translates it adds the IPv6 pools). Empty means none given.
+   * the caller that translates it adds the IPv6 pools). Empty means none given.
    */
   readonly pools?: readonly string[];
 }
@@ -203,7 +203,7 @@ export interface Ipam {
   borrowed(): readonly BorrowedAddress[];
   /**
    * An address that only one workload may have, by name (`requested`, `preferred` with this `workload`): a static one, or what
-   * a sticky pod comes back to. All others get something else. When it is in use, it stays so. Undefined: for everybody again.
+   * a sticky pod comes back to. All others get something else. When it is in use, it stays so. Undefined: for all again.
    */
   keep(address: string, workload: string | undefined): void;
   leases(): Lease[];

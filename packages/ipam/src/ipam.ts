@@ -131,7 +131,7 @@ class NodeIpam implements Ipam {
       if (this.#foreign.has(text) && !this.#borrowed.has(text)) space?.slotOf(address);
       return this.#foreign.has(text) ? 'foreign' : 'pool';
     }
-    // What is lent belongs to another node now, whoever says so; it is known, and that is all.
+    // A borrowed address belongs to another node: the lease is foreign.
     const slot = this.#borrowed.has(text) ? undefined : space?.slotOf(address);
     const place = space && slot && { space, slot };
     this.#hold({ lease: { ...lease, address: text, pool: space?.pool.name ?? lease.pool }, address, place });
@@ -236,7 +236,7 @@ class NodeIpam implements Ipam {
     return this.#blockGone(block);
   }
 
-  /** Its leases become foreign, its loans are somebody else's. */
+  /** Its leases become foreign, its borrowed addresses are forgotten. */
   #blockGone(block: Block): Lease[] {
     this.#blocks.delete(block);
     for (const { address } of this.#borrowed.values()) {

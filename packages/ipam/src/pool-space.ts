@@ -81,7 +81,7 @@ export class PoolSpace {
     return this.#reserved - BigInt(this.#heldReserved);
   }
 
-  /** Addresses that nobody has, in blocks of this node or not. */
+  /** Free addresses, in blocks of this node or not. */
   get free(): bigint {
     return this.size - BigInt(this.#used + this.#cooling.size + this.#lent) - this.reserved;
   }
@@ -107,7 +107,7 @@ export class PoolSpace {
     if (slot.state === 'free') this.#open.add(slot.block);
   }
 
-  /** Says which workload alone may have it; undefined: everybody. */
+  /** Keeps the address for one workload; undefined: for all. */
   keep(slot: Slot, workload: string | undefined): void {
     const wasKept = slot.state === 'kept';
     if (slot.state === 'free') slot.block.free.remove(slot);

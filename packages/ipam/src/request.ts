@@ -50,7 +50,7 @@ export function readRequest(request: LeaseRequest, all: readonly PoolSpace[]): W
   return { owner, workload, named, families, requested, preferred, spaces, restricted };
 }
 
-/** Whether any address of the pool will do: it is enabled, and for everybody or asked for. */
+/** Whether any address of the pool will do: it is enabled, and automatic or requested. */
 export function isOffered({ pool }: PoolSpace, restricted: boolean): boolean {
   return !pool.disabled && (restricted || pool.assignment === 'automatic');
 }

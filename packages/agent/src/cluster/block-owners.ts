@@ -6,14 +6,14 @@ export interface BlockOwners {
   affected(cidrs: Iterable<string>): Set<string>;
 }
 
-const nobody: readonly string[] = [];
+const none: readonly string[] = [];
 
 export function createBlockOwners({ blocks }: Pick<ClusterCache, 'blocks'>): BlockOwners {
   const before = new Map<string, readonly string[]>();
   const ownersNow = (cidr: string): readonly string[] => {
     const block = blocks.get(cidr)?.value;
-    if (block === undefined) return nobody;
-    const owner = block.node === undefined ? nobody : [block.node];
+    if (block === undefined) return none;
+    const owner = block.node === undefined ? none : [block.node];
     return block.loans.length === 0 ? owner : [...owner, ...block.loans.map(({ node }) => node)];
   };
   return {
@@ -21,7 +21,7 @@ export function createBlockOwners({ blocks }: Pick<ClusterCache, 'blocks'>): Blo
       const names = new Set<string>();
       for (const cidr of cidrs) {
         const now = ownersNow(cidr);
-        for (const name of before.get(cidr) ?? nobody) names.add(name);
+        for (const name of before.get(cidr) ?? none) names.add(name);
         for (const name of now) names.add(name);
         if (now.length === 0) before.delete(cidr);
         else before.set(cidr, now);

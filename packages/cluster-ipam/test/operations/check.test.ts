@@ -171,10 +171,10 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /node n1 keeps empty books of block 10.244.0.64\/26/,
     mends: true,
   },
-  "a block of nobody's": {
+  'a block without an owner': {
     kind: 'orphaned',
     plant: ({ block }) => block('10.244.3.0/26', undefined),
-    says: /is nobody's, and nothing of it is lent/,
+    says: /has no owner, and none of its addresses is borrowed/,
     mends: true,
   },
   'a loan to a node that is gone': {
@@ -213,7 +213,7 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /wants 172.20.0.1, which no pool has/,
     mends: false,
   },
-  'a request that nobody waits for': {
+  'a stale borrow request': {
     kind: 'orphaned',
     plant: async ({ request, clock }) => {
       await request('10.244.0.0/26', 'n2');

@@ -112,7 +112,7 @@ function findNotLent(stored: Stored<AllocationRecord>, block: Stored<Block>, rem
   );
   const wrong = ledger.entries.filter(({ address }) => !own.has(address));
   const about = { subject: subjectOf(ledger), node: ledger.node };
-  const owner = block.value.node === undefined ? 'nobody owns' : `node ${block.value.node} owns`;
+  const owner = block.value.node === undefined ? 'has no owner' : `node ${block.value.node} owns`;
   if (wrong.length > 0) {
     const message = `node ${ledger.node} uses ${describe(wrong)} of block ${ledger.cidr}, which ${owner}`;
     return [found(about, 'leaked', ledger, wrong, message, remedy)];

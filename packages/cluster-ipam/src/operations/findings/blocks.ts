@@ -69,7 +69,7 @@ function findOwnerless(evidence: Evidence, stored: Stored<Block>): Finding[] {
   const { value: block } = stored;
   if (block.node === undefined) {
     if (block.loans.length > 0) return [];
-    const message = `block ${block.cidr} is nobody's, and nothing of it is lent`;
+    const message = `block ${block.cidr} has no owner, and none of its addresses is borrowed`;
     return [
       {
         id: `orphaned:block:${block.cidr}`,
@@ -139,7 +139,7 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
   const rest = hasOwner ? { ...block, loans } : withoutOwner(block, loans);
   const what = hasOwner
     ? `ends loans of block ${block.cidr}`
-    : `makes block ${block.cidr} nobody's; its loans stay`;
+    : `removes the owner of block ${block.cidr}; its borrowed addresses stay`;
   const write: Write = { op: 'put', key, value: encodeObject(blockKind, rest) };
   return mend(what, { conditions, writes: [write, ...books] });
 }
@@ -212,7 +212,7 @@ function findOverlapping(blocks: readonly Block[]): Finding[] {
 }
 
 function overlapping(outer: Block, inner: Block): Finding {
-  const owner = ({ node }: Block): string => (node === undefined ? "nobody's" : `node ${node}'s`);
+  const owner = ({ node }: Block): string => (node === undefined ? 'no owner' : `node ${node}`);
   return {
     id: `doubled:blocks:${outer.cidr}:${inner.cidr}`,
     kind: 'doubled',

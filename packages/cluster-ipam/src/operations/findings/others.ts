@@ -141,7 +141,7 @@ function findAssignments(
       id: `orphaned:assignment:${name}:${revision}:${gone.join(',')}`,
       kind: 'orphaned',
       subject: `workload ${name}`,
-      message: `workload ${name} keeps ${listSome(gone)} for ${listSome(pods)}, and nobody has them`,
+      message: `workload ${name} keeps ${listSome(gone)} for ${listSome(pods)}, and no pod has them`,
       addresses: gone,
       // The pod may have got it a moment ago, and its node not have reported it.
       remedy: mend(`frees ${listSome(gone)} in workload ${name}`, transaction, !gone.every(isOutside)),
@@ -187,7 +187,7 @@ function findRequest(
       id: `orphaned:loan-request:${key}:${revision}`,
       kind: 'orphaned',
       subject: `request of ${request.node}`,
-      message: `node ${request.node} asked ${Math.round(age / 1000)} s ago for ${what}, and nobody waits for it any more`,
+      message: `node ${request.node} asked ${Math.round(age / 1000)} s ago for ${what}, and does not wait for it any more`,
       ...(standingOf(snapshot, request.node) === 'unknown' ? {} : { node: request.node }),
       addresses: [],
       remedy: mend(`deletes the request of ${request.node}`, {
