@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { compact } from '@podwire/platform';
 import { nativeProgram, type TestNamespace } from '@podwire/testkit';
-import { compact } from '@podwire/platform';
 import { readNetstrings, writeNetstrings } from './netstring.js';
 
 /** One start of a plugin. */

@@ -114,7 +114,7 @@ const planted: Readonly<Record<string, Planted>> = {
   'two blocks that overlap': {
     kind: 'doubled',
     plant: ({ block }) => block('10.244.0.0/25', 'n2'),
-    says: /block 10.244.0.0\/26 \(node n1's\) overlaps block 10.244.0.0\/25 \(node n2's\)/,
+    says: /block 10.244.0.0\/26 \(node n1\) overlaps block 10.244.0.0\/25 \(node n2\)/,
     mends: false,
   },
   'an address that is lent twice': {
