@@ -10,7 +10,6 @@ import { compact } from '@podwire/platform';
 import { readBandwidth } from '@podwire/pod-network/inputs';
 import { labelRule, type NameRule, subdomainRule, uidRule } from '@podwire/apimachinery';
 import { Field, formatPath, formatProblem, type ManifestDocument, openText, show } from '@podwire/pod-spec';
-import { compact } from '@podwire/platform';
 
 export { type CniInputs, toCniInputs } from '@podwire/pod-network/inputs';
 

@@ -1,6 +1,5 @@
 import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
-import { compact } from '@podwire/platform';
 import { addExamples, optionsOf } from '../command.js';
 import type { Io } from '../io.js';
 import { addDirectory, openLocatedPodApi } from '../pods/locate.js';

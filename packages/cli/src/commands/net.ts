@@ -1,6 +1,5 @@
 import { compact } from '@podwire/platform';
 import type { NetworkChoice } from '@podwire/pod-network';
-import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, exitCodes, type Colors, type Io, printable, writeJson, writeLines } from '../io.js';

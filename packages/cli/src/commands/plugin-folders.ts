@@ -1,7 +1,6 @@
 /** What `install` and `uninstall` have in common. */
 import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
-import { compact } from '@podwire/platform';
 import { type Colors, printable } from '../io.js';
 import type { FoldersOptions } from './install.js';
 import type { FileChange } from './install-files.js';

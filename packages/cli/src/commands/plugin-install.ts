@@ -1,6 +1,5 @@
 import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
-import { compact } from '@podwire/platform';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, writeJson, writeLines } from '../io.js';
 import type { PluginChoice } from './install.js';

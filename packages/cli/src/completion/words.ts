@@ -1,7 +1,6 @@
 /** The commands and their options as data, for the scripts that complete them. */
 import { compact } from '@podwire/platform';
 import type { Command, Option } from 'commander';
-import { compact } from '@podwire/platform';
 
 export interface OptionWords {
   /** `-o`, where there is a short one. */

@@ -4,7 +4,6 @@ import type { CriRuntime } from '@podwire/cri';
 import type { PodNetwork } from '@podwire/pod-network';
 import { compact, type Log } from '@podwire/platform';
 import type { Tracer } from '@podwire/tracing';
-import { compact } from '@podwire/platform';
 import { checkoutFile } from '../checkout.js';
 import type { RuntimeSettings } from './settings.js';
 

@@ -7,7 +7,6 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { RotationPolicy } from '@podwire/podlet';
 import { isSysctlPattern } from '@podwire/pod-spec';
-import { compact } from '@podwire/platform';
 import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
 import { type LogRotationWords, readLogRotation } from './log-rotation.js';
 

@@ -10,7 +10,6 @@ import {
   type Testbed,
   type TestbedNamespace,
 } from '@podwire/testbed';
-import { compact } from '@podwire/platform';
 import { checkoutFile } from '../checkout.js';
 import type { Io } from '../io.js';
 import { chooseTestbed } from './choose.js';
