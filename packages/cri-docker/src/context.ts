@@ -1,4 +1,4 @@
-import type { OpenSpan, Tracer } from '@podwire/tracing';
+import type { Tracer } from '@podwire/tracing';
 import type { PodNetwork } from '@podwire/pod-network';
 import type { CheckpointDirectory } from './checkpoint/checkpoint.js';
 import type { CreationTimes } from './creation-times.js';
@@ -39,10 +39,4 @@ export interface SandboxContext {
   readonly log: Log;
   readonly tracer: Tracer;
   readonly faults: FaultPoints;
-}
-
-/** One call of an operation. */
-export interface Work {
-  readonly signal: AbortSignal;
-  readonly span: OpenSpan;
 }

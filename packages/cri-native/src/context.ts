@@ -66,7 +66,3 @@ export const newId = (random: (bytes: number) => Uint8Array): string =>
 
 /** Seconds as a call has them, as milliseconds that a timer can wait: at most 24 days. */
 export const toMilliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, longestTimer);
-
-/** Nanoseconds since 1970, as CRI wants them. */
-export const nowNanoseconds = (clock: Pick<Clock, 'now'>): bigint =>
-  BigInt(Math.round(clock.now() * 1e3)) * 1000n;

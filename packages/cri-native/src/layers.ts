@@ -5,8 +5,7 @@
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { measureTree, type TreeUse } from '@podwire/linux';
-import { nowNanoseconds } from './context.js';
-import type { Clock, Log } from './options.js';
+import { type Clock, type Log, nowNanoseconds } from './options.js';
 import { containerDirectory } from './state/directory.js';
 
 export interface LayerUse extends TreeUse {

@@ -8,7 +8,8 @@ import {
   PodSandboxStats,
 } from '@podwire/cri';
 import { compact } from '@podwire/platform';
-import { type Context, nowNanoseconds } from './context.js';
+import type { Context } from './context.js';
+import { nowNanoseconds } from './options.js';
 import type { LayerUse } from './layers.js';
 import { hasLabels } from './sandbox/status.js';
 import { type ContainerEntry, containersOf, type SandboxEntry } from './state/inventory.js';

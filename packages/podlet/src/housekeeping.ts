@@ -3,8 +3,6 @@ import type { PodPreparation } from './parts.js';
 import type { PodletLog } from './sync/sync-context.js';
 import type { RuntimeView } from './runtime/runtime-view.js';
 import type { PodWorkers } from './workers/pod-workers.js';
-import type { ObservedContainer } from './lifecycle/observed.js';
-import type { LogOwner } from './logs/index.js';
 
 export interface Readiness {
   isReady(source: SourceName): boolean;
@@ -54,34 +52,4 @@ async function discardOne(
   } catch (error) {
     log.warn({ uid, err: error }, 'could not remove the directory of a deleted pod');
   }
-}
-
-type Names = { readonly namespace: string; readonly name: string };
-
-/** @returns undefined for a container without a log */
-export function logOwner({ namespace, name }: Names, container: ObservedContainer): LogOwner | undefined {
-  if (container.logPath === '') return undefined;
-  return {
-    namespace,
-    podName: name,
-    containerName: container.name,
-    containerId: container.id,
-    logPath: container.logPath,
-  };
-}
-
-export function isRunning({ state }: ObservedContainer): boolean {
-  return state === 'running';
-}
-
-/** Of everything that the runtime has of us. */
-export function logOwners(
-  view: RuntimeView,
-  wanted: (container: ObservedContainer) => boolean = () => true,
-): LogOwner[] {
-  return [...view.uids()].flatMap((uid) => {
-    const labels = view.labels(uid);
-    if (labels === undefined) return [];
-    return view.observed(uid).containers.flatMap((one) => (wanted(one) && logOwner(labels, one)) || []);
-  });
 }

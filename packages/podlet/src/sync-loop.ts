@@ -2,7 +2,8 @@ import type { Clock, Merger, PodSource, PodUpdate, Snapshot, SourceName, SourceP
 import type { Pod } from '@podwire/pod-spec';
 import { pause, repeat } from '@podwire/platform';
 import type { PodletLog, SyncDependencies } from './sync/sync-context.js';
-import { adoptOrphans, discardDirectories, isRunning, logOwners, type Readiness } from './housekeeping.js';
+import { adoptOrphans, discardDirectories, type Readiness } from './housekeeping.js';
+import { isRunning, logOwners } from './runtime/log-owners.js';
 import type { RuntimeHealth } from './runtime/runtime-health.js';
 import type { ArrivalTimes, TraceDependencies } from './workers/worker-state.js';
 import type { LoopSettings } from './settings.js';

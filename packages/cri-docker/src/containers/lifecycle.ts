@@ -1,7 +1,8 @@
 /** Making, starting, stopping and removing containers of a pod. */
 import { type CreateContainerRequest, CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { SandboxContext, Work } from '../context.js';
+import type { SandboxContext } from '../context.js';
+import type { Work } from '../call.js';
 import { isNotFound } from '../docker/index.js';
 import { makeContainerName, parseName, podKey } from '../names.js';
 import { createContainer, type NameConflictDecision } from '../sandboxes/create.js';

@@ -2,7 +2,7 @@
 import { type AuthConfig, CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import type { Clock, Log } from '@podwire/platform';
-import type { Work } from '../context.js';
+import type { Work } from '../call.js';
 import {
   type Docker,
   DockerError,

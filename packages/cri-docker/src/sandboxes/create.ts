@@ -1,5 +1,6 @@
 /** Making the container of a sandbox or of a workload, also where another one has its name. */
-import type { SandboxContext, Work } from '../context.js';
+import type { SandboxContext } from '../context.js';
+import type { Work } from '../call.js';
 import { type CreateConfig, isConflict, isNotFound } from '../docker/index.js';
 import { randomSuffix } from '../names.js';
 

@@ -1,6 +1,7 @@
 import { type ContainerConfig, type CreateContainerRequest, CriError } from '@podwire/cri';
 import { emitContainerEvent } from '../emit-events.js';
-import { type Context, newId, nowNanoseconds } from '../context.js';
+import { type Context, newId } from '../context.js';
+import { nowNanoseconds } from '../options.js';
 import { findImage, rootOf } from '../images/images.js';
 import { writeContainer } from '../state/directory.js';
 import {

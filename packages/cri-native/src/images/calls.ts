@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import { CriError, type ImageService, type ImageSpec } from '@podwire/cri';
-import { type Context, nowNanoseconds } from '../context.js';
+import type { Context } from '../context.js';
+import { nowNanoseconds } from '../options.js';
 import { findImage, hostImage } from './images.js';
 
 /** The image service: whatever is asked for by a name is there, so there is never anything to pull. */

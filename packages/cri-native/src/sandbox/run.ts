@@ -4,7 +4,8 @@ import { CriError, isCriError, type PodSandboxConfig, type RunPodSandboxRequest 
 import { createNamespace, mountTmpfs } from '@podwire/linux';
 import { withSpan } from '@podwire/tracing';
 import { emitSandboxEvent } from '../emit-events.js';
-import { type Context, newId, nowNanoseconds, type Work } from '../context.js';
+import { type Context, newId, type Work } from '../context.js';
+import { nowNanoseconds } from '../options.js';
 import { toCriError } from '../failure.js';
 import { advanceSandbox, sandboxDirectory, writeSandbox } from '../state/directory.js';
 import type { SandboxEntry } from '../state/inventory.js';

@@ -1,3 +1,4 @@
+import { isManifestName } from './manifest-name.js';
 import type nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
@@ -72,9 +73,4 @@ function watchLink(file: string, fs: ListingFiles): WatchedDirectory[] {
   } catch {
     return [];
   }
-}
-
-/** Hidden files and editors' copies are not manifests. */
-export function isManifestName(name: string): boolean {
-  return !name.startsWith('.') && !name.endsWith('~');
 }

@@ -7,7 +7,7 @@ import { newestInstance } from '../lifecycle/observed.js';
 import { readImageUser } from '../images/ensure-image.js';
 import type { ImageUser, PreparedPod } from '../parts.js';
 import { type Container, podName } from '@podwire/pod-spec';
-import { logOwner } from '../housekeeping.js';
+import { logOwner } from '../runtime/log-owners.js';
 import { labelContainer } from '../runtime/labels.js';
 import { stopOne } from './stop-pod.js';
 import { callRuntime, type ImageContext, type StartContext } from './sync-context.js';

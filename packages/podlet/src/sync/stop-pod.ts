@@ -2,7 +2,7 @@ import { isAlive, type ObservedContainer } from '../lifecycle/observed.js';
 import { collectable } from '../lifecycle/garbage.js';
 import { roleOf } from '../lifecycle/container-plan.js';
 import { graceOf, leastGraceSeconds, mostGraceSeconds, remainingGrace } from '../lifecycle/grace.js';
-import { logOwner } from '../housekeeping.js';
+import { logOwner } from '../runtime/log-owners.js';
 import { callRuntime, type StopContext, withFailureEvent } from './sync-context.js';
 import { isCriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
