@@ -23,7 +23,6 @@ import {
   unavailable,
   type Write,
 } from '@podwire/store';
-import type { Fence } from './fence.js';
 
 export interface ClusterStoreOptions {
   readonly node: string;
@@ -32,7 +31,8 @@ export interface ClusterStoreOptions {
   readonly keys: Keys;
   readonly cache: ClusterCache;
   readonly clock: Clock;
-  readonly fence: Fence;
+  /** Hears that another instance has the node's name. */
+  readonly fence: { noteNameTaken(instance: string): void };
   /** Milliseconds for one call. */
   readonly deadline: number;
 }

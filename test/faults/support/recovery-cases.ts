@@ -19,8 +19,19 @@ const liveGroup = 0x5057_0001;
 const madeAnew = [/^nftables\/set inet podwire structure_seal$/];
 
 const points = [
-  ...['teardown:marked', 'remove:0:nft-element', 'remove-links:pod', 'remove-links:host', 'teardown:forgotten'],
-  ...['reconcile:dead-removed', 'repair:replace:sysctl', 'repair:add:nft-table', 'repair:replace:token-bucket'],
+  ...[
+    'teardown:marked',
+    'remove:0:nft-element',
+    'remove-links:pod',
+    'remove-links:host',
+    'teardown:forgotten',
+  ],
+  ...[
+    'reconcile:dead-removed',
+    'repair:replace:sysctl',
+    'repair:add:nft-table',
+    'repair:replace:token-bucket',
+  ],
   ...['repair:add:route', 'repair:add:address', 'repair:add:nft-element'],
   ...[
     'prune:element',

@@ -3,10 +3,13 @@
  * their addresses are held, and the file stays until DEL, GC or another ADD of the endpoint.
  */
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
-import type { BrokenRecord } from '../records/record.js';
+import type { Clock } from '@podwire/ipam';
 import { endpointKey } from '@podwire/network-contract';
+import type { ClusterMember } from '../cluster/contract.js';
+import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
-import type { EndpointContext } from './context.js';
+import type { BrokenRecord, RecordStore } from '../records/record.js';
+import type { EndpointRegistry } from './registry.js';
 
 export interface BrokenRecords {
   add(record: BrokenRecord): void;
@@ -60,13 +63,15 @@ function addressesIn({ id, text = '' }: BrokenRecord): HeldAddress[] {
   return found.map(([, address]) => ({ address: address!, owner }));
 }
 
+interface HeldContext {
+  readonly broken: BrokenRecords;
+  readonly networks: readonly Network[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** Keeps held addresses from being allocated. Repeated by each reconcile, since pools change. */
-export function adoptHeld({
-  broken,
-  networks,
-  clock,
-  log,
-}: Pick<EndpointContext, 'broken' | 'networks' | 'clock' | 'log'>): void {
+export function adoptHeld({ broken, networks, clock, log }: HeldContext): void {
   for (const { address, owner } of broken.held()) {
     const ipam = networks.find((network) => isIn(network, address))?.ipam;
     try {
@@ -86,10 +91,14 @@ function isIn({ pools }: Network, text: string): boolean {
   }
 }
 
-type ClearContext = Pick<
-  EndpointContext,
-  'broken' | 'records' | 'log' | 'endpoints' | 'networks' | 'cluster'
->;
+interface ClearContext {
+  readonly broken: BrokenRecords;
+  readonly records: RecordStore;
+  readonly log: Log;
+  readonly endpoints: EndpointRegistry;
+  readonly networks: readonly Network[];
+  readonly cluster?: ClusterMember;
+}
 
 /**
  * Removes what is left of an endpoint whose record cannot be read: the file, and the hold on its addresses. The caller holds its lock.

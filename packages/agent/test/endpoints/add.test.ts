@@ -182,11 +182,7 @@ describe('asking for addresses, pools and a MAC', () => {
     [{ config: annotations({ [`${project}/ipAddrs`]: '["10.0.0.1"' }) }, 7, 'ipAddrs: is not JSON'],
     [{ config: annotations({ [`${project}/ipFamilies`]: '["IPv5"]' }) }, 7, '"IPv5" is neither'],
     [{ config: { runtimeConfig: { ips: ['192.168.0.1'] } } }, 7, 'ADDRESS_NOT_IN_POOL'],
-    [
-      { config: { runtimeConfig: { mac: '01:00:5e:00:00:01' } } },
-      7,
-      'is not a MAC address of a link',
-    ],
+    [{ config: { runtimeConfig: { mac: '01:00:5e:00:00:01' } } }, 7, 'is not a MAC address of a link'],
     [{ args: 'MAC=nonsense' }, 7, 'CNI_ARGS MAC'],
     [
       { config: { runtimeConfig: { portMappings: [{ hostPort: 70000, containerPort: 1 }] } } },
