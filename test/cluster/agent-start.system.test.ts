@@ -42,7 +42,7 @@ describe('without the store', { timeout: 120_000 }, () => {
     const refused = await three.refusal();
     assert.match(
       refused,
-      /^AGENT_NOT_READY: the store is away \(.+\), and this node has nothing of an earlier life/,
+      /^AGENT_NOT_READY: the store is away \(.+\), and this node has no saved state to allocate from/,
     );
     assert.match((await three.status()).problem ?? '', /the store is away/);
 

@@ -87,12 +87,16 @@ test('the plugin that the README shows is the one in examples/, and is small', (
   assert.ok((shown?.content.split('\n').length ?? 99) <= 45);
 });
 
-test('the package brings nothing along but itself', () => {
+test('the package brings along only two others of Podwire, which depend on nothing', () => {
   const installed = fs
     .readdirSync(path.join(project, 'node_modules'))
     .filter((name) => !name.startsWith('.'));
   assert.deepEqual(installed, ['@podwire']);
-  assert.deepEqual(fs.readdirSync(path.join(project, 'node_modules/@podwire')), ['cni']);
+  assert.deepEqual(fs.readdirSync(path.join(project, 'node_modules/@podwire')), [
+    'addresses',
+    'cni',
+    'platform',
+  ]);
   const shipped = fs.readdirSync(path.join(project, 'node_modules/@podwire/cni')).toSorted();
   assert.deepEqual(shipped, ['README.md', 'dist', 'examples', 'package.json']);
 });

@@ -64,7 +64,7 @@ describe('after any sequence of changes', () => {
       const kernel = new ModelKernel();
       for (const [name, value] of events) {
         if (name === 'apply') {
-          kernel.fates = [...(value as Fate[])];
+          kernel.fates = [...value];
           planner.replan();
           await apply(planner, kernel).catch(() => undefined);
           continue;

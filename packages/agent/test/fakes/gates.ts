@@ -40,14 +40,15 @@ async function pass(gate: Gate | undefined, signal: AbortSignal): Promise<void> 
 export function createGatedCluster(gates: Gates, change: Partial<NodeAddressing> = {}): TestCluster {
   return createTestCluster((options) => {
     const inner = createNodeAddressing(options);
-    const { provide, addressesFor } = inner;
+    const provide = inner.provide.bind(inner);
+    const addressesFor = inner.addressesFor.bind(inner);
     const gated: Partial<NodeAddressing> = {
       async provide(need, signal) {
         await pass(gates.provide, signal);
-        await provide.call(inner, need, signal);
+        await provide(need, signal);
       },
       async addressesFor(network, pod, families, signal) {
-        const given = await addressesFor.call(inner, network, pod, families, signal);
+        const given = await addressesFor(network, pod, families, signal);
         await pass(gates.addressesFor, signal);
         return given;
       },

@@ -9,7 +9,7 @@ export interface SubjectOptions {
   /** Opens the kernel anew. */
   readonly open: () => Kernel;
   readonly namespace: NamespaceIdentity;
-  picture(): unknown;
+  readonly picture: () => unknown;
 }
 
 export function createSubject({ open, namespace, picture }: SubjectOptions): BackendSubject {

@@ -121,9 +121,11 @@ test(
       const nobodys = '10.244.1.0/26';
       await opened.put(keys.block(nobodys), encodeObject(blockKind, { ...block, cidr: nobodys }));
       const controller = startController('n9', '--root', root, '--vanish-after', '2s', '--grace', '2s');
-      await controller.said('a node is unreachable; its pods may go on working');
+      await controller.said('a node is unreachable; its pods may still run');
       assert.match(await podwire('nodes', '--root', root), /n1 +unreachable/);
-      const released = await controller.said('a node has vanished; what it had is free again');
+      const released = await controller.said(
+        'the eviction timeout of a node is over; its blocks and borrowed addresses are released',
+      );
       assert.deepEqual(released['blocks'], [block.cidr]);
       await controller.said('cleaned up');
       assert.deepEqual((await opened.list(`${root}/shared/blocks/`)).items, []);

@@ -69,7 +69,7 @@ export class BorrowGrants {
       const block = request && cache.blocks.get(request.value.block);
       const isOpen = request !== undefined && request.value.refused === undefined && store.owns(block?.value);
       if (!isOpen) this.#requests.delete(key);
-      else await this.#answer(request, block!, signal);
+      else await this.#answer(request, block, signal);
     });
   }
 

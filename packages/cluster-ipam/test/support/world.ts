@@ -1,86 +1,31 @@
 /** A cluster that things happen to, and what must hold whatever they are. */
 import { containsPrefix, hostPrefix, overlaps, parseAddress, parsePrefix } from '@podwire/addresses';
-import {
-  unreachableKind,
-  folders,
-  type Pool,
-  poolKind,
-  type Workload,
-  workloadKind,
-} from '@podwire/cluster-state';
+import { unreachableKind, folders, poolKind, type Workload, workloadKind } from '@podwire/cluster-state';
 import { releaseNode } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
 import type { FaultPoints } from '@podwire/platform';
 import { decodeObject, encodeObject, type Store, type Write } from '@podwire/store';
-import type { Fault, MemoryFaults, MemoryStore } from '@podwire/store/memory';
+import type { MemoryFaults, MemoryStore } from '@podwire/store/memory';
 import { unanswered, withTransact } from './between.js';
 import { bind, never, retryBlindly } from './blind-retry.js';
 import { LateWrites } from './late.js';
+import { keys, newDisk, poolDefaults, TestCluster, type Wish } from './cluster.js';
 import {
-  type Disk,
-  keys,
-  network,
-  newDisk,
-  poolDefaults,
-  TestCluster,
-  type TestNode,
-  type Wish,
-} from './cluster.js';
+  type Bug,
+  fenceAfter,
+  type Intent,
+  latency,
+  layouts,
+  leaseTtl,
+  type Machine,
+  names,
+  slowly,
+  vanishAfter,
+  workload,
+  type WorldOptions,
+} from './world-settings.js';
 
-/** What somebody who writes such a program may get wrong. */
-export type Bug = 'blind retry' | 'no look at the presence';
-
-export const names = ['n1', 'n2', 'n3', 'n4'] as const;
-/** Milliseconds. */
-const leaseTtl = 10_000;
-const vanishAfter = 100_000;
-const fenceAfter = 90_000;
-/** For one call of a node, and of the controller: long enough for others to come in between. */
-const latency = 4;
-const slowly = 400;
-
-const blue = { name: 'blue', cidr: '10.0.0.0/26', blockSize: 29 };
-const green: Partial<Pool> = { name: 'green', cidr: '10.1.0.0/29', blockSize: 30 };
-export const layouts: readonly (readonly Partial<Pool>[])[] = [
-  [blue, green],
-  [
-    { ...blue, name: 'blue-1', cidr: '10.0.0.0/27' },
-    { ...blue, name: 'blue-2', cidr: '10.0.0.32/27', reserved: ['10.0.0.40/29'] },
-    green,
-  ],
-  [{ ...blue, disabled: true }, green],
-  [blue],
-];
-
-interface Machine {
-  readonly name: string;
-  disk: Disk;
-  /** Its agent; none while that is down. */
-  node: TestNode | undefined;
-  readonly faults: Fault[];
-  /** When the store has last heard of it. */
-  seen: number;
-  /** The affinities file of an earlier moment of this boot. */
-  old: Disk['file'];
-  /** ADDs that have not been answered. */
-  readonly running: Set<AbortController>;
-  /** How many of its next writes stay on the way until {@link World.arrive}. */
-  hanging: number;
-  /** Its agent dies at this fault point, when it has passed it so many times. */
-  deadly: { readonly point: string; skip: number } | undefined;
-}
-
-export interface WorldOptions {
-  readonly bug?: Bug;
-  /** Pools to choose from; the first at the beginning and in the end. */
-  readonly layouts?: readonly (readonly Partial<Pool>[])[];
-  /** How many addresses the first of them has for pods. */
-  readonly capacity?: number;
-}
-
-/** The workload of the model: what may be so for its pods. */
-export type Intent = Partial<Pick<Workload, 'addresses' | 'sticky'>>;
-const workload = { network, namespace: 'shop', name: 'web-*' };
+export { type Bug, type Intent, layouts, names } from './world-settings.js';
 
 export class World {
   readonly cluster = new TestCluster();

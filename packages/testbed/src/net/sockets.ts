@@ -1,6 +1,6 @@
 /** Sockets of this process that were opened in a namespace of the testbed. */
 import net from 'node:net';
-import { type Family, familyOf } from '@podwire/addresses';
+import { familyOf } from '@podwire/addresses';
 import { openStreamSocket } from '@podwire/linux';
 import type { TestbedNamespace } from './namespaces.js';
 
