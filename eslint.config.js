@@ -13,6 +13,28 @@ const abortListener = {
   message: 'Take onAbort, orAborted, withDeadline or Notify from @podwire/platform.',
 };
 
+/** Functions that are still longer than `max-lines-per-function` allows. The list only becomes shorter. */
+const longFunctions = [
+  'packages/agent/src/metrics.ts',
+  'packages/agent/src/reconcile-loop.ts',
+  'packages/calico-import/src/selector.ts',
+  'packages/cli/src/pod-agent/run-pod-agent.ts',
+  'packages/cluster-ipam/src/blocks/block-index.ts',
+  'packages/cri-docker/src/containers/logs/logs.ts',
+  'packages/cri-docker/src/containers/service.ts',
+  'packages/cri-streaming/src/spdy/sender.ts',
+  'packages/kubernetes-client/src/client.ts',
+  'packages/pod-network/src/fake/index.ts',
+  'packages/podlet/src/checkpoints/pod-checkpoints.ts',
+  'packages/podlet/src/runtime/pod-cache.ts',
+  'packages/simulation/src/node.ts',
+  'packages/testkit/src/consul/consul.ts',
+  'packages/testkit/src/docker.ts',
+  'packages/testkit/src/etcd/cluster.ts',
+  'packages/testkit/src/etcd/control.ts',
+  'packages/tracing/src/otlp/exporter.ts',
+];
+
 export default tseslint.config(
   {
     ignores: [
@@ -46,6 +68,11 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
+  },
+  {
+    files: ['packages/**/src/**/*.ts', 'plugin/*.ts'],
+    ignores: longFunctions,
+    rules: { 'max-lines-per-function': ['error', { max: 60, IIFEs: true }] },
   },
   {
     // Address families have one home.
