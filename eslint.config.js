@@ -37,14 +37,7 @@ const longFunctions = [
 
 export default tseslint.config(
   {
-    ignores: [
-      '**/dist/**',
-      '**/node_modules/**',
-      'bin/podwire-cni.js',
-      'bench/results/**',
-      '**/*.cjs',
-      'packages/cri/src/generated/**',
-    ],
+    ignores: ['**/dist/**', '**/node_modules/**', 'bin/podwire-cni.js', 'bench/results/**', '**/*.cjs'],
   },
   js.configs.recommended,
   {
