@@ -2,6 +2,7 @@ import { Attributes, DecodeError, eachAttribute, type NetlinkMessage, readStruct
 import { compact } from '@podwire/platform';
 import type { Element, Verdict } from './element.js';
 import { verdictCodes } from './element-request.js';
+import { pairBounds } from './interval.js';
 import {
   chainAttribute,
   dataAttribute,
@@ -17,6 +18,7 @@ import {
   NFT_SET_ANONYMOUS,
   NFT_SET_ELEM_CATCHALL,
   NFT_SET_ELEM_INTERVAL_END,
+  NFT_SET_INTERVAL,
   NFT_SET_MAP,
   NFT_SET_OBJECT,
   objectAttribute,
@@ -25,7 +27,7 @@ import {
   tableAttribute,
   verdictAttribute,
 } from './protocol.js';
-import { decodeValues, typesOfNumber, type ValueType } from './values.js';
+import { decodeValues, type PlainType, typesOfNumber, type Value } from './values.js';
 
 export interface Table {
   readonly family: Family;
@@ -64,9 +66,11 @@ export interface SetDeclaration {
   readonly map: boolean;
   /** Made by nft for a rule, gone with it. */
   readonly anonymous: boolean;
-  readonly key: readonly ValueType[] | undefined;
+  /** Its keys are intervals of this type. */
+  readonly interval: boolean;
+  readonly key: readonly PlainType[] | undefined;
   /** Of maps. */
-  readonly data: readonly ValueType[] | 'verdict' | undefined;
+  readonly data: readonly PlainType[] | 'verdict' | undefined;
 }
 
 /** The attributes of a message behind its struct nfgenmsg, and the family that stands in it. */
@@ -142,6 +146,7 @@ export function decodeSet(message: NetlinkMessage): SetDeclaration {
     handle: be64(attributes, setAttribute.handle, 'the handle of a set'),
     map: (flags & (NFT_SET_MAP | NFT_SET_OBJECT)) !== 0,
     anonymous: (flags & NFT_SET_ANONYMOUS) !== 0,
+    interval: (flags & NFT_SET_INTERVAL) !== 0,
     key: typesOfNumber(attributes.be32(setAttribute.keyType) ?? 0),
     data: dataType === NFT_DATA_VERDICT ? 'verdict' : typesOfNumber(dataType ?? 0),
   };
@@ -154,8 +159,8 @@ export function decodeGeneration(message: NetlinkMessage): number {
 
 /** What has to be known to read elements: `data` is absent for sets. */
 export type ElementTypes = {
-  readonly key: readonly ValueType[];
-  readonly data?: readonly ValueType[] | 'verdict';
+  readonly key: readonly PlainType[];
+  readonly data?: readonly PlainType[] | 'verdict';
 };
 
 /** An element whose bytes have not been given types. */
@@ -166,16 +171,28 @@ export interface RawElement {
   readonly comment?: string;
   /** A single key; not an end of an interval or the catch-all element. */
   readonly exact: boolean;
+  /** The key behind an interval. */
+  readonly isEnd: boolean;
 }
 
 /** The elements in one message, or `undefined` for those that are no exact keys (intervals, catch-all). */
 export function decodeElements(message: NetlinkMessage, types: ElementTypes): (Element | undefined)[] {
-  return decodeRawElements(message).map((element) => (element.exact ? typed(element, types) : undefined));
+  return decodeRawElements(message).map((element) =>
+    element.exact ? typed(element, decodeValues(types.key, element.key), types) : undefined,
+  );
 }
 
-function typed({ key, data, verdict, comment }: RawElement, types: ElementTypes): Element {
+/** The intervals in all messages of a dump. @throws DecodeError when it has keys that are none */
+export function decodeIntervals(messages: readonly NetlinkMessage[], types: ElementTypes): Element[] {
+  const elements = messages.flatMap(decodeRawElements);
+  // Also where the kernel's bytes are no address of the set's type.
+  for (const { key } of elements) decodeValues(types.key, key);
+  return pairBounds(elements).map(({ begin, key }) => typed(begin, key, types));
+}
+
+function typed({ data, verdict, comment }: RawElement, key: readonly Value[], types: ElementTypes): Element {
   return {
-    key: decodeValues(types.key, key),
+    key,
     ...(data === undefined || !Array.isArray(types.data) ? {} : { value: decodeValues(types.data, data) }),
     ...compact({ verdict, comment }),
   };
@@ -201,6 +218,7 @@ function decodeElement(attributes: Attributes): RawElement {
   const comment = decodeComment(attributes.bytes(elementAttribute.userdata));
   return {
     exact,
+    isEnd: (flags & NFT_SET_ELEM_INTERVAL_END) !== 0,
     // Only the catch-all element has no key.
     key: exact ? required(key, 'the key of an element') : (key ?? Buffer.alloc(0)),
     ...compact({ data: bytes }),

@@ -22,8 +22,10 @@ import {
   NFT_MSG_DESTROYSETELEM,
   NFT_MSG_GETSETELEM,
   NFT_MSG_NEWSETELEM,
+  NFT_SET_ELEM_INTERVAL_END,
   verdictAttribute,
 } from './protocol.js';
+import { boundsOf } from './interval.js';
 import { startPayload } from './request.js';
 import { encodeValues } from './values.js';
 
@@ -76,16 +78,33 @@ function startList({ family, table, set }: SetReference): PayloadWriter {
 
 function writeElement(writer: PayloadWriter, element: Element): void {
   try {
-    writer.nest(LIST_ITEM, () => writeContents(writer, element));
+    const bounds = boundsOf(element.key);
+    const key = bounds?.first ?? encodeValues(element.key);
+    writer.nest(LIST_ITEM, () => writeContents(writer, element, key));
+    const end = bounds?.end;
+    if (end !== undefined) writer.nest(LIST_ITEM, () => writeEnd(writer, end));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new RangeError(`${describeElement(element)}: ${error.message}`, { cause: error });
   }
 }
 
-function writeContents(writer: PayloadWriter, { key, value, verdict, comment }: Element): void {
+function writeEnd(writer: PayloadWriter, key: Uint8Array): void {
+  writer.be32(elementAttribute.flags, NFT_SET_ELEM_INTERVAL_END);
+  writeKey(writer, key);
+}
+
+const writeKey = (writer: PayloadWriter, key: Uint8Array): void => {
+  writer.nest(elementAttribute.key, () => writer.bytes(dataAttribute.value, key));
+};
+
+function writeContents(
+  writer: PayloadWriter,
+  { value, verdict, comment }: Omit<Element, 'key'>,
+  key: Uint8Array,
+): void {
   if (value !== undefined && verdict !== undefined) throw new RangeError('both a value and a verdict');
-  writer.nest(elementAttribute.key, () => writer.bytes(dataAttribute.value, encodeValues(key)));
+  writeKey(writer, key);
   if (value !== undefined) {
     writer.nest(elementAttribute.data, () => writer.bytes(dataAttribute.value, encodeValues(value)));
   }

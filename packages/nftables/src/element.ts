@@ -6,7 +6,7 @@ export type Verdict =
   | { readonly verdict: 'accept' | 'drop' | 'continue' | 'return' }
   | { readonly verdict: 'jump' | 'goto'; readonly chain: string };
 
-/** What stands in a set (key alone) or a map (key with value or verdict). Exact keys only, no intervals. */
+/** What stands in a set (key alone) or a map (key with value or verdict). In sets with `flags interval` keys are intervals. */
 export interface Element {
   readonly key: readonly Value[];
   /** Data of a map. */
@@ -29,7 +29,7 @@ export type ElementOperation =
   | 'add'
   /** It was not there before: `EEXIST` when the key is there, whatever its data. */
   | 'create'
-  /** It is there afterwards, whatever the key's data was. */
+  /** It is there afterwards, whatever the key's data was; an interval takes the place of all that it overlaps. */
   | 'replace'
   /** It was there before, by its key: `ENOENT` when it was not. */
   | 'delete'

@@ -7,6 +7,7 @@ import {
 import { compact } from '@podwire/platform';
 import {
   decodeElements,
+  decodeIntervals,
   decodeRawElements,
   decodeSet,
   type RawElement,
@@ -15,9 +16,10 @@ import {
 import { describeSet, type Element, type ElementReference, type SetReference } from './element.js';
 import { getElementRequest, listElementsRequest } from './element-request.js';
 import { refusal, translating } from './errors.js';
+import { canonicalInterval, type Interval, isIntervalKey, overlap, pairBounds } from './interval.js';
 import { families, NFT_MSG_GETSET, setAttribute } from './protocol.js';
 import { startPayload } from './request.js';
-import { encodeValues } from './values.js';
+import { encodeValues, formatValues, type PlainType, type Value } from './values.js';
 
 /** Answers wait in the socket's buffer until they are read, so not too many at once. */
 const LOOKUPS_AT_ONCE = 1_000;
@@ -59,9 +61,9 @@ function askFor(
   }
 }
 
-/** Which of the keys exist, without reading whole sets. An absent set or table has no keys. */
+/** Which of the keys exist. An absent set or table has no keys. */
 export function presentKeys(connection: NetlinkConnection, keys: readonly ElementReference[]): boolean[] {
-  return requestExisting(connection, keys.map(getElementRequest)).map((answer) => answer !== undefined);
+  return findElements(connection, keys).map((found) => found !== undefined);
 }
 
 /** Which of the elements exist, with the data they name; one without data is any element of its key. */
@@ -69,10 +71,47 @@ export function presentElements(
   connection: NetlinkConnection,
   elements: readonly (SetReference & Element)[],
 ): boolean[] {
-  const answers = requestExisting(connection, elements.map(getElementRequest));
-  return elements.map((element, n) =>
-    (answers[n] ?? []).flatMap(decodeRawElements).some((found) => sameData(found, element)),
-  );
+  const found = findElements(connection, elements);
+  return elements.map((element, n) => found[n]?.some((one) => sameData(one, element)) ?? false);
+}
+
+/** Without reading whole sets, except where keys are intervals. */
+function findElements(
+  connection: NetlinkConnection,
+  references: readonly ElementReference[],
+): (readonly RawElement[] | undefined)[] {
+  const exact = references.filter(({ key }) => !isIntervalKey(key));
+  const answers = requestExisting(connection, exact.map(getElementRequest));
+  const found = new Map(exact.map((reference, n) => [reference, answers[n]?.flatMap(decodeRawElements)]));
+  const sets = new Map<string, readonly Interval<RawElement>[]>();
+  return references.map((reference) => {
+    if (!isIntervalKey(reference.key)) return found.get(reference);
+    const name = describeSet(reference);
+    const intervals = sets.get(name) ?? readIntervals(connection, reference);
+    sets.set(name, intervals);
+    const wanted = canonicalInterval(reference.key);
+    const same = intervals.find(({ key }) => formatValues(key) === wanted);
+    return same && [same.begin];
+  });
+}
+
+/** The keys of all intervals of the set that have something in common with this one. */
+export function overlappingIntervals(
+  connection: NetlinkConnection,
+  reference: ElementReference,
+): (readonly Value[])[] {
+  return readIntervals(connection, reference)
+    .map(({ key }) => key)
+    .filter((key) => overlap(key, reference.key));
+}
+
+/**
+ * The kernel looks for the interval that a key is in, not for the one that begins there, so
+ * the whole set is read.
+ */
+function readIntervals(connection: NetlinkConnection, set: SetReference): Interval<RawElement>[] {
+  if (!hasIntervals(connection, set)) return [];
+  return pairBounds(connection.dump(listElementsRequest(set)).flatMap(decodeRawElements));
 }
 
 function sameData(found: RawElement, { value, verdict }: Element): boolean {
@@ -90,33 +129,53 @@ function getSetRequest({ family, table, set }: SetReference): NetlinkRequest {
 
 /** One element by its key, or `undefined` when key, set or table are not there. */
 export function getElement(connection: NetlinkConnection, reference: ElementReference): Element | undefined {
+  if (isIntervalKey(reference.key)) return getInterval(connection, reference);
   const requests = [getSetRequest(reference), getElementRequest(reference)];
   const [set, element] = requestExisting(connection, requests);
   if (set?.[0] === undefined || element?.[0] === undefined) return undefined;
   return decodeElements(element[0], readableTypes(decodeSet(set[0]), reference))[0];
 }
 
+function hasIntervals(connection: NetlinkConnection, reference: SetReference): boolean {
+  const [answer] = requestExisting(connection, [getSetRequest(reference)]);
+  if (answer?.[0] === undefined) return false;
+  const { interval, key } = decodeSet(answer[0]);
+  return interval && key !== undefined && isAddress(key);
+}
+
+function getInterval(connection: NetlinkConnection, reference: ElementReference): Element | undefined {
+  if (!hasIntervals(connection, reference)) return undefined;
+  const wanted = canonicalInterval(reference.key);
+  return listElements(connection, reference).find(({ key }) => formatValues(key) === wanted);
+}
+
 /**
  * All elements of a set or map.
- * @throws NftablesError `ENOENT` without the set, `EOPNOTSUPP` when its types are not known here or it has intervals.
+ * @throws NftablesError `ENOENT` without the set, `EOPNOTSUPP` when its types are not known here.
  */
 export function listElements(connection: NetlinkConnection, reference: SetReference): Element[] {
   const label = `list set ${describeSet(reference)}`;
   const replies = translating(label, () => connection.request([getSetRequest(reference)]));
-  const types = readableTypes(decodeSet(replies[0]![0]!), reference);
+  const declaration = decodeSet(replies[0]![0]!);
+  const types = readableTypes(declaration, reference);
   const messages = translating(label, () => connection.dump(listElementsRequest(reference)));
+  if (declaration.interval) return decodeIntervals(messages, types);
   return messages
     .flatMap((message) => decodeElements(message, types))
     .map((element) => {
-      if (element === undefined) throw refusal('EOPNOTSUPP', EOPNOTSUPP, `${label}: it has intervals`);
+      if (element === undefined) throw refusal('EOPNOTSUPP', EOPNOTSUPP, `${label}: it has a catch-all`);
       return element;
     });
 }
 
 function readableTypes(declaration: SetDeclaration, reference: SetReference) {
-  const { key, data, map } = declaration;
-  if (key === undefined || (map && data === undefined)) {
+  const { key, data, map, interval } = declaration;
+  if (key === undefined || (map && data === undefined) || (interval && !isAddress(key))) {
     throw refusal('EOPNOTSUPP', EOPNOTSUPP, `read the types of ${describeSet(reference)}`);
   }
   return { key, ...compact({ data }) };
 }
+
+/** What intervals are known of. */
+const isAddress = ([type, ...more]: readonly PlainType[]): boolean =>
+  more.length === 0 && (type === 'ipv4_addr' || type === 'ipv6_addr');

@@ -39,11 +39,11 @@ export interface Nftables {
    * @throws RangeError for a value that does not fit its type; nothing was sent then.
    */
   change(changes: readonly ElementChange[]): void;
-  /** One element by its key; `undefined` when key, set or table are not there. No other element is read. */
+  /** One element by its key; `undefined` when key, set or table are not there. Other elements are read for intervals only. */
   getElement(reference: ElementReference): Element | undefined;
   /** Which of the elements are there, with the value or verdict they name; without one the key counts alone. */
   hasElements(elements: readonly (SetReference & Element)[]): boolean[];
-  /** All elements of a set or map. @throws NftablesError `ENOENT`; `EOPNOTSUPP` for intervals and unknown types */
+  /** All elements of a set or map. @throws NftablesError `ENOENT`; `EOPNOTSUPP` for types that are not known here */
   listElements(family: Family, table: string, set: string): Element[];
   listTables(): TableReference[];
   /** Goes up with every transaction in the namespace, whoever made it. */

@@ -48,6 +48,7 @@ export const verdictAttribute = { code: 1, chain: 2 } as const;
 export const generationAttribute = { id: 1 } as const;
 
 export const NFT_SET_ANONYMOUS = 0x1;
+export const NFT_SET_INTERVAL = 0x4;
 export const NFT_SET_MAP = 0x8;
 /** A map from keys to stateful objects. */
 export const NFT_SET_OBJECT = 0x40;

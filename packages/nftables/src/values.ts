@@ -4,6 +4,8 @@ import { DecodeError } from '@podwire/netlink';
 /** One typed component of an element's key or data. */
 export type Value =
   | { readonly type: 'ipv4_addr' | 'ipv6_addr'; readonly value: string }
+  /** The key of a set with `flags interval`: `10.0.0.0/16`, `10.0.0.1-10.0.0.9`. It stands alone. */
+  | { readonly type: IntervalType; readonly value: string }
   | { readonly type: 'inet_service'; readonly value: number }
   /** A name of {@link protocols}, or the number (0–255) of any other protocol. */
   | { readonly type: 'inet_proto'; readonly value: string | number }
@@ -13,6 +15,9 @@ export type Value =
   | { readonly type: 'mark'; readonly value: number };
 
 export type ValueType = Value['type'];
+export type IntervalType = 'ipv4_interval' | 'ipv6_interval';
+/** Types that a set can be declared with. */
+export type PlainType = Exclude<ValueType, IntervalType>;
 
 /** IANA protocol numbers that have a name here. */
 export const protocols = {
@@ -53,7 +58,7 @@ const address = (type: 'ipv4_addr' | 'ipv6_addr', id: number, length: number): T
   decode: (bytes) => ({ type, value: formatAddress(addressFromBytes(bytes)) }),
 });
 
-const codecs: Record<ValueType, TypeCodec> = {
+const codecs: Record<PlainType, TypeCodec> = {
   ipv4_addr: address('ipv4_addr', 7, 4),
   ipv6_addr: address('ipv6_addr', 8, 16),
   inet_proto: {
@@ -83,7 +88,7 @@ const codecs: Record<ValueType, TypeCodec> = {
   },
 };
 
-const typesById = new Map(Object.entries(codecs).map(([type, codec]) => [codec.id, type as ValueType]));
+const typesById = new Map(Object.entries(codecs).map(([type, codec]) => [codec.id, type as PlainType]));
 
 function protocolNumber(value: string | number): string | number {
   return typeof value === 'string' && Object.hasOwn(protocols, value)
@@ -131,18 +136,20 @@ export function encodeValues(values: readonly Value[]): Uint8Array {
 }
 
 function codecOf(type: ValueType): TypeCodec {
-  if (!Object.hasOwn(codecs, type)) throw new RangeError(`unknown type ${JSON.stringify(type)}`);
-  return codecs[type];
+  if (Object.hasOwn(codecs, type)) return codecs[type as PlainType];
+  const why =
+    type === 'ipv4_interval' || type === 'ipv6_interval' ? 'only a whole key can be an' : 'unknown type';
+  throw new RangeError(`${why} ${JSON.stringify(type)}`);
 }
 
 /** How many bytes a key or data of these types has. */
-export function lengthOfTypes(types: readonly ValueType[]): number {
+export function lengthOfTypes(types: readonly PlainType[]): number {
   if (types.length === 1) return codecs[types[0]!].length;
   return types.reduce((sum, type) => sum + align(codecs[type].length), 0);
 }
 
 /** @throws DecodeError when `bytes` has another length than the types take. */
-export function decodeValues(types: readonly ValueType[], bytes: Buffer): Value[] {
+export function decodeValues(types: readonly PlainType[], bytes: Buffer): Value[] {
   const expected = lengthOfTypes(types);
   if (bytes.length !== expected)
     throw new DecodeError(`${types.join(' . ')}: ${bytes.length} of ${expected} bytes`);
@@ -162,8 +169,8 @@ const TYPE_MASK = (1 << TYPE_BITS) - 1;
  * The types behind the number that nft stores for a key or for data: six bits for each component, the last one
  * lowest. `undefined` when a type is among them that this library does not know.
  */
-export function typesOfNumber(number: number): ValueType[] | undefined {
-  const types: ValueType[] = [];
+export function typesOfNumber(number: number): PlainType[] | undefined {
+  const types: PlainType[] = [];
   for (let rest = number >>> 0; rest > 0; rest >>>= TYPE_BITS) {
     const type = typesById.get(rest & TYPE_MASK);
     if (type === undefined) return undefined;
@@ -173,14 +180,14 @@ export function typesOfNumber(number: number): ValueType[] | undefined {
 }
 
 /** As nft stores them, see {@link typesOfNumber}. */
-export function numberOfTypes(types: readonly ValueType[]): number {
+export function numberOfTypes(types: readonly PlainType[]): number {
   return types.reduce((number, type) => ((number << TYPE_BITS) | codecs[type].id) >>> 0, 0);
 }
 
 /** The types that a declaration names, as in `type inet_proto . inet_service`. */
-export function parseTypes(text: string): ValueType[] | undefined {
+export function parseTypes(text: string): PlainType[] | undefined {
   const names = text.trim().split(/\s*\.\s*/);
-  return names.every((name): name is ValueType => Object.hasOwn(codecs, name)) ? names : undefined;
+  return names.every((name): name is PlainType => Object.hasOwn(codecs, name)) ? names : undefined;
 }
 
 /** In nft's own words: `tcp . 8080`, `"cali0123"`. */

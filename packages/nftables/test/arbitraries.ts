@@ -2,7 +2,7 @@ import { formatAddress } from '@podwire/addresses';
 import type { NetlinkMessage } from '@podwire/netlink';
 import fc from 'fast-check';
 import type { Element, Verdict } from '../src/element.js';
-import { protocols, type Value } from '../src/values.js';
+import { type PlainType, protocols, type Value } from '../src/values.js';
 
 const ipv4 = fc.bigInt({ min: 0n, max: 2n ** 32n - 1n }).map((value) => formatAddress({ family: 4, value }));
 const ipv6 = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).map((value) => formatAddress({ family: 6, value }));
@@ -11,15 +11,17 @@ const numbered = fc
   .integer({ min: 0, max: 255 })
   .filter((number) => !(Object.values(protocols) as number[]).includes(number));
 
+type PlainValue = Extract<Value, { type: PlainType }>;
+
 /** Any value, as decoding would give it back. */
-export const value: fc.Arbitrary<Value> = fc.oneof(
-  ipv4.map((value): Value => ({ type: 'ipv4_addr', value })),
-  ipv6.map((value): Value => ({ type: 'ipv6_addr', value })),
-  fc.integer({ min: 0, max: 65_535 }).map((value): Value => ({ type: 'inet_service', value })),
-  fc.constantFrom(...Object.keys(protocols)).map((value): Value => ({ type: 'inet_proto', value })),
-  numbered.map((value): Value => ({ type: 'inet_proto', value })),
-  name.map((value): Value => ({ type: 'ifname', value })),
-  fc.integer({ min: 0, max: 0xffffffff }).map((value): Value => ({ type: 'mark', value })),
+const value: fc.Arbitrary<PlainValue> = fc.oneof(
+  ipv4.map((value): PlainValue => ({ type: 'ipv4_addr', value })),
+  ipv6.map((value): PlainValue => ({ type: 'ipv6_addr', value })),
+  fc.integer({ min: 0, max: 65_535 }).map((value): PlainValue => ({ type: 'inet_service', value })),
+  fc.constantFrom(...Object.keys(protocols)).map((value): PlainValue => ({ type: 'inet_proto', value })),
+  numbered.map((value): PlainValue => ({ type: 'inet_proto', value })),
+  name.map((value): PlainValue => ({ type: 'ifname', value })),
+  fc.integer({ min: 0, max: 0xffffffff }).map((value): PlainValue => ({ type: 'mark', value })),
 );
 
 export const values = fc.array(value, { minLength: 1, maxLength: 5 });
@@ -29,7 +31,12 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ verdict: fc.constantFrom('jump', 'goto'), chain: name }),
 );
 
-export const element: fc.Arbitrary<Element> = fc
+interface PlainElement extends Element {
+  readonly key: readonly PlainValue[];
+  readonly value?: readonly PlainValue[];
+}
+
+export const element: fc.Arbitrary<PlainElement> = fc
   .record({
     key: values,
     data: fc.oneof(

@@ -8,13 +8,8 @@ import {
   type TableDeclaration,
   type Value,
 } from '@podwire/nftables';
+import { intervalRequirements, type Requirement } from './compliance-intervals.js';
 import { deadline } from './deadline.js';
-
-/** One thing that every implementation of Nftables must do. Each runs on an instance without tables. */
-export interface Requirement {
-  readonly name: string;
-  readonly check: (nftables: Nftables) => Promise<void> | void;
-}
 
 const body = `
   map ports { type inet_proto . inet_service : ipv4_addr . inet_service; }
@@ -420,4 +415,6 @@ export const requirements: readonly Requirement[] = [
     await assert.rejects(nftables.loadRuleset('no such thing\n', deadline()), { code: 'ENFT' });
     await assert.rejects(nftables.listRuleset('ip', 'extra', deadline()), { code: 'ENOENT' });
   }),
+
+  ...intervalRequirements,
 ];

@@ -36,5 +36,5 @@ describe('the README', () => {
     });
   }
 
-  it('has examples', () => assert.equal(examples.length, 4));
+  it('has examples', () => assert.equal(examples.length, 5));
 });

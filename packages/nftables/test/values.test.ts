@@ -8,9 +8,9 @@ import {
   numberOfTypes,
   parseTypes,
   protocols,
+  type PlainType,
   typesOfNumber,
   type Value,
-  type ValueType,
 } from '../src/values.js';
 import { values } from './arbitraries.js';
 
@@ -75,7 +75,7 @@ describe('decodeValues', () => {
 });
 
 describe('the number of a type', () => {
-  const types: ValueType[] = ['ipv4_addr', 'ipv6_addr', 'inet_proto', 'inet_service', 'mark', 'ifname'];
+  const types: PlainType[] = ['ipv4_addr', 'ipv6_addr', 'inet_proto', 'inet_service', 'mark', 'ifname'];
 
   it('is what nft stores', () => {
     // From `nft --debug=netlink` for `type inet_proto . inet_service`.

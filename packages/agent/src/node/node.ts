@@ -255,7 +255,7 @@ function union(held: readonly string[], used: readonly string[]): readonly strin
 
 /** Things that can be there or not, and are never changed in place. */
 function comesAndGoes({ kind }: Resource): boolean {
-  return kind === 'route' || kind === 'address' || kind === 'neighbour';
+  return kind === 'route' || kind === 'address' || kind === 'neighbour' || kind === 'nft-element';
 }
 
 /** Two networks of one model need the same parameters and tables of the node, and reach a peer through one tunnel. */

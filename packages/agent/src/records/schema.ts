@@ -29,6 +29,7 @@ function isPrefix(value: string): boolean {
 
 const nftValue = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['ipv4_addr', 'ipv6_addr']), value: address }),
+  z.object({ type: z.enum(['ipv4_interval', 'ipv6_interval']), value: prefix }),
   z.object({ type: z.literal('inet_service'), value: z.int().min(0).max(65_535) }),
   z.object({ type: z.literal('inet_proto'), value: protocol }),
   z.object({ type: z.literal('ifname'), value: link }),

@@ -1,6 +1,6 @@
 /** What the engine does with parameters and sets in the packet filter beyond making them so. */
 import { createFakeSystem } from '../src/fake/index.js';
-import { createLinuxBackends } from '../src/index.js';
+import { createLinuxBackends, type NftElement } from '../src/index.js';
 import { createEngine, type Owned } from '@podwire/engine';
 import { expect, test } from 'vitest';
 import { call } from './call.js';
@@ -73,4 +73,31 @@ test('no parameter is set behind one that was refused', async () => {
   const changes = await engine.reconcile([node], call());
   expect(changes.map(({ action }) => action)).toEqual(['failed', 'failed']);
   expect(system.host.sysctls.read(keys[1]!)).toBe('0');
+});
+
+test('an interval takes the place of those of an earlier life that it overlaps', async () => {
+  const system = createFakeSystem();
+  const engine = createEngine({ backends: createLinuxBackends(system) });
+  const body = 'set pools { type ipv4_addr; flags interval; }';
+  const nodeWith = (...prefixes: readonly string[]): Owned => ({
+    owner: 'node',
+    resources: [
+      { kind: 'nft-table', family: 'inet', name: 'podwire', body },
+      ...prefixes.map((value): NftElement => ({
+        ...{ kind: 'nft-element', family: 'inet', table: 'podwire', set: 'pools' },
+        key: [{ type: 'ipv4_interval', value }],
+      })),
+    ],
+  });
+  await engine.apply(nodeWith('10.0.0.0/16', '10.1.0.0/16'), call());
+
+  const halves = nodeWith('10.0.0.0/17', '10.0.128.0/17');
+  const changes = await engine.reconcile([halves], call());
+  expect(changes.map(({ action, what }) => `${action} ${what}`)).toEqual([
+    'repaired element 10.0.0.0/17 of set pools',
+    'repaired element 10.0.128.0/17 of set pools',
+    'removed element 10.1.0.0/16 of set pools',
+  ]);
+  expect(await engine.verify(halves, call())).toEqual([]);
+  expect(await engine.reconcile([halves], call())).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import type { Family } from '@podwire/addresses';
 import type { RouterBefore } from '@podwire/network-contract';
 import { podLinkPrefix } from './link-names.js';
+import { poolsSet } from './pools.js';
 import { tunnel } from './tunnel.js';
 
 const set = (items: readonly string[]): string => `{ ${items.join(', ')} }`;
@@ -13,13 +14,10 @@ const set = (items: readonly string[]): string => `{ ${items.join(', ')} }`;
  *   again, and says with its bridge alone that it needs it. Bridges that were there before join the node's own networks.
  * Rules of other programs on the same hook count as well: what passes here may be dropped there.
  */
-export function forwardGuard(
-  router: RouterBefore | undefined,
-  inside: Readonly<Record<Family, readonly string[]>>,
-): string {
+export function forwardGuard(router: RouterBefore | undefined): string {
   const guarded = ([4, 6] as const).filter((family) => router?.forwarded[family] === false);
   if (router === undefined || guarded.length === 0) return '';
-  const chains = guarded.map((family) => chainOf(family, inside[family], router.bridges[family]));
+  const chains = guarded.map((family) => chainOf(family, router.bridges[family]));
   const own = [`"${podLinkPrefix}*"`, `"${tunnel.link}"`];
   return `
 chain forward {
@@ -29,8 +27,8 @@ ${guarded.map((family) => `\tmeta nfproto ipv${family} jump others${family}\n`).
 ${chains.join('\n')}`;
 }
 
-function chainOf(family: Family, inside: readonly string[], bridges: readonly string[]): string {
-  const pools = inside.length === 0 ? '' : `\t${family === 4 ? 'ip' : 'ip6'} daddr ${set(inside)} accept\n`;
+function chainOf(family: Family, bridges: readonly string[]): string {
+  const pools = `\t${family === 4 ? 'ip' : 'ip6'} daddr @${poolsSet(family)} accept\n`;
   const known = set(bridges.toSorted().map((bridge) => `"${bridge}"`));
   const since = (side: 'iif' | 'oif'): string =>
     `\tmeta ${side}kind "bridge"${bridges.length === 0 ? '' : ` ${side}name != ${known}`} accept\n`;

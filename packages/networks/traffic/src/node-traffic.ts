@@ -1,17 +1,15 @@
-import { containsPrefix, formatPrefix, parsePrefix, type Family, type Prefix } from '@podwire/addresses';
-import type { NftTable } from '@podwire/backend-linux/resources';
+import type { NftElement, NftTable } from '@podwire/backend-linux/resources';
 import type { NodeView, PoolView } from '@podwire/network-contract';
 import { forwardGuard } from './forward-guard.js';
 import { podLinkPrefix } from './link-names.js';
+import { natPoolsSet, planPools, poolSets, poolsSet } from './pools.js';
 import { trafficTable } from './traffic-table.js';
 import { type TunnelRules, tunnelRules } from './tunnel-rules.js';
 
 const pods = `"${podLinkPrefix}*"`;
 
-/** What can never be "out of the node's networks", although no pool holds it. */
-const neverOutside: Readonly<Record<Family, string>> = { 4: '224.0.0.0/4', 6: 'ff00::/8' };
-
-const maps = `\
+const sets = `\
+${poolSets}
 map hostports4 { type inet_proto . inet_service : ipv4_addr . inet_service; }
 map hostports6 { type inet_proto . inet_service : ipv6_addr . inet_service; }
 map hostipports4 { type ipv4_addr . inet_proto . inet_service : ipv4_addr . inet_service; }
@@ -87,58 +85,36 @@ chain masquerade_hostports {
 	ip6 saddr . ip6 daddr @hairpins6 masquerade
 }`;
 
+/*
+ * What leaves the pools gets the node's address; what stays within them, also other networks' pools, keeps its source, and so
+ * does multicast, which no pool holds. Random ports, since two pods that race for the node's same source port would lose one
+ * of the packets (kubernetes#56903).
+ */
+const masqueradeOutgoing = `\
+chain masquerade_outgoing {
+	ip saddr @${natPoolsSet(4)} ip daddr != @${poolsSet(4)} ip daddr != 224.0.0.0/4 masquerade fully-random
+	ip6 saddr @${natPoolsSet(6)} ip6 daddr != @${poolsSet(6)} ip6 daddr != ff00::/8 masquerade fully-random
+}`;
+
 /**
- * The packet filter of a node: spoofing protection, tunnels, host ports, masquerading, and no forwarding for others. Pure text from the configuration of its
- * networks, so the same configuration gives the same digest; pods and peers add elements and never rules.
+ * The packet filter of a node: spoofing protection, tunnels, host ports, masquerading, and no forwarding for others. The table
+ * depends on the node alone, so its digest stays the same; pools, pods and peers are elements of its sets.
  * @param networks one view for each network of this node, with all pools, also those that hand nothing out any more
  * @param elsewhere pools of the cluster that belong to no network of this node
  */
 export function planNodeTraffic(
   networks: readonly NodeView[],
   elsewhere: readonly Pick<PoolView, 'cidr'>[] = [],
-): NftTable[] {
-  const pools = networks.flatMap((node) => node.network.pools);
-  const all = [...pools, ...elsewhere];
-  const inside = { 4: outermost(all, 4), 6: outermost(all, 6) };
-  const tunnels = tunnelRules(networks, inside);
+): [NftTable, ...NftElement[]] {
+  const tunnels = tunnelRules(networks);
   const body = [
-    maps,
+    sets,
     ...(tunnels.declarations === '' ? [] : [tunnels.declarations.trimEnd()]),
     guard(tunnels),
     hostPorts,
     masqueradeHostPorts(tunnels),
-    `${masqueradeOutgoing(pools, inside)}${forwardGuard(networks[0]?.router, inside)}`,
+    `${masqueradeOutgoing}${forwardGuard(networks[0]?.router)}`,
   ].join('\n');
-  return [{ kind: 'nft-table', ...trafficTable, body }];
-}
-
-/*
- * What leaves the pools gets the node's address; what stays within them, also other networks' pools, keeps its source. Random
- * ports, since two pods that race for the node's same source port would lose one of the packets (kubernetes#56903).
- */
-function masqueradeOutgoing(
-  pools: readonly PoolView[],
-  inside: Readonly<Record<Family, readonly string[]>>,
-): string {
-  const rules = ([4, 6] as const).flatMap((family) => {
-    const translated = outermost(
-      pools.filter((pool) => pool.natOutgoing),
-      family,
-    );
-    if (translated.length === 0) return [];
-    const ip = family === 4 ? 'ip' : 'ip6';
-    const spared = [...inside[family], neverOutside[family]];
-    return [`\t${ip} saddr ${set(translated)} ${ip} daddr != ${set(spared)} masquerade fully-random\n`];
-  });
-  return `chain masquerade_outgoing {\n${rules.join('')}}`;
-}
-
-const set = (prefixes: readonly string[]): string => `{ ${prefixes.join(', ')} }`;
-
-/** The pools of a family without those inside others, sorted: nft refuses overlapping intervals. */
-function outermost(pools: readonly Pick<PoolView, 'cidr'>[], family: Family): string[] {
-  const prefixes = pools.map((pool) => parsePrefix(pool.cidr)).filter((prefix) => prefix.family === family);
-  const inside = (prefix: Prefix): boolean =>
-    prefixes.some((other) => other.length < prefix.length && containsPrefix(other, prefix));
-  return [...new Set(prefixes.filter((prefix) => !inside(prefix)).map(formatPrefix))].sort();
+  const pools = networks.flatMap((node) => node.network.pools);
+  return [{ kind: 'nft-table', ...trafficTable, body }, ...planPools(pools, elsewhere)];
 }

@@ -1,6 +1,7 @@
 /** What the packet filter of a node does about tunnels: text of chains and sets. */
 import type { Family } from '@podwire/addresses';
 import type { NodeView } from '@podwire/network-contract';
+import { poolsSet } from './pools.js';
 import { needsTunnel, tunnel, tunnelFamily, tunnelPeersSet } from './tunnel.js';
 
 export interface TunnelRules {
@@ -31,10 +32,7 @@ const ours = `udp dport ${tunnel.port} @th,96,24 ${tunnel.id}`;
  * - `postrouting`: a program of the node that is bound to an address of the node's uplink, or whose destination was translated after
  *   its source was chosen (a service's address), would be answered past the tunnel, and refused by strict rp_filter before that.
  */
-export function tunnelRules(
-  networks: readonly NodeView[],
-  inside: Readonly<Record<Family, readonly string[]>>,
-): TunnelRules {
+export function tunnelRules(networks: readonly NodeView[]): TunnelRules {
   const family = familyOfTunnels(networks);
   if (family === undefined) return none;
   const [ip, type, known] = [family === 4 ? 'ip' : 'ip6', `ipv${family}_addr`, `@${tunnelPeersSet(family)}`];
@@ -51,7 +49,7 @@ chain tunnel_out {
 }
 `,
     guard: `\t${ours} fib daddr type local jump tunnel_in\n`,
-    fromPod: ([4, 6] as const).map((each) => refuseFromPod(each, inside[each])).join(''),
+    fromPod: ([4, 6] as const).map(refuseFromPod).join(''),
     postrouting: `\toifname "${tunnel.link}" fib saddr type local fib saddr . oif type != local masquerade\n`,
   };
 }
@@ -61,8 +59,6 @@ function familyOfTunnels(networks: readonly NodeView[]): Family | undefined {
   return underlay === undefined ? undefined : tunnelFamily(underlay);
 }
 
-function refuseFromPod(family: Family, inside: readonly string[]): string {
-  const beyond =
-    inside.length === 0 ? '' : ` ${family === 4 ? 'ip' : 'ip6'} daddr != { ${inside.join(', ')} }`;
-  return `\tmeta nfproto ipv${family} ${ours}${beyond} drop\n`;
+function refuseFromPod(family: Family): string {
+  return `\tmeta nfproto ipv${family} ${ours} ${family === 4 ? 'ip' : 'ip6'} daddr != @${poolsSet(family)} drop\n`;
 }

@@ -3,51 +3,88 @@ import { planNodeTraffic } from '@podwire/network-traffic';
 import { nodeOf } from './fixtures.js';
 
 const body = (...networks: Parameters<typeof planNodeTraffic>[0]): string =>
-  planNodeTraffic(networks)[0]!.body;
-const outgoing = (text: string): string[] =>
-  /chain masquerade_outgoing \{\n([^}]*)\}/
-    .exec(text.replaceAll(/\{ ([^}]*) \}/g, '<$1>'))![1]!
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
-test('one table for all networks of the node', () => {
-  const tables = planNodeTraffic([nodeOf('a', ['10.1.0.0/16', true]), nodeOf('b', ['10.2.0.0/16', false])]);
-  expect(tables).toHaveLength(1);
-  expect(tables[0]).toMatchObject({ kind: 'nft-table', family: 'inet', name: 'podwire' });
-});
-
-test('what leaves the pools is masqueraded, what stays in any of them is not', () => {
-  const text = body(
-    nodeOf('a', ['10.2.0.0/16', true], ['fd00:2::/48', true]),
-    nodeOf('b', ['10.1.0.0/16', false]),
+  planNodeTraffic(networks)[0].body;
+/** The contents of sets, `SET PREFIX` each. */
+const elements = (...call: Parameters<typeof planNodeTraffic>): string[] =>
+  planNodeTraffic(...call).flatMap((resource) =>
+    resource.kind === 'nft-element'
+      ? [`${resource.set} ${resource.key.map(({ value }) => value).join()}`]
+      : [],
   );
-  expect(outgoing(text)).toEqual([
-    'ip saddr <10.2.0.0/16> ip daddr != <10.1.0.0/16, 10.2.0.0/16, 224.0.0.0/4> masquerade fully-random',
-    'ip6 saddr <fd00:2::/48> ip6 daddr != <fd00:2::/48, ff00::/8> masquerade fully-random',
+
+test('there is one table for all networks of the node, and elements of its sets', () => {
+  const [table, ...others] = planNodeTraffic([
+    nodeOf('a', ['10.1.0.0/16', true]),
+    nodeOf('b', ['10.2.0.0/16', false]),
+  ]);
+  expect(table).toMatchObject({ kind: 'nft-table', family: 'inet', name: 'podwire' });
+  const place = { kind: 'nft-element', family: 'inet', table: 'podwire' };
+  expect(others).toEqual([
+    { ...place, set: 'pools4', key: [{ type: 'ipv4_interval', value: '10.1.0.0/16' }] },
+    { ...place, set: 'pools4', key: [{ type: 'ipv4_interval', value: '10.2.0.0/16' }] },
+    { ...place, set: 'natpools4', key: [{ type: 'ipv4_interval', value: '10.1.0.0/16' }] },
   ]);
 });
 
-test('a family without masqueraded pools has no rule', () => {
-  expect(outgoing(body(nodeOf('a', ['10.1.0.0/16', false], ['fd00::/48', true])))).toHaveLength(1);
-  expect(outgoing(body())).toEqual([]);
+test('the table does not change with the pools', () => {
+  const none = body();
+  const pools = [
+    ['10.2.0.0/16', true],
+    ['fd00:2::/48', false],
+  ] as const;
+  expect(body(nodeOf('a', ...pools))).toBe(none);
+  expect(body(nodeOf('a', ['10.1.0.0/16', false]), nodeOf('b', ...pools))).toBe(none);
+  expect(planNodeTraffic([], [{ cidr: '10.7.0.0/16' }])[0].body).toBe(none);
+  const guarded = { router: routerOf({ 4: false, 6: false }) };
+  expect(body({ ...nodeOf('a'), ...guarded })).toBe(body({ ...nodeOf('a', ...pools), ...guarded }));
+});
+
+test('masquerades what leaves the pools and not what stays in any of them', () => {
+  expect(body()).toMatch(
+    /chain masquerade_outgoing \{\n\tip saddr @natpools4 ip daddr != @pools4 ip daddr != 224\.0\.0\.0\/4 masquerade fully-random\n\tip6 saddr @natpools6 ip6 daddr != @pools6 ip6 daddr != ff00::\/8 masquerade fully-random\n}/,
+  );
+  expect(
+    elements([
+      nodeOf('a', ['10.2.0.0/16', true], ['fd00:2::/48', true]),
+      nodeOf('b', ['10.1.0.0/16', false]),
+    ]),
+  ).toEqual([
+    'pools4 10.1.0.0/16',
+    'pools4 10.2.0.0/16',
+    'natpools4 10.2.0.0/16',
+    'pools6 fd00:2::/48',
+    'natpools6 fd00:2::/48',
+  ]);
+});
+
+test('no network means no elements', () => {
+  expect(elements([])).toEqual([]);
 });
 
 test('pools within pools and doubled ones appear once', () => {
-  const text = body(
-    nodeOf('a', ['10.0.0.0/8', true], ['10.1.0.0/16', true]),
-    nodeOf('b', ['10.0.0.0/8', true], ['10.1.2.0/24', false]),
-  );
-  expect(outgoing(text)).toEqual([
-    'ip saddr <10.0.0.0/8> ip daddr != <10.0.0.0/8, 224.0.0.0/4> masquerade fully-random',
-  ]);
+  expect(
+    elements([
+      nodeOf('a', ['10.0.0.0/8', true], ['10.1.0.0/16', true]),
+      nodeOf('b', ['10.0.0.0/8', true], ['10.1.2.0/24', false]),
+    ]),
+  ).toEqual(['pools4 10.0.0.0/8', 'natpools4 10.0.0.0/8']);
 });
 
-test('the order of networks and pools does not change the text', () => {
+test('neighbours, single addresses and everything keep their prefixes', () => {
+  const pools = ['0.0.0.0/1', '128.0.0.0/1', '::/0'].map((cidr) => [cidr, false] as const);
+  expect(elements([nodeOf('a', ...pools)])).toEqual([
+    'pools4 0.0.0.0/1',
+    'pools4 128.0.0.0/1',
+    'pools6 ::/0',
+  ]);
+  expect(elements([nodeOf('a', ['255.255.255.255/32', true])])).toContain('natpools4 255.255.255.255/32');
+});
+
+test('the order of networks and pools does not change the plan', () => {
   const a = nodeOf('a', ['10.1.0.0/16', true], ['10.3.0.0/16', true]);
   const b = nodeOf('b', ['10.2.0.0/16', true], ['10.0.0.0/16', false]);
   const mixed = nodeOf('a', ['10.3.0.0/16', true], ['10.1.0.0/16', true]);
-  expect(body(b, mixed)).toBe(body(a, b));
+  expect(planNodeTraffic([b, mixed])).toEqual(planNodeTraffic([a, b]));
 });
 
 test('pods are known by their prefix, not by elements or rules of their own', () => {
@@ -96,14 +133,15 @@ test('tunnels: known peers only, not tracked, after what pods must not send', ()
 
 test('pods may not send out of the pools what a peer would take for a tunnel of this node', () => {
   const text = body(tunnelled());
-  expect(text).toContain('meta nfproto ipv4 udp dport 4789 @th,96,24 4096 ip daddr != { 10.1.0.0/16 } drop');
-  expect(text).toContain('meta nfproto ipv6 udp dport 4789 @th,96,24 4096 ip6 daddr != { fd00:1::/48 } drop');
+  expect(text).toContain('meta nfproto ipv4 udp dport 4789 @th,96,24 4096 ip daddr != @pools4 drop');
+  expect(text).toContain('meta nfproto ipv6 udp dport 4789 @th,96,24 4096 ip6 daddr != @pools6 drop');
 });
 
 test('pools of the cluster that this node has no network for are inside too', () => {
-  const [table] = planNodeTraffic([nodeOf('a', ['10.2.0.0/16', true])], [{ cidr: '10.7.0.0/16' }]);
-  expect(outgoing(table!.body)).toEqual([
-    'ip saddr <10.2.0.0/16> ip daddr != <10.2.0.0/16, 10.7.0.0/16, 224.0.0.0/4> masquerade fully-random',
+  expect(elements([nodeOf('a', ['10.2.0.0/16', true])], [{ cidr: '10.7.0.0/16' }])).toEqual([
+    'pools4 10.2.0.0/16',
+    'pools4 10.7.0.0/16',
+    'natpools4 10.2.0.0/16',
   ]);
 });
 
@@ -120,7 +158,7 @@ test('what was no router before forwards only for pods, each family for itself',
   const text = body({ ...node, router: routerOf({ 4: false, 6: true }) });
   expect(text).toContain('meta nfproto ipv4 jump others4\n}');
   expect(text).not.toContain('others6');
-  expect(text).toContain('chain others4 {\n\tip daddr { 10.1.0.0/16 } accept\n');
+  expect(text).toContain('chain others4 {\n\tip daddr @pools4 accept\n');
   expect(text).toContain('\tmeta iifkind "bridge" accept\n');
 });
 

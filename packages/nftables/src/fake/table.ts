@@ -4,12 +4,15 @@ import { type Declaration, parseBody } from '../declarations.js';
 import { describeChange, type Element, type ElementChange, type Verdict } from '../element.js';
 import { refusal } from '../errors.js';
 import type { Family } from '../protocol.js';
+import { boundsOf, canonicalInterval, isIntervalKey, overlap } from '../interval.js';
 import { digestTable, type TableDeclaration } from '../seal.js';
-import { encodeValues, lengthOfTypes, parseTypes } from '../values.js';
+import { encodeValues, lengthOfTypes, parseTypes, type Value } from '../values.js';
 
 /** A set or map as the kernel would hold it: it compares bytes, not types. */
 export interface FakeSet {
   readonly declaration: Declaration;
+  /** Its keys are intervals. */
+  readonly interval: boolean;
   /** Lengths in bytes; `undefined` where the fake cannot tell (`typeof`, foreign types). */
   readonly keyLength: number | undefined;
   readonly data: number | 'verdict' | 'none' | undefined;
@@ -62,6 +65,7 @@ function declareSet(declaration: Declaration): FakeSet {
   const [, key = '', data] = /^type (.*?)(?: : (.*))?$/.exec(declaration.types ?? '') ?? [];
   return {
     declaration,
+    interval: /[{;] flags [\w, ]*\binterval\b/.test(declaration.text),
     keyLength: byteLength(key),
     data: declaration.kind === 'set' ? 'none' : data === 'verdict' ? data : byteLength(data ?? ''),
     size: Number(/[{;] size (\d+) [;}]/.exec(declaration.text)?.[1] ?? Infinity),
@@ -88,9 +92,14 @@ function checkJumps(sets: readonly FakeSet[], chains: readonly string[], label: 
     throw refusal('EBUSY', 16, label);
 }
 
-export function keyOf(element: Pick<Element, 'key'>): string {
-  return Buffer.from(encodeValues(element.key)).toString('hex');
+/** Of an interval its two ends: `0a000000-0a010000`, `ff000000-`. */
+export function keyOf({ key }: Pick<Element, 'key'>): string {
+  const bounds = boundsOf(key);
+  if (bounds === undefined) return hex(encodeValues(key));
+  return `${hex(bounds.first)}-${bounds.end === undefined ? '' : hex(bounds.end)}`;
 }
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 const EEXIST = 17;
 const ENOENT = 2;
@@ -115,6 +124,10 @@ export function changeSet(draft: SetDraft, change: ElementChange, index: number)
   const fail = (code: string, errno: number) => refusal(code, errno, describeChange(change), index);
   const key = keyOf(change);
   const there = elements.get(key);
+  if (isRemovedInterval(change) && there === undefined) {
+    if (change.op === 'destroy') return;
+    throw fail('ENOENT', ENOENT);
+  }
   if (!fits(set, change)) throw fail('EINVAL', EINVAL);
   if (change.op === 'delete' && there === undefined) throw fail('ENOENT', ENOENT);
   if (change.op === 'delete' || change.op === 'destroy') {
@@ -126,13 +139,22 @@ export function changeSet(draft: SetDraft, change: ElementChange, index: number)
     if (!sameData(there, change)) throw fail('EEXIST', EEXIST);
     return;
   }
+  const inTheWay = set.interval ? [...elements].filter(([, other]) => overlap(change.key, other.key)) : [];
+  if (change.op !== 'replace' && inTheWay.length > 0) throw fail('EEXIST', EEXIST);
+  for (const [name] of inTheWay) elements.delete(name);
   if (draft.count >= set.size) throw fail('ENFILE', ENFILE);
   elements.set(key, elementOf(change));
   draft.count++;
 }
 
+/** Looked up first, so that it makes no difference which set it is not in. */
+const isRemovedInterval = ({ op, key }: ElementChange): boolean =>
+  isIntervalKey(key) && (op === 'delete' || op === 'destroy');
+
 function fits(set: FakeSet, change: ElementChange): boolean {
-  if (set.keyLength !== undefined && encodeValues(change.key).length !== set.keyLength) return false;
+  const bytes = boundsOf(change.key)?.first ?? encodeValues(change.key);
+  if (isIntervalKey(change.key) !== set.interval) return false;
+  if (set.keyLength !== undefined && bytes.length !== set.keyLength) return false;
   if (change.op === 'delete' || change.op === 'destroy') return true;
   if (set.data === undefined) return true;
   if (set.data === 'none') return change.value === undefined && change.verdict === undefined;
@@ -141,8 +163,7 @@ function fits(set: FakeSet, change: ElementChange): boolean {
 }
 
 export function sameData(a: Element, b: Element): boolean {
-  const bytes = ({ value }: Element) =>
-    value === undefined ? '' : Buffer.from(encodeValues(value)).toString('hex');
+  const bytes = ({ value }: Element) => (value === undefined ? '' : hex(encodeValues(value)));
   return (
     bytes(a) === bytes(b) &&
     a.verdict?.verdict === b.verdict?.verdict &&
@@ -152,8 +173,9 @@ export function sameData(a: Element, b: Element): boolean {
 
 /** Without the place, and values as the kernel would give them back. */
 function elementOf({ key, value, verdict, comment }: ElementChange): Element {
+  const [first] = key;
   return {
-    key,
+    key: isIntervalKey(key) ? [{ ...first!, value: canonicalInterval(key) } as Value] : key,
     ...compact({ value, verdict, comment }),
   };
 }

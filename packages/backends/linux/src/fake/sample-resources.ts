@@ -10,6 +10,7 @@ export const nodeResources: readonly Resource[] = [
     name: 'podwire',
     body: `
       map ports { type inet_proto . inet_service : ipv4_addr . inet_service; }
+      set pools { type ipv4_addr; flags interval; }
       chain prerouting {
         type nat hook prerouting priority dstnat; policy accept;
         dnat ip to meta l4proto . th dport map @ports
@@ -61,6 +62,10 @@ export function podResources(n: number): Resource[] {
         { type: 'ipv4_addr', value: address },
         { type: 'inet_service', value: 53 },
       ],
+    },
+    {
+      ...{ kind: 'nft-element', family: 'inet', table: 'podwire', set: 'pools' },
+      key: [{ type: 'ipv4_interval', value: `10.${n}.0.0/16` }],
     },
     { kind: 'conntrack-reset', protocol: 'udp', family: 4, port: 5000 + n },
   ];

@@ -53,10 +53,10 @@ class NftablesSession implements Session {
 
   async repair(batch: Batch, repairs: readonly Repair[], options: SessionOptions): Promise<Failure[]> {
     if (batch.name !== 'elements') return this.create(batch, options);
-    return (['replace', 'add'] as const).flatMap((action) =>
+    return (['replace', 'add'] as const).flatMap((op) =>
       this.#changeAsFarAsPossible(
-        repairs.filter((repair) => repair.action === action).map(({ resource }) => resource),
-        action,
+        repairs.filter((repair) => repairBy(repair) === op).map(({ resource }) => resource),
+        op,
       ),
     );
   }
@@ -137,6 +137,12 @@ class NftablesSession implements Session {
     if (failures.length === 0 || resources.length === 1) return failures;
     return resources.flatMap((resource) => this.#change([resource], op));
   }
+}
+
+/** What is in the way of an interval is in no list any more: nothing else can be in the sets of our tables. */
+function repairBy({ resource, action }: Repair): Repair['action'] {
+  const [part] = (resource as NftElement).key;
+  return part?.type === 'ipv4_interval' || part?.type === 'ipv6_interval' ? 'replace' : action;
 }
 
 function failuresByIndex({ failures }: NftablesError): Map<number, NftablesError> {

@@ -39,7 +39,7 @@ function elementsOf(nftables: Nftables, { family, name, body }: NftTable): Lefto
   });
 }
 
-/** Sets whose elements stand in the declaration itself (pools, say), or that packets fill, belong to the table. */
+/** Sets whose elements stand in the declaration itself, or that packets fill, belong to the table. */
 function managedSets(body: string): string[] {
   return parseBody(body)
     .filter(({ kind, text }) => (kind === 'set' || kind === 'map') && !/\b(elements|dynamic)\b/.test(text))

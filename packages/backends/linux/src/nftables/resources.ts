@@ -23,11 +23,13 @@ export interface ForwardAccept {
 /** One typed component of a set element's key or value. */
 export type NftValue =
   | { readonly type: 'ipv4_addr' | 'ipv6_addr'; readonly value: string }
+  /** The whole key of a set with `flags interval`: a canonical prefix. Prefixes of one set must not overlap. */
+  | { readonly type: 'ipv4_interval' | 'ipv6_interval'; readonly value: string }
   | { readonly type: 'inet_service'; readonly value: number }
   | { readonly type: 'inet_proto'; readonly value: 'tcp' | 'udp' | 'sctp' }
   | { readonly type: 'ifname'; readonly value: string };
 
-/** One element of a named set or map in a table that an {@link NftTable} declares. Exact keys only, no intervals. */
+/** One element of a named set or map in a table that an {@link NftTable} declares. */
 export interface NftElement {
   readonly kind: 'nft-element';
   readonly family: NftTable['family'];
