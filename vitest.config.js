@@ -14,11 +14,29 @@ const alias = readManifest('.').workspaces.flatMap((folder) => {
   }));
 });
 
+/** `npm run test:unit`: no tests with the tag `long`, and a tenth of the runs of each property. */
+const isQuick = process.env.PODWIRE_TEST_QUICK === '1';
+const fewerRuns = { find: /^fast-check$/, replacement: path.join(root, 'scripts/test/quick-fast-check.mjs') };
+
+const include = ['packages/**/test/**/*.test.ts', 'plugin/test/**/*.test.ts', 'scripts/**/*.test.mjs'];
+const exclude = ['**/*.ns.test.ts', '**/*.system.test.ts', '**/node_modules/**', '**/dist/**'];
+/** Files that replace a module (`vi.mock`). */
+const mocked = '**/*.mocked.test.ts';
+
 export default defineConfig({
-  resolve: { alias },
+  resolve: { alias: isQuick ? [...alias, fewerRuns] : alias },
   test: {
-    include: ['packages/**/test/**/*.test.ts', 'plugin/test/**/*.test.ts', 'scripts/**/*.test.mjs'],
-    exclude: ['**/*.ns.test.ts', '**/*.system.test.ts', '**/node_modules/**', '**/dist/**'],
+    projects: [
+      // Isolated files each load all modules anew, which takes four times as long as their tests.
+      { extends: true, test: { name: 'shared', include, exclude: [...exclude, mocked], isolate: false } },
+      { extends: true, test: { name: 'mocked', include: [mocked], exclude, isolate: true } },
+    ],
+    tags: [
+      { name: 'long', description: 'takes more than a second, or much memory; only `npm test` runs it' },
+    ],
+    tagsFilter: isQuick ? ['!long'] : [],
+    // Transformed sources are kept in node_modules: most of what a run costs that follows a small change.
+    experimental: { fsModuleCache: true },
     maxWorkers: 2,
     // A busy machine is no failure; what hangs is still ended.
     testTimeout: 60_000,

@@ -3,9 +3,10 @@
  * The test runner behind `npm test`: lint, unit and property tests, namespace tests, tests with real servers, and a
  * comparison of the machine's network before and after.
  *
- *   node scripts/test.mjs [--only lint|unit|ns|system|kubernetes] [--grep PATTERN] [FILE…]
+ *   node scripts/test.mjs [--only lint|unit|ns|system|kubernetes] [--quick] [--grep PATTERN] [FILE…]
  *
- * FILE is any part of a test file's path. `lint` and `unit` need neither root nor a build. The last line is
+ * FILE is any part of a test file's path. `lint` and `unit` need neither root nor a build. `--quick` leaves out unit
+ * tests with the tag `long`, and does a tenth of the runs of each property. The last line is
  * `N passed, N failed`; the exit code is 0 only when at least one test passed and none failed.
  */
 import fs from 'node:fs';
@@ -64,14 +65,15 @@ async function runKubernetes(context) {
 
 function readOptions() {
   const { values, positionals } = parseArgs({
-    options: { only: { type: 'string' }, grep: { type: 'string' } },
+    options: { only: { type: 'string' }, grep: { type: 'string' }, quick: { type: 'boolean' } },
     allowPositionals: true,
   });
   if (values.only !== undefined && !Object.hasOwn(phases, values.only))
     throw new SetupError(`--only knows ${Object.keys(phases).join(', ')}, not ${values.only}`);
   const isNarrowed = values.grep !== undefined || positionals.length > 0;
   const all = Object.keys(phases).filter((name) => name !== 'lint' || !isNarrowed);
-  return { names: values.only === undefined ? all : [values.only], grep: values.grep, files: positionals };
+  const names = values.only === undefined ? all : [values.only];
+  return { names, grep: values.grep, quick: values.quick === true, files: positionals };
 }
 
 /** Network namespaces need root. A missing Debian package is reported with the command that installs it. */
@@ -85,12 +87,12 @@ async function checkPrerequisites() {
     throw new SetupError(`packages are missing; run: apt-get install ${missing.join(' ')}`);
 }
 
-async function runPhases({ names, grep, files }) {
+async function runPhases({ names, grep, quick, files }) {
   const scratch = path.join(temporary, 't');
   fs.mkdirSync(scratch);
   const mark = `PODWIRE_TEST_RUN=${process.pid}-${Date.now()}`;
   const [name, value] = mark.split('=');
-  const context = { root, grep, files, temporary, env: { [name]: value, TMPDIR: scratch } };
+  const context = { root, grep, quick, files, temporary, env: { [name]: value, TMPDIR: scratch } };
   const touchesMachine = names.some((each) => !harmless.has(each));
   if (touchesMachine) await checkPrerequisites();
   const before = touchesMachine ? takeMachineState() : undefined;

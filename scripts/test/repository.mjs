@@ -1,4 +1,4 @@
-/** Lists that must agree with each other: what is forgotten in one of them only fails on somebody else's machine. */
+/** Lists that must agree with each other: a forgotten entry fails only on another machine. */
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -50,6 +50,16 @@ function undeclaredFaults(root, place, manifest) {
     .map((name) => `${place}/package.json does not declare ${name}, which its sources import`);
 }
 
+/** Test files share their modules. One that replaces a module (`vi.mock`) needs a process of its own: `vitest.config.js`. */
+function mockFaults(root, place) {
+  const folder = path.join(root, place, 'test');
+  const files = fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true }) : [];
+  return files
+    .filter((file) => file.endsWith('.test.ts') && !file.endsWith('.mocked.test.ts'))
+    .filter((file) => fs.readFileSync(path.join(folder, file), 'utf8').includes('vi.mock('))
+    .map((file) => `${place}/test/${file} calls vi.mock, so its name must end in .mocked.test.ts`);
+}
+
 /** What is wrong, in words; empty when all is well. */
 export function findRepositoryFaults(root) {
   const workspace = readJson(root, 'package.json');
@@ -67,7 +77,7 @@ export function findRepositoryFaults(root) {
       if (!built.has(project)) faults.push(`${project} is not in tsconfig.json, so it is not built`);
     faults.push(...lockFaults(place, manifest, lock[place]));
     faults.push(...referenceFaults(root, place, manifest, folderOf));
-    faults.push(...undeclaredFaults(root, place, manifest));
+    faults.push(...undeclaredFaults(root, place, manifest), ...mockFaults(root, place));
   }
   return faults;
 }

@@ -5,16 +5,24 @@ import { runNode } from './children.mjs';
 
 const SECONDS = 900;
 
-export async function runUnit({ root, grep, files, env, temporary }) {
+export async function runUnit({ root, grep, quick, files, env, temporary }) {
   const report = path.join(temporary, 'unit.json');
   const parameters = [
     ...[path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...files],
     ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--passWithNoTests'],
     ...(grep === undefined ? [] : ['--testNamePattern', grep]),
   ];
-  const options = { cwd: root, env, seconds: SECONDS, onOutput: (chunk) => process.stdout.write(chunk) };
+  const quickly = quick ? { PODWIRE_TEST_QUICK: '1' } : {};
+  const options = {
+    cwd: root,
+    env: { ...env, ...quickly },
+    seconds: SECONDS,
+    onOutput: (chunk) => process.stdout.write(chunk),
+  };
   const { code, timedOut, seconds } = await runNode(parameters, options);
-  const results = fs.existsSync(report) ? readReport(root, report, grep) : [];
+  const results = fs.existsSync(report)
+    ? readReport(root, report, { ignoresSkipped: quick || grep !== undefined })
+    : [];
   fs.rmSync(report, { force: true });
   if (code !== 0 && !results.some(({ failed }) => failed > 0)) {
     const output = timedOut ? `did not end within ${SECONDS} s` : `vitest ended with ${code}; see above`;
@@ -24,7 +32,7 @@ export async function runUnit({ root, grep, files, env, temporary }) {
 }
 
 /** vitest's JSON has the form of jest's: a result for each file, an assertion result for each test. */
-function readReport(root, file, grep) {
+function readReport(root, file, { ignoresSkipped }) {
   const { testResults } = JSON.parse(fs.readFileSync(file, 'utf8'));
   const results = testResults.map(({ name, status, message, assertionResults, startTime, endTime }) => {
     const count = (...states) => assertionResults.filter((test) => states.includes(test.status)).length;
@@ -35,8 +43,8 @@ function readReport(root, file, grep) {
       passed: count('passed'),
       // A file that cannot even be loaded has no tests.
       failed: failed === 0 && status === 'failed' ? 1 : failed,
-      // With a pattern, whatever does not match counts as skipped for vitest.
-      skipped: grep === undefined ? count('pending', 'skipped', 'todo', 'disabled') : 0,
+      // With a pattern or a tag, vitest counts the tests that do not match as skipped.
+      skipped: ignoresSkipped ? 0 : count('pending', 'skipped', 'todo', 'disabled'),
       seconds: Math.max(0, endTime - startTime) / 1000,
       output: [message, ...assertionResults.map(describeFailure)].filter((text) => text).join('\n'),
     };

@@ -1,3 +1,4 @@
+// @module-tag long
 /** Few addresses for many nodes, so that most are lent; agents die at every step of it, and start while the store is away. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.close());
 
-describe('the wall clock of a node that is in touch with the store', () => {
+describe('the wall clock of a node that is in touch with the store', { tags: ['long'] }, () => {
   it('jumps a day forward: the one ADD that met it is refused, the next is not', async () => {
     cluster.clock.jump(day);
     await expect(node.add('a')).rejects.toMatchObject({ code: 'NODE_FENCED' });

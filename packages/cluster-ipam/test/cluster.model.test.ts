@@ -1,3 +1,4 @@
+// @module-tag long
 /** Nothing lost, nothing doubled: whatever happens to nodes, store and controller, in whatever order. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

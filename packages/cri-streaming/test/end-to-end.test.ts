@@ -100,7 +100,7 @@ describe.each<Transport>(['websocket', 'spdy'])('over %s', (transport) => {
     expect([code, out.toString()]).toEqual([0, 'abc']);
   });
 
-  test('50 MiB there and back', async () => {
+  test('50 MiB there and back', { tags: ['long'] }, async () => {
     const data = crypto.randomBytes(50 << 20);
     const { out } = await exec(['cat'], { transports, stdin: Readable.from([data]) });
     expect(out.equals(data)).toBe(true);

@@ -54,6 +54,13 @@ export async function readToEnd(socket: net.Socket): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** The same of a WebSocket: the server waits for its client to answer the frame that closes it. */
+export async function readWebSocketToEnd(socket: net.Socket): Promise<Buffer> {
+  const closing = 0x88;
+  socket.on('data', (chunk: Buffer) => chunk.includes(closing) && socket.end());
+  return readToEnd(socket);
+}
+
 /** Splits off the answer of HTTP. */
 export function splitAnswer(bytes: Buffer): { status: number; head: string; body: Buffer } {
   const end = bytes.indexOf('\r\n\r\n');

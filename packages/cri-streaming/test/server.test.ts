@@ -19,6 +19,7 @@ import {
   describeFrames,
   encodeSpdyCommand,
   readToEnd,
+  readWebSocketToEnd,
   splitAnswer,
   upgradeHeaders,
   webSocketFrame,
@@ -234,7 +235,7 @@ describe('what comes together with the request', () => {
   test('reaches the program over a WebSocket', async () => {
     const early = webSocketFrame(Buffer.from('\0hello'));
     const socket = await connectRaw(urlForLine(), webSocketHeaders(), 'GET', early);
-    const { status, body } = splitAnswer(await readToEnd(socket));
+    const { status, body } = splitAnswer(await readWebSocketToEnd(socket));
     expect(status).toBe(101);
     expect(body.toString('latin1')).toContain('got hello');
   });

@@ -1,3 +1,4 @@
+// @module-tag long
 /** Clients of the streaming server that do not read, or send what they may not, and what that costs. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';

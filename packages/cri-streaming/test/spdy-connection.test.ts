@@ -108,7 +108,7 @@ describe('between two of ours', () => {
     expect(await Promise.all(answers)).toEqual(['a: xxx', 'b: xxx', 'c: xxx']);
   });
 
-  test('20 MiB on each of five streams at once come back', async () => {
+  test('20 MiB on each of five streams at once come back', { tags: ['long'] }, async () => {
     const { client } = await createPair((stream) => {
       pipeline(stream, stream).catch(() => undefined);
       return true;
@@ -295,7 +295,7 @@ describe('a hostile peer', () => {
     return last;
   };
 
-  test('that sends without end is not read without end', async () => {
+  test('that sends without end is not read without end', { tags: ['long'] }, async () => {
     const streams: SpdyStream[] = [];
     const peer = await createRawPeer({
       onStream: (stream) => streams.push(stream) > 0,
@@ -335,7 +335,7 @@ describe('a hostile peer', () => {
         return Buffer.concat([encodeFrame({ type: 'ping', id: 1 }), encodeFrame(reset)]);
       },
     ],
-  ])('that sends %s and reads no answers is dropped', async (_name, frame) => {
+  ])('that sends %s and reads no answers is dropped', { tags: ['long'] }, async (_name, frame) => {
     const peer = await createRawPeer({ limits: { backlog: 1 << 18 } });
     peer.socket.pause();
     const flood = Buffer.concat(Array.from({ length: 20_000 }, (_, count) => frame(count)));

@@ -108,12 +108,16 @@ test('a body that is too large is refused in words', async () => {
   await expect(api.post('/v1/x', 'x'.repeat(2 << 20))).rejects.toMatchObject({ status: 413 });
 });
 
-test('half a request is given up within some seconds, not when Node looks every half minute', async () => {
-  const { socket } = await serve({});
-  const half = await connect(socket);
-  half.write('GET /v1/x HTTP/1.1\r\n');
-  expect(await readAll(half)).toContain('408');
-}, 15_000);
+test(
+  'half a request is given up within some seconds, not when Node looks every half minute',
+  { tags: ['long'] },
+  async () => {
+    const { socket } = await serve({});
+    const half = await connect(socket);
+    half.write('GET /v1/x HTTP/1.1\r\n');
+    expect(await readAll(half)).toContain('408');
+  },
+);
 
 test('connections are bounded, and those that end make room', async () => {
   const { api, socket } = await serve({ 'GET /v1/x': () => ({ json: {} }) });

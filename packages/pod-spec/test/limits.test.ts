@@ -24,13 +24,13 @@ describe('limits', () => {
     expect(readOne(text).spec['affinity']).toBeDefined();
   });
 
-  test('YAML that would take all memory', () => {
+  test('YAML that would take all memory', { tags: ['long'] }, () => {
     expect(problemsOf('- a\n'.repeat(500_000))).toEqual([
       'web.yaml: is too long for YAML; write it as JSON, or as several files',
     ]);
   });
 
-  test('a map with many keys is read in time, and one that it has twice is found', () => {
+  test('a map with many keys is read in time, and one that it has twice is found', { tags: ['long'] }, () => {
     const keys = Array.from({ length: 30_000 }, (_, index) => ` k${index}: x\n`).join('');
     const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${keys}`;
     expect(readManifests(text, place).problems).toEqual([]);
@@ -47,7 +47,7 @@ describe('limits', () => {
     expect(configMaps[0]!.data['big']!.length).toBeGreaterThan(600_000);
   });
 
-  test('so many problems that looking for what was meant would take minutes', () => {
+  test('so many problems that looking for what was meant would take minutes', { tags: ['long'] }, () => {
     const many = (count: number, prefix: string) =>
       Array.from({ length: count }, (_, index) => prefix + index);
     const mounts = many(50_000, 'data-').map((name) => ({ name, mountPath: `/${name}` }));

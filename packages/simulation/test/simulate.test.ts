@@ -1,3 +1,4 @@
+// @module-tag long
 import { describe, expect, test } from 'vitest';
 import { defaultSimulation, measureFollowing, measurePeers, simulate } from '../src/index.js';
 

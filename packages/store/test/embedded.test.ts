@@ -143,7 +143,7 @@ test('a watch learns of changes before the history with a snapshot, and of those
   expect(await first(revisions[0])).toMatchObject({ type: 'snapshot', revision: revisions[4] });
 });
 
-test('a watch whose taker is far too slow goes on with a snapshot', async () => {
+test('a watch whose taker is far too slow goes on with a snapshot', { tags: ['long'] }, async () => {
   const store = await open();
   const over = new AbortController();
   const types: string[] = [];

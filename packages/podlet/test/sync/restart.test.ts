@@ -178,28 +178,32 @@ const pod = aPod({
 
 describe('kill -9 after any step', () => {
   // More than a hundred lives.
-  it('leaves nothing behind, and what is wanted is brought up', { timeout: 240_000 }, async () => {
-    const whole = createLife();
-    await live(createBench(), whole);
-    expect(whole.steps.length).toBeGreaterThan(40);
-    for (let step = 1; step <= whole.steps.length; step++) {
-      for (const wanted of [true, false]) {
-        const bench = createBench();
-        await live(bench, createLife(step));
-        bench.file.say(wanted ? [pod] : []);
-        const dog = createWatchdog();
-        const next = bench.start({ runtime: dog.wrap(bench.runtime) });
-        await bench.clock.advance(100 * second);
-        const found = (await describeRuntime(bench.runtime)).filter(
-          (line) => line !== 'uid-web stopped' || !wanted,
-        );
-        expect(found, `${whole.steps[step - 1]} (${step})`).toEqual(
-          wanted ? ['uid-web ready main proxy'] : [],
-        );
-        expect([...bench.preparation.uids], `${step}`).toEqual(wanted ? ['uid-web'] : []);
-        expect(dog.violations).toEqual([]);
-        await next.stop();
+  it(
+    'leaves nothing behind, and what is wanted is brought up',
+    { tags: ['long'], timeout: 240_000 },
+    async () => {
+      const whole = createLife();
+      await live(createBench(), whole);
+      expect(whole.steps.length).toBeGreaterThan(40);
+      for (let step = 1; step <= whole.steps.length; step++) {
+        for (const wanted of [true, false]) {
+          const bench = createBench();
+          await live(bench, createLife(step));
+          bench.file.say(wanted ? [pod] : []);
+          const dog = createWatchdog();
+          const next = bench.start({ runtime: dog.wrap(bench.runtime) });
+          await bench.clock.advance(100 * second);
+          const found = (await describeRuntime(bench.runtime)).filter(
+            (line) => line !== 'uid-web stopped' || !wanted,
+          );
+          expect(found, `${whole.steps[step - 1]} (${step})`).toEqual(
+            wanted ? ['uid-web ready main proxy'] : [],
+          );
+          expect([...bench.preparation.uids], `${step}`).toEqual(wanted ? ['uid-web'] : []);
+          expect(dog.violations).toEqual([]);
+          await next.stop();
+        }
       }
-    }
-  });
+    },
+  );
 });
