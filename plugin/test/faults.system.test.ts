@@ -31,7 +31,7 @@ const codeOf = (stdout: Buffer): number => (JSON.parse(stdout.toString()) as { c
 
 for (const program of programs)
   describe(program.name, () => {
-    it('waits for an agent that is just restarting: no socket yet, then one nobody listens on', async () => {
+    it('waits for an agent that is just restarting: no socket yet, then one without a listener', async () => {
       const socket = newSocket();
       const early = runProgram(program, ADD, configOf(socket));
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -161,7 +161,7 @@ for (const program of programs)
       });
     });
 
-    it('fails, but not by a signal, when nobody reads its output', async () => {
+    it('fails, but not by a signal, when its output has no reader', async () => {
       const socket = newSocket();
       await start(socket, answer('0', Buffer.alloc(1024 * 1024)));
       const child = startProgram(program, ADD);

@@ -16,10 +16,10 @@ export function findPackageFaults(manifest, files, version) {
   const present = new Set(files);
   const required = ['package.json', 'README.md', 'LICENSE', ...namedFiles(manifest)];
   const entries = Object.values(manifest.exports ?? {});
-  const strays = files.filter((file) => /(^|\/)test\/|\.tsbuildinfo$|\.test\./.test(file));
+  const testFiles = files.filter((file) => /(^|\/)test\/|\.tsbuildinfo$|\.test\./.test(file));
   return [
     ...required.filter((file) => !present.has(file)).map((file) => `${name}: ${file} is missing`),
-    ...strays.map((file) => `${name}: ${file} does not belong into the package`),
+    ...testFiles.map((file) => `${name}: ${file} does not belong into the package`),
     ...(entries.every((entry) => entry.types) ? [] : [`${name}: an export has no types`]),
     ...(manifest.version === version ? [] : [`${name}: version ${manifest.version}, not ${version}`]),
     ...(manifest.license ? [] : [`${name}: no license in package.json`]),

@@ -42,7 +42,7 @@ export async function runNode(parameters, { cwd, env, seconds, onOutput = () => 
     timedOut = true;
     endGroup(child, 'SIGKILL');
   }, seconds * 1000);
-  // 'exit', not 'close': a process that was left behind may hold the pipes open for ever. It is reported as a stray.
+  // 'exit', not 'close': a process that was left behind may hold the pipes open for ever. It is reported later.
   const [code] = await once(child, 'exit');
   clearTimeout(timer);
   running.delete(child);

@@ -5,6 +5,7 @@ import { forEachBounded, runNode } from './children.mjs';
 import { showResult } from './show.mjs';
 import { findCommandFaults } from './contributing.mjs';
 import { findRepositoryFaults } from './repository.mjs';
+import { findWordFaults } from './words.mjs';
 
 const checks = [
   ['eslint', 'node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.'],
@@ -44,6 +45,7 @@ export async function runLint({ root }) {
   return [
     ...results,
     checkFaults('repository', findRepositoryFaults, root),
+    checkFaults('words of the field', findWordFaults, root),
     checkFaults('commands of CONTRIBUTING.md', findCommandFaults, root),
   ];
 }

@@ -77,7 +77,7 @@ const isAlive = (pid) => fs.existsSync(`/proc/${pid}`);
 
 /**
  * Namespaces that came and stayed. The names that tests give have the process id of the test in them; one whose process
- * lives belongs to somebody else who is testing on this machine.
+ * lives belongs to another test run on this machine.
  */
 export function leftNamespaces(before) {
   const come = listNamespaces().filter((name) => !before.namespaces.includes(name));

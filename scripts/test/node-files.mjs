@@ -56,7 +56,12 @@ async function runFile(phase, source, { root, grep, env, temporary, seconds }) {
   clearInterval(notice);
   const counts = countLines(lines, grep);
   fs.rmSync(lines, { force: true });
-  const result = { phase, name: source, ...judge(counts, outcome, seconds, grep), seconds: outcome.seconds };
+  const result = {
+    phase,
+    name: source,
+    ...evaluate(counts, outcome, seconds, grep),
+    seconds: outcome.seconds,
+  };
   if (grep === undefined || result.passed + result.failed > 0) showResult(result);
   return result;
 }
@@ -87,7 +92,7 @@ function countLines(file, grep) {
   };
 }
 
-function judge(counts, { code, output, timedOut }, seconds, grep) {
+function evaluate(counts, { code, output, timedOut }, seconds, grep) {
   const notes = [];
   if (timedOut) notes.push(`did not end within ${seconds} s and was killed`);
   else if (code !== 0 && counts.failed === 0) notes.push(`ended with exit code ${code}`);

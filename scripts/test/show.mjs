@@ -35,7 +35,7 @@ function whyOf({ output }) {
   return output.trimEnd().split('\n').slice(-WHY_LINES);
 }
 
-/** Once more at the end: whoever keeps only the end of a long log must find in it why a test failed. */
+/** Repeats the reasons at the end, so that the last lines of a long log say why a test failed. */
 function showFailures(failed) {
   for (const result of failed) {
     console.log(`\n✗ ${result.name}`);

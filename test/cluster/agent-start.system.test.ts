@@ -66,7 +66,7 @@ describe('killed at a point', { timeout: 180_000 }, () => {
   });
   after(async () => cluster?.close());
 
-  /** What the store says that the node has is what the node says; nobody else's is missing. */
+  /** The store and the node agree on the node's addresses, and no other node's are missing. */
   async function assertWhole(): Promise<void> {
     await one.undoUnanswered();
     await one.add();

@@ -1,4 +1,4 @@
-/** Wall clocks of nodes jump a day forward and back: nobody vanishes, and no address is given twice. */
+/** Wall clocks of nodes jump a day forward and back: no node counts as vanished, and no address is given twice. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -20,14 +20,14 @@ test('wall clocks jump a day', { timeout: 120_000 }, async (t) => {
   const cluster = await createCluster({
     ...{ name: 'clocks', nodes: 3 },
     pools: [{ name: 'v4', cidr: '10.244.0.0/20', blockSize: 27 }],
-    // n1 leads, or nobody.
+    // n1 leads, or no node does.
     cluster: (node) => ({ vanishAfter: '60s', controller: node === 'n1' }),
   });
   t.after(() => cluster.close());
   const [one, two, three] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode];
   await whileChurning(cluster.nodes, (more) => more(3));
 
-  await t.test('one forward, one back: they are served at once, and nobody is absent', async () => {
+  await t.test('one forward, one back: both are served at once, and no node is absent', async () => {
     const watch = await watchStore(cluster.etcd, cluster.hosts.middle);
     for (const [first, second] of [
       [day, -day],
@@ -40,7 +40,7 @@ test('wall clocks jump a day', { timeout: 120_000 }, async (t) => {
         [one, first],
         [two, second],
       ] as const) {
-        // The first ADD may find that nobody has confirmed the node for a day, and makes it ask.
+        // The first ADD may find that the node was not confirmed for a day, and makes it ask.
         await eventually(`${node.name} serves`, async () => {
           const pod = await node.tryAdd();
           if (typeof pod === 'string') return pod;

@@ -25,7 +25,7 @@ function vanishesAt(changes: readonly Change[], node: string, vanishAfter: numbe
   return decodeObject(unreachableKind, found.key, found.value!).since + vanishAfter;
 }
 
-/** Blocks of the node that became nobody's or another's, in order. */
+/** Blocks of the node that were released or taken by another node, in order. */
 const takenFrom = (changes: readonly Change[], node: string): Change[] =>
   changes.filter(({ key, value, before: was }) => {
     if (!key.startsWith(keys.block('')) || was === undefined) return false;
@@ -35,7 +35,7 @@ const takenFrom = (changes: readonly Change[], node: string): Change[] =>
 
 async function leaderOf(candidates: readonly ClusterNode[]): Promise<ClusterNode> {
   let leader: ClusterNode | undefined;
-  await eventually('somebody leads', async () => {
+  await eventually('a node leads', async () => {
     const states = await Promise.all(candidates.map((node) => node.status()));
     leader = candidates[states.findIndex(({ cluster: { controller } }) => controller.leading)];
     return leader !== undefined;
@@ -52,7 +52,7 @@ describe('the cable of a node is pulled', { timeout: 180_000 }, () => {
       name: 'cut',
       nodes: 3,
       pools: [{ name: 'v4', cidr: '10.244.0.0/25', encapsulation: 'vxlan' }],
-      // The one that is cut off leads nobody.
+      // The node that is cut off does not lead.
       cluster: (node) => ({ vanishAfter: `${vanishAfter}ms`, controller: node !== 'n3' }),
     });
     watch = await watchStore(cluster.etcd, cluster.hosts.middle);
@@ -99,7 +99,7 @@ describe('the cable of a node is pulled', { timeout: 180_000 }, () => {
     const from = watch.changes().length;
     await three.host.cut();
 
-    // It goes on until it cannot know any more, and says so before anybody takes anything.
+    // It goes on until its lease may have ended, and says so before another node takes a block.
     let refusal = '';
     let fencedAt = 0;
     let lastAdd = 0;

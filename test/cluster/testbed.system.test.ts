@@ -46,7 +46,7 @@ const describeFailures = ({ results }: ConnectivityReport): string[] =>
 
 const assertGreen = (report: ConnectivityReport): void => assert.deepEqual(describeFailures(report), []);
 
-/** Three nodes with two pods each: pods to all others, nodes to pods, and a question to nobody by each pod. */
+/** Three nodes with two pods each: pods to all others, nodes to pods, and one connection of each pod to an unused address. */
 const questions = (families: Families): number => {
   const pairs = 6 * (5 + 3 + 1) + 3 * 6;
   return (families === 'dual' ? 2 : 1) * (pairs * 2 + 6);
@@ -55,7 +55,7 @@ const questions = (families: Families): number => {
 describe('three nodes', () => {
   for (const fabric of ['direct', 'vxlan'] satisfies Fabric[])
     for (const families of ['ipv4', 'ipv6', 'dual'] satisfies Families[])
-      test(`${fabric}, ${families}: everybody reaches everybody`, () =>
+      test(`${fabric}, ${families}: every pod reaches every pod`, () =>
         withTestbed({ fabric, families }, async (testbed) => {
           const report = await testbed.matrix();
           assertGreen(report);

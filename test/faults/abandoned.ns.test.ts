@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => faults.close());
 
-/** DEL, and the doomed link gone. */
+/** DEL, and the link gone that is marked for deletion. */
 async function deleteAndSettle(): Promise<void> {
   await faults.succeed(subject.del);
   await faults.settle();
@@ -127,7 +127,7 @@ describe("the runtime's deadline passes", () => {
     await assert.rejects(adding, /the deadline has passed/);
     process.kill(faults.agent.pid, 'SIGCONT');
     await runtime().del(network(), attachment());
-    // The ADD that waited in the queue is carried out, finds nobody, and is taken back.
+    // The ADD that waited in the queue is carried out, finds no container, and is rolled back.
     await faults.injector.reached('teardown:forgotten');
     await faults.settle();
     await assertNothingLeft();

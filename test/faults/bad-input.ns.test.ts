@@ -153,7 +153,7 @@ describe('what has changed since ADD', () => {
   test('105: DEL keeps what it cannot remove, says so, and finishes when it can', async () => {
     const config = { runtimeConfig: { portMappings: [{ hostPort: 8080, containerPort: 80 }] } };
     await add({ config });
-    // Somebody puts a map of the same name there that keys do not fit into.
+    // Another program puts a map of the same name there that keys do not fit into.
     const foreign = 'table inet podwire { map hostports4 { type ipv4_addr : ipv4_addr; }; }';
     await faults.host.run(['nft', '-f', '-'], { input: `delete table inet podwire\n${foreign}\n` });
     await assertRefused({ command: 'DEL' }, 105, /REMOVE_INCOMPLETE.*hostports4.*8080/);
@@ -175,7 +175,7 @@ describe('what has changed since ADD', () => {
 describe('what must be tolerated', () => {
   afterEach(assertEmpty);
 
-  test('fields and arguments that nobody knows, null for absent, 32 levels, nearly a mebibyte', async () => {
+  test('unknown fields and arguments, null for absent, 32 levels, nearly a mebibyte', async () => {
     const unknown = {
       future: { deep: nested(29) },
       runtimeConfig: { 'io.example.later': [1], mac: null, ips: null },

@@ -1,4 +1,4 @@
-/** Calls that come twice, cross each other, or come from somebody else. */
+/** Calls that come twice, cross each other, or come from another user. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -209,8 +209,8 @@ function connect(file: string): Promise<net.Socket> {
   });
 }
 
-describe('somebody else', () => {
-  const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const;
+describe('another user', () => {
+  const otherUser = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const;
   const modeOf = (file: string): string => (fs.statSync(file).mode & 0o7777).toString(8);
 
   test('cannot even reach the sockets, records and directories', async () => {
@@ -247,7 +247,7 @@ describe('somebody else', () => {
     await faults.restart();
   });
 
-  test('is refused also where the modes let everyone in', async () => {
+  test('is refused also where the modes let all users in', async () => {
     const { agent, host } = faults;
     // By relative names, since the temporary directory itself may be closed to others.
     const cwd = path.dirname(agent.socket);
@@ -258,17 +258,17 @@ describe('somebody else', () => {
     const ask = (socket: string, who: readonly string[]) =>
       startPlugin(host.namespace, socket, add(), { argv: [...who, program], cwd }).answer;
 
-    const closed = await ask('cni.sock', nobody);
+    const closed = await ask('cni.sock', otherUser);
     assert.equal(closed.json.code, 11, closed.body);
     assert.match(closed.body, /EACCES/);
     fs.chmodSync(agent.socket, 0o666);
-    const open = await ask('cni.sock', nobody);
+    const open = await ask('cni.sock', otherUser);
     assert.equal(open.json.code, 106, open.body);
     assert.match(open.json.msg ?? '', /CALLER_REFUSED: user 65534 may not call the agent/);
     // To the plugin an HTTP server is a strange agent; the API does not say even that much to a stranger.
     fs.chmodSync(agent.apiSocket, 0o666);
     assert.match((await ask('api.sock', [])).body, /not that of a Podwire agent/);
-    assert.match((await ask('api.sock', nobody)).body, /closed the connection without an answer/);
+    assert.match((await ask('api.sock', otherUser)).body, /closed the connection without an answer/);
     fs.chmodSync(cwd, 0o700);
     for (const socket of [agent.socket, agent.apiSocket]) fs.chmodSync(socket, 0o600);
     assert.deepEqual(await faults.api.leases(), []);

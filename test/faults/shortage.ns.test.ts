@@ -109,7 +109,7 @@ describe('the program nft', () => {
   const picture = (): Promise<Snapshot> => faults.snapshot(resident.pod, other);
   const loseTable = (): Promise<string> => faults.host.run(['nft', 'delete', 'table', 'inet', 'podwire']);
 
-  /** Not ready, and everyone who asks is told why; what is there can still be taken away. */
+  /** Not ready, and all answers say why; existing endpoints can still be removed. */
   async function assertInTrouble(mode: 'fails' | 'hangs'): Promise<void> {
     const { ready, problem } = await faults.api.status();
     assert.equal(ready, false);
@@ -159,7 +159,7 @@ describe('the program nft', () => {
     });
 
   for (const mode of modes)
-    test(`${mode} when somebody has deleted the table of an agent that runs`, async () => {
+    test(`${mode} when the table of a running agent was deleted`, async () => {
       const atRest = await picture();
       await loseTable();
       setNft(mode);

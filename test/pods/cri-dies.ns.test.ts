@@ -66,7 +66,7 @@ test('containers were not restarted for it', async () => {
     machine.write('web.json', webPod);
     await machine.untilServing('web');
     interposer.cut(method, 'before');
-    // It runs into that by itself: nobody tells when.
+    // It runs into that by itself: no event tells when.
     await interposer.untilCut();
     const { status } = await machine.untilServing('web');
     assert.deepEqual(

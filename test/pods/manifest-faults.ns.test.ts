@@ -29,8 +29,8 @@ test('a broken manifest among good ones is told of, and only it is missing', asy
   await machine.until('the new problem', (_pods, { problems }) => problems.length === 3);
   await machine.untilServing('a');
 
-  machine.write('broken.yaml', webPod('mended'));
-  await machine.untilServing('mended');
+  machine.write('broken.yaml', webPod('repaired'));
+  await machine.untilServing('repaired');
   for (const file of ['a.json', 'broken.yaml', 'invalid.json', 'z.json']) machine.drop(file);
   await machine.untilGone();
 });

@@ -94,7 +94,7 @@ async function picture(setup: Setup, pins: readonly Pin[] = []): Promise<Snapsho
 /** What runs on the node, and what is there of pods. */
 const aliveIn = ({ processes = {}, pods = {} }: Snapshot): Snapshot => ({ processes, pods });
 
-/** While it is open, the kernel does not give its number to somebody else's namespace. */
+/** While it is open, the kernel does not give its number to another namespace. */
 function hold(pin: Pin): Pin {
   held.push(fs.openSync(pin.file, 'r'));
   return pin;
@@ -146,12 +146,12 @@ for (const [runtime, network] of combinations) {
         const pins = pinsOf(setup, pods);
         // Of the pods that run; Docker pins each once more, for itself.
         assert.equal(new Set(pins.map(({ inode }) => inode)).size, 4);
-        const { lastWords, ...rest } = expected;
+        const { terminationMessages, ...rest } = expected;
         assert.deepEqual(await observe(setup, pods), rest);
         dropAll(setup);
         await until(setup, 'nothing', (all) => all.length === 0);
         const words = fs.readFileSync(path.join(setup.out, 'graceful'), 'utf8').trim().split('\n');
-        assert.deepEqual(words, lastWords);
+        assert.deepEqual(words, terminationMessages);
         await untilSameSnapshot(before, () => picture(setup, pins), { ignore: ofTheNode });
       } finally {
         await close(setup);

@@ -56,7 +56,7 @@ async function attach(network: NetworkConfig, capabilityArgs: Record<string, unk
 }
 
 /**
- * Podwire's own result, when nobody stands behind it, as Debian's plugins write it again: their types of 1.0.0 do not know
+ * Podwire's own result, when no plugin follows it, as Debian's plugins write it again: their types of 1.0.0 do not know
  * an interface's MTU, and always print `dns`.
  */
 async function resultAlone(): Promise<Result1> {

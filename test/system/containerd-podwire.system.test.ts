@@ -152,7 +152,7 @@ test("the pod's rates follow its annotations", async () => {
   await untilSameSnapshot(untouched, snapshot);
 });
 
-test('a restart of containerd disturbs nobody, and pods from before can be removed', async () => {
+test('a restart of containerd disturbs no pod, and pods from before can be removed', async () => {
   const server = await runPod({ name: 'before', portMappings: [{ containerPort: 80, hostPort: 8081 }] });
   const ping = startPing(world, worldAddresses.host.ipv4);
   await ping.waitForAnswers(2);

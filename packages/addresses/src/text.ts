@@ -1,7 +1,7 @@
 /**
  * Text to number and back. Own code, because text is made for every allocation and every netlink message that is
  * decoded: below 0.1 µs (IPv4) and 0.4 µs (IPv6), where the `ip-address` package takes 1 and 3.5 µs. That package
- * is the judge of this file in the tests.
+ * is what the tests compare this file with.
  */
 
 const octet = /^(?:0|[1-9]\d{0,2})$/;

@@ -124,8 +124,8 @@ describe('parseAddress', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyAddress, fc.string(), address.map(formatAddress)), (text) => {
         const zone = text.includes('%') || text.includes('/');
-        const judged = !zone && net.isIP(text) !== 0 && isValidElsewhere(text);
-        expect(tryParseAddress(text) !== undefined).toBe(judged);
+        const isValid = !zone && net.isIP(text) !== 0 && isValidElsewhere(text);
+        expect(tryParseAddress(text) !== undefined).toBe(isValid);
       }),
       { numRuns: 3000 },
     );
@@ -134,8 +134,8 @@ describe('parseAddress', () => {
   it('reads the same number as ip-address', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
-        const judge = text.includes(':') ? new Address6(text) : new Address4(text);
-        expect(parseAddress(text).value).toBe(judge.bigInt());
+        const reference = text.includes(':') ? new Address6(text) : new Address4(text);
+        expect(parseAddress(text).value).toBe(reference.bigInt());
       }),
       { numRuns: 1000 },
     );

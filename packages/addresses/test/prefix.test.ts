@@ -83,10 +83,12 @@ describe('prefixes agree with ip-address', () => {
     fc.assert(
       fc.property(prefix, (value) => {
         const text = formatPrefix(value);
-        const judge = value.family === 4 ? new Address4(text) : new Address6(text);
-        expect(value.address.value).toBe(judge.startAddress().bigInt());
-        expect(lastAddress(value).value).toBe(judge.endAddress().bigInt());
-        expect(prefixSize(value)).toBe(judge.endAddress().bigInt() - judge.startAddress().bigInt() + 1n);
+        const reference = value.family === 4 ? new Address4(text) : new Address6(text);
+        expect(value.address.value).toBe(reference.startAddress().bigInt());
+        expect(lastAddress(value).value).toBe(reference.endAddress().bigInt());
+        expect(prefixSize(value)).toBe(
+          reference.endAddress().bigInt() - reference.startAddress().bigInt() + 1n,
+        );
       }),
     );
   });
@@ -96,8 +98,8 @@ describe('prefixes agree with ip-address', () => {
       fc.property(address, fc.nat(128), (value, length) => {
         fc.pre(value.family === 6 || length <= 32);
         const text = `${formatAddress(value)}/${length}`;
-        const judge = value.family === 4 ? new Address4(text) : new Address6(text);
-        expect(prefixOf(value, length).address.value).toBe(judge.startAddress().bigInt());
+        const reference = value.family === 4 ? new Address4(text) : new Address6(text);
+        expect(prefixOf(value, length).address.value).toBe(reference.startAddress().bigInt());
       }),
     );
   });

@@ -27,7 +27,7 @@ describe('a block source', () => {
       code: 'ADDRESS_IN_USE',
       message: '10.0.0.9 of pool blue is in a block of another node',
     });
-    // A record of a pod whose block went to somebody else: tracked, and respected when the block comes back.
+    // A record of a pod whose block another node has taken: tracked, and respected when the block comes back.
     expect(ipam.adopt({ address: '10.0.0.4', pool: 'blue', owner: 'x', since: 1 })).toBe('foreign');
     permits = 1;
     expect(take('d')).toEqual(['10.0.0.5']);

@@ -4,7 +4,7 @@ import { refusal } from './refusal.js';
 import { setUp, v4 } from './set-up.js';
 
 describe('an address that is kept for a workload', () => {
-  it('is given to nobody else, and to the workload when it asks for it', () => {
+  it('is given to no other pod, and to the workload when it asks for it', () => {
     const { ipam, take } = setUp([v4]);
     ipam.keep('10.0.0.1', 'shop/web');
     expect(take('a')).toEqual(['10.0.0.2']);
@@ -43,7 +43,7 @@ describe('an address that is kept for a workload', () => {
 });
 
 describe('loans', () => {
-  it('are handed out by nobody until they come back and have rested', () => {
+  it('are not handed out until they come back and have rested', () => {
     const { ipam, time, take } = setUp([v4]);
     take('a');
     expect(ipam.reserveBorrowed('10.0.0.0/30', 'n2')).toEqual({ address: '10.0.0.2', borrower: 'n2' });
@@ -134,7 +134,7 @@ describe('a borrowed address', () => {
   });
 });
 
-it('pools for who asks are used for nobody else', () => {
+it('pools with a selector are used for no other pod', () => {
   const { take } = setUp([{ ...v4, assignment: 'manual' }]);
   expect(refusal(() => take('a')).message).toContain(
     'no enabled pool has IP addresses; only for who asks for them: blue',

@@ -1,6 +1,6 @@
 /**
  * IPAM as simply as it can be said: lists of strings, searched from the front every time. Slow, and for small pools
- * only; the judge of the real one.
+ * only; what the real one is compared with.
  */
 import {
   addressAt,

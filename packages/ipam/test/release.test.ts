@@ -3,7 +3,7 @@ import { refusal } from './refusal.js';
 import { setUp, v4, v6 } from './set-up.js';
 
 describe('release', () => {
-  it('gives back what the owner held, is idempotent and touches nobody else', () => {
+  it('gives back what the owner held, is idempotent and touches no other owner', () => {
     const { ipam } = setUp([v4, v6]);
     const a = ipam.allocate({ owner: 'a' });
     const b = ipam.allocate({ owner: 'b' });

@@ -158,7 +158,7 @@ export async function startTraffic(pods: readonly Pod[]): Promise<{ end(): Promi
 export async function assertConverged(cluster: Cluster, nodes: readonly NodeCalls[]): Promise<void> {
   for (const node of nodes) await untilReported(node);
   await eventually('the allocationRecords are what the nodes have', async () => {
-    const [there, here] = [await readLedgers(cluster.etcd), await readEndpoints(nodes)];
+    const [there, here] = [await readAllocationRecords(cluster.etcd), await readEndpoints(nodes)];
     return there === here || `in the store\n${there}\non the nodes\n${here}`;
   });
   await assertSound(cluster);
@@ -186,7 +186,7 @@ export async function assertSound(cluster: Cluster): Promise<void> {
   );
 }
 
-async function readLedgers(etcd: Etcd): Promise<string> {
+async function readAllocationRecords(etcd: Etcd): Promise<string> {
   const { allocationRecords } = await readStore(etcd);
   const lines = allocationRecords.flatMap(({ value: { node, entries } }) =>
     entries

@@ -14,7 +14,7 @@ export interface Journal {
   note(node: string, pod: string, addresses: readonly string[]): void;
   /** The pod ends here. */
   end(pod: string): void;
-  /** Nobody counts on the pods of the node from now on: it was cut off for longer than the cluster waits. */
+  /** From now on the pods of the node do not count: it was cut off for longer than the cluster waits. */
   giveUp(node: string): void;
   /** Two that had the same address at the same time. */
   doubled(): string[];

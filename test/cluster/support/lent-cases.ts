@@ -20,7 +20,7 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
         pools: [
           {
             ...{ name: 'v4', cidr: '10.244.0.0/26', blockSize: 28, encapsulation: fabric },
-            // Of the four blocks one is nobody's to have.
+            // No node may have one of the four blocks.
             ...{ reserved: ['10.244.0.48/28'], borrowing: true, maxBlocksPerNode: 1 },
           },
         ],
@@ -71,7 +71,7 @@ export function defineLentCases(fabric: 'direct' | 'vxlan'): void {
       await traffic.end();
     });
 
-    /** Pods on the fourth until somebody has died of it; all are started again. */
+    /** Pods on the fourth until an agent has died of it; all are started again. */
     async function untilDead(candidates: readonly ClusterNode[], point: string): Promise<void> {
       for (const node of candidates) {
         node.faults.clear();

@@ -89,7 +89,7 @@ export function startPlugin(
     if (code === null) throw new Error(`the plugin ended with ${signal}`);
     return answerOf(code === 0, child.stdout());
   });
-  // Whoever kills the plugin does not ask for its answer.
+  // A runtime that kills the plugin does not ask for its answer.
   answer.catch(() => undefined);
   return { process: child, exited: child.exited, answer };
 }

@@ -1,4 +1,4 @@
-/** Everyone who knows of endpoints must tell the same: the API, the records, the host's kernel, the pods' kernels. */
+/** The API, the records, the host's kernel and the pods' kernels must agree on the endpoints. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ export interface Census {
   /** The endpoints, once all agree. @throws AssertionError with what does not */
   take(): Promise<readonly ApiEndpoint[]>;
   /** Names of links that are off the network and wait to be deleted. */
-  doomed(): string[];
+  marked(): string[];
 }
 
 /** Reads the kernel over netlink, since this is asked thousands of times; programs look in between. */
@@ -32,7 +32,7 @@ export function openCensus(
   const node = connect(host, host.namespace);
   const inside = pods.map((pod) => connect(host, pod));
   return {
-    doomed: () =>
+    marked: () =>
       listLinks(node)
         .filter(({ group }) => isMarkedForDeletion(group ?? 0))
         .map(({ name }) => name),

@@ -113,7 +113,7 @@ async function furnish(host: PrivateHost, options: FaultHostOptions): Promise<Fa
       await agent.start();
       await self.settle();
     },
-    settle: () => untilNoneDoomed(links),
+    settle: () => untilLinksDeleted(links),
     untilQueued: (count) => untilQueued(host, agent.socket, count),
     snapshot: (...pods) => takeWholeSnapshot(self, pods),
     close: () => host.close(),
@@ -135,8 +135,8 @@ function watchLinks(host: PrivateHost): () => readonly Link[] {
 /** Groups of links that wait to be deleted: "PW" and "de.." (packages/engine/src/marks.ts). */
 export const isMarkedForDeletion = (group: number): boolean => group >>> 8 === 0x5057_de;
 
-/** The kernel tells nobody when a link will die, so this looks every few milliseconds. */
-async function untilNoneDoomed(links: () => readonly Link[]): Promise<void> {
+/** The kernel reports no link that will be deleted, so this looks every few milliseconds. */
+async function untilLinksDeleted(links: () => readonly Link[]): Promise<void> {
   const end = performance.now() + 10_000;
   for (;;) {
     const left = links().filter(({ group }) => isMarkedForDeletion(group ?? 0));
@@ -186,7 +186,7 @@ export async function untilDead(agent: Agent): Promise<Exit> {
 /** Waits until an agent that has orders to freeze does not run any more. @throws Error after 10 s */
 export async function untilStopped({ pid }: Agent): Promise<void> {
   const end = performance.now() + 10_000;
-  // proc(5): the state follows the name in parentheses; nobody but a parent that waits is told of a stop.
+  // proc(5): the state follows the name in parentheses; only a parent that waits is told of a stop.
   while (!/\) T /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))) {
     assert.ok(performance.now() < end, 'the agent does not stop');
     await setTimeout(2);

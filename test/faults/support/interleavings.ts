@@ -19,7 +19,7 @@ import {
 import { type AgentApi, openApi } from './api.js';
 import { callOverSocket, type CniAnswer, type CniCall } from './calls.js';
 import { type Census, openCensus } from './census.js';
-import { type Ledger, openLedger } from './ledger.js';
+import { type ExpectedOwners, createExpectedOwners } from './expected-owners.js';
 
 const firstSeed = Number(process.env['PODWIRE_SEED'] ?? 20_251_120);
 const numRuns = Number(process.env['PODWIRE_PROPERTY_RUNS'] ?? 500);
@@ -65,7 +65,7 @@ const sequence = fc.array(fc.array(operation, { minLength: 1, maxLength: 14 }), 
   maxLength: 3,
 });
 
-/** What may be refused: nothing left, an address or a port of somebody else, another endpoint of this name; CHECK of what is not so. */
+/** What may be refused: nothing left, an address or a port of another pod, another endpoint of this name; CHECK of what is not so. */
 const acceptable: Record<Operation['command'], readonly number[]> = {
   ADD: [11, 102, 103, 4],
   DEL: [],
@@ -79,8 +79,8 @@ let api: AgentApi;
 let pods: TestNamespace[];
 let census: Census;
 let empty: Snapshot;
-const ledger: Ledger = openLedger();
-/** Requests that were sent, to know when those are done that nobody waits for. */
+const expected: ExpectedOwners = createExpectedOwners();
+/** Requests that were sent, to know when those are done that no caller waits for. */
 let sent = 0;
 
 async function prepare(): Promise<void> {
@@ -123,7 +123,7 @@ const results = new Map<number, unknown>();
 
 async function perform(operation: Operation): Promise<void> {
   const { command, pod, leave } = operation;
-  const answered = tellLedger(operation);
+  const answered = recordAnswer(operation);
   const answer = await send(operation, results.get(pod));
   if (leave) return;
   answered(answer);
@@ -137,17 +137,17 @@ async function perform(operation: Operation): Promise<void> {
 }
 
 /** What an operation may do to the owners of addresses. An ADD whose caller has left is taken back some time. */
-function tellLedger({ command, pod, leave }: Operation): (answer: CniAnswer) => void {
+function recordAnswer({ command, pod, leave }: Operation): (answer: CniAnswer) => void {
   if (command === 'CHECK') return () => undefined;
   if (command === 'ADD' && !leave) {
-    const added = ledger.adding(pod);
+    const added = expected.adding(pod);
     return ({ ok, json }) => void (ok && added((json.ips ?? []).map(({ address }) => address)));
   }
   const gone = pods.map((_, index) => index).filter((index) => !survivorsOf(pod).includes(index));
-  return ledger.removing(command === 'GC' ? gone : [pod]);
+  return expected.removing(command === 'GC' ? gone : [pod]);
 }
 
-/** Resolves when every request has been served, also those that nobody waits for. */
+/** Resolves when every request has been served, also those that no caller waits for. */
 async function untilServed(): Promise<void> {
   const end = performance.now() + 10_000;
   while ((await api.requestsServed()) < sent) assert.ok(performance.now() < end, 'requests are not served');
@@ -160,10 +160,10 @@ async function deleteAll(): Promise<void> {
   for (const answer of await Promise.all(calls.map((call) => send(call)))) assert.ok(answer.ok, answer.body);
 }
 
-/** The host without the links that are doomed: they are deleted together a little later, perhaps while this looks. */
+/** The host without the links that are marked for deletion: they are deleted together a little later, perhaps while this looks. */
 async function lookAround(): Promise<Snapshot> {
-  const doomed = new Set(census.doomed());
-  const concerns = (key: string): boolean => key.split(/[ /]/).some((word) => doomed.has(word));
+  const marked = new Set(census.marked());
+  const concerns = (key: string): boolean => key.split(/[ /]/).some((word) => marked.has(word));
   const snapshot = await takeSnapshot(host.namespace, { files: [agent.stateDirectory] });
   const sections = Object.entries(snapshot).map(([section, content]) => {
     const kept = Object.entries(content).filter(([key]) => !concerns(key));
@@ -179,7 +179,7 @@ async function assertConsistent(): Promise<void> {
   const found = new Map(
     endpoints.flatMap(({ addresses, containerId }) => addresses.map((one) => [one, containerId])),
   );
-  for (const [address, pod] of ledger.owners())
+  for (const [address, pod] of expected.owners())
     assert.equal(found.get(address.replace(/\/.*/, '')), idOf(pod), `the owner of ${address}`);
 }
 
@@ -199,7 +199,7 @@ async function assertAllChecked(): Promise<void> {
 const counts = { operations: 0, endpoints: 0, refused: new Map<number, number>() };
 
 async function run(groups: readonly (readonly Operation[])[]): Promise<void> {
-  ledger.clear();
+  expected.clear();
   results.clear();
   for (const group of groups) {
     await Promise.all(group.map(perform));
@@ -250,5 +250,5 @@ export function defineInterleavings(half: 'first' | 'second'): void {
   before(prepare);
   after(() => host.close());
   void test(`${numRuns} random interleavings, seed ${seed}`, (context) => interleave(seed, context));
-  void test('nothing is left, not even a doomed link or an address', assertNothingLeft);
+  void test('nothing is left, not even a link that is marked for deletion, or an address', assertNothingLeft);
 }

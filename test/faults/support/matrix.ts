@@ -140,7 +140,7 @@ export async function assertGone(
   assertSameSnapshot(picture, await faults.snapshot(subject.pod));
 }
 
-/** The runtime's own DEL after a failure; an agent that runs takes the doomed link away moments later. Twice is no error. */
+/** The runtime's own DEL after a failure; a running agent deletes the link moments later. Twice is no error. */
 async function clean(faults: FaultHost, subject: Subject): Promise<void> {
   await faults.succeed(subject.del);
   await faults.settle();

@@ -1,6 +1,6 @@
 /**
  * `kill -9` of the agent while it recovers from everything that a node can have gone through: an interrupted ADD, an interrupted
- * DEL, a pod that vanished, a torn record, things that drifted, things that belong to nobody. Whenever it dies, the next start finishes.
+ * DEL, a pod that vanished, a torn record, things that drifted, things that have no owner. Whenever it dies, the next start finishes.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -79,14 +79,14 @@ export function defineRecoveryCases(single: boolean): void {
       const { agent, injector } = faults;
       await makeMess(faults, keeper, lasting);
       await faults.restart();
-      // How often the links are reaped depends on the time that the rest takes.
+      // How often links are deleted depends on the time that the rest takes.
       const all = injector
         .occurrences()
         .filter(({ point, skip }) => skip === 0 || !point.startsWith('deferred:'));
       // In batches only the reconcile itself differs; the way of a single endpoint is in the tests of DEL.
       const occurrences = single
         ? all
-        : all.filter(({ point }) => /^(mend|prune|reconcile|reap):/.test(point));
+        : all.filter(({ point }) => /^(repair|prune|reconcile|deferred):/.test(point));
       await assertAtRest();
       const names = new Set(occurrences.map(({ point }) => point));
       const missed = points.filter((point) => !names.has(point));
@@ -140,13 +140,13 @@ async function makeMess(faults: FaultHost, keeper: Subject, lasting: TestNamespa
   host.removePod(gone);
   await driftAway(faults, keeper, hostInterface);
   await host.namespace.ip(
-    'link add stray type ifb',
-    `link set stray group ${liveGroup}`,
+    'link add orphan type ifb',
+    `link set orphan group ${liveGroup}`,
     'route add blackhole 10.66.0.7/32 proto 157',
   );
 }
 
-/** Somebody changes what belongs to the node and to the keeper. */
+/** Another program changes what belongs to the node and to the keeper. */
 async function driftAway({ host }: FaultHost, keeper: Subject, hostInterface: string): Promise<void> {
   const [ipv4, ipv6] = keeper.addresses;
   await host.namespace.ip(`route del ${ipv4}/32 dev ${hostInterface}`);

@@ -43,8 +43,8 @@ export const refusals: readonly (readonly [code: number, what: string, call: Cni
   [
     3,
     'CHECK of what is not there',
-    { command: 'CHECK', id: 'nobody', config: { prevResult: { cniVersion: '1.1.0' } } },
-    /container nobody has no interface eth0/,
+    { command: 'CHECK', id: 'unknown', config: { prevResult: { cniVersion: '1.1.0' } } },
+    /container unknown has no interface eth0/,
   ],
 
   [4, 'no container id', withVariable('CNI_CONTAINERID', ''), /missing: CNI_CONTAINERID/],

@@ -4,7 +4,7 @@ import { pings, type PrivateHost, reaches, serveEcho, type TestNamespace } from 
 import { type CniCall, networkName } from './calls.js';
 import type { Subject } from './matrix.js';
 
-/** A pod's namespace with `lo` up, as the plugin `loopback` leaves it: nobody takes it down again. */
+/** A pod's namespace with `lo` up, as the plugin `loopback` leaves it: no DEL takes it down again. */
 export async function addPod(host: PrivateHost, name: string): Promise<TestNamespace> {
   const pod = host.addPod(name);
   await pod.ip('link set lo up');
@@ -14,7 +14,7 @@ export async function addPod(host: PrivateHost, name: string): Promise<TestNames
 /** Both families, a TCP and a UDP host port, both rates: the primary interface of a pod. */
 export async function createFullSubject(host: PrivateHost): Promise<Subject> {
   const pod = await addPod(host, 'full');
-  // Servers wait in the namespace; while it has no address nobody comes.
+  // Servers wait in the namespace; while it has no address no client comes.
   await serveEcho(pod, 'tcp', '0.0.0.0', 80);
   await serveEcho(pod, 'udp', '::', 53);
   const addresses = ['10.66.0.2', 'fd66::2'];

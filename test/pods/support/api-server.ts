@@ -8,7 +8,7 @@ export interface ApiServer {
   readonly url: string;
   /** Gives it the pod, bound to the node. */
   put(pod: { readonly metadata?: unknown }): void;
-  /** Ends all connections; nobody answers any more. */
+  /** Ends all connections; the server answers no more. */
   goAway(): void;
 }
 

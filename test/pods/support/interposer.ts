@@ -11,7 +11,7 @@ export interface Interposer {
   cut(method: MethodName, when: 'before' | 'after'): void;
   /** Resolves when the connections have been cut: some calls are made on their own schedule. @throws Error after 30 s */
   untilCut(): Promise<void>;
-  /** Resolves when somebody follows the runtime's events: after a cut that takes a moment. */
+  /** Resolves when a client follows the runtime's events: after a cut that takes a moment. */
   untilFollowed(): Promise<void>;
   /** The runtime itself, past all faults. */
   readonly runtime: CriRuntime;

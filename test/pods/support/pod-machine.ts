@@ -272,7 +272,7 @@ function assemble(
   return self;
 }
 
-/** Held open, so that the kernel does not give an inode's number to somebody else's namespace meanwhile. */
+/** Held open, so that the kernel does not give an inode's number to another namespace meanwhile. */
 function noteNamespaces({ netns }: Paths, seen: Map<number, number>): void {
   for (const name of fs.readdirSync(netns)) {
     const file = path.join(netns, name);

@@ -199,5 +199,5 @@ export const expected = {
     'a pod, a pod in the host’s network': 'on the host',
   },
   shaped: true,
-  lastWords: ['hook', 'bye'],
+  terminationMessages: ['hook', 'bye'],
 } as const;

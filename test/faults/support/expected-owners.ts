@@ -1,20 +1,20 @@
 /**
  * Who owns which address, as far as runtimes can know it from the answers they got. Between the answer to an ADD and the next call
- * that may remove the endpoint, nobody else may be given the address.
+ * that may remove the endpoint, no other pod may be given the address.
  */
 import assert from 'node:assert/strict';
 
-export interface Ledger {
+export interface ExpectedOwners {
   /** A call that may remove endpoints is about to be sent; tell when it is answered. */
   removing(pods: readonly number[]): () => void;
-  /** An ADD is about to be sent; tell what it answered with. @throws AssertionError when somebody else owns an address of it */
+  /** An ADD is about to be sent; tell what it answered with. @throws AssertionError when another pod owns an address of it */
   adding(pod: number): (addresses: readonly string[]) => void;
   /** What is certain: address → pod. */
   owners(): ReadonlyMap<string, number>;
   clear(): void;
 }
 
-export function openLedger(): Ledger {
+export function createExpectedOwners(): ExpectedOwners {
   const owners = new Map<string, number>();
   /** How often something that may remove the pod's endpoint was sent, and how much of that has no answer yet. */
   const removals = new Map<number, { sent: number; open: number }>();
