@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildHold, buildPlugin, compileTypeScript } from './setup/build.mjs';
+import { bundleAgent } from './setup/bundle.mjs';
 import { installPackages, packagesFor } from './setup/debian.mjs';
 import { installNodeModules } from './setup/node-modules.mjs';
 import { SetupError, showStep } from './setup/show.mjs';
@@ -36,6 +37,7 @@ try {
   await showStep('Debian packages', (begin) => installPackages(purpose, begin));
   await showStep('npm packages', (begin) => installNodeModules(root, begin));
   await showStep('TypeScript', (begin) => compileTypeScript(root, { withTests: purpose === 'test' }, begin));
+  await showStep('agent', (begin) => bundleAgent(root, begin));
   await showStep('plugin', (begin) => buildPlugin(root, begin));
   await showStep('embedded runtime', () => buildHold(root));
 } catch (error) {
