@@ -2,6 +2,7 @@ import type { ContainerStatus, Pod, PodCondition, PodPhase } from '@podwire/pod-
 import { roleOf } from './container-plan.js';
 import { formatTime, type Waiting } from './container-status.js';
 import type { ObservedPod } from './observed.js';
+import { isTerminal } from './phase.js';
 
 export interface ConditionInput {
   readonly pod: Pod;
@@ -67,15 +68,31 @@ function stamp(type: string, value: ConditionValue, { previous, now }: Condition
 }
 
 /** KEP-3085, with the reason and the message that it lacks (kubernetes #135299). */
-function evaluateSandboxCondition({ pod, observed, phase, sandboxProblem }: ConditionInput): ConditionValue {
+function evaluateSandboxCondition(input: ConditionInput): ConditionValue {
+  const { pod, observed, phase, sandboxProblem } = input;
   const newest = observed.sandboxes[0];
   const connected = pod.spec.hostNetwork || (newest?.addresses.length ?? 0) > 0;
   if (newest?.ready === true && connected) return fulfilled;
-  if (phase === 'Succeeded' || phase === 'Failed') return not('PodCompleted', 'the sandbox was stopped');
+  if (isTerminal(phase))
+    return hadSandbox(input)
+      ? not('PodCompleted', 'the sandbox was stopped')
+      : not('SandboxNotCreated', 'the pod ended before it had a sandbox');
   if (sandboxProblem !== undefined) return not(sandboxProblem.reason, sandboxProblem.message ?? '');
   if (newest === undefined) return not('SandboxNotCreated', 'the sandbox is not created yet');
   if (!newest.ready) return not('SandboxNotReady', `sandbox ${newest.id} is not ready (any more)`);
   return not('NetworkNotConfigured', `sandbox ${newest.id} has no address`);
+}
+
+/** A pod that was not admitted never had one; that of a finished pod may have been removed since. */
+function hadSandbox({ observed, init, normal, previous }: ConditionInput): boolean {
+  return (
+    observed.sandboxes.length > 0 ||
+    [...init, ...normal].some(({ containerID }) => containerID !== '') ||
+    previous.some(
+      ({ type, status, reason }) =>
+        type === 'PodReadyToStartContainers' && (status === 'True' || reason === 'PodCompleted'),
+    )
+  );
 }
 
 function evaluateInitialized({ pod, phase, init, normal }: ConditionInput): ConditionValue {

@@ -103,14 +103,15 @@ function createFolder(options: FileSourceOptions, fs: SourceFiles, watcher: Dire
     look(heardAt) {
       const listing = listAndWatch(target, fs, watcher);
       const before = states;
+      // Read once: a file whose patience ended between two readings would be kept, and never looked at again.
+      const now = clock.elapsed();
       if (listing.state !== 'unreadable') {
         const place = { node, nameSuffix };
         const look = (file: string): FileState =>
           withKept(lookAtFile(file, before.get(file), place, clock, fs), kept.get(file), place);
         isKnown = true;
-        states = advance(before, listing, look, clock.elapsed());
+        states = advance(before, listing, look, now);
       }
-      const now = clock.elapsed();
       const described = describe(target, listing, [...states.values()], now, watcher);
       const snapshot = { ...described, problems: [...described.problems, ...trouble] };
       const again = isAnyPending(states, now)

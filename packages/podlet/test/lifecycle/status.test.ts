@@ -211,6 +211,20 @@ describe('conditions', () => {
     expect(condition(failed, 'ContainersReady')).toBe('False | PodFailed');
   });
 
+  it('do not speak of a stopped sandbox when the pod was rejected before it had one', () => {
+    const type = 'PodReadyToStartContainers';
+    const failure = { reason: 'OutOfcpu', message: 'Pod needs more CPU than there is' };
+    const rejected = statusOf(aPod(), observed([]), { failure });
+    expect(condition(rejected, type)).toBe(
+      'False | SandboxNotCreated | the pod ended before it had a sandbox',
+    );
+    const never = aPod({ spec: { restartPolicy: 'Never' } });
+    const stopped = statusOf(never, observed([sandbox({ ready: false })], [exited('main', 0)]));
+    expect(condition(stopped, type)).toBe('False | PodCompleted | the sandbox was stopped');
+    const removed = statusOf(never, observed([]), { previous: stopped });
+    expect(condition(removed, type)).toBe('False | PodCompleted | the sandbox was stopped');
+  });
+
   it('move their time only with their status', () => {
     const previous = statusOf(aPod(), observed([]), { now: now - 60_000 });
     const later = statusOf(aPod(), observed([sandbox()]), { previous });

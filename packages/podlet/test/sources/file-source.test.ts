@@ -294,6 +294,15 @@ describe('a directory', () => {
     await until(named('u z'));
   });
 
+  test('drops a file that is gone also when its patience ends during a look', async () => {
+    write('a.yaml', manifest('a'));
+    let elapsed = 0;
+    const { until } = start(directory, { clock: { ...realClock, elapsed: () => (elapsed += 50) } });
+    await until(named('a'));
+    fs.unlinkSync(at('a.yaml'));
+    await until(named(''));
+  });
+
   test('a path with a slash at its end gives the same uids', async () => {
     write('a.yaml', manifest('a'));
     const [one, two] = await Promise.all([
