@@ -11,10 +11,11 @@ import { type CheckpointFiles, warmThreadPool } from '@podwire/linux';
 import type { PodNetwork } from '@podwire/pod-network';
 import { noTracer, type Tracer } from '@podwire/tracing';
 import { openCheckpoints } from './checkpoint/checkpoint.js';
+import { never } from './call.js';
 import { streamEvents } from './containers/events.js';
 import { attachStreaming, execStreaming } from './containers/exec.js';
-import { createContainerLogs, type ContainerLogs } from './containers/logs/logs.js';
-import { createContainerService } from './containers/service.js';
+import { ContainerLogs } from './containers/logs/logs.js';
+import { createLifecycleCalls, createObservationCalls } from './containers/service.js';
 import type { SandboxContext } from './context.js';
 import {
   type Clock,
@@ -24,11 +25,14 @@ import {
   KeyedMutex,
   type Log,
   noFaults,
+  type OnDemand,
+  pause,
   silentLog,
+  succeeds,
   systemClock,
 } from '@podwire/platform';
 import { createCreationTimes } from './creation-times.js';
-import { createDocker, type Docker } from './docker/index.js';
+import { Docker } from './docker/index.js';
 import { withCriErrors } from './errors.js';
 import {
   type CredentialPlaces,
@@ -40,7 +44,7 @@ import { createImageService } from './images/service.js';
 import { createOwners } from './owners.js';
 import { createNodeService, createSandboxCalls } from './runtime.js';
 import { recoverSandboxes } from './sandboxes/recover.js';
-import { createSandboxes } from './sandboxes/service.js';
+import { Sandboxes } from './sandboxes/service.js';
 import { forwardPort } from './streaming/port-forward.js';
 
 export interface SandboxServiceOptions {
@@ -92,9 +96,13 @@ export interface SandboxService extends CriRuntime {
 export async function createSandboxService(options: SandboxServiceOptions): Promise<SandboxService> {
   await warmThreadPool();
   const context = await createContext(options);
-  const logs = createContainerLogs(context);
-  const sandboxes = createSandboxes(context);
-  const recovery = createRecovery(context, logs, options.takeOver);
+  const logs = new ContainerLogs(context);
+  const sandboxes = new Sandboxes(context);
+  const recovery = new Recovery(context, async (signal) => {
+    const alive = await recoverSandboxes(context, options.takeOver, signal);
+    await logs.resume(signal);
+    context.log.info({ alive }, 'the sandboxes are recovered');
+  });
   const handlers: StreamingHandlers = {
     exec: (id, argv, call) => execStreaming(context, id, argv, call),
     attach: (id, call) => attachStreaming(context, id, call),
@@ -111,7 +119,8 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
       await recovery.attempt();
       return sandboxCalls.runPodSandbox(request, call);
     },
-    ...createContainerService(context, logs),
+    ...createLifecycleCalls(context, logs),
+    ...createObservationCalls(context, logs),
     ...createImageService(context),
     exec: async (request) => ({ url: (await streaming.get()).urlForExec(request) }),
     attach: async (request) => ({ url: (await streaming.get()).urlForAttach(request) }),
@@ -119,8 +128,7 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
   };
   return {
     ...withCriErrors(calls),
-    getContainerEvents: (_request, call) =>
-      streamEvents(context, call?.signal ?? new AbortController().signal),
+    getContainerEvents: (_request, call) => streamEvents(context, call?.signal ?? never),
     streamingHandlers: handlers,
     get heldLocks() {
       return context.locks.size;
@@ -132,7 +140,7 @@ export async function createSandboxService(options: SandboxServiceOptions): Prom
 
 async function createContext(options: SandboxServiceOptions): Promise<SandboxContext> {
   const { root, network, clock = systemClock, log = silentLog, random = crypto.randomBytes } = options;
-  const docker = createDocker(options.docker);
+  const docker = new Docker(options.docker);
   const { providers = [], ...places } = options.credentials ?? {};
   const credentials = createCredentialStore({ preferred: root, ...places }, { clock, log, providers });
   const checkpoints = openCheckpoints(root, log, options.checkpointFiles);
@@ -180,62 +188,45 @@ function findLeastOomScoreAdj(): number {
   return Number(fs.readFileSync('/proc/self/oom_score_adj', 'utf8'));
 }
 
-interface Recovery {
-  /** Tries it once, and goes on trying in the background while the engine cannot be asked. */
-  begin(): Promise<void>;
-  /** Joins what is under way, or tries it now. Done once. */
-  attempt(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Milliseconds between attempts while the engine is away. */
 const recoveryPause = 1_000;
 
-function createRecovery(
-  context: SandboxContext,
-  logs: ContainerLogs,
-  takeOver: SandboxServiceOptions['takeOver'],
-): Recovery {
-  const over = new AbortController();
-  let under: Promise<void> | undefined;
-  let background = Promise.resolve();
-  const recover = async (): Promise<void> => {
-    const signal = deadlineSignal(context.settings.cleanupTimeoutMs, over.signal);
-    const alive = await recoverSandboxes(context, takeOver, signal);
-    await logs.resume(signal);
-    context.log.info({ alive }, 'the sandboxes are recovered');
-  };
-  const attempt = (): Promise<void> =>
-    (under ??= recover().catch((error: unknown) => {
-      under = undefined;
-      throw error;
-    }));
-  const goOn = async (): Promise<void> => {
-    while (!over.signal.aborted) {
-      await context.clock.sleep(recoveryPause, over.signal).catch(() => undefined);
-      if (over.signal.aborted || (await isDone(attempt()))) return;
-    }
-  };
-  return {
-    attempt,
-    async begin() {
-      if (await isDone(attempt())) return;
-      context.log.warn({}, 'recovery waits until Docker Engine answers');
-      background = goOn();
-    },
-    async close() {
-      over.abort();
-      await background;
-      await under?.catch(() => undefined);
-    },
-  };
-}
+class Recovery {
+  readonly #context: SandboxContext;
+  readonly #over = new AbortController();
+  readonly #recovered: OnDemand<void>;
+  #background = Promise.resolve();
 
-const isDone = (work: Promise<void>): Promise<boolean> =>
-  work.then(
-    () => true,
-    () => false,
-  );
+  constructor(context: SandboxContext, recover: (signal: AbortSignal) => Promise<void>) {
+    this.#context = context;
+    this.#recovered = createOnDemand(() =>
+      recover(deadlineSignal(context.settings.cleanupTimeoutMs, this.#over.signal)),
+    );
+  }
+
+  /** Tries it once, and goes on trying in the background while the engine cannot be asked. */
+  async begin(): Promise<void> {
+    if (await succeeds(this.attempt())) return;
+    this.#context.log.warn({}, 'recovery waits until Docker Engine answers');
+    this.#background = this.#retry();
+  }
+
+  /** Joins what is under way, or tries it now. Done once. */
+  attempt(): Promise<void> {
+    return this.#recovered.get();
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort();
+    await this.#background;
+    await this.#recovered.started();
+  }
+
+  async #retry(): Promise<void> {
+    while (await pause(this.#context.clock, recoveryPause, this.#over.signal))
+      if (await succeeds(this.attempt())) return;
+  }
+}
 
 /** One after the other: what uses another goes before it. */
 async function closeAll(parts: readonly { close(): Promise<void> }[]): Promise<void> {

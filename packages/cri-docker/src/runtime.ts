@@ -3,29 +3,21 @@ import {
   type CallOptions,
   CgroupDriver,
   CriError,
-  ListPodSandboxResponse,
-  ListPodSandboxStatsResponse,
   matchesSandboxFilter,
+  nowNanoseconds,
   PodSandboxState,
-  PodSandboxStatsResponse,
-  PodSandboxStatusResponse,
-  RemovePodSandboxResponse,
-  RunPodSandboxResponse,
-  RuntimeConfigResponse,
   type RuntimeService,
   StatusResponse,
-  StopPodSandboxResponse,
-  UpdateRuntimeConfigResponse,
-  VersionResponse,
 } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import { parseTraceparent } from '@podwire/tracing';
 import { readPod } from './containers/events.js';
+import { inspectSandbox } from './containers/lookup.js';
 import { collectPresent, readSandboxStats } from './containers/stats.js';
+import { signalOf } from './call.js';
 import type { SandboxContext } from './context.js';
 import type { SandboxCall, Sandboxes } from './sandboxes/service.js';
-import { inspectSandbox, listSandboxes, readSandboxStatus } from './sandboxes/status.js';
-import { signalOf } from './signal.js';
+import { listSandboxes, readSandboxStatus } from './sandboxes/status.js';
 
 /** As the kubelet's client has it: a pod's images and plugins may be slow. */
 const runTimeoutMs = 240_000;
@@ -36,12 +28,12 @@ export function createNodeService({ docker, network, clock, cgroupDriver }: Sand
   return {
     async version(_request, options) {
       const { Version } = await docker.version({ signal: signalOf(options) });
-      return VersionResponse.fromPartial({
+      return {
         version: '0.1.0',
         runtimeName: 'docker',
         runtimeVersion: Version,
         runtimeApiVersion: 'v1',
-      });
+      };
     },
     async status({ verbose }, options) {
       const engine = await docker.version({ signal: signalOf(options) }).then(
@@ -69,15 +61,15 @@ export function createNodeService({ docker, network, clock, cgroupDriver }: Sand
     },
     async runtimeConfig(_request, options) {
       const driver = await cgroupDriver(signalOf(options));
-      return RuntimeConfigResponse.fromPartial({
+      return {
         linux: { cgroupDriver: driver === 'systemd' ? CgroupDriver.SYSTEMD : CgroupDriver.CGROUPFS },
-      });
+      };
     },
     updateRuntimeConfig({ runtimeConfig }) {
       const cidrs = (runtimeConfig?.networkConfig?.podCidr ?? '').split(',').map((cidr) => cidr.trim());
       const given = cidrs.filter((cidr) => cidr !== '');
       if (given.length > 0) network.setPodCidrs(given);
-      return Promise.resolve(UpdateRuntimeConfigResponse.fromPartial({}));
+      return Promise.resolve({});
     },
   };
 }
@@ -101,36 +93,36 @@ export function createSandboxCalls(context: SandboxContext, sandboxes: Sandboxes
       const patient = { timeoutMs: runTimeoutMs, ...options };
       const runtime = await findRuntime(context, runtimeHandler, signalOf(options));
       const podSandboxId = await sandboxes.run(config, runtime, toCall(patient));
-      return RunPodSandboxResponse.fromPartial({ podSandboxId });
+      return { podSandboxId };
     },
     async stopPodSandbox({ podSandboxId }, options) {
       await sandboxes.stop(podSandboxId, toCall(options));
-      return StopPodSandboxResponse.fromPartial({});
+      return {};
     },
     async removePodSandbox({ podSandboxId }, options) {
       await sandboxes.remove(podSandboxId, toCall(options));
-      return RemovePodSandboxResponse.fromPartial({});
+      return {};
     },
     async podSandboxStatus({ podSandboxId, verbose }, options) {
       const signal = signalOf(options);
       const status = await readSandboxStatus(context, podSandboxId, signal);
       const found = verbose ? await inspectSandbox(context, status.id, signal) : undefined;
-      return PodSandboxStatusResponse.fromPartial({
+      return {
         status,
         info: found === undefined ? {} : { info: JSON.stringify(found) },
         containersStatuses: (await readPod(context, status.id, signal)).containersStatuses,
-        timestamp: BigInt(Math.round(clock.now())) * 1_000_000n,
-      });
+        timestamp: nowNanoseconds(clock),
+      };
     },
     async listPodSandbox({ filter }, options) {
-      return ListPodSandboxResponse.fromPartial({
+      return {
         items: await listSandboxes(context, filter, signalOf(options)),
-      });
+      };
     },
     async podSandboxStats({ podSandboxId }, options) {
       const signal = signalOf(options);
       const status = await readSandboxStatus(context, podSandboxId, signal);
-      return PodSandboxStatsResponse.fromPartial({ stats: await readSandboxStats(context, status, signal) });
+      return { stats: await readSandboxStats(context, status, signal) };
     },
     async listPodSandboxStats({ filter }, options) {
       const signal = signalOf(options);
@@ -143,7 +135,7 @@ export function createSandboxCalls(context: SandboxContext, sandboxes: Sandboxes
           readSandboxStats(context, await readSandboxStatus(context, id, signal), signal),
         ),
       );
-      return ListPodSandboxStatsResponse.fromPartial({ stats });
+      return { stats };
     },
   };
 }

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { CriError } from '@podwire/cri';
-import { createDocker } from '@podwire/cri-docker';
+import { Docker } from '@podwire/cri-docker';
 import { createImagePuller } from '../src/images/pull.js';
 import { createSandboxHost, type SandboxHost } from './support/harness.js';
 import { type Registry, startRegistry } from './support/registry.js';
@@ -145,7 +145,7 @@ test('a pull that makes no progress for a minute is given up', async () => {
   };
   const keyring = { lookup: () => [auth] };
   const puller = createImagePuller({
-    docker: createDocker(machine.docker.socket),
+    docker: new Docker(machine.docker.socket),
     credentials: { keyring: () => Promise.resolve(keyring) },
     clock,
     log,

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { noTracer, type OpenSpan, type Tracer } from '@podwire/tracing';
-import { type PodNetwork, readBootId } from '@podwire/pod-network';
+import { readBootId } from '@podwire/linux';
+import type { PodNetwork } from '@podwire/pod-network';
 import { longestTimer, noFaults, type Singleflight, silentLog, systemClock } from '@podwire/platform';
-import type { EventHub } from './events.js';
+import type { EventBroadcast } from '@podwire/cri';
 import type { Clock, NativeRuntimeOptions, FaultPoints, Log } from './options.js';
 import type { Inventory } from './state/inventory.js';
 import type { Layers } from './layers.js';
@@ -20,7 +21,7 @@ export interface Context {
   readonly tracer: Tracer;
   readonly faults: FaultPoints;
   readonly inventory: Inventory;
-  readonly events: EventHub;
+  readonly events: EventBroadcast;
   readonly layers: Layers;
   /** Creations under way, by the metadata of what is created: the same call again joins. */
   readonly creations: Singleflight<string>;
@@ -52,7 +53,7 @@ export function settle(
     network: options.network,
     pauseProgram: options.pauseProgram,
     netnsDirectory: options.netnsDirectory ?? '/run/netns',
-    bootId: readBootId(options.bootIdFile ?? '/proc/sys/kernel/random/boot_id'),
+    bootId: readBootId(options.bootIdFile),
     clock: options.clock ?? systemClock,
     random: options.random ?? randomBytes,
     log: options.log ?? silentLog,

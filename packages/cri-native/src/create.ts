@@ -1,10 +1,9 @@
 import fs from 'node:fs';
-import { CriError, type CriRuntime } from '@podwire/cri';
+import { CriError, type CriRuntime, EventBroadcast } from '@podwire/cri';
 import type { StreamingHandlers, StreamingServer } from '@podwire/cri-streaming';
 import { warmThreadPool } from '@podwire/linux';
 import { createOnDemand, Singleflight } from '@podwire/platform';
 import { type Context, settle } from './context.js';
-import { createEventHub } from './events.js';
 import { createLayers } from './layers.js';
 import type { NativeRuntimeOptions } from './options.js';
 import { recover } from './recover.js';
@@ -35,7 +34,7 @@ export async function createNativeRuntime(options: NativeRuntimeOptions): Promis
   const context: Context = {
     ...settled,
     inventory: createInventory(),
-    events: createEventHub(),
+    events: new EventBroadcast(),
     layers: createLayers(settled, closing.signal),
     creations: new Singleflight(),
     terminations: new Singleflight(),

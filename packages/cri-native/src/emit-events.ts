@@ -1,7 +1,6 @@
 /** Events of containers and sandboxes, each with how the whole sandbox is then. */
-import { ContainerEventResponse, ContainerEventType } from '@podwire/cri';
+import { ContainerEventResponse, ContainerEventType, nowNanoseconds } from '@podwire/cri';
 import type { Context } from './context.js';
-import { nowNanoseconds } from './options.js';
 import { statusOfContainer } from './container/status.js';
 import { statusOfSandbox } from './sandbox/status.js';
 import { type ContainerEntry, containersOf, type SandboxEntry } from './state/inventory.js';

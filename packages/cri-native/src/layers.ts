@@ -2,10 +2,11 @@
  * What containers have written over their root directories. Measuring means a look at every file, so it goes on in the
  * background, one container at a time, and an answer is good for ten seconds (containerd's period for it).
  */
+import { nowNanoseconds } from '@podwire/cri';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { measureTree, type TreeUse } from '@podwire/linux';
-import { type Clock, type Log, nowNanoseconds } from './options.js';
+import type { Clock, Log } from './options.js';
 import { containerDirectory } from './state/directory.js';
 
 export interface LayerUse extends TreeUse {

@@ -21,7 +21,3 @@ export interface NativeRuntimeOptions {
   /** Default `/proc/sys/kernel/random/boot_id`. */
   readonly bootIdFile?: string;
 }
-
-/** Nanoseconds since 1970, as CRI wants them. */
-export const nowNanoseconds = (clock: Pick<Clock, 'now'>): bigint =>
-  BigInt(Math.round(clock.now() * 1e3)) * 1000n;

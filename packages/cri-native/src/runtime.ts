@@ -1,23 +1,31 @@
 /** The interface's methods, each handed to the room that does it. */
-import { type CallOptions, type CriRuntime, CriError, type MethodName, validateRequest } from '@podwire/cri';
+import {
+  type CallOptions,
+  type CriRuntime,
+  CriError,
+  matchesContainerFilter,
+  matchesSandboxFilter,
+  type MethodName,
+  validateRequest,
+  nowNanoseconds,
+} from '@podwire/cri';
 import type { StreamingServer } from '@podwire/cri-streaming';
 import { parseTraceparent, withSpan } from '@podwire/tracing';
 import { createContainer } from './container/create.js';
 import { reopenLog } from './container/log.js';
 import { removeContainer } from './container/remove.js';
 import { startContainer } from './container/start.js';
-import { matchesContainer, showContainer, statusOfContainer } from './container/status.js';
+import { showContainer, statusOfContainer } from './container/status.js';
 import { stopContainer } from './container/stop.js';
 import type { Context, Work } from './context.js';
-import { nowNanoseconds } from './options.js';
 import { describeRuntime, describeVersion, usesCgroupfs } from './describe.js';
 import { toCriError } from './failure.js';
 import { imageCalls } from './images/calls.js';
 import { runSandbox } from './sandbox/run.js';
-import { matchesSandbox, showSandbox, statusOfSandbox } from './sandbox/status.js';
+import { showSandbox, statusOfSandbox } from './sandbox/status.js';
 import { removeSandbox, stopSandbox } from './sandbox/stop.js';
 import { containersOf, findSandbox, needContainer, needRunning, needSandbox } from './state/inventory.js';
-import { matchesStats, statsOfContainer, statsOfSandbox } from './stats.js';
+import { statsOfContainer, statsOfSandbox } from './stats.js';
 import { execSync } from './streams/exec-sync.js';
 
 /** The URLs of a streaming server, which is started on first use. */
@@ -111,7 +119,7 @@ function sandboxCalls(
     },
     listPodSandbox: ({ filter }) => {
       const visible = [...inventory.sandboxes.values()].filter((entry) => entry.phase !== 'creating');
-      const items = visible.map(showSandbox).filter((item) => matchesSandbox(item, filter));
+      const items = visible.map(showSandbox).filter((item) => matchesSandboxFilter(item, filter));
       return Promise.resolve({ items });
     },
   };
@@ -146,7 +154,7 @@ function containerCalls(
     },
     listContainers: ({ filter }) => {
       const all = [...inventory.containers.values()].map(showContainer);
-      return Promise.resolve({ containers: all.filter((item) => matchesContainer(item, filter)) });
+      return Promise.resolve({ containers: all.filter((item) => matchesContainerFilter(item, filter)) });
     },
     containerStatus: ({ containerId, verbose }) => {
       const entry = needContainer(inventory, containerId);
@@ -191,7 +199,9 @@ function statsCalls(
       stats: await statsOfContainer(context, needContainer(inventory, containerId)),
     }),
     listContainerStats: async ({ filter }) => {
-      const entries = [...inventory.containers.values()].filter((entry) => matchesStats(entry, filter));
+      const entries = [...inventory.containers.values()].filter((entry) =>
+        matchesContainerFilter(showContainer(entry), filter && { ...filter, state: undefined }),
+      );
       return { stats: await Promise.all(entries.map((entry) => statsOfContainer(context, entry))) };
     },
     podSandboxStats: async ({ podSandboxId }) => ({
@@ -201,7 +211,7 @@ function statsCalls(
       const entries = [...inventory.sandboxes.values()].filter(
         (entry) =>
           findSandbox(inventory, entry.record.id) !== undefined &&
-          matchesSandbox(showSandbox(entry), filter && { ...filter, state: undefined }),
+          matchesSandboxFilter(showSandbox(entry), filter && { ...filter, state: undefined }),
       );
       return { stats: await Promise.all(entries.map((entry) => statsOfSandbox(context, entry))) };
     },

@@ -2,16 +2,15 @@
 import fs from 'node:fs/promises';
 import {
   ContainerStats,
-  type ContainerStatsFilter,
   type CpuUsage,
   type MemoryUsage,
   PodSandboxStats,
+  nowNanoseconds,
+  parseNetDev,
 } from '@podwire/cri';
 import { compact } from '@podwire/platform';
 import type { Context } from './context.js';
-import { nowNanoseconds } from './options.js';
 import type { LayerUse } from './layers.js';
-import { hasLabels } from './sandbox/status.js';
 import { type ContainerEntry, containersOf, type SandboxEntry } from './state/inventory.js';
 
 /** proc(5): USER_HZ is 100 on Linux. */
@@ -128,32 +127,6 @@ const showLayer = ({ directory }: Context, { timestamp, bytes, inodes }: LayerUs
   usedBytes: { value: BigInt(bytes) },
   inodesUsed: { value: BigInt(inodes) },
 });
-
-export function matchesStats({ record }: ContainerEntry, filter: ContainerStatsFilter | undefined): boolean {
-  if (filter === undefined) return true;
-  if (!record.id.startsWith(filter.id) || !record.sandboxId.startsWith(filter.podSandboxId)) return false;
-  return hasLabels(record.config.labels, filter.labelSelector);
-}
-
-export interface InterfaceUse {
-  readonly name: string;
-  readonly rxBytes: { readonly value: bigint };
-  readonly rxErrors: { readonly value: bigint };
-  readonly txBytes: { readonly value: bigint };
-  readonly txErrors: { readonly value: bigint };
-}
-
-/** /proc/net/dev: two lines of head, then `name: 8 received 8 sent`. */
-export function parseNetDev(text: string): InterfaceUse[] {
-  const lines = text.split('\n').slice(2);
-  return lines.flatMap((line) => {
-    const [name = '', numbers = ''] = line.split(':').map((part) => part.trim());
-    const columns = numbers.split(/\s+/).map((word) => ({ value: BigInt(word === '' ? 0 : word) }));
-    const [rxBytes, , rxErrors, , , , , , txBytes, , txErrors] = columns;
-    if (!rxBytes || !rxErrors || !txBytes || !txErrors) return [];
-    return [{ name, rxBytes, rxErrors, txBytes, txErrors }];
-  });
-}
 
 export async function statsOfSandbox(context: Context, entry: SandboxEntry): Promise<PodSandboxStats> {
   const { id, config } = entry.record;

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ContainerConfig, ContainerEventResponse, PodSandboxConfig } from '@podwire/cri';
-import { createEventHub } from '../src/events.js';
+import { ContainerConfig, PodSandboxConfig } from '@podwire/cri';
 import { createFrameReader, encodeFrame, type Frame } from '../src/native/frames.js';
 import { encodeInstruction } from '../src/native/instruction.js';
 import { parseState } from '../src/native/state-file.js';
 import { Singleflight } from '@podwire/platform';
 import { formatContainer, formatSandbox, parseContainer, parseSandbox } from '../src/state/record.js';
-import { parseNetDev, parseStat } from '../src/stats.js';
+import { parseStat } from '../src/stats.js';
 
 describe('instructions', () => {
   test('strings that end with NUL', () => {
@@ -180,29 +179,6 @@ describe('shared work', () => {
   });
 });
 
-describe('events', () => {
-  const event = (containerId: string) => ContainerEventResponse.fromPartial({ containerId });
-
-  test('go to all who listen, from when they began, until they leave', async () => {
-    const hub = createEventHub();
-    hub.emit(event('before'));
-    const leaving = new AbortController();
-    const all = hub.listen(undefined);
-    const some = hub.listen(leaving.signal);
-    hub.emit(event('one'));
-    leaving.abort();
-    hub.emit(event('two'));
-    hub.close();
-    const ids = async (events: typeof all): Promise<string[]> => {
-      const seen: string[] = [];
-      for await (const { containerId } of events) seen.push(containerId);
-      return seen;
-    };
-    expect(await ids(all)).toEqual(['one', 'two']);
-    expect(await ids(some)).toEqual(['one']);
-  });
-});
-
 describe('statistics', () => {
   test('a program’s name may look like fields', () => {
     const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
@@ -215,25 +191,5 @@ describe('statistics', () => {
       majorFaults: 12n,
       processes: 1n,
     });
-  });
-
-  test('interfaces', () => {
-    const text = `Inter-|   Receive |  Transmit
- face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
-    lo:     100       1    2    0    0     0          0         0      300       1    4    0    0     0       0          0
-  eth0:18446744073709551615 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0
-`;
-    const [lo, eth0] = parseNetDev(text);
-    expect(lo).toEqual({
-      name: 'lo',
-      ...{
-        rxBytes: { value: 100n },
-        rxErrors: { value: 2n },
-        txBytes: { value: 300n },
-        txErrors: { value: 4n },
-      },
-    });
-    expect(eth0?.rxBytes.value).toBe(2n ** 64n - 1n);
-    expect(parseNetDev('')).toEqual([]);
   });
 });

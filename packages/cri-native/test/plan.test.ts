@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ContainerConfig, NamespaceMode, PodSandboxConfig } from '@podwire/cri';
+import { ContainerConfig, formatResolvConf, NamespaceMode, PodSandboxConfig } from '@podwire/cri';
 import { allCapabilities, chooseCapabilities } from '../src/container/capabilities.js';
 import { checkContainer, pidSharing, planContainer, planEnvironment } from '../src/container/plan.js';
 import { chooseUser } from '../src/container/user.js';
 import { directoryOf, findImage, rootOf } from '../src/images/images.js';
-import { formatHosts, formatResolvConf } from '../src/sandbox/files.js';
+import { formatHosts } from '../src/sandbox/files.js';
 import {
   checkSandbox,
   metadataKey,

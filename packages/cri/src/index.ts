@@ -5,4 +5,6 @@ export { type ConnectOptions, connectCri, type CriConnection } from './client/co
 export { type CriServer, serveCri, type ServeOptions } from './server/serve.js';
 export { type ApiVersion, apiVersions, maxMessageBytes, type MethodName } from './methods.js';
 export { validateRequest } from './validate/validate.js';
+export { EventBroadcast } from './events.js';
+export { formatResolvConf, nowNanoseconds, parseNetDev } from './node-facts.js';
 export { hasLabels, matchesContainerFilter, matchesSandboxFilter } from './filters.js';

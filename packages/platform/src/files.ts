@@ -2,6 +2,7 @@
 import nodeFsSync from 'node:fs';
 import nodeFs from 'node:fs/promises';
 import path from 'node:path';
+import { orUndefined } from './outcome.js';
 
 /** Whether an error carries one of these codes of the operating system (`ENOENT`). */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
@@ -87,17 +88,17 @@ async function syncPath(fs: AsyncFiles, directory: string): Promise<void> {
   }
 }
 
+/** The value; undefined if the work fails since a file is missing. @throws any other error */
+export function ifExists<T>(work: Promise<T>): Promise<T | undefined> {
+  return orUndefined(work, (error) => hasCode(error, 'ENOENT'));
+}
+
 /** The text of a file; undefined if there is none. */
-export async function readIfExists(
+export function readIfExists(
   file: string,
   fs: Pick<typeof nodeFs, 'readFile'> = nodeFs,
 ): Promise<string | undefined> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
+  return ifExists(fs.readFile(file, 'utf8'));
 }
 
 /** As {@link readIfExists}. */

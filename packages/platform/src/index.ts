@@ -17,6 +17,7 @@ export {
   type AsyncFiles,
   type AsyncReplaceOptions,
   hasCode,
+  ifExists,
   readIfExists,
   readIfExistsSync,
   replaceFile,
@@ -27,6 +28,7 @@ export {
 export { Heap } from './heap.js';
 export { KeyedMutex } from './keyed-mutex.js';
 export { Notify } from './notify.js';
+export { ErrorCollector, orUndefined, succeeds } from './outcome.js';
 export { forEachLimited, Semaphore } from './semaphore.js';
 export { createOnDemand, type OnDemand, Singleflight } from './singleflight.js';
 export { editDistance, suggestWord } from './suggest.js';

@@ -12,6 +12,11 @@ export class Notify {
     this.#wake();
   };
 
+  /** Forgets the calls since the last wait. */
+  clear(): void {
+    this.#isSet = false;
+  }
+
   /** Resolves at the next call of `notify`, or at once if there was one since the last wait. @throws the signal's reason */
   async notified(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();

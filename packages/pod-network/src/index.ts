@@ -15,4 +15,3 @@ export { adoptAttachments } from './lifecycle/adopt.js';
 export type { CallCounter } from './observe/calls.js';
 export type { LoopbackMode, PodNetworkOptions, PodNetworkSystem } from './options.js';
 export { createPodNetwork, type RunningPodNetwork } from './pod-network.js';
-export { readBootId } from './state/boot.js';

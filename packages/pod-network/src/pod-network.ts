@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { CniError, createOperationLock, createRuntime, errorCodes, type Runtime } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
-import { silentLog } from '@podwire/platform';
+import { silentLog, readIfExistsSync } from '@podwire/platform';
 import { noTracer } from '@podwire/tracing';
 import type { PodNetwork } from './contract.js';
 import { explainWatched } from './explain.js';
@@ -15,7 +15,6 @@ import { type CallCounter, createCallLog, traceCalls } from './observe/calls.js'
 import { describeFailures } from './observe/failure-text.js';
 import { defaultPluginPath, type PodNetworkOptions, type PodNetworkSystem } from './options.js';
 import { poll } from './poll.js';
-import { readBootId } from './state/boot.js';
 import { createSandboxRecords } from './state/records.js';
 import { completeSystem } from './system.js';
 import { type Watched, watchReadiness } from './watched.js';
@@ -42,7 +41,8 @@ export async function createPodNetwork(options: PodNetworkOptions): Promise<Runn
     gate: createOperationLock(),
     loopback: options.loopback ?? 'native',
     timeoutMs: options.timeoutMs ?? 220_000,
-    bootId: readBootId(system.bootIdFile),
+    // Empty when it cannot be told: then nothing is taken for stale.
+    bootId: readIfExistsSync(system.bootIdFile)?.trim() ?? '',
     ...{ log, tracer, system },
     network: watched.network,
     podCidrs: watched.podCidrs,

@@ -3,7 +3,6 @@ import { bringLinkUp, inNamespace, openNamespace } from '@podwire/linux';
 import { systemClock } from '@podwire/platform';
 import { watchFolder } from './config/watch.js';
 import type { PodNetworkSystem } from './options.js';
-import { defaultBootIdFile } from './state/boot.js';
 
 /** The real one where nothing else is given. */
 export function completeSystem(given: Partial<PodNetworkSystem> = {}): PodNetworkSystem {
@@ -11,7 +10,7 @@ export function completeSystem(given: Partial<PodNetworkSystem> = {}): PodNetwor
     clock: systemClock,
     exec: createProcessExec(),
     startWatching: watchFolder,
-    bootIdFile: defaultBootIdFile,
+    bootIdFile: '/proc/sys/kernel/random/boot_id',
     identifyNamespace,
     bringLoopbackUp,
     ...given,

@@ -25,16 +25,11 @@ export {
 } from '@podwire/pod-spec';
 export type { PodChange, PodletApi } from './server/api.js';
 export { type PodletServerOptions, startPodletServer } from './server/server.js';
-export { createSourceSet, type SourceSet } from './sources/source-set.js';
-export {
-  createPodCheckpoints,
-  isCheckpointed,
-  type PodCheckpoints,
-  withCheckpoints,
-} from './checkpoints/pod-checkpoints.js';
+export { type SourcePlaces, SourceSet } from './sources/source-set.js';
+export { isCheckpointed, PodCheckpoints, withCheckpoints } from './checkpoints/pod-checkpoints.js';
 export { createMerger } from './merge/merger.js';
 export { createFileSource, type FileSourceOptions } from './sources/file-source.js';
-export { createLastGood, type LastGood } from './sources/last-good.js';
+export { LastGood } from './sources/last-good.js';
 export { createHttpSource, type HttpSourceOptions } from './sources/http-source.js';
 export {
   createPodPreparation,

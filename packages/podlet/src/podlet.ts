@@ -23,8 +23,8 @@ import {
 import type { RunHook } from './hooks/index.js';
 import type { ContainerLogs } from './logs/index.js';
 import { viewPod } from './sync/status-manager.js';
-import { createRuntimeHealth, type RuntimeHealth } from './runtime/runtime-health.js';
-import { createRuntimeView } from './runtime/runtime-view.js';
+import { RuntimeHealth } from './runtime/runtime-health.js';
+import { RuntimeView } from './runtime/runtime-view.js';
 import { compact, Semaphore } from '@podwire/platform';
 import { defaultSettings, type LoopSettings } from './settings.js';
 import { createSyncLoop, type SyncLoop } from './sync-loop.js';
@@ -146,12 +146,12 @@ type Listeners = Set<(change: PodChange) => void>;
 function assemble(config: PodletConfig, dependencies: PodletDependencies, spans: SpanLog) {
   const settings: LoopSettings = { ...defaultSettings, ...config.settings };
   const { runtime, clock, node, random } = dependencies;
-  const view = createRuntimeView({ runtime, node: node.name, ...settings });
+  const view = new RuntimeView({ runtime, node: node.name, ...settings });
   const listeners: Listeners = new Set();
   const tell = (change: PodChange) => {
     for (const listener of listeners) tellOne(listener, change, dependencies.log);
   };
-  const health = createRuntimeHealth({ runtime, clock, settings, onChange: () => loop.resume() });
+  const health = new RuntimeHealth({ runtime, clock, settings, onChange: () => loop.resume() });
   const prober = dependencies.createProber({
     runtime,
     clock,

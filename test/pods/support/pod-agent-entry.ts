@@ -20,7 +20,7 @@ import {
   createPodPreparation,
   createProber,
   createRunHook,
-  createSourceSet,
+  SourceSet,
   type PodSource,
   readLogTail,
   readNode,
@@ -56,7 +56,7 @@ const at = (name: string): string => path.join(config.directory, name);
 fs.mkdirSync(at('podlet'), { recursive: true, mode: 0o700 });
 const opened = await openRuntime(config, faults);
 const { runtime } = opened;
-const files = createSourceSet('file', config.manifests, (place) =>
+const files = new SourceSet('file', config.manifests, (place) =>
   createFileSource({ path: place, node, nameSuffix: 'none', clock }),
 );
 const merger = createMerger(clock);

@@ -11,27 +11,25 @@ import {
   createCredentials,
   createEnsureImage,
   createFileSource,
-  createLastGood,
-  type LastGood,
+  LastGood,
   createRunHook,
   createHttpSource,
   createImageCollector,
   createMerger,
-  createPodCheckpoints,
+  PodCheckpoints,
   createPodPreparation,
   createProber,
   createPullSecretFiles,
-  createSourceSet,
+  type SourcePlaces,
+  SourceSet,
   findCgroupDriver,
   type Pod,
-  type PodCheckpoints,
   type FindConfigMap,
   type FindPullSecret,
   type Podlet,
   type PodletApi,
   readLogTail,
   readNode,
-  type SourceSet,
   startPodlet,
   startPodletServer,
   withCheckpoints,
@@ -98,7 +96,7 @@ async function openPodAgent(
       'places that were added before are not known any more; give them again',
     );
   const sources = createSources(settings, saved);
-  const checkpoints = createPodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
+  const checkpoints = new PodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
   const restored = kubernetes === undefined ? [] : await loadCheckpoints(checkpoints, log);
   const cgroups = await placeCgroups(settings, opened.runtime, log, stopped.signal);
   const podlet = startParts(settings, {
@@ -137,10 +135,10 @@ function createSources(settings: PodAgentSettings, saved: SavedSources): Sources
     ...new Set([...given, ...kept]),
   ];
   return {
-    file: createSourceSet('file', united(settings.files, saved.files), (path) =>
+    file: new SourceSet('file', united(settings.files, saved.files), (path) =>
       createFileSource({ path, node, nameSuffix, clock, lastGood: lastGoodOf(settings) }),
     ),
-    http: createSourceSet('http', united(settings.urls, saved.urls), (url) =>
+    http: new SourceSet('http', united(settings.urls, saved.urls), (url) =>
       createHttpSource({ url, headers, node, nameSuffix, clock }),
     ),
   };
@@ -288,7 +286,7 @@ function describeApi(
 
 /** Below the pod agent's directory, which only root may read. */
 function lastGoodOf({ places }: PodAgentSettings): LastGood {
-  return createLastGood(path.join(places.podletState, 'manifests'));
+  return new LastGood(path.join(places.podletState, 'manifests'));
 }
 
 function forgetGood(lastGood: LastGood, target: string): void {
@@ -296,14 +294,15 @@ function forgetGood(lastGood: LastGood, target: string): void {
 }
 
 /** What is added and removed is written down, so that it is known after a restart. */
-function keepingSources(settings: PodAgentSettings, sources: Sources): Sources {
+function keepingSources(settings: PodAgentSettings, sources: Sources): Record<keyof Sources, SourcePlaces> {
   const save = (changed: boolean): boolean => {
     if (changed)
       saveSources(settings.places, { files: sources.file.origins(), urls: sources.http.origins() });
     return changed;
   };
-  const keeping = (set: SourceSet): SourceSet => ({
-    ...set,
+  const keeping = (set: SourceSet): SourcePlaces => ({
+    origins: () => set.origins(),
+    known: (origin) => set.known(origin),
     add: (origin) => save(set.add(origin)),
     remove: (origin) => save(set.remove(origin)),
   });

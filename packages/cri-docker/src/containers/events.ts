@@ -1,6 +1,7 @@
 /** Docker's events as those of the interface. */
 import { CriError, ContainerEventResponse, ContainerEventType } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
+import { orUndefined } from '@podwire/platform';
 import type { SandboxContext } from '../context.js';
 import { type EngineEvent, isNotFound } from '../docker/index.js';
 import { containerType, labelKeys, sandboxType } from '../labels.js';
@@ -64,7 +65,7 @@ export async function readPod(
     const sandbox = await context.docker.inspectContainer(sandboxId, {}, { signal });
     const workloads = await listWorkloads(context, sandboxId, signal);
     const found = await Promise.all(
-      workloads.map(({ Id }) => context.docker.inspectContainer(Id, {}, { signal }).catch(ignoreGone)),
+      workloads.map(({ Id }) => orUndefined(context.docker.inspectContainer(Id, {}, { signal }), isNotFound)),
     );
     const containersStatuses = found.flatMap((one) =>
       one === undefined ? [] : [toContainerStatus(one, undefined)],
@@ -74,8 +75,4 @@ export async function readPod(
     if (isNotFound(error)) return { podSandboxStatus: undefined, containersStatuses: [] };
     throw error;
   }
-}
-
-function ignoreGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
 }

@@ -1,15 +1,15 @@
 /** Making, starting, stopping and removing containers of a pod. */
-import { type CreateContainerRequest, CriError } from '@podwire/cri';
+import { type CreateContainerRequest, CriError, isCriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
+import { orUndefined } from '@podwire/platform';
 import type { SandboxContext } from '../context.js';
 import type { Work } from '../call.js';
 import { isNotFound } from '../docker/index.js';
 import { makeContainerName, parseName, podKey } from '../names.js';
 import { createContainer, type NameConflictDecision } from '../sandboxes/create.js';
 import { killContainer, removeContainer as removeByForce } from '../sandboxes/teardown.js';
-import { inspectSandbox } from '../sandboxes/status.js';
 import { makeContainerConfig } from './config.js';
-import { inspectOwn } from './lookup.js';
+import { inspectOwn, inspectSandbox } from './lookup.js';
 import type { ContainerLogs } from './logs/logs.js';
 
 /**
@@ -97,10 +97,11 @@ export async function stopWorkload(
     if (seconds === 0) await killContainer(docker, found.Id, signal);
     else await docker.stopContainer(found.Id, seconds, { signal, timeoutMs: (seconds + 120) * 1000 });
   } catch (error) {
-    if (isNotFound(error) || (error instanceof CriError && error.code === 'NOT_FOUND')) return;
-    throw error;
+    if (!isNotFound(error) && !isGone(error)) throw error;
   }
 }
+
+const isGone = (error: unknown): boolean => isCriError(error, 'NOT_FOUND');
 
 export async function removeWorkload(
   context: SandboxContext,
@@ -108,10 +109,7 @@ export async function removeWorkload(
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await inspectOwn(context, id, signal).catch((error: unknown) => {
-    if (error instanceof CriError && error.code === 'NOT_FOUND') return undefined;
-    throw error;
-  });
+  const found = await orUndefined(inspectOwn(context, id, signal), isGone);
   if (found === undefined) return;
   await logs.finish(found.Id);
   await removeByForce(context, found.Id, signal);

@@ -6,6 +6,8 @@ import {
   isCriError,
   matchesContainerFilter,
   type NetworkInterfaceUsage,
+  nowNanoseconds,
+  parseNetDev,
   PodSandboxStats,
   type PodSandboxStatus,
 } from '@podwire/cri';
@@ -29,7 +31,7 @@ export async function readContainerStats(
     docker.stats(container.id, { signal }),
     docker.inspectContainer(container.id, { size: true }, { signal }),
   ]);
-  const timestamp = parseTime(stats.read) || BigInt(Math.round(clock.now())) * 1_000_000n;
+  const timestamp = parseTime(stats.read) || nowNanoseconds(clock);
   const { id, metadata, labels, annotations } = container;
   return ContainerStats.fromPartial({
     attributes: { id, labels, annotations, ...compact({ metadata }) },
@@ -93,7 +95,7 @@ export async function readSandboxStats(
     listContainerStats(context, filter, signal),
     context.docker.stats(status.id, { signal }),
   ]);
-  const timestamp = BigInt(Math.round(context.clock.now())) * 1_000_000n;
+  const timestamp = nowNanoseconds(context.clock);
   const own = { cpu: cpuOf(sandbox), memory: memoryOf(sandbox) };
   const sum = (first: bigint, pick: (stats: ContainerStats) => bigint | undefined): { value: bigint } => ({
     value: containers.reduce((total, stats) => total + (pick(stats) ?? 0n), first),
@@ -147,18 +149,4 @@ function readInside(netns: string): string {
   } finally {
     namespace.close();
   }
-}
-
-/** proc(5), net/dev: two lines of headings, then a name and sixteen counters in a line. */
-export function parseNetDev(text: string): NetworkInterfaceUsage[] {
-  return text.split('\n').flatMap((line) => {
-    const [, name, counters] = /^\s*([^:\s]+):\s*(.*)$/.exec(line) ?? [];
-    const numbers =
-      counters
-        ?.trim()
-        .split(/\s+/)
-        .map((one) => ({ value: BigInt(one) })) ?? [];
-    if (name === undefined || numbers.length < 11) return [];
-    return [{ name, rxBytes: numbers[0], rxErrors: numbers[2], txBytes: numbers[8], txErrors: numbers[10] }];
-  });
 }

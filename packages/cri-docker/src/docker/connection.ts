@@ -1,7 +1,7 @@
 /** HTTP over the engine's unix socket: one connection for each call, since a new one costs less than looking after old ones. */
 import http from 'node:http';
 import type { Duplex } from 'node:stream';
-import { longestTimer } from '@podwire/platform';
+import { longestTimer, onAbort } from '@podwire/platform';
 import { DockerError, DockerTimeoutError, DockerUnreachableError } from './error.js';
 
 export interface DockerCall {
@@ -17,36 +17,51 @@ export interface DockerRequest extends DockerCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Connection {
-  /** A whole answer, decoded; undefined where there is none. @throws DockerError */
-  json<T>(method: string, path: string, request?: DockerRequest): Promise<T>;
-  /** An answer that comes bit by bit. Ended by `destroy` of the stream or by the signal. */
-  stream(method: string, path: string, request?: DockerRequest): Promise<http.IncomingMessage>;
-  /** Takes the connection over after the headers (Docker calls it hijacking). */
-  hijack(method: string, path: string, request?: DockerRequest): Promise<Duplex>;
-}
-
-export const defaultTimeoutMs = 120_000;
+const defaultTimeoutMs = 120_000;
 /** An answer larger than this is no answer: a list of ten thousand containers has some 20 MB. */
 const bodyCap = 64 * 1024 * 1024;
 
-export function createConnection(socketPath: string): Connection {
-  return {
-    json: async (method, path, request = {}) => readJson(await send(socketPath, method, path, request)),
-    stream: async (method, path, request = {}) => {
-      const sent = await send(socketPath, method, path, request);
-      sent.release();
-      return sent.response;
-    },
-    hijack: (method, path, request = {}) => upgrade(socketPath, method, path, request),
-  };
+/** A whole answer, decoded; undefined where there is none. @throws DockerError */
+export async function requestJson<T>(
+  socket: string,
+  method: string,
+  path: string,
+  request: DockerRequest = {},
+): Promise<T> {
+  const { response, release, reason } = await send(socket, method, path, request);
+  try {
+    const body = await readBody(response, reason);
+    return (body.trim() === '' ? undefined : decode(body)) as T;
+  } finally {
+    release();
+  }
 }
 
-interface Sent {
-  readonly response: http.IncomingMessage;
+/** An answer that comes bit by bit. Ended by `destroy` of the stream or by the signal. @throws DockerError */
+export async function requestStream(
+  socket: string,
+  method: string,
+  path: string,
+  request: DockerRequest = {},
+): Promise<http.IncomingMessage> {
+  const { response, release } = await send(socket, method, path, request);
+  release();
+  return response;
+}
+
+interface Sending {
   /** Ends the deadline; the signal goes on. */
   readonly release: () => void;
+  /** Why it was given up here; Node's own error then only says that the connection ended. */
   readonly reason: () => Error | undefined;
+}
+
+interface Begun extends Sending {
+  readonly outgoing: http.ClientRequest;
+}
+
+interface Sent extends Sending {
+  readonly response: http.IncomingMessage;
 }
 
 function toTarget(path: string, query: DockerRequest['query'] = {}): string {
@@ -79,21 +94,13 @@ function begin(
   const late = (): void => giveUp(new DockerTimeoutError(`${method} ${path}`, milliseconds));
   // The grace period of a StopContainer may be a month.
   const timer = setTimeout(late, Math.min(milliseconds, longestTimer));
-  const abort = (): void => giveUp(toError(request.signal?.reason));
-  request.signal?.addEventListener('abort', abort, { once: true });
+  const unsubscribe = onAbort(request.signal, (why) => giveUp(toError(why)));
   outgoing.once('close', () => {
     clearTimeout(timer);
-    request.signal?.removeEventListener('abort', abort);
+    unsubscribe();
   });
   outgoing.end(body);
   return { outgoing, release: () => clearTimeout(timer), reason: () => reason };
-}
-
-interface Begun {
-  readonly outgoing: http.ClientRequest;
-  readonly release: () => void;
-  /** Why it was given up here; Node's own error then only says that the connection ended. */
-  readonly reason: () => Error | undefined;
 }
 
 const toError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
@@ -110,7 +117,13 @@ async function send(socketPath: string, method: string, path: string, request: D
   throw new DockerError(status, messageOf(await readBody(response, reason), response));
 }
 
-function upgrade(socketPath: string, method: string, path: string, request: DockerRequest): Promise<Duplex> {
+/** Takes the connection over after the headers (Docker calls it hijacking). @throws DockerError */
+export async function hijack(
+  socketPath: string,
+  method: string,
+  path: string,
+  request: DockerRequest = {},
+): Promise<Duplex> {
   request.signal?.throwIfAborted();
   const { outgoing, release } = begin(socketPath, method, path, request, true);
   return new Promise<Duplex>((resolve, reject) => {
@@ -118,9 +131,10 @@ function upgrade(socketPath: string, method: string, path: string, request: Dock
     outgoing.once('upgrade', (_response, socket: Duplex, head) => {
       release();
       if (head.length > 0) socket.unshift(head);
-      const abort = (): void => void socket.destroy();
-      request.signal?.addEventListener('abort', abort, { once: true });
-      socket.once('close', () => request.signal?.removeEventListener('abort', abort));
+      socket.once(
+        'close',
+        onAbort(request.signal, () => socket.destroy()),
+      );
       resolve(socket);
     });
     outgoing.once('response', (response) => {
@@ -156,15 +170,6 @@ async function readBody(
     throw new DockerError(0, `an answer was cut off: ${toError(error).message}`, { cause: error });
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-async function readJson<T>({ response, release, reason }: Sent): Promise<T> {
-  try {
-    const body = await readBody(response, reason);
-    return (body.trim() === '' ? undefined : decode(body)) as T;
-  } finally {
-    release();
-  }
 }
 
 function decode(body: string): unknown {

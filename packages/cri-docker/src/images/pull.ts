@@ -1,7 +1,7 @@
 /** Having an image: looking whether it is there, and pulling it with the credentials that may fit. */
 import { type AuthConfig, CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { Clock, Log } from '@podwire/platform';
+import { type Clock, type Log, orUndefined } from '@podwire/platform';
 import type { Work } from '../call.js';
 import {
   type Docker,
@@ -39,14 +39,10 @@ export function createImagePuller(environment: PullEnvironment): ImagePuller {
     async ensure(name, work) {
       if ((await self.inspect(name, work.signal)) === undefined) await self.pull(name, undefined, work);
     },
-    async inspect(name, signal) {
-      try {
-        return await docker.inspectImage(name, { signal });
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw new Error(`the image ${name} cannot be inspected: ${describeError(error)}`, { cause: error });
-      }
-    },
+    inspect: (name, signal) =>
+      orUndefined(docker.inspectImage(name, { signal }), isNotFound).catch((cause: unknown) => {
+        throw new Error(`the image ${name} cannot be inspected: ${describeError(cause)}`, { cause });
+      }),
     async pull(name, auth, work) {
       const reference = parseImageName(name);
       const candidates = await findCandidates(environment, reference.repository, auth, work.signal);

@@ -1,13 +1,7 @@
 /** ImageService over Docker Engine. */
-import {
-  type ImageService,
-  Image,
-  ImageFsInfoResponse,
-  ImageStatusResponse,
-  ListImagesResponse,
-  PullImageResponse,
-  RemoveImageResponse,
-} from '@podwire/cri';
+import { type ImageService, Image, ImageFsInfoResponse, nowNanoseconds } from '@podwire/cri';
+import { orAborted } from '@podwire/platform';
+import { inSpan, never, signalOf } from '../call.js';
 import type { SandboxContext } from '../context.js';
 import {
   type DiskUsage,
@@ -16,41 +10,33 @@ import {
   isNotFound,
   type ListedImage,
 } from '../docker/index.js';
-import { orAborted } from '@podwire/platform';
-import { parseTraceparent } from '@podwire/tracing';
-import { never, signalOf } from '../signal.js';
 
 export function createImageService(context: SandboxContext): ImageService {
-  const { docker, images, tracer } = context;
+  const { docker, images } = context;
   const readDiskUsage = createDiskQuestion(docker);
   return {
     async listImages({ filter }, options) {
       const name = filter?.image?.image ?? '';
       const listed = await docker.listImages(name === '' ? undefined : name, { signal: signalOf(options) });
-      return ListImagesResponse.fromPartial({ images: listed.map(toImage) });
+      return { images: listed.map(toImage) };
     },
     async imageStatus({ image, verbose }, options) {
       const found = await images.inspect(image?.image ?? '', signalOf(options));
-      if (found === undefined) return ImageStatusResponse.fromPartial({});
-      const info = verbose ? { info: JSON.stringify(found) } : {};
-      return ImageStatusResponse.fromPartial({ image: toImage(found), info });
+      return {
+        image: found && toImage(found),
+        info: found !== undefined && verbose ? { info: JSON.stringify(found) } : {},
+      };
     },
-    async pullImage({ image, auth }, options) {
+    pullImage({ image, auth }, options) {
       const name = image?.image ?? '';
-      const span = tracer.start('PullImage', parseTraceparent(options?.traceparent), { image: name });
-      try {
+      return inSpan(context, 'PullImage', { image: name }, options, async (span) => ({
         // A pull may take any time as long as it goes on.
-        const imageRef = await images.pull(name, auth, { signal: options?.signal ?? never, span });
-        span.end();
-        return PullImageResponse.fromPartial({ imageRef });
-      } catch (error) {
-        span.end(error);
-        throw error;
-      }
+        imageRef: await images.pull(name, auth, { signal: options?.signal ?? never, span }),
+      }));
     },
     async removeImage({ image }, options) {
       await removeImage(docker, image?.image ?? '', signalOf(options));
-      return RemoveImageResponse.fromPartial({});
+      return {};
     },
     imageFsInfo: (_request, options) => readImageFsInfo(context, readDiskUsage, signalOf(options)),
   };
@@ -108,7 +94,7 @@ async function readImageFsInfo(
     readDiskUsage(signal),
   ]);
   const usage = {
-    timestamp: BigInt(Math.round(clock.now())) * 1_000_000n,
+    timestamp: nowNanoseconds(clock),
     fsId: { mountpoint: DockerRootDir },
     usedBytes: { value: BigInt(LayersSize) },
   };

@@ -1,8 +1,8 @@
 /** RunPodSandbox: the steps in the order of the documents (image, create, checkpoint, start, resolv.conf, network). */
 import { CriError, type PodSandboxConfig } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import { compact } from '@podwire/platform';
-import type { OpenSpan } from '@podwire/tracing';
+import { compact, orUndefined } from '@podwire/platform';
+import { type OpenSpan, withSpan } from '@podwire/tracing';
 import { makeCheckpoint, protocolName } from '../checkpoint/checkpoint.js';
 import type { SandboxContext } from '../context.js';
 import type { Work } from '../call.js';
@@ -52,16 +52,9 @@ function stepper({ faults }: SandboxContext, { signal, span }: Work): Step {
   return async (name, action) => {
     signal.throwIfAborted();
     faults.reach(`run:${name}`);
-    const part = span.child(name);
-    try {
-      const result = await action(part);
-      part.end();
-      faults.reach(`run:${name}:done`);
-      return result;
-    } catch (error) {
-      part.end(error);
-      throw error;
-    }
+    const result = await withSpan(span.child(name), action);
+    faults.reach(`run:${name}:done`);
+    return result;
   };
 }
 
@@ -91,10 +84,7 @@ async function decideOnOwner(
   owner: string,
   { signal }: Work,
 ): Promise<NameConflictDecision> {
-  const found = await context.docker.inspectContainer(owner, {}, { signal }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  const found = await orUndefined(context.docker.inspectContainer(owner, {}, { signal }), isNotFound);
   if (found?.Config.Labels?.[labelKeys.type] !== sandboxType) return 'unknown';
   if (!context.owners.owns(found.Id, found.Config.Labels)) return decideOnForeign(found);
   if (found.State.Running && context.networkReady.get(found.Id) === true) return 'take';

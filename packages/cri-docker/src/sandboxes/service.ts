@@ -1,7 +1,7 @@
 /** The sandbox calls as callers see them: the same call twice is one piece of work, and different calls for a pod are serial. */
-import { deadlineSignal, orAborted } from '@podwire/platform';
+import { deadlineSignal, orAborted, Singleflight } from '@podwire/platform';
 import { CriError, type PodSandboxConfig } from '@podwire/cri';
-import type { SpanContext } from '@podwire/tracing';
+import { type SpanContext, withSpan } from '@podwire/tracing';
 import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
 import { toCriError } from '../errors.js';
@@ -14,67 +14,84 @@ export interface SandboxCall {
   readonly parent?: SpanContext | undefined;
 }
 
-export interface Sandboxes {
-  run(config: PodSandboxConfig, runtime: string | undefined, call: SandboxCall): Promise<string>;
-  stop(id: string, call: SandboxCall): Promise<void>;
-  remove(id: string, call: SandboxCall): Promise<void>;
-  /** Gives up what is being started, and waits until it is undone. */
-  close(): Promise<void>;
-}
-
 interface Running {
-  readonly work: Promise<string>;
+  work: Promise<string>;
   readonly giveUp: AbortController;
   id?: string;
 }
 
-export function createSandboxes(context: SandboxContext): Sandboxes {
-  const running = new Map<string, Running>();
-  const ending = new Map<string, Promise<void>>();
-  const giveUp = async (one: Running | undefined, why: string): Promise<void> => {
-    one?.giveUp.abort(new CriError('ABORTED', why));
-    await one?.work.catch(() => undefined);
-  };
+export class Sandboxes {
+  readonly #context: SandboxContext;
+  readonly #running = new Map<string, Running>();
+  readonly #ending = new Singleflight<void>();
 
-  /** Stop and Remove of one sandbox are one piece of work however often they are called at once. */
-  const end = (kind: 'Stop' | 'Remove', id: string, { signal, parent }: SandboxCall): Promise<void> => {
-    const key = `${kind} ${id}`;
-    const before = ending.get(key);
-    const work =
-      before ??
-      endOnce(context, kind, id, parent, (whole) =>
-        giveUp(findById(running, whole), 'the sandbox is stopped'),
-      );
-    if (before === undefined) {
-      ending.set(key, work);
-      work.finally(() => ending.delete(key)).catch(() => undefined);
+  constructor(context: SandboxContext) {
+    this.#context = context;
+  }
+
+  run(
+    config: PodSandboxConfig,
+    runtime: string | undefined,
+    { signal, parent }: SandboxCall,
+  ): Promise<string> {
+    const name = makeSandboxName(config.metadata);
+    const known = this.#running.get(name);
+    if (known !== undefined) {
+      this.#context.log.info({ name }, 'a second RunPodSandbox joins the first');
+      return orAborted(known.work, signal);
     }
-    return orAborted(work, signal);
-  };
+    const one = startRun(this.#context, name, config, runtime, parent);
+    this.#running.set(name, one);
+    one.work.finally(() => this.#running.delete(name)).catch(() => undefined);
+    return orAborted(one.work, signal);
+  }
 
-  return {
-    run(config, runtime, { signal, parent }) {
-      const name = makeSandboxName(config.metadata);
-      const known = running.get(name);
-      if (known !== undefined) context.log.info({ name }, 'a second RunPodSandbox joins the first');
-      const one = known ?? startRun(context, name, config, runtime, parent);
-      if (known === undefined) {
-        running.set(name, one);
-        one.work.finally(() => running.delete(name)).catch(() => undefined);
-      }
-      return orAborted(one.work, signal);
-    },
-    stop: (id, call) => end('Stop', id, call),
-    remove: (id, call) => end('Remove', id, call),
-    async close() {
-      const all = [...running.values()].map((one) => giveUp(one, 'the sandbox service ends'));
-      await Promise.allSettled([...all, ...ending.values()]);
-    },
-  };
+  stop(id: string, call: SandboxCall): Promise<void> {
+    return this.#end('Stop', id, call);
+  }
+
+  remove(id: string, call: SandboxCall): Promise<void> {
+    return this.#end('Remove', id, call);
+  }
+
+  /** Gives up what is being started, and waits until it is undone. */
+  async close(): Promise<void> {
+    const all = [...this.#running.values()].map((one) => giveUp(one, 'the sandbox service ends'));
+    await Promise.allSettled([...all, this.#ending.idle()]);
+  }
+
+  /**
+   * Stop and Remove of one sandbox are one piece of work however often they are called at once. It goes on without the caller's
+   * signal: half a Stop leaves more to clean up.
+   */
+  #end(kind: 'Stop' | 'Remove', id: string, { signal, parent }: SandboxCall): Promise<void> {
+    const work = this.#ending.join(`${kind} ${id}`, undefined, () => {
+      const attributes = { runtime: 'docker', sandbox: id };
+      return withSpan(this.#context.tracer.start(`${kind}PodSandbox`, parent, attributes), () =>
+        this.#endOnce(kind, id),
+      );
+    });
+    return orAborted(work, signal);
+  }
+
+  async #endOnce(kind: 'Stop' | 'Remove', given: string): Promise<void> {
+    const context = this.#context;
+    const signal = AbortSignal.timeout(context.settings.runTimeoutMs);
+    const id = await resolveSandboxId(context, given, signal);
+    if (id === undefined) return;
+    const run = [...this.#running.values()].find((one) => one.id === id);
+    if (run !== undefined) await giveUp(run, 'the sandbox is stopped');
+    const { name, namespace } = await identifySandbox(context, id, signal);
+    const key = name === '' ? `id/${id}` : podKey(namespace, name);
+    await context.locks.withKey(key, signal, () =>
+      (kind === 'Stop' ? stopSandbox : removeSandbox)(context, id, signal),
+    );
+  }
 }
 
-function findById(running: ReadonlyMap<string, Running>, id: string): Running | undefined {
-  return [...running.values()].find((one) => one.id === id);
+async function giveUp({ giveUp: run, work }: Running, why: string): Promise<void> {
+  run.abort(new CriError('ABORTED', why));
+  await work.catch(() => undefined);
 }
 
 /**
@@ -95,50 +112,25 @@ function startRun(
     runtime: 'docker',
     pod: `${namespace}/${pod}`,
   });
-  const running: { work?: Promise<string>; giveUp: AbortController; id?: string } = { giveUp };
-  const onCreated = (id: string): void => void (running.id = id);
-  running.work = context.locks
-    .withKey(podKey(namespace, pod), signal, () =>
-      runSandbox(context, { name, config, runtime, onCreated }, { signal, span }),
-    )
-    .catch((error: unknown) => {
-      throw signal.aborted ? explainAbort(signal, error) : error;
-    });
-  running.work.then(
-    () => span.end(),
-    (error: unknown) => span.end(error),
+  const running: Running = { work: Promise.resolve(''), giveUp };
+  running.work = withSpan(span, () =>
+    context.locks
+      .withKey(podKey(namespace, pod), signal, () =>
+        runSandbox(
+          context,
+          { name, config, runtime, onCreated: (id) => (running.id = id) },
+          { signal, span },
+        ),
+      )
+      .catch((error: unknown) => {
+        throw signal.aborted ? explainAbort(signal, error) : error;
+      }),
   );
-  return running as Running;
+  return running;
 }
 
 /** What broke off in the middle says so in its own way; why it was given up is what the caller must know. */
 function explainAbort({ reason }: AbortSignal, cause: unknown): CriError {
   const { code, message } = toCriError(reason);
   return new CriError(code, `${message}: ${describeError(cause)}`, { cause });
-}
-
-/** Without the caller's signal, for the same reason: half a Stop leaves more to clean up. */
-async function endOnce(
-  context: SandboxContext,
-  kind: 'Stop' | 'Remove',
-  given: string,
-  parent: SpanContext | undefined,
-  giveUpRun: (id: string) => Promise<void>,
-): Promise<void> {
-  const signal = AbortSignal.timeout(context.settings.runTimeoutMs);
-  const span = context.tracer.start(`${kind}PodSandbox`, parent, { runtime: 'docker', sandbox: given });
-  try {
-    const id = await resolveSandboxId(context, given, signal);
-    if (id === undefined) return span.end();
-    await giveUpRun(id);
-    const { name, namespace } = await identifySandbox(context, id, signal);
-    const key = name === '' ? `id/${id}` : podKey(namespace, name);
-    await context.locks.withKey(key, signal, () =>
-      (kind === 'Stop' ? stopSandbox : removeSandbox)(context, id, signal),
-    );
-    span.end();
-  } catch (error) {
-    span.end(error);
-    throw error;
-  }
 }

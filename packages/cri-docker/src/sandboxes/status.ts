@@ -1,6 +1,5 @@
 /** PodSandboxStatus and ListPodSandbox: Docker's view in the words of the interface. */
 import {
-  CriError,
   type PodSandbox,
   type PodSandboxFilter,
   PodSandbox as PodSandboxMessage,
@@ -9,28 +8,11 @@ import {
 } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import type { SandboxContext } from '../context.js';
-import { type InspectedContainer, isNotFound, type ListedContainer, parseTime } from '../docker/index.js';
-import { listOwn } from '../containers/lookup.js';
+import { type InspectedContainer, type ListedContainer, parseTime } from '../docker/index.js';
+import { inspectSandbox, listOwn } from '../containers/lookup.js';
 import { decodeLabels, labelKeys, sandboxType } from '../labels.js';
 import { parseName } from '../names.js';
 import { namespaceOptionsOf } from './namespaces.js';
-
-/** One of this service. @throws CriError NOT_FOUND */
-export async function inspectSandbox(
-  { docker, owners }: SandboxContext,
-  id: string,
-  signal: AbortSignal,
-): Promise<InspectedContainer> {
-  const found = await docker.inspectContainer(id, {}, { signal }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-  const labels = found?.Config.Labels;
-  if (found !== undefined && labels?.[labelKeys.type] === sandboxType && owners.owns(found.Id, labels)) {
-    return found;
-  }
-  throw new CriError('NOT_FOUND', `there is no sandbox ${id}`);
-}
 
 /** @throws CriError NOT_FOUND */
 export async function readSandboxStatus(

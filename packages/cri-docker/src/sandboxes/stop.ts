@@ -1,11 +1,11 @@
 /** StopPodSandbox and RemovePodSandbox. Both may be called at any time, many times and at once, also for unknown ids. */
 import { describeError } from '@podwire/errors';
+import { ErrorCollector } from '@podwire/platform';
 import type { SandboxContext } from '../context.js';
 import { isNotFound, type ListedContainer } from '../docker/index.js';
 import { labelKeys, sandboxType } from '../labels.js';
 import { parseName } from '../names.js';
 import {
-  createErrorList,
   detachSandbox,
   forgetSandbox,
   killContainer,
@@ -44,7 +44,7 @@ export async function resolveSandboxId(
  */
 export async function stopSandbox(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
   const identity = await identifySandbox(context, id, signal);
-  const errors = createErrorList();
+  const errors = new ErrorCollector();
   await errors.collect(() => stopWorkloads(context, id, signal));
   context.faults.reach('stop:workloads:done');
   if (context.networkReady.get(id) !== false) {
@@ -103,7 +103,7 @@ export function listWorkloads(
 
 async function stopWorkloads(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
   const workloads = await listWorkloads(context, id, signal);
-  const errors = createErrorList();
+  const errors = new ErrorCollector();
   const running = workloads.filter(({ State }) => State === 'running' || State === 'paused');
   await Promise.all(running.map((one) => errors.collect(() => stopWorkload(context, one.Id, signal))));
   errors.throwIfAny(`containers of the sandbox ${id} could not be stopped`);
@@ -119,7 +119,7 @@ async function stopWorkload({ docker }: SandboxContext, id: string, signal: Abor
 /** Stops it first, so that nothing of it is left that could not be found again; then all of it goes, by force. */
 export async function removeSandbox(context: SandboxContext, id: string, signal: AbortSignal): Promise<void> {
   await stopSandbox(context, id, signal);
-  const errors = createErrorList();
+  const errors = new ErrorCollector();
   for (const { Id } of await listWorkloads(context, id, signal)) {
     await errors.collect(() => removeContainer(context, Id, signal));
   }

@@ -1,6 +1,6 @@
 /** Takes a sandbox off its network and stops it: after a failure, after a crash, and when it is asked for. */
 import { describeError } from '@podwire/errors';
-import { compact } from '@podwire/platform';
+import { compact, ErrorCollector } from '@podwire/platform';
 import type { SandboxContext } from '../context.js';
 import { type Docker, isConflict, isNotFound } from '../docker/index.js';
 import { pinnedNetns, unpinSandbox } from './netns.js';
@@ -25,7 +25,7 @@ export async function teardownSandbox(
   { keepContainer }: { readonly keepContainer: boolean },
 ): Promise<void> {
   const signal = AbortSignal.timeout(context.settings.cleanupTimeoutMs);
-  const errors = createErrorList();
+  const errors = new ErrorCollector();
   let identity: SandboxIdentity = { name: '', namespace: '', hostNetwork: false };
   await errors.collect(async () => {
     const checkpoint = await context.checkpoints.read(id);
@@ -105,27 +105,4 @@ export async function killContainer(docker: Docker, id: string, signal: AbortSig
     if (isNotFound(error) || (isConflict(error) && /is not running/.test(describeError(error)))) return;
     throw error;
   }
-}
-
-export interface ErrorList {
-  collect(work: () => Promise<unknown>): Promise<void>;
-  throwIfAny(what: string): void;
-}
-
-/** Cleanups go on after errors, and say them all. */
-export function createErrorList(): ErrorList {
-  const errors: unknown[] = [];
-  return {
-    async collect(work) {
-      try {
-        await work();
-      } catch (error) {
-        errors.push(error);
-      }
-    },
-    throwIfAny(what) {
-      if (errors.length === 1) throw errors[0];
-      if (errors.length > 1) throw new AggregateError(errors, what);
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { CriError } from '@podwire/cri';
 import { connectLocalhost, hasCode } from '@podwire/linux';
 import type { SandboxContext } from '../context.js';
 import { pinnedNetns } from '../sandboxes/netns.js';
-import { inspectSandbox } from '../sandboxes/status.js';
+import { inspectSandbox } from '../containers/lookup.js';
 
 /** Joins `stream` to the port until either end is done. @throws CriError NOT_FOUND, FAILED_PRECONDITION, UNAVAILABLE */
 export async function forwardPort(

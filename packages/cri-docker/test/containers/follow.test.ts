@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { noFaults, silentLog } from '@podwire/platform';
 import { expect, onTestFinished, test } from 'vitest';
-import { createContainerLogs } from '../../src/containers/logs/logs.js';
+import { ContainerLogs } from '../../src/containers/logs/logs.js';
 import { createOwners } from '../../src/owners.js';
 import type { Docker, InspectedContainer } from '../../src/docker/index.js';
 
@@ -26,7 +26,7 @@ test('a log that breaks off is spoken of once, however long that lasts, and agai
       return attempts === 5 ? Promise.resolve(oneLine()) : Promise.reject(away);
     },
   } as unknown as Docker;
-  const logs = createContainerLogs({
+  const logs = new ContainerLogs({
     docker,
     owners: createOwners('/r'),
     clock: { now: () => 0, elapsed: () => 0, sleep: () => Promise.resolve() },

@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createDocker } from '../../src/docker/client.js';
+import { Docker } from '../../src/docker/client.js';
 import {
   DockerError,
   DockerTimeoutError,
@@ -17,9 +17,9 @@ afterEach(async () => {
   engine = undefined;
 });
 
-async function open(options: FakeOptions = {}): Promise<ReturnType<typeof createDocker>> {
+async function open(options: FakeOptions = {}): Promise<Docker> {
   engine = await startFakeEngine(options);
-  return createDocker(engine.socket);
+  return new Docker(engine.socket);
 }
 
 const calls = (): string[] => engine!.seen.map(({ call }) => call);
@@ -149,7 +149,7 @@ describe('errors', () => {
   });
 
   test('nothing listens on the socket', async () => {
-    const docker = createDocker('/nowhere/docker.sock');
+    const docker = new Docker('/nowhere/docker.sock');
     await expect(docker.version()).rejects.toBeInstanceOf(DockerError);
     await expect(docker.version()).rejects.toThrow('/nowhere/docker.sock');
   });

@@ -1,8 +1,9 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { formatResolvConf } from '@podwire/cri';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { renderResolvConf, rewriteResolvConf } from '../../src/sandboxes/resolv-conf.js';
+import { rewriteResolvConf } from '../../src/sandboxes/resolv-conf.js';
 
 let directory = '';
 beforeEach(() => {
@@ -17,10 +18,10 @@ const dns = {
 };
 
 test('lines are as resolv.conf(5) has them', () => {
-  expect(renderResolvConf(dns)).toBe(
+  expect(formatResolvConf(dns)).toBe(
     'nameserver 10.0.0.10\nnameserver 10.0.0.11\nsearch a.example b.example\noptions ndots:5 rotate\n',
   );
-  expect(renderResolvConf({ servers: [], searches: [], options: [] })).toBeUndefined();
+  expect(formatResolvConf({ servers: [], searches: [], options: [] })).toBe('');
 });
 
 test('the file is filled anew, and stays the same file', async () => {
@@ -28,7 +29,7 @@ test('the file is filled anew, and stays the same file', async () => {
   fs.writeFileSync(file, `${'# a long comment of before\n'.repeat(20)}`);
   const { ino } = fs.statSync(file);
   await rewriteResolvConf(file, dns);
-  expect(fs.readFileSync(file, 'utf8')).toBe(renderResolvConf(dns));
+  expect(fs.readFileSync(file, 'utf8')).toBe(formatResolvConf(dns));
   expect(fs.statSync(file).ino).toBe(ino);
 });
 

@@ -1,7 +1,6 @@
-import { type ContainerConfig, type CreateContainerRequest, CriError } from '@podwire/cri';
+import { type ContainerConfig, type CreateContainerRequest, CriError, nowNanoseconds } from '@podwire/cri';
 import { emitContainerEvent } from '../emit-events.js';
 import { type Context, newId } from '../context.js';
-import { nowNanoseconds } from '../options.js';
 import { findImage, rootOf } from '../images/images.js';
 import { writeContainer } from '../state/directory.js';
 import {

@@ -1,10 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { CriError } from '@podwire/cri';
+import { CriError, nowNanoseconds } from '@podwire/cri';
 import { withSpan } from '@podwire/tracing';
 import { emitContainerEvent } from '../emit-events.js';
 import type { Context, Work } from '../context.js';
-import { nowNanoseconds } from '../options.js';
 import { toCriError } from '../failure.js';
 import { connectControl } from '../native/control.js';
 import { launch, LaunchError } from '../native/launch.js';

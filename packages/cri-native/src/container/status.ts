@@ -1,13 +1,6 @@
 /** Containers as the interface shows them. */
-import {
-  Container,
-  type ContainerFilter,
-  ContainerState,
-  ContainerStatus,
-  type LinuxContainerResources,
-} from '@podwire/cri';
+import { Container, ContainerState, ContainerStatus, type LinuxContainerResources } from '@podwire/cri';
 import type { Context } from '../context.js';
-import { hasLabels } from '../sandbox/status.js';
 import type { ContainerEntry } from '../state/inventory.js';
 import { logPathOf } from './plan.js';
 
@@ -63,12 +56,4 @@ export function showContainer(entry: ContainerEntry): Container {
     podSandboxId: sandboxId,
     state: stateOfContainer(entry),
   });
-}
-
-export function matchesContainer(container: Container, filter: ContainerFilter | undefined): boolean {
-  if (filter === undefined) return true;
-  if (!container.id.startsWith(filter.id)) return false;
-  if (!container.podSandboxId.startsWith(filter.podSandboxId)) return false;
-  if (filter.state !== undefined && container.state !== filter.state.state) return false;
-  return hasLabels(container.labels, filter.labelSelector);
 }

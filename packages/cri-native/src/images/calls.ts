@@ -1,7 +1,6 @@
 import fs from 'node:fs/promises';
-import { CriError, type ImageService, type ImageSpec } from '@podwire/cri';
+import { CriError, type ImageService, type ImageSpec, nowNanoseconds } from '@podwire/cri';
 import type { Context } from '../context.js';
-import { nowNanoseconds } from '../options.js';
 import { findImage, hostImage } from './images.js';
 
 /** The image service: whatever is asked for by a name is there, so there is never anything to pull. */

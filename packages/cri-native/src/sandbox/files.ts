@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { hasCode } from '@podwire/linux';
-import type { DNSConfig, PodSandboxConfig } from '@podwire/cri';
+import { formatResolvConf, type PodSandboxConfig } from '@podwire/cri';
 import { namespacesOf } from './plan.js';
 
 /** Where each stands in a container, and its name in the sandbox's directory. */
@@ -11,13 +11,6 @@ export const sandboxFiles = [
   ['/etc/resolv.conf', 'resolv.conf'],
   ['/etc/hostname', 'hostname'],
 ] as const;
-
-export function formatResolvConf({ servers, searches, options }: DNSConfig): string {
-  const line = (word: string, values: readonly string[]): string =>
-    values.length === 0 ? '' : `${word} ${values.join(' ')}\n`;
-  const nameservers = servers.map((server) => `nameserver ${server}\n`);
-  return nameservers.join('') + line('search', searches) + line('options', options);
-}
 
 export function formatHosts(hostname: string, addresses: readonly string[]): string {
   const fixed = ['127.0.0.1\tlocalhost', '::1\tlocalhost ip6-localhost ip6-loopback'];
@@ -42,12 +35,10 @@ export function writeSandboxFiles(
 ): void {
   const { dnsConfig, hostname } = config;
   const onHost = namespacesOf(config).network === 'host';
-  const hasDns =
-    dnsConfig !== undefined &&
-    dnsConfig.servers.length + dnsConfig.searches.length + dnsConfig.options.length > 0;
+  const resolvConf = dnsConfig === undefined ? '' : formatResolvConf(dnsConfig);
   const texts: Record<string, string> = {
     hosts: onHost ? hostFile('/etc/hosts') : formatHosts(hostname, addresses),
-    'resolv.conf': hasDns ? formatResolvConf(dnsConfig) : hostFile('/etc/resolv.conf'),
+    'resolv.conf': resolvConf === '' ? hostFile('/etc/resolv.conf') : resolvConf,
     hostname: onHost ? hostFile('/etc/hostname') : `${hostname}\n`,
   };
   for (const [name, text] of Object.entries(texts))

@@ -1,11 +1,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { CriError, isCriError, type PodSandboxConfig, type RunPodSandboxRequest } from '@podwire/cri';
+import {
+  CriError,
+  isCriError,
+  type PodSandboxConfig,
+  type RunPodSandboxRequest,
+  nowNanoseconds,
+} from '@podwire/cri';
 import { createNamespace, mountTmpfs } from '@podwire/linux';
 import { withSpan } from '@podwire/tracing';
 import { emitSandboxEvent } from '../emit-events.js';
 import { type Context, newId, type Work } from '../context.js';
-import { nowNanoseconds } from '../options.js';
 import { toCriError } from '../failure.js';
 import { advanceSandbox, sandboxDirectory, writeSandbox } from '../state/directory.js';
 import type { SandboxEntry } from '../state/inventory.js';

@@ -1,11 +1,5 @@
 /** Sandboxes as the interface shows them: pure. */
-import {
-  NamespaceMode,
-  PodSandbox,
-  type PodSandboxFilter,
-  PodSandboxState,
-  PodSandboxStatus,
-} from '@podwire/cri';
+import { NamespaceMode, PodSandbox, PodSandboxState, PodSandboxStatus } from '@podwire/cri';
 import { isReady, type SandboxEntry } from '../state/inventory.js';
 import { namespacesOf, type Sharing } from './plan.js';
 
@@ -36,16 +30,4 @@ export function showSandbox(entry: SandboxEntry): PodSandbox {
   const { metadata, labels, annotations } = config;
   const state = stateOf(entry);
   return PodSandbox.fromPartial({ id, metadata, labels, annotations, createdAt, runtimeHandler, state });
-}
-
-export const hasLabels = (
-  labels: Readonly<Record<string, string>>,
-  wanted: Readonly<Record<string, string>> = {},
-): boolean => Object.entries(wanted).every(([key, value]) => labels[key] === value);
-
-export function matchesSandbox(sandbox: PodSandbox, filter: PodSandboxFilter | undefined): boolean {
-  if (filter === undefined) return true;
-  if (!sandbox.id.startsWith(filter.id)) return false;
-  if (filter.state !== undefined && sandbox.state !== filter.state.state) return false;
-  return hasLabels(sandbox.labels, filter.labelSelector);
 }

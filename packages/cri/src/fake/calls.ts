@@ -1,9 +1,10 @@
 /** What every call goes through before the fake does anything: counting, latency, faults, deadline, validation. */
+import { untilAborted } from '@podwire/platform';
 import { CriError, isCriError } from '../error.js';
 import { type MethodName, methods } from '../methods.js';
 import type { CallOptions, CriRuntime } from '../services.js';
 import { validateRequest } from '../validate/validate.js';
-import type { FakeClock } from './clock.js';
+import type { FakeClock } from './context.js';
 import { faultError, type Faults } from './faults.js';
 
 export interface CallRules {
@@ -78,8 +79,9 @@ function limit(method: MethodName, { signal, timeoutMs }: CallOptions, clock: Fa
     signal: either,
     sleep: async (milliseconds) => {
       either.throwIfAborted();
-      if (milliseconds === undefined) await forever(either);
+      if (milliseconds === undefined) await untilAborted(either);
       else if (milliseconds > 0) await clock.sleep(milliseconds, either);
+      either.throwIfAborted();
     },
     explain: (error) => {
       if (own.signal.reason === late) return late;
@@ -92,8 +94,3 @@ function limit(method: MethodName, { signal, timeoutMs }: CallOptions, clock: Fa
     end: () => own.abort(),
   };
 }
-
-const forever = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });

@@ -1,3 +1,4 @@
+import { nowNanoseconds } from '../node-facts.js';
 import { CriError } from '../error.js';
 import { matchesContainerFilter } from '../filters.js';
 import {
@@ -9,7 +10,7 @@ import {
   PodSandboxState,
 } from '../messages.js';
 import type { AnswersOf } from './calls.js';
-import { announce, type FakeContext, nanosecondsNow } from './context.js';
+import { announce, type FakeContext } from './context.js';
 import { findImage } from './images.js';
 import { containerItem, type ContainerRecord, containersOf, getContainer, getSandbox } from './state.js';
 
@@ -89,7 +90,7 @@ function create(context: FakeContext, { podSandboxId, config }: CreateContainerR
   const status = ContainerStatus.fromPartial({
     id: state.nextId(),
     state: ContainerState.CONTAINER_CREATED,
-    createdAt: nanosecondsNow(context),
+    createdAt: nowNanoseconds(context.clock),
     imageRef: image.id,
     imageId: image.id,
     logPath: logPath === '' || directory === '' ? '' : `${directory}/${logPath}`,
@@ -124,7 +125,7 @@ function refuseTwin(others: readonly ContainerRecord[], metadata: ContainerMetad
 function startProgram(context: FakeContext, container: ContainerRecord): void {
   if (container.status.state !== ContainerState.CONTAINER_CREATED)
     throw new CriError('FAILED_PRECONDITION', `container ${container.id} was started before`);
-  change(container, { state: ContainerState.CONTAINER_RUNNING, startedAt: nanosecondsNow(context) });
+  change(container, { state: ContainerState.CONTAINER_RUNNING, startedAt: nowNanoseconds(context.clock) });
   announce(context, container.sandboxId, container.id, ContainerEventType.CONTAINER_STARTED_EVENT);
   const { endsAfterMs, exitCode = 0 } = container.program;
   if (endsAfterMs === undefined) return;
@@ -142,7 +143,7 @@ export function endContainer(
   reason = exitCode === 0 ? 'Completed' : 'Error',
 ): void {
   if (container.status.state !== ContainerState.CONTAINER_RUNNING) return;
-  const finishedAt = nanosecondsNow(context);
+  const finishedAt = nowNanoseconds(context.clock);
   change(container, { state: ContainerState.CONTAINER_EXITED, finishedAt, exitCode, reason });
   container.gone.abort();
   announce(context, container.sandboxId, container.id, ContainerEventType.CONTAINER_STOPPED_EVENT);

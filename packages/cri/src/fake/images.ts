@@ -1,9 +1,10 @@
+import { nowNanoseconds } from '../node-facts.js';
 import { createHash } from 'node:crypto';
 import { CriError } from '../error.js';
 import { Image } from '../messages.js';
 import type { ImageService } from '../services.js';
 import type { AnswersOf } from './calls.js';
-import { type FakeContext, nanosecondsNow } from './context.js';
+import { type FakeContext } from './context.js';
 import type { FakeState } from './state.js';
 
 /** What a pull answers for an image that is not there. */
@@ -35,7 +36,7 @@ export function imageCalls(context: FakeContext, registry: Registry): AnswersOf<
     imageFsInfo: () => ({
       imageFilesystems: [
         {
-          timestamp: nanosecondsNow(context),
+          timestamp: nowNanoseconds(context.clock),
           fsId: { mountpoint: '/' },
           usedBytes: { value: [...new Set(state.images.values())].reduce((sum, { size }) => sum + size, 0n) },
           inodesUsed: { value: 0n },

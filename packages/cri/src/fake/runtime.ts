@@ -1,19 +1,13 @@
 /** An in-memory runtime for tests of its clients. */
 import { CriError } from '../error.js';
-import {
-  CgroupDriver,
-  type ContainerConfig,
-  type ContainerEventResponse,
-  type PodSandboxConfig,
-} from '../messages.js';
+import { CgroupDriver, type ContainerConfig, type PodSandboxConfig } from '../messages.js';
 import type { MethodName } from '../methods.js';
 import type { CallOptions, CriRuntime, StreamingCalls } from '../services.js';
 import { type AnswersOf, withRules } from './calls.js';
 import { systemClock } from '@podwire/platform';
-import type { FakeClock } from './clock.js';
 import { containerCalls, endContainer } from './containers.js';
-import type { FakeContext } from './context.js';
-import { createBroadcast } from './events.js';
+import type { FakeClock, FakeContext } from './context.js';
+import { EventBroadcast } from '../events.js';
 import { createFaults, type Fault } from './faults.js';
 import { addImage, imageCalls } from './images.js';
 import { type FakeExecResult, type FakeProgram, readProgram } from './programs.js';
@@ -85,7 +79,8 @@ export function createFakeRuntime(options: FakeOptions = {}): FakeRuntime {
     getContainerEvents: (request, callOptions = {}) => {
       onCall('getContainerEvents', request, callOptions);
       faults.next('getContainerEvents');
-      return options.hasEvents === false ? noEvents() : context.events.listen(callOptions);
+      const gaveUp = new CriError('CANCELLED', 'GetContainerEvents: the caller has given up');
+      return options.hasEvents === false ? noEvents() : context.events.listen(callOptions.signal, gaveUp);
     },
     counts: faults.counts,
     fail: faults.add,
@@ -102,7 +97,7 @@ function createContext(options: FakeOptions): FakeContext {
   return {
     state: createState(),
     clock: options.clock ?? systemClock,
-    events: createBroadcast<ContainerEventResponse>(),
+    events: new EventBroadcast(),
     programOf: options.programOf ?? readProgram,
     addressesOf: options.addressesOf ?? countAddresses(),
     exec: options.exec ?? ((): FakeExecResult => ({})),

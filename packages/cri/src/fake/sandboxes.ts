@@ -1,3 +1,4 @@
+import { nowNanoseconds } from '../node-facts.js';
 import { CriError } from '../error.js';
 import { matchesSandboxFilter } from '../filters.js';
 import {
@@ -9,7 +10,7 @@ import {
 } from '../messages.js';
 import type { AnswersOf } from './calls.js';
 import { killContainer, removeContainer } from './containers.js';
-import { announce, type FakeContext, nanosecondsNow } from './context.js';
+import { announce, type FakeContext } from './context.js';
 import { containersOf, getSandbox, sandboxItem, type SandboxRecord, sandboxStatus } from './state.js';
 
 type SandboxCalls = AnswersOf<
@@ -34,7 +35,7 @@ export function sandboxCalls(context: FakeContext): SandboxCalls {
       status: sandboxStatus(getSandbox(state, podSandboxId)),
       info: {},
       containersStatuses: containersOf(state, podSandboxId).map(({ status }) => status),
-      timestamp: nanosecondsNow(context),
+      timestamp: nowNanoseconds(context.clock),
     }),
     listPodSandbox: ({ filter }) => {
       const items = [...state.sandboxes.values()].map(({ item }) => item);
@@ -55,7 +56,7 @@ function runSandbox(context: FakeContext, { config, runtimeHandler }: RunPodSand
     id: state.nextId(),
     config,
     runtimeHandler,
-    createdAt: nanosecondsNow(context),
+    createdAt: nowNanoseconds(context.clock),
     addresses: isOnHost(config) ? [] : addressesOf(config),
     state: PodSandboxState.SANDBOX_READY,
   };

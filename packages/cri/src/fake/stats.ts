@@ -1,7 +1,8 @@
+import { nowNanoseconds } from '../node-facts.js';
 import { matchesContainerFilter, matchesSandboxFilter } from '../filters.js';
 import { ContainerStats, PodSandboxStats } from '../messages.js';
 import type { AnswersOf } from './calls.js';
-import { type FakeContext, nanosecondsNow } from './context.js';
+import { type FakeContext } from './context.js';
 import { type ContainerRecord, getContainer, getSandbox, type SandboxRecord } from './state.js';
 
 type StatsCalls = AnswersOf<
@@ -13,7 +14,7 @@ export function statsCalls(context: FakeContext): StatsCalls {
   const { state } = context;
   const ofContainer = ({ id, config }: ContainerRecord): ContainerStats => {
     const { labels, annotations, metadata } = config;
-    const timestamp = nanosecondsNow(context);
+    const timestamp = nowNanoseconds(context.clock);
     return ContainerStats.fromPartial({
       attributes: { id, labels, annotations, metadata },
       cpu: { timestamp, usageCoreNanoSeconds: { value: 0n } },
@@ -22,7 +23,7 @@ export function statsCalls(context: FakeContext): StatsCalls {
   };
   const ofSandbox = ({ id, config }: SandboxRecord): PodSandboxStats => {
     const { labels, annotations, metadata } = config;
-    const timestamp = nanosecondsNow(context);
+    const timestamp = nowNanoseconds(context.clock);
     return PodSandboxStats.fromPartial({
       attributes: { id, labels, annotations, metadata },
       linux: { cpu: { timestamp }, memory: { timestamp } },

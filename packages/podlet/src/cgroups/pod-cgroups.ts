@@ -2,7 +2,7 @@
  * Control groups of pods on this machine, for runtimes with the driver cgroupfs. With systemd there is nothing to do here: systemd
  * makes the slices that a scope names, and takes those away that are empty.
  */
-import { hasCode } from '@podwire/linux';
+import { hasCode, ifExists, succeeds } from '@podwire/platform';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PodPreparation } from '../parts.js';
@@ -41,7 +41,7 @@ async function makePodCgroup(pod: Pod, mount: string, place: CgroupLocation): Pr
 }
 
 async function isUnified(mount: string): Promise<boolean> {
-  return exists(path.join(mount, 'cgroup.controllers'));
+  return succeeds(fs.access(path.join(mount, 'cgroup.controllers')));
 }
 
 /** Version 2: a controller works in a group only when all above have handed it on. */
@@ -76,7 +76,7 @@ async function writeLegacy(
   parts: readonly string[],
   values: Readonly<Record<string, bigint>>,
 ): Promise<void> {
-  if (!(await exists(hierarchy))) return;
+  if (!(await succeeds(fs.access(hierarchy)))) return;
   const directory = path.join(hierarchy, ...parts);
   await fs.mkdir(directory, { recursive: true });
   for (const [file, value] of Object.entries(values)) await writer(directory)(file, value);
@@ -92,7 +92,7 @@ async function removeCgroup(parts: readonly string[], mount: string): Promise<vo
   const hierarchies = (await isUnified(mount)) ? [mount] : await listDirectories(mount);
   for (const hierarchy of hierarchies) {
     const directory = path.join(hierarchy, ...parts);
-    if (!(await exists(directory))) continue;
+    if (!(await succeeds(fs.access(directory)))) continue;
     await removeTree(directory);
     for (let length = parts.length - 1; length > 0; length -= 1) {
       if (!(await removeEmpty(path.join(hierarchy, ...parts.slice(0, length))))) break;
@@ -103,9 +103,7 @@ async function removeCgroup(parts: readonly string[], mount: string): Promise<vo
 /** Groups only: files in them are the kernel's. @throws Error EBUSY where a process is inside */
 async function removeTree(directory: string): Promise<void> {
   for (const child of await listDirectories(directory)) await removeTree(child);
-  await fs.rmdir(directory).catch((error: unknown) => {
-    if (!hasCode(error, 'ENOENT')) throw error;
-  });
+  await ifExists(fs.rmdir(directory));
 }
 
 async function removeEmpty(directory: string): Promise<boolean> {
@@ -123,11 +121,4 @@ async function removeEmpty(directory: string): Promise<boolean> {
 async function listDirectories(directory: string): Promise<string[]> {
   const entries = await fs.readdir(directory, { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(directory, name));
-}
-
-async function exists(file: string): Promise<boolean> {
-  return fs.access(file).then(
-    () => true,
-    () => false,
-  );
 }

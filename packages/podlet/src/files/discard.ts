@@ -1,5 +1,6 @@
 import { describeError, PodwireError } from '@podwire/errors';
-import { hasCode, removeTree } from '@podwire/linux';
+import { removeTree } from '@podwire/linux';
+import { ifExists } from '@podwire/platform';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PodletDirectories } from '../contract.js';
@@ -23,21 +24,12 @@ export async function discardPod(uid: string, directories: PodletDirectories, mo
 }
 
 async function discardDirectory(directory: string, mounts: Mounts): Promise<string[]> {
-  const real = await realpathIfThere(directory);
+  const real = await ifExists(fs.realpath(directory));
   if (real === undefined) return [];
   const problems = await unmountBelow(real, mounts);
   const left = await mounts.below(real);
   if (left.length > 0) return [...problems, `still mounted: ${left.join(' ')}`];
   return [...problems, ...(await remove(directory))];
-}
-
-async function realpathIfThere(directory: string): Promise<string | undefined> {
-  try {
-    return await fs.realpath(directory);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }
 
 /** The last first: a mount may lie on another. */
@@ -73,12 +65,7 @@ async function discardLogs(uid: string, { logs }: PodletDirectories): Promise<st
 }
 
 async function listIfThere(directory: string): Promise<string[]> {
-  try {
-    return await fs.readdir(directory);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
-  }
+  return (await ifExists(fs.readdir(directory))) ?? [];
 }
 
 /** Uids of the pods that have a directory. */

@@ -1,5 +1,5 @@
 import { parseQuantity } from '@podwire/apimachinery';
-import { hasCode } from '@podwire/linux';
+import { ifExists } from '@podwire/platform';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Volume } from '@podwire/pod-spec';
@@ -16,23 +16,13 @@ export async function prepareEmptyDir(
   group: number | undefined,
   mounts: Mounts,
 ): Promise<void> {
-  if (!(await isThere(directory))) await makeDirectory(directory, group);
+  if ((await ifExists(fs.lstat(directory))) === undefined) await makeDirectory(directory, group);
   if (volume.medium !== 'Memory' || (await isMountPoint(mounts, directory))) return;
   mounts.mountTmpfs(directory, { mode, ...sizeOf(volume.sizeLimit) });
   try {
     await setDirectoryRights(directory, mode, group);
   } catch (error) {
     mounts.unmount(directory);
-    throw error;
-  }
-}
-
-async function isThere(directory: string): Promise<boolean> {
-  try {
-    await fs.lstat(directory);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }

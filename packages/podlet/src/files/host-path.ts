@@ -1,4 +1,4 @@
-import { hasCode } from '@podwire/linux';
+import { ifExists } from '@podwire/platform';
 import type { Stats } from 'node:fs';
 import fs from 'node:fs/promises';
 import type { Volume } from '@podwire/pod-spec';
@@ -33,24 +33,15 @@ export async function prepareHostPath({ path, type = '' }: NonNullable<Volume['h
 }
 
 async function statOrCreate(path: string, type: string): Promise<Stats | undefined> {
-  const stats = await statIfThere(path);
+  const stats = await ifExists(fs.stat(path));
   if (stats !== undefined || !type.endsWith('OrCreate')) return stats;
   if (type === 'DirectoryOrCreate') await fs.mkdir(path, { recursive: true, mode: 0o755 });
   // Its directory is not made: the permissions would be guessed.
   else await createFile(path);
-  return statIfThere(path);
+  return ifExists(fs.stat(path));
 }
 
 async function createFile(path: string): Promise<void> {
   const handle = await fs.open(path, 'a', 0o644);
   await handle.close();
-}
-
-async function statIfThere(path: string): Promise<Stats | undefined> {
-  try {
-    return await fs.stat(path);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }

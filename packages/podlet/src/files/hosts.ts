@@ -1,4 +1,4 @@
-import { hasCode } from '@podwire/linux';
+import { ifExists, readIfExists } from '@podwire/platform';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Pod } from '@podwire/pod-spec';
@@ -43,7 +43,7 @@ function aliasLines({ spec }: Pod): string[] {
  * The old end is cut off last, so that a reader finds a name at any time.
  */
 export async function writeInPlace(file: string, content: string): Promise<void> {
-  if ((await readIfThere(file)) === content) return;
+  if ((await readIfExists(file)) === content) return;
   await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o750 });
   const handle = await openOrCreate(file);
   try {
@@ -57,19 +57,5 @@ export async function writeInPlace(file: string, content: string): Promise<void>
 }
 
 async function openOrCreate(file: string): Promise<fs.FileHandle> {
-  try {
-    return await fs.open(file, 'r+');
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
-    return fs.open(file, 'wx', 0o644);
-  }
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
+  return (await ifExists(fs.open(file, 'r+'))) ?? fs.open(file, 'wx', 0o644);
 }

@@ -4,7 +4,7 @@
  * links, each from the open directory before it; the file that this ends at is bound to a place of our own, and only that
  * place is shown to the runtime.
  */
-import { hasCode } from '@podwire/linux';
+import { hasCode, ifExists } from '@podwire/platform';
 import { constants } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
@@ -82,7 +82,7 @@ interface Resolved {
 
 async function resolveWithin(root: string, parts: readonly string[], subPath: string): Promise<Resolved> {
   for (let count = parts.length; ; count--) {
-    const real = await realpathIfThere(path.join(root, ...parts.slice(0, count)));
+    const real = await ifExists(fs.realpath(path.join(root, ...parts.slice(0, count))));
     if (real === undefined) continue;
     if (real !== root && !real.startsWith(withSlash(root))) {
       throw new Error(`subPath ${subPath} leads out of the volume through a symbolic link`);
@@ -97,15 +97,6 @@ function withSlash(directory: string): string {
 }
 
 /** The root itself is always there, so that the search ends. */
-async function realpathIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await fs.realpath(file);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
-
 async function walk(
   root: string,
   existing: readonly string[],

@@ -1,4 +1,4 @@
-import { hasCode } from '@podwire/linux';
+import { ifExists } from '@podwire/platform';
 import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -20,13 +20,7 @@ export async function createTerminationLog(directory: string, attempt: number): 
 
 /** The end of what the instance wrote. */
 export async function readTerminationLog(directory: string, attempt: number): Promise<string> {
-  const file = path.join(directory, String(attempt));
-  try {
-    return await readEnd(file);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return '';
-    throw error;
-  }
+  return (await ifExists(readEnd(path.join(directory, String(attempt))))) ?? '';
 }
 
 async function readEnd(file: string): Promise<string> {

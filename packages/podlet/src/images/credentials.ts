@@ -1,7 +1,6 @@
 /** Credentials for registries from files as `docker login` writes them, and as pull secrets hold them. */
 import type { AuthConfig } from '@podwire/cri';
-import { hasCode } from '@podwire/linux';
-import fs from 'node:fs/promises';
+import { readIfExists } from '@podwire/platform';
 import path from 'node:path';
 import type { Pod } from '@podwire/pod-spec';
 import { parseImageName } from './image-name.js';
@@ -30,7 +29,7 @@ export function createCredentials({ files, findPullSecret }: CredentialOptions):
     const secrets = pod.spec.imagePullSecrets.map(async ({ name }) =>
       parse(`the pull secret ${name}`, await findPullSecret?.(pod, name)),
     );
-    const all = [...secrets, ...files.map(async (file) => parse(file, await readIfThere(file)))];
+    const all = [...secrets, ...files.map(async (file) => parse(file, await readIfExists(file)))];
     return (await Promise.all(all)).flatMap((each) => matchCredentials(each, image));
   };
 }
@@ -40,7 +39,9 @@ export function createPullSecretFiles(directory: string): FindPullSecret {
   return ({ metadata: { namespace } }, name) => {
     // The names come from a manifest, which may say `../..`.
     const isSafe = [namespace, name].every((each) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(each));
-    return isSafe ? readIfThere(path.join(directory, namespace, `${name}.json`)) : Promise.resolve(undefined);
+    return isSafe
+      ? readIfExists(path.join(directory, namespace, `${name}.json`))
+      : Promise.resolve(undefined);
   };
 }
 
@@ -51,15 +52,6 @@ export interface CredentialEntry {
 }
 
 /** A file that is not there has no credentials, as the kubelet has it. */
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
-
 function parse(what: string, text: string | undefined): readonly CredentialEntry[] {
   if (text === undefined) return [];
   try {

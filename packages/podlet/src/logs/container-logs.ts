@@ -1,8 +1,7 @@
 /** Container logs, which the runtime writes: rotation, links, removal. */
 import fs from 'node:fs/promises';
 import type { CriRuntime } from '@podwire/cri';
-import { hasCode } from '@podwire/linux';
-import { type Clock, forEachLimited, type Log } from '@podwire/platform';
+import { type Clock, forEachLimited, ifExists, type Log, succeeds } from '@podwire/platform';
 import type { PodletDirectories } from '../contract.js';
 import { linkName, type LogOwner, makeLink, removeDeadLinks, removeLink } from './links.js';
 import { isInterrupted, removeLog, rotateLog } from './rotate-log.js';
@@ -72,7 +71,7 @@ export function createContainerLogs(options: ContainerLogsOptions): ContainerLog
       }),
     async repairLinks(present) {
       if (logLinks === undefined) return;
-      for (const owner of present) if (await exists(owner.logPath)) await link(owner);
+      for (const owner of present) if (await succeeds(fs.access(owner.logPath))) await link(owner);
       const owned = new Set(present.map(linkName));
       await attempt('links to logs could not be looked at', logLinks, () =>
         removeDeadLinks(logLinks, logs, owned),
@@ -91,18 +90,8 @@ async function rotateOne(
     await runtime.reopenContainerLog({ containerId }, { signal, timeoutMs: reopenTimeoutMs });
   };
   // A log that is a link is another program's (Docker's own, behind dockershim): it sees to it.
-  const stats = await fs.lstat(logPath).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  });
+  const stats = await ifExists(fs.lstat(logPath));
   if (stats === undefined) return (await isInterrupted(logPath)) ? reopen() : undefined;
   if (!stats.isFile() || stats.size < maxBytes) return;
   await rotateLog(logPath, { maxFiles, now: clock.now(), reopen });
-}
-
-async function exists(file: string): Promise<boolean> {
-  return fs.access(file).then(
-    () => true,
-    () => false,
-  );
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import type { CgroupLocation } from '../cgroups/names.js';
 import type { PodletNode } from '../contract.js';
-import { hasCode } from '@podwire/linux';
+import { compact, readIfExists } from '@podwire/platform';
 import { parseResolvConf } from '../runtime-config/dns.js';
 
 export interface NodeOptions {
@@ -42,12 +42,11 @@ export function readNode(options: NodeOptions = {}): PodletNode {
       return options.addresses ?? nodeAddresses(system.networkInterfaces());
     },
     resolvConf: () => readResolvConf(options.resolvConf),
-    hosts: () => (hostsFile === undefined ? readIfThere('/etc/hosts') : fs.readFile(hostsFile, 'utf8')),
+    hosts: () => (hostsFile === undefined ? readOptional('/etc/hosts') : fs.readFile(hostsFile, 'utf8')),
     clusterDns: options.clusterDns ?? [],
     clusterDomain: options.clusterDomain ?? 'cluster.local',
     memoryBytes: BigInt(system.totalmem()),
-    ...(oomScoreAdjustment !== undefined && { oomScoreAdjustment }),
-    ...(cgroups !== undefined && { cgroups }),
+    ...compact({ oomScoreAdjustment, cgroups }),
   };
 }
 
@@ -92,7 +91,7 @@ function nodeName(hostname: string): string {
 
 async function readResolvConf(file: string | undefined): Promise<string> {
   if (file === '') return '';
-  return file === undefined ? readIfThere(await resolvConfFile()) : fs.readFile(file, 'utf8');
+  return file === undefined ? readOptional(await resolvConfFile()) : fs.readFile(file, 'utf8');
 }
 
 /**
@@ -132,10 +131,10 @@ const places: ResolvConfPlaces = {
  * nobody answers in a pod: then it is the one with the servers behind it.
  */
 export async function resolvConfFile({ usual, upstream }: ResolvConfPlaces = places): Promise<string> {
-  const { servers } = parseResolvConf(await readIfThere(usual));
+  const { servers } = parseResolvConf(await readOptional(usual));
   const isStub = servers.length > 0 && servers.every(isLoopback);
   if (!isStub) return usual;
-  return parseResolvConf(await readIfThere(upstream)).servers.length > 0 ? upstream : usual;
+  return parseResolvConf(await readOptional(upstream)).servers.length > 0 ? upstream : usual;
 }
 
 function isLoopback(server: string): boolean {
@@ -143,11 +142,6 @@ function isLoopback(server: string): boolean {
 }
 
 /** @returns empty text when the machine has no such file */
-export async function readIfThere(file: string): Promise<string> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return '';
-    throw error;
-  }
+async function readOptional(file: string): Promise<string> {
+  return (await readIfExists(file)) ?? '';
 }

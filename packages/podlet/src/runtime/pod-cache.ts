@@ -16,23 +16,6 @@ export interface CacheEntry {
   readonly end?: ContainerEnd;
 }
 
-/** Sandboxes and containers by pod and by id. Questions are numbered; see RuntimeView. */
-export interface PodCache {
-  /** The number of a question that is asked now. */
-  nextSequence(): number;
-  find(id: string): CacheEntry | undefined;
-  put(entry: CacheEntry, labels: PodLabels, sequence: number): void;
-  remove(id: string, sequence: number): void;
-  /** Notes that a listing has it. @returns what is known of it */
-  mark(id: string, sequence: number): CacheEntry | undefined;
-  /** Everything that was neither marked nor answered since the sequence. */
-  unmarked(sequence: number): CacheEntry[];
-  removeOthers(uid: string, listed: ReadonlySet<string>, sequence: number): void;
-  observed(uid: string): ObservedPod;
-  labels(uid: string): PodLabels | undefined;
-  uids(): Iterable<string>;
-}
-
 interface Slot {
   entry: CacheEntry;
   /** Of the answer. */
@@ -47,73 +30,84 @@ interface Group {
   observed: ObservedPod | undefined;
 }
 
-export function createPodCache(): PodCache {
-  const slots = new Map<string, Slot>();
-  const groups = new Map<string, Group>();
+/** Sandboxes and containers by pod and by id. Questions are numbered; see RuntimeView. */
+export class PodCache {
+  readonly #slots = new Map<string, Slot>();
+  readonly #groups = new Map<string, Group>();
   /** Removed things, so that an answer which was under way does not bring them back. */
-  const tombstones = new Map<string, number>();
-  let last = 0;
+  readonly #tombstones = new Map<string, number>();
+  #last = 0;
 
-  const isOutdated = (id: string, sequence: number) =>
-    sequence < (slots.get(id)?.sequence ?? 0) || sequence < (tombstones.get(id) ?? 0);
+  /** The number of a question that is asked now. */
+  nextSequence(): number {
+    return ++this.#last;
+  }
 
-  const drop = (id: string, slot: Slot) => {
-    const group = groups.get(slot.entry.uid);
-    slots.delete(id);
-    group?.ids.delete(id);
-    if (group !== undefined) group.observed = undefined;
-    if (group?.ids.size === 0) groups.delete(slot.entry.uid);
-  };
+  find(id: string): CacheEntry | undefined {
+    return this.#slots.get(id)?.entry;
+  }
 
-  const remove = (id: string, sequence: number) => {
-    if (isOutdated(id, sequence)) return;
-    tombstones.set(id, sequence);
-    const slot = slots.get(id);
-    if (slot !== undefined) drop(id, slot);
-  };
-
-  const put = (entry: CacheEntry, labels: PodLabels, sequence: number) => {
-    if (isOutdated(entry.id, sequence)) return;
-    const slot = slots.get(entry.id);
-    slots.set(entry.id, { entry, sequence, marked: slot?.marked ?? 0 });
-    const group = groups.get(entry.uid) ?? { labels, ids: new Set<string>(), observed: undefined };
+  put(entry: CacheEntry, labels: PodLabels, sequence: number): void {
+    if (this.#isOutdated(entry.id, sequence)) return;
+    const slot = this.#slots.get(entry.id);
+    this.#slots.set(entry.id, { entry, sequence, marked: slot?.marked ?? 0 });
+    const group = this.#groups.get(entry.uid) ?? { labels, ids: new Set<string>(), observed: undefined };
     group.ids.add(entry.id);
     // Containers know the grace period, sandboxes do not.
     group.labels = { ...group.labels, ...labels };
     group.observed = undefined;
-    groups.set(entry.uid, group);
-  };
+    this.#groups.set(entry.uid, group);
+  }
 
-  return {
-    nextSequence: () => ++last,
-    find: (id) => slots.get(id)?.entry,
-    put,
-    remove,
-    mark(id, sequence) {
-      const slot = slots.get(id);
-      if (slot !== undefined) slot.marked = sequence;
-      return slot?.entry;
-    },
-    unmarked(sequence) {
-      for (const [id, removedAt] of tombstones) if (removedAt < sequence) tombstones.delete(id);
-      const gone: CacheEntry[] = [];
-      for (const slot of slots.values()) {
-        if (slot.marked < sequence && slot.sequence < sequence) gone.push(slot.entry);
-      }
-      return gone;
-    },
-    removeOthers(uid, listed, sequence) {
-      for (const id of [...(groups.get(uid)?.ids ?? [])]) if (!listed.has(id)) remove(id, sequence);
-    },
-    observed(uid) {
-      const group = groups.get(uid);
-      if (group === undefined) return nothingObserved;
-      group.observed ??= assemble([...group.ids].flatMap((id) => slots.get(id)?.entry ?? []));
-      return group.observed;
-    },
-    labels: (uid) => groups.get(uid)?.labels,
-    uids: () => groups.keys(),
-  };
+  remove(id: string, sequence: number): void {
+    if (this.#isOutdated(id, sequence)) return;
+    this.#tombstones.set(id, sequence);
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return;
+    this.#slots.delete(id);
+    const group = this.#groups.get(slot.entry.uid)!;
+    group.ids.delete(id);
+    group.observed = undefined;
+    if (group.ids.size === 0) this.#groups.delete(slot.entry.uid);
+  }
+
+  /** Notes that a listing has it. @returns what is known of it */
+  mark(id: string, sequence: number): CacheEntry | undefined {
+    const slot = this.#slots.get(id);
+    if (slot !== undefined) slot.marked = sequence;
+    return slot?.entry;
+  }
+
+  /** Everything that was neither marked nor answered since the sequence. */
+  unmarked(sequence: number): CacheEntry[] {
+    for (const [id, removedAt] of this.#tombstones) if (removedAt < sequence) this.#tombstones.delete(id);
+    return [...this.#slots.values()]
+      .filter((slot) => slot.marked < sequence && slot.sequence < sequence)
+      .map(({ entry }) => entry);
+  }
+
+  removeOthers(uid: string, listed: ReadonlySet<string>, sequence: number): void {
+    for (const id of [...(this.#groups.get(uid)?.ids ?? [])]) if (!listed.has(id)) this.remove(id, sequence);
+  }
+
+  observed(uid: string): ObservedPod {
+    const group = this.#groups.get(uid);
+    if (group === undefined) return nothingObserved;
+    group.observed ??= assemble([...group.ids].flatMap((id) => this.find(id) ?? []));
+    return group.observed;
+  }
+
+  labels(uid: string): PodLabels | undefined {
+    return this.#groups.get(uid)?.labels;
+  }
+
+  uids(): Iterable<string> {
+    return this.#groups.keys();
+  }
+
+  #isOutdated(id: string, sequence: number): boolean {
+    return sequence < (this.#slots.get(id)?.sequence ?? 0) || sequence < (this.#tombstones.get(id) ?? 0);
+  }
 }
 
 function assemble(entries: readonly CacheEntry[]): ObservedPod {

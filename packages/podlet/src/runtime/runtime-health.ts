@@ -4,19 +4,6 @@ import type { Clock } from '../contract.js';
 import { repeat } from '@podwire/platform';
 import type { LoopSettings } from '../settings.js';
 
-/** Runtime health: nothing begins unless the runtime answers and is ready (specification §1.3). */
-export interface RuntimeHealth {
-  /** Why nothing new may begin. */
-  problem(): string | undefined;
-  /** Why pods cannot get a network; the rest may go on. */
-  networkProblem(): string | undefined;
-  /** Features of a runtime handler; the empty name is the default one. Undefined if the runtime does not report them. */
-  features(handler: string): RuntimeHandlerFeatures | undefined;
-  /** A listing has succeeded. */
-  noteRelist(): void;
-  run(signal: AbortSignal): Promise<void>;
-}
-
 export interface RuntimeHealthOptions {
   readonly runtime: Pick<CriRuntime, 'status'>;
   readonly clock: Clock;
@@ -25,83 +12,93 @@ export interface RuntimeHealthOptions {
   readonly onChange: () => void;
 }
 
-interface Health {
-  statusAt: number | undefined;
-  relistAt: number | undefined;
-  runtime: string | undefined;
-  network: string | undefined;
-  features: ReadonlyMap<string, RuntimeHandlerFeatures | undefined>;
-}
-
 const shortestRetryMs = 100;
 
-export function createRuntimeHealth(options: RuntimeHealthOptions): RuntimeHealth {
-  const { clock, settings } = options;
-  const health: Health = {
-    ...{ statusAt: undefined, relistAt: undefined, runtime: undefined, network: undefined },
-    features: new Map(),
-  };
-  let retry = shortestRetryMs;
-  const problem = () => findProblem(health, clock.elapsed(), settings);
-  const pause = () => {
-    // A node that is not in order is asked more often: pods wait for it.
-    if (problem() === undefined && health.network === undefined) retry = shortestRetryMs;
-    else retry = Math.min(retry * 2, settings.statusMs);
-    if (problem() !== undefined) return retry;
-    return health.network === undefined ? settings.statusMs : Math.min(retry, settings.networkRetryMs);
-  };
-  return {
-    problem,
-    networkProblem: () => health.network,
-    features: (handler) => health.features.get(handler),
-    noteRelist: () => {
-      health.relistAt = clock.elapsed();
-    },
-    run: (signal) =>
-      repeat(clock, pause, signal, async () => {
-        const note = await ask(options, health, signal);
+/** Runtime health: nothing begins unless the runtime answers and is ready (specification §1.3). */
+export class RuntimeHealth {
+  readonly #options: RuntimeHealthOptions;
+  #statusAt: number | undefined;
+  #relistAt: number | undefined;
+  #runtime: string | undefined;
+  #network: string | undefined;
+  #features: ReadonlyMap<string, RuntimeHandlerFeatures | undefined> = new Map();
+  #retry = shortestRetryMs;
+
+  constructor(options: RuntimeHealthOptions) {
+    this.#options = options;
+  }
+
+  /** Why nothing new may begin. */
+  problem(): string | undefined {
+    const { clock, settings } = this.#options;
+    const now = clock.elapsed();
+    if (this.#statusAt === undefined) return this.#runtime ?? 'the runtime has not answered yet';
+    if (now - this.#statusAt > settings.statusDeadMs)
+      return this.#runtime ?? `the runtime has not answered for ${(now - this.#statusAt) / 1000} s`;
+    if (this.#relistAt === undefined) return 'the runtime was not listed yet';
+    if (now - this.#relistAt > settings.relistDeadMs)
+      return `the latest listing is ${Math.round((now - this.#relistAt) / 1000)} s old`;
+    return this.#runtime;
+  }
+
+  /** Why pods cannot get a network; the rest may go on. */
+  networkProblem(): string | undefined {
+    return this.#network;
+  }
+
+  /** Features of a runtime handler; the empty name is the default one. Undefined if the runtime does not report them. */
+  features(handler: string): RuntimeHandlerFeatures | undefined {
+    return this.#features.get(handler);
+  }
+
+  /** A listing has succeeded. */
+  noteRelist(): void {
+    this.#relistAt = this.#options.clock.elapsed();
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return repeat(
+      this.#options.clock,
+      () => this.#pause(),
+      signal,
+      async () => {
+        const apply = await this.#ask(signal);
         // Only now: the gate closes by itself while an answer is waited for.
-        const before = `${problem()}\n${health.network}`;
-        note();
-        if (`${problem()}\n${health.network}` !== before) options.onChange();
-      }),
-  };
-}
-
-function findProblem(health: Health, now: number, settings: LoopSettings): string | undefined {
-  if (health.statusAt === undefined) return health.runtime ?? 'the runtime has not answered yet';
-  if (now - health.statusAt > settings.statusDeadMs) {
-    return health.runtime ?? `the runtime has not answered for ${(now - health.statusAt) / 1000} s`;
-  }
-  if (health.relistAt === undefined) return 'the runtime was not listed yet';
-  if (now - health.relistAt > settings.relistDeadMs) {
-    return `the latest listing is ${Math.round((now - health.relistAt) / 1000)} s old`;
-  }
-  return health.runtime;
-}
-
-/** A single answer that fails changes nothing until it has lasted (statusDeadMs). @returns takes the answer over */
-async function ask(
-  { runtime, clock, settings }: RuntimeHealthOptions,
-  health: Health,
-  signal: AbortSignal,
-): Promise<() => void> {
-  try {
-    const { status, runtimeHandlers } = await runtime.status(
-      { verbose: false },
-      { signal, timeoutMs: settings.callTimeoutMs },
+        const before = `${this.problem()}\n${this.#network}`;
+        apply();
+        if (`${this.problem()}\n${this.#network}` !== before) this.#options.onChange();
+      },
     );
-    return () => {
-      health.statusAt = clock.elapsed();
-      health.runtime = problemOf(status?.conditions ?? [], 'RuntimeReady');
-      health.network = problemOf(status?.conditions ?? [], 'NetworkReady');
-      health.features = new Map(runtimeHandlers.map(({ name, features }) => [name, features]));
-    };
-  } catch (error) {
-    const dead = health.statusAt === undefined || clock.elapsed() - health.statusAt > settings.statusDeadMs;
-    return () => {
-      if (dead) health.runtime = `the runtime does not answer: ${describeError(error)}`;
-    };
+  }
+
+  /** A node that is not in order is asked more often: pods wait for it. */
+  #pause(): number {
+    const { settings } = this.#options;
+    const problem = this.problem();
+    const isHealthy = problem === undefined && this.#network === undefined;
+    this.#retry = isHealthy ? shortestRetryMs : Math.min(this.#retry * 2, settings.statusMs);
+    if (isHealthy) return settings.statusMs;
+    return problem === undefined ? Math.min(this.#retry, settings.networkRetryMs) : this.#retry;
+  }
+
+  /** A single answer that fails changes nothing until it has lasted (statusDeadMs). @returns what takes the answer over */
+  async #ask(signal: AbortSignal): Promise<() => void> {
+    const { runtime, clock, settings } = this.#options;
+    const options = { signal, timeoutMs: settings.callTimeoutMs };
+    try {
+      const { status, runtimeHandlers } = await runtime.status({ verbose: false }, options);
+      return () => {
+        this.#statusAt = clock.elapsed();
+        this.#runtime = problemOf(status?.conditions ?? [], 'RuntimeReady');
+        this.#network = problemOf(status?.conditions ?? [], 'NetworkReady');
+        this.#features = new Map(runtimeHandlers.map(({ name, features }) => [name, features]));
+      };
+    } catch (error) {
+      const isDead = clock.elapsed() - (this.#statusAt ?? -Infinity) > settings.statusDeadMs;
+      return () => {
+        if (isDead) this.#runtime = `the runtime does not answer: ${describeError(error)}`;
+      };
+    }
   }
 }
 

@@ -6,33 +6,11 @@ import {
   type PodSandbox,
   type PodSandboxStatus,
 } from '@podwire/cri';
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../lifecycle/observed.js';
+import { compact, forEachLimited, orUndefined, succeeds } from '@podwire/platform';
+import type { ObservedPod } from '../lifecycle/observed.js';
 import { type ContainerEnd, nodeLabel, type PodLabels, readEnd, readPodLabels, uidLabel } from './labels.js';
 import { isReady, readContainer, readSandbox, stateOf } from './observe.js';
-import { createPodCache, type PodCache } from './pod-cache.js';
-import { compact, forEachLimited } from '@podwire/platform';
-
-/**
- * What the runtime has, as far as known. Each sandbox and container carries the number of the question that its
- * state is the answer to; an older response never replaces a newer one.
- * So a worker that has just started a container is not set back by a listing that began before.
- */
-export interface RuntimeView {
-  observed(uid: string): ObservedPod;
-  labels(uid: string): PodLabels | undefined;
-  /** How a container ends, as written on it. */
-  endOf(containerId: string): ContainerEnd | undefined;
-  uids(): Iterable<string>;
-  /** Asks for one thing anew. What the runtime does not know is forgotten. @throws CriError */
-  refreshSandbox(id: string, signal: AbortSignal): Promise<void>;
-  refreshContainer(id: string, sandboxId: string, signal: AbortSignal): Promise<void>;
-  /** Lists one pod and fetches for everything of it anew. @throws CriError */
-  refreshPod(uid: string, signal: AbortSignal): Promise<void>;
-  /** We have removed it. */
-  forget(id: string): void;
-  /** Lists everything, fetches for what has changed. @returns whose pods have. @throws CriError when a listing fails */
-  relist(signal: AbortSignal): Promise<Relisted>;
-}
+import { type CacheEntry, PodCache } from './pod-cache.js';
 
 export interface Relisted {
   readonly changed: ReadonlySet<string>;
@@ -49,27 +27,7 @@ export interface RuntimeViewOptions {
   readonly callTimeoutMs: number;
 }
 
-export function createRuntimeView(options: RuntimeViewOptions): RuntimeView {
-  const cache = createPodCache();
-  const context: ViewContext = { ...options, cache };
-  return {
-    observed: (uid) => cache.observed(uid),
-    labels: (uid) => cache.labels(uid),
-    endOf: (id) => cache.find(id)?.end,
-    uids: () => cache.uids(),
-    refreshSandbox: (id, signal) => fetchSandbox(context, id, signal),
-    refreshContainer: (id, sandboxId, signal) => fetchContainer(context, id, sandboxId, signal),
-    refreshPod: (uid, signal) => refreshPod(context, uid, signal),
-    forget: (id) => {
-      cache.remove(id, cache.nextSequence());
-    },
-    relist: (signal) => relist(context, signal),
-  };
-}
-
-interface ViewContext extends RuntimeViewOptions {
-  readonly cache: PodCache;
-}
+type Labelled = { readonly labels: Readonly<Record<string, string>> };
 
 interface Listing {
   readonly sequence: number;
@@ -77,135 +35,127 @@ interface Listing {
   readonly containers: readonly Container[];
 }
 
-async function list(context: ViewContext, uid: string | undefined, signal: AbortSignal): Promise<Listing> {
-  const sequence = context.cache.nextSequence();
-  const labelSelector = { [nodeLabel]: context.node, ...(uid === undefined ? {} : { [uidLabel]: uid }) };
-  const options = { signal, timeoutMs: context.callTimeoutMs };
-  const [sandboxes, containers] = await Promise.all([
-    context.runtime.listPodSandbox({ filter: { id: '', labelSelector } }, options),
-    context.runtime.listContainers({ filter: { id: '', podSandboxId: '', labelSelector } }, options),
-  ]);
-  return {
-    sequence,
-    sandboxes: sandboxes.items.filter((item) => isOurs(context, item)),
-    containers: containers.containers.filter((item) => isOurs(context, item)),
-  };
-}
+/**
+ * What the runtime has, as far as known. Each sandbox and container carries the number of the question that its
+ * state is the answer to; an older response never replaces a newer one.
+ * So a worker that has just started a container is not set back by a listing that began before.
+ */
+export class RuntimeView {
+  readonly #options: RuntimeViewOptions;
+  readonly #cache = new PodCache();
 
-/** Events tell of everything in the runtime. */
-function isOurs(
-  { node }: RuntimeViewOptions,
-  item: { readonly labels: Readonly<Record<string, string>> },
-): boolean {
-  return item.labels[nodeLabel] === node;
-}
-
-async function relist(context: ViewContext, signal: AbortSignal): Promise<Relisted> {
-  const listing = await list(context, undefined, signal);
-  const { cache } = context;
-  const changed = new Set<string>();
-  const fetches = [
-    ...listing.sandboxes
-      .filter((sandbox) => cache.mark(sandbox.id, listing.sequence)?.sandbox?.ready !== isReady(sandbox))
-      .map((sandbox) => ({ uid: uidOf(sandbox), fetch: () => fetchSandbox(context, sandbox.id, signal) })),
-    ...listing.containers
-      .filter((one) => cache.mark(one.id, listing.sequence)?.container?.state !== stateOf(one))
-      .map((one) => ({
-        uid: uidOf(one),
-        fetch: () => fetchContainer(context, one.id, one.podSandboxId, signal),
-      })),
-  ];
-  const vanished = sweep(cache, listing.sequence, changed);
-  await forEachLimited(fetches, context.concurrentStatus, async ({ uid, fetch }) => {
-    if (await succeeds(fetch)) changed.add(uid);
-  });
-  return { changed, vanished };
-}
-
-/** One that cannot be asked keeps its old state, so that the next listing finds the change again. */
-async function succeeds(fetch: () => Promise<void>): Promise<boolean> {
-  try {
-    await fetch();
-    return true;
-  } catch {
-    return false;
+  constructor(options: RuntimeViewOptions) {
+    this.#options = options;
   }
-}
 
-/** Forgets what the listing did not have, unless it is newer than the sequence. */
-function sweep(cache: PodCache, sequence: number, changed: Set<string>): { id: string; uid: string }[] {
-  const gone = cache.unmarked(sequence);
-  for (const { id, uid } of gone) {
-    cache.remove(id, sequence);
-    changed.add(uid);
+  observed(uid: string): ObservedPod {
+    return this.#cache.observed(uid);
   }
-  return gone.filter((entry) => entry.sandbox !== undefined).map(({ id, uid }) => ({ id, uid }));
-}
 
-function uidOf(item: { readonly labels: Readonly<Record<string, string>> }): string {
-  return item.labels[uidLabel] ?? '';
-}
+  labels(uid: string): PodLabels | undefined {
+    return this.#cache.labels(uid);
+  }
 
-async function refreshPod(context: ViewContext, uid: string, signal: AbortSignal): Promise<void> {
-  const listing = await list(context, uid, signal);
-  const listed = new Set([...listing.sandboxes, ...listing.containers].map(({ id }) => id));
-  context.cache.removeOthers(uid, listed, listing.sequence);
-  await Promise.all([
-    ...listing.sandboxes.map((sandbox) => fetchSandbox(context, sandbox.id, signal)),
-    ...listing.containers.map((one) => fetchContainer(context, one.id, one.podSandboxId, signal)),
-  ]);
-}
+  /** How a container ends, as written on it. */
+  endOf(containerId: string): ContainerEnd | undefined {
+    return this.#cache.find(containerId)?.end;
+  }
 
-async function fetchSandbox(context: ViewContext, id: string, signal: AbortSignal): Promise<void> {
-  const { cache, runtime, callTimeoutMs: timeoutMs } = context;
-  const sequence = cache.nextSequence();
-  const status = await unlessGone(async () => {
-    const answer = await runtime.podSandboxStatus(
-      { podSandboxId: id, verbose: false },
-      { signal, timeoutMs },
-    );
-    return answer.status;
-  });
-  if (status === undefined) cache.remove(id, sequence);
-  else if (isOurs(context, status)) putSandbox(cache, status, sequence);
-}
+  uids(): Iterable<string> {
+    return this.#cache.uids();
+  }
 
-function putSandbox(cache: PodCache, status: PodSandboxStatus, sequence: number): void {
-  const labels = readPodLabels(status.labels, status.annotations);
-  const sandbox: ObservedSandbox = readSandbox(status);
-  if (labels !== undefined) cache.put({ id: sandbox.id, uid: labels.uid, sandbox }, labels, sequence);
-}
+  /** We have removed it. */
+  forget(id: string): void {
+    this.#cache.remove(id, this.#cache.nextSequence());
+  }
 
-async function fetchContainer(
-  context: ViewContext,
-  id: string,
-  sandboxId: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { cache, runtime, callTimeoutMs: timeoutMs } = context;
-  const sequence = cache.nextSequence();
-  const status = await unlessGone(async () => {
-    const answer = await runtime.containerStatus({ containerId: id, verbose: false }, { signal, timeoutMs });
-    return answer.status;
-  });
-  if (status === undefined) cache.remove(id, sequence);
-  else if (isOurs(context, status)) putContainer(cache, status, sandboxId, sequence);
-}
+  /** Asks for one thing anew. What the runtime does not know is forgotten. @throws CriError */
+  async refreshSandbox(id: string, signal: AbortSignal): Promise<void> {
+    const { runtime, callTimeoutMs: timeoutMs } = this.#options;
+    const request = { podSandboxId: id, verbose: false };
+    await this.#refresh(id, runtime.podSandboxStatus(request, { signal, timeoutMs }), (status) => ({
+      sandbox: readSandbox(status),
+    }));
+  }
 
-function putContainer(cache: PodCache, status: ContainerStatus, sandboxId: string, sequence: number): void {
-  const labels = readPodLabels(status.labels, status.annotations);
-  if (labels === undefined) return;
-  const container: ObservedContainer = readContainer(status, sandboxId);
-  const end = readEnd(status.labels, status.annotations);
-  const entry = { id: container.id, uid: labels.uid, container, ...compact({ end }) };
-  cache.put(entry, labels, sequence);
-}
+  /** As {@link refreshSandbox}. */
+  async refreshContainer(id: string, sandboxId: string, signal: AbortSignal): Promise<void> {
+    const { runtime, callTimeoutMs: timeoutMs } = this.#options;
+    const request = { containerId: id, verbose: false };
+    await this.#refresh(id, runtime.containerStatus(request, { signal, timeoutMs }), (status) => ({
+      container: readContainer(status, sandboxId),
+      ...compact({ end: readEnd(status.labels, status.annotations) }),
+    }));
+  }
 
-async function unlessGone<T>(fetch: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await fetch();
-  } catch (error) {
-    if (isCriError(error, 'NOT_FOUND')) return undefined;
-    throw error;
+  /** Lists one pod and fetches everything of it anew. @throws CriError */
+  async refreshPod(uid: string, signal: AbortSignal): Promise<void> {
+    const { sequence, sandboxes, containers } = await this.#list({ [uidLabel]: uid }, signal);
+    const listed = new Set([...sandboxes, ...containers].map(({ id }) => id));
+    this.#cache.removeOthers(uid, listed, sequence);
+    await Promise.all([
+      ...sandboxes.map(({ id }) => this.refreshSandbox(id, signal)),
+      ...containers.map(({ id, podSandboxId }) => this.refreshContainer(id, podSandboxId, signal)),
+    ]);
+  }
+
+  /** Lists everything, fetches what has changed. @returns whose pods have. @throws CriError when a listing fails */
+  async relist(signal: AbortSignal): Promise<Relisted> {
+    const { sequence, sandboxes, containers } = await this.#list({}, signal);
+    const changed = new Set<string>();
+    const fetches = [
+      ...sandboxes
+        .filter((one) => this.#cache.mark(one.id, sequence)?.sandbox?.ready !== isReady(one))
+        .map((one) => ({ one, fetch: () => this.refreshSandbox(one.id, signal) })),
+      ...containers
+        .filter((one) => this.#cache.mark(one.id, sequence)?.container?.state !== stateOf(one))
+        .map((one) => ({ one, fetch: () => this.refreshContainer(one.id, one.podSandboxId, signal) })),
+    ];
+    const gone = this.#cache.unmarked(sequence);
+    for (const { id, uid } of gone) {
+      this.#cache.remove(id, sequence);
+      changed.add(uid);
+    }
+    await forEachLimited(fetches, this.#options.concurrentStatus, async ({ one, fetch }) => {
+      // One that cannot be asked keeps its old state, so that the next listing finds the change again.
+      if (await succeeds(fetch())) changed.add(one.labels[uidLabel] ?? '');
+    });
+    const vanished = gone.flatMap(({ id, uid, sandbox }) => (sandbox === undefined ? [] : { id, uid }));
+    return { changed, vanished };
+  }
+
+  async #list(labels: Labelled['labels'], signal: AbortSignal): Promise<Listing> {
+    const sequence = this.#cache.nextSequence();
+    const { runtime, node, callTimeoutMs: timeoutMs } = this.#options;
+    const labelSelector = { [nodeLabel]: node, ...labels };
+    const options = { signal, timeoutMs };
+    const [{ items }, { containers }] = await Promise.all([
+      runtime.listPodSandbox({ filter: { id: '', labelSelector } }, options),
+      runtime.listContainers({ filter: { id: '', podSandboxId: '', labelSelector } }, options),
+    ]);
+    return {
+      sequence,
+      sandboxes: items.filter((item) => this.#isOurs(item)),
+      containers: containers.filter((item) => this.#isOurs(item)),
+    };
+  }
+
+  async #refresh<T extends PodSandboxStatus | ContainerStatus>(
+    id: string,
+    question: Promise<{ readonly status?: T | undefined }>,
+    read: (status: T) => Partial<CacheEntry>,
+  ): Promise<void> {
+    const sequence = this.#cache.nextSequence();
+    const answer = await orUndefined(question, (error) => isCriError(error, 'NOT_FOUND'));
+    const status = answer?.status;
+    if (status === undefined) return this.#cache.remove(id, sequence);
+    const labels = this.#isOurs(status) ? readPodLabels(status.labels, status.annotations) : undefined;
+    if (labels !== undefined) this.#cache.put({ id, uid: labels.uid, ...read(status) }, labels, sequence);
+  }
+
+  /** Events tell of everything in the runtime. */
+  #isOurs({ labels }: Labelled): boolean {
+    return labels[nodeLabel] === this.#options.node;
   }
 }

@@ -2,7 +2,7 @@
 import type { CriRuntime } from '@podwire/cri';
 import type { Span } from '@podwire/tracing';
 import type { PodView, SourceName, SourceProblem } from '../contract.js';
-import type { SourceSet } from '../sources/source-set.js';
+import type { SourcePlaces } from '../sources/source-set.js';
 
 /** A change for a watcher. The first one has everything. */
 export type PodChange =
@@ -20,7 +20,7 @@ export interface PodletApi {
   readonly runtimeName: string;
   readonly runtime: Pick<CriRuntime, 'exec' | 'attach' | 'portForward'>;
   /** The sources that can be changed while it runs. */
-  readonly sources: Partial<Readonly<Record<SourceName, SourceSet>>>;
+  readonly sources: Partial<Readonly<Record<SourceName, SourcePlaces>>>;
   pods(): readonly PodView[];
   problems(): readonly SourceProblem[];
   /** The first thing told is everything. @returns how to stop being told */

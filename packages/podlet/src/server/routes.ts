@@ -3,7 +3,7 @@ import { PodwireError, redactUrl } from '@podwire/errors';
 import type { ApiAnswer, ApiRoutes } from '@podwire/local-api';
 import { untilAborted, withDeadline } from '@podwire/platform';
 import type { PodView } from '../contract.js';
-import type { SourceSet } from '../sources/source-set.js';
+import type { SourcePlaces } from '../sources/source-set.js';
 import type { PodletApi } from './api.js';
 import {
   attachBody,
@@ -110,7 +110,7 @@ function changeSources(api: PodletApi, { files, urls }: SourcesBody, change: 'ad
 }
 
 /** Who takes a URL away may know it as it is shown. */
-function findUrl(http: SourceSet | undefined, url: string): string {
+function findUrl(http: SourcePlaces | undefined, url: string): string {
   const all = http?.origins() ?? [];
   return all.find((each) => each === url) ?? all.find((each) => redactUrl(each) === redactUrl(url)) ?? url;
 }

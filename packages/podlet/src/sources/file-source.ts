@@ -7,7 +7,7 @@ import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { Clock, PodSource, Snapshot, SourceProblem } from '../contract.js';
-import { type Trigger, createTrigger, fireEvery, debounce } from './trigger.js';
+import { Trigger } from './trigger.js';
 import { type FileListing, type ListingFiles, listManifests } from './file-listing.js';
 import {
   type FileState,
@@ -23,7 +23,7 @@ import {
 import { type LocalPlace, readManifests } from '@podwire/pod-spec';
 import type { LastGood } from './last-good.js';
 import { isSameSnapshot, uniteContents } from './unite-contents.js';
-import { createDirectoryWatcher, type DirectoryWatcher, type WatchFiles } from './watcher.js';
+import { DirectoryWatcher, type WatchFiles } from './watcher.js';
 
 export type SourceFiles = ListingFiles & ReadFiles & WatchFiles;
 
@@ -49,20 +49,16 @@ export function createFileSource(options: FileSourceOptions): PodSource {
   return {
     name: 'file',
     async run(emit, signal) {
-      const trigger = createTrigger(clock);
-      const watcher = createDirectoryWatcher(fs, trigger.fire);
-      const folder = createFolder(options, fs, watcher);
-      fireEvery(trigger, pollEvery, clock, signal);
+      const trigger = new Trigger(clock);
+      const watcher = new DirectoryWatcher(fs, trigger.fire);
+      const folder = new Folder(options, fs, watcher);
       try {
-        for (;;) {
-          if (signal.aborted) return;
-          const { snapshot, lookAgainIn } = folder.look(trigger.take());
+        while (!signal.aborted) {
+          const { snapshot, lookAgainIn = pollEvery } = folder.look(trigger.take());
           if (snapshot !== undefined) emit(snapshot);
           // Afterwards: no pod waits for the disk.
           folder.keep();
-          if (lookAgainIn !== undefined) ringLater(trigger, lookAgainIn, clock, signal);
-          await trigger.fired(signal);
-          await debounce(trigger, clock, signal);
+          await trigger.settled(Math.min(lookAgainIn, pollEvery), signal);
         }
       } catch (error) {
         if (!signal.aborted) throw error;
@@ -73,10 +69,6 @@ export function createFileSource(options: FileSourceOptions): PodSource {
   };
 }
 
-function ringLater(trigger: Trigger, milliseconds: number, clock: Clock, signal: AbortSignal): void {
-  clock.sleep(milliseconds, signal).then(trigger.fire, () => undefined);
-}
-
 interface Look {
   /** Absent when nothing is new. */
   readonly snapshot?: Snapshot;
@@ -84,54 +76,61 @@ interface Look {
   readonly lookAgainIn?: number;
 }
 
-interface Folder {
-  /** @param heardAt when the change was reported, milliseconds since the epoch */
-  look(heardAt: number | undefined): Look;
-  /** Writes down what is good now, and forgets files that are gone. */
-  keep(): void;
-}
+class Folder {
+  readonly #options: FileSourceOptions;
+  readonly #fs: SourceFiles;
+  readonly #watcher: DirectoryWatcher;
+  readonly #target: string;
+  readonly #kept: Map<string, string>;
+  #states: ReadonlyMap<string, FileState> = new Map();
+  #latest: Snapshot | undefined;
+  #isKnown = false;
+  #trouble: readonly SourceProblem[] = [];
 
-function createFolder(options: FileSourceOptions, fs: SourceFiles, watcher: DirectoryWatcher): Folder {
-  const { node, nameSuffix = 'none', clock, lastGood } = options;
-  const target = path.resolve(options.path);
-  let states: ReadonlyMap<string, FileState> = new Map();
-  let latest: Snapshot | undefined;
-  let isKnown = false;
-  let trouble: readonly SourceProblem[] = [];
-  const kept = new Map(lastGood?.load(target));
-  return {
-    look(heardAt) {
-      const listing = listAndWatch(target, fs, watcher);
-      const before = states;
-      // Read once: a file whose patience ended between two readings would be kept, and never looked at again.
-      const now = clock.elapsed();
-      if (listing.state !== 'unreadable') {
-        const place = { node, nameSuffix };
-        const look = (file: string): FileState =>
-          withKept(lookAtFile(file, before.get(file), place, clock, fs), kept.get(file), place);
-        isKnown = true;
-        states = advance(before, listing, look, now);
-      }
-      const described = describe(target, listing, [...states.values()], now, watcher);
-      const snapshot = { ...described, problems: [...described.problems, ...trouble] };
-      const again = isAnyPending(states, now)
-        ? { lookAgainIn: Math.min(patienceWithBad, patienceWithGone) }
-        : {};
-      if (latest !== undefined && isSameSnapshot(latest, snapshot)) return again;
-      const causedAt = latest === undefined ? undefined : causeOf(before, states, heardAt);
-      latest = snapshot;
-      return { snapshot: { ...snapshot, ...compact({ causedAt }) }, ...again };
-    },
-    keep() {
-      if (lastGood === undefined || !isKnown) return;
-      try {
-        keepGood(lastGood, kept, states);
-        trouble = [];
-      } catch (error) {
-        trouble = [problemOf(target, `cannot be kept for the next start: ${describeError(error)}`)];
-      }
-    },
-  };
+  constructor(options: FileSourceOptions, fs: SourceFiles, watcher: DirectoryWatcher) {
+    this.#options = options;
+    this.#fs = fs;
+    this.#watcher = watcher;
+    this.#target = path.resolve(options.path);
+    this.#kept = new Map(options.lastGood?.load(this.#target));
+  }
+
+  /** @param heardAt when the change was reported, milliseconds since the epoch */
+  look(heardAt: number | undefined): Look {
+    const { node, nameSuffix = 'none', clock } = this.#options;
+    const listing = listAndWatch(this.#target, this.#fs, this.#watcher);
+    const before = this.#states;
+    // Read once: a file whose patience ended between two readings would be kept, and never looked at again.
+    const now = clock.elapsed();
+    if (listing.state !== 'unreadable') {
+      const place = { node, nameSuffix };
+      const look = (file: string): FileState =>
+        withKept(lookAtFile(file, before.get(file), place, clock, this.#fs), this.#kept.get(file), place);
+      this.#isKnown = true;
+      this.#states = advance(before, listing, look, now);
+    }
+    const states = [...this.#states.values()];
+    const described = describe(this.#target, listing, states, now, this.#watcher);
+    const snapshot = { ...described, problems: [...described.problems, ...this.#trouble] };
+    const isPendingYet = states.some((state) => isPending(state, now));
+    const again = isPendingYet ? { lookAgainIn: Math.min(patienceWithBad, patienceWithGone) } : {};
+    if (this.#latest !== undefined && isSameSnapshot(this.#latest, snapshot)) return again;
+    const causedAt = this.#latest === undefined ? undefined : causeOf(before, this.#states, heardAt);
+    this.#latest = snapshot;
+    return { snapshot: { ...snapshot, ...compact({ causedAt }) }, ...again };
+  }
+
+  /** Writes down what is good now, and forgets files that are gone. */
+  keep(): void {
+    const { lastGood } = this.#options;
+    if (lastGood === undefined || !this.#isKnown) return;
+    try {
+      keepGood(lastGood, this.#kept, this.#states);
+      this.#trouble = [];
+    } catch (error) {
+      this.#trouble = [problemOf(this.#target, `cannot be kept for the next start: ${describeError(error)}`)];
+    }
+  }
 }
 
 /** A file that is broken at the start has what was good of it before. */
@@ -185,10 +184,6 @@ function advance(
     .filter((state) => state.content !== undefined && isPending(state, now));
   // The gone ones last: a file that took over a pod of theirs, for instance after a rename, has the first word.
   return new Map([...listing.files.map(look), ...gone].map((state) => [state.file, state]));
-}
-
-function isAnyPending(states: ReadonlyMap<string, FileState>, now: number): boolean {
-  return [...states.values()].some((state) => isPending(state, now));
 }
 
 function describe(

@@ -5,50 +5,48 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { replaceFileSync } from '@podwire/platform';
 
-export interface LastGood {
+interface Kept {
+  readonly file: string;
+  readonly text: string;
+}
+
+export class LastGood {
+  readonly #directory: string;
+
+  /** @param directory of its own, for root alone: manifests may hold passwords */
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
   /** Of a file, or of each file of a directory: file → text. */
-  load(target: string): ReadonlyMap<string, string>;
+  load(target: string): ReadonlyMap<string, string> {
+    if (!fs.existsSync(this.#directory)) return new Map();
+    const names = fs.readdirSync(this.#directory).filter((name) => name.endsWith('.json'));
+    const all = names.flatMap((name) => readKept(path.join(this.#directory, name)) ?? []);
+    const wanted = all.filter(({ file }) => file === target || path.dirname(file) === target);
+    return new Map(wanted.map(({ file, text }) => [file, text]));
+  }
+
   /** @throws what kept it from being written */
-  save(file: string, text: string): void;
-  remove(file: string): void;
+  save(file: string, text: string): void {
+    fs.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    replaceFileSync(this.#placeOf(file), JSON.stringify({ file, text }), { mode: 0o600 });
+  }
+
+  remove(file: string): void {
+    fs.rmSync(this.#placeOf(file), { force: true });
+  }
+
+  #placeOf(file: string): string {
+    return path.join(this.#directory, `${createHash('sha256').update(file).digest('hex')}.json`);
+  }
 }
 
-/** @param directory of its own, for root alone: manifests may hold passwords */
-export function createLastGood(directory: string): LastGood {
-  const placeOf = (file: string): string =>
-    path.join(directory, `${createHash('sha256').update(file).digest('hex')}.json`);
-  return {
-    load(target) {
-      const all = list(directory).flatMap((name) => readKept(path.join(directory, name)) ?? []);
-      return new Map(all.filter(({ file }) => isOf(file, target)).map(({ file, text }) => [file, text]));
-    },
-    save(file, text) {
-      fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-      const place = placeOf(file);
-      fs.writeFileSync(`${place}.new`, JSON.stringify({ file, text }), { mode: 0o600 });
-      fs.renameSync(`${place}.new`, place);
-    },
-    remove: (file) => fs.rmSync(placeOf(file), { force: true }),
-  };
-}
-
-function isOf(file: string, target: string): boolean {
-  return file === target || path.dirname(file) === target;
-}
-
-function list(directory: string): string[] {
-  if (!fs.existsSync(directory)) return [];
-  return fs.readdirSync(directory).filter((name) => name.endsWith('.json'));
-}
-
-function readKept(place: string): { readonly file: string; readonly text: string } | undefined {
+function readKept(place: string): Kept | undefined {
   try {
-    const kept = JSON.parse(fs.readFileSync(place, 'utf8')) as {
-      readonly file?: unknown;
-      readonly text?: unknown;
-    };
-    const { file, text } = kept;
+    const { file, text } = JSON.parse(fs.readFileSync(place, 'utf8')) as Partial<Kept>;
     return typeof file === 'string' && typeof text === 'string' ? { file, text } : undefined;
   } catch {
     return undefined;

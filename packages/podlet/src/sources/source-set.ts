@@ -1,15 +1,6 @@
 /** Several places of one kind (files, URLs) as one source, to which places can be added and taken away while it runs. */
+import { onAbort } from '@podwire/platform';
 import type { PodSource, Snapshot, SourceName } from '../contract.js';
-
-export interface SourceSet extends PodSource {
-  origins(): readonly string[];
-  /** @returns false when it is there already */
-  add(origin: string): boolean;
-  /** Its pods go. @returns false when there was none */
-  remove(origin: string): boolean;
-  /** Resolves when the place has spoken for the first time, or is none of the set (any more). */
-  known(origin: string): Promise<void>;
-}
 
 interface Place {
   readonly source: PodSource;
@@ -17,67 +8,80 @@ interface Place {
   latest?: Snapshot;
   /** Uids of all pods it has had since it was last complete. */
   had: ReadonlySet<string>;
-  /** Those who wait for the first word. */
+  /** Callers of `known` that wait. */
   readonly waiting: (() => void)[];
 }
 
-/** @param open makes the source of one place; it is run for as long as the place belongs to the set */
-export function createSourceSet(
-  name: SourceName,
-  initial: readonly string[],
-  open: (origin: string) => PodSource,
-): SourceSet {
-  const places = new Map<string, Place>();
-  let running: Running | undefined;
-  const admit = (origin: string): void => {
-    const place: Place = { source: open(origin), stop: new AbortController(), had: new Set(), waiting: [] };
-    places.set(origin, place);
-    if (running !== undefined) runPlace(place, running);
-  };
-  for (const origin of initial) admit(origin);
-  return {
-    name,
-    origins: () => [...places.keys()],
-    add: (origin) => {
-      if (places.has(origin)) return false;
-      admit(origin);
-      return true;
-    },
-    remove: (origin) => {
-      const place = places.get(origin);
-      place?.stop.abort();
-      place?.waiting.splice(0).forEach((tell) => tell());
-      if (place === undefined) return false;
-      places.delete(origin);
-      running?.emit(place.had);
-      return true;
-    },
-    known: (origin) =>
-      new Promise((resolve) => {
-        const place = places.get(origin);
-        if (place === undefined || (place.latest !== undefined && isWord(place.latest))) resolve();
-        else place.waiting.push(resolve);
-      }),
-    run: (emit, signal) =>
-      new Promise((resolve, reject) => {
-        const failed = new AbortController();
-        const fail = (error: Error): void => {
+/** What the pod agent's API does with a set. */
+export type SourcePlaces = Pick<SourceSet, 'origins' | 'add' | 'remove' | 'known'>;
+
+export class SourceSet implements PodSource {
+  readonly name: SourceName;
+  readonly #open: (origin: string) => PodSource;
+  readonly #places = new Map<string, Place>();
+  #running: Running | undefined;
+
+  /** @param open makes the source of one place; it is run for as long as the place belongs to the set */
+  constructor(name: SourceName, initial: readonly string[], open: (origin: string) => PodSource) {
+    this.name = name;
+    this.#open = open;
+    for (const origin of initial) this.add(origin);
+  }
+
+  origins(): readonly string[] {
+    return [...this.#places.keys()];
+  }
+
+  /** @returns false when it is there already */
+  add(origin: string): boolean {
+    if (this.#places.has(origin)) return false;
+    const source = this.#open(origin);
+    const place: Place = { source, stop: new AbortController(), had: new Set(), waiting: [] };
+    this.#places.set(origin, place);
+    if (this.#running !== undefined) runPlace(place, this.#running);
+    return true;
+  }
+
+  /** Its pods go. @returns false when there was none */
+  remove(origin: string): boolean {
+    const place = this.#places.get(origin);
+    if (place === undefined) return false;
+    place.stop.abort();
+    for (const resolve of place.waiting.splice(0)) resolve();
+    this.#places.delete(origin);
+    this.#running?.emit(place.had);
+    return true;
+  }
+
+  /** Resolves when the place has spoken for the first time, or is none of the set (any more). */
+  known(origin: string): Promise<void> {
+    return new Promise((resolve) => {
+      const place = this.#places.get(origin);
+      if (place === undefined || (place.latest !== undefined && isConclusive(place.latest))) resolve();
+      else place.waiting.push(resolve);
+    });
+  }
+
+  run(emit: (snapshot: Snapshot) => void, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const failed = new AbortController();
+      const running: Running = {
+        emit: (gone) => emit(unite([...this.#places.values()], gone)),
+        signal: AbortSignal.any([signal, failed.signal]),
+        fail: (error) => {
           // It is run anew, with all of its places: those that go on would be there twice.
-          running = undefined;
+          this.#running = undefined;
           failed.abort(error);
           reject(error);
-        };
-        running = {
-          emit: (gone) => emit(unite([...places.values()], gone)),
-          signal: AbortSignal.any([signal, failed.signal]),
-          fail,
-        };
-        signal.addEventListener('abort', () => resolve(), { once: true });
-        for (const place of places.values()) runPlace(place, running);
-        // Without any place it is known at once that there is no pod.
-        if (places.size === 0) running.emit(new Set());
-      }),
-  };
+        },
+      };
+      this.#running = running;
+      onAbort(signal, () => resolve());
+      for (const place of this.#places.values()) runPlace(place, running);
+      // Without any place it is known at once that there is no pod.
+      if (this.#places.size === 0) running.emit(new Set());
+    });
+  }
 }
 
 interface Running {
@@ -96,8 +100,8 @@ function runPlace(place: Place, { emit, signal, fail }: Running): void {
     const gone = snapshot.incomplete === true ? new Set<string>() : place.had;
     place.had = new Set(snapshot.incomplete === true ? [...place.had, ...has] : has);
     emit(gone);
-    // Afterwards: who waited finds what has been made of it.
-    if (isWord(snapshot)) place.waiting.splice(0).forEach((tell) => tell());
+    // Afterwards: callers that waited find what has been made of it.
+    if (isConclusive(snapshot)) for (const resolve of place.waiting.splice(0)) resolve();
   };
   place.source.run(store, either).catch((error: unknown) => {
     if (!either.aborted) fail(error as Error);
@@ -105,7 +109,7 @@ function runPlace(place: Place, { emit, signal, fail }: Running): void {
 }
 
 /** Of a file that is only being written, perhaps, nothing is said: what is wrong with it comes in a moment. */
-function isWord({ incomplete, problems }: Snapshot): boolean {
+function isConclusive({ incomplete, problems }: Snapshot): boolean {
   return incomplete !== true || problems.length > 0;
 }
 

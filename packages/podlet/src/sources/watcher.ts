@@ -16,14 +16,6 @@ export interface WatchedDirectory {
   readonly only?: string;
 }
 
-export interface DirectoryWatcher {
-  /** Watches these and no others. @returns whether a new watch was opened, so that what it missed has to be looked at */
-  set(directories: readonly WatchedDirectory[]): boolean;
-  /** Directories that cannot be watched, and why. */
-  failures(): readonly { readonly directory: string; readonly reason: string }[];
-  close(): void;
-}
-
 interface Watch {
   /** Empty when the directory has been moved or deleted. */
   identity: string;
@@ -31,35 +23,47 @@ interface Watch {
   readonly failure?: string;
 }
 
-export function createDirectoryWatcher(fs: WatchFiles, onEvent: () => void): DirectoryWatcher {
-  const watches = new Map<string, Watch>();
-  const close = (key: string): void => {
-    watches.get(key)?.close();
-    watches.delete(key);
-  };
-  return {
-    set(directories) {
-      const wanted = new Map(directories.map((each) => [keyOf(each), each]));
-      for (const key of watches.keys()) if (!wanted.has(key)) close(key);
-      let isNew = false;
-      for (const [key, each] of wanted) {
-        const identity = identityOf(fs, each.directory);
-        if (watches.get(key)?.identity === identity) continue;
-        close(key);
-        if (identity === undefined) continue;
-        watches.set(key, openWatch(fs, each, identity, onEvent));
-        isNew = true;
-      }
-      return isNew;
-    },
-    failures: () =>
-      [...watches].flatMap(([key, { failure }]) =>
-        failure === undefined ? [] : [{ directory: key.split('\0')[0]!, reason: failure }],
-      ),
-    close() {
-      for (const key of watches.keys()) close(key);
-    },
-  };
+export class DirectoryWatcher {
+  readonly #fs: WatchFiles;
+  readonly #onEvent: () => void;
+  readonly #watches = new Map<string, Watch>();
+
+  constructor(fs: WatchFiles, onEvent: () => void) {
+    this.#fs = fs;
+    this.#onEvent = onEvent;
+  }
+
+  /** Watches these and no others. @returns whether a new watch was opened, so that what it missed has to be looked at */
+  set(directories: readonly WatchedDirectory[]): boolean {
+    const wanted = new Map(directories.map((each) => [keyOf(each), each]));
+    for (const key of this.#watches.keys()) if (!wanted.has(key)) this.#close(key);
+    let isNew = false;
+    for (const [key, each] of wanted) {
+      const identity = identityOf(this.#fs, each.directory);
+      if (this.#watches.get(key)?.identity === identity) continue;
+      this.#close(key);
+      if (identity === undefined) continue;
+      this.#watches.set(key, openWatch(this.#fs, each, identity, this.#onEvent));
+      isNew = true;
+    }
+    return isNew;
+  }
+
+  /** Directories that cannot be watched, and why. */
+  failures(): readonly { readonly directory: string; readonly reason: string }[] {
+    return [...this.#watches].flatMap(([key, { failure }]) =>
+      failure === undefined ? [] : [{ directory: key.split('\0')[0]!, reason: failure }],
+    );
+  }
+
+  close(): void {
+    for (const key of this.#watches.keys()) this.#close(key);
+  }
+
+  #close(key: string): void {
+    this.#watches.get(key)?.close();
+    this.#watches.delete(key);
+  }
 }
 
 function keyOf({ directory, only = '' }: WatchedDirectory): string {

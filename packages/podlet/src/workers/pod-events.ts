@@ -1,38 +1,24 @@
 import type { PodEvent, PodEventType } from '../contract.js';
 
-/** Events of one pod. A repeated event increases its count. */
-export interface PodEvents {
-  /** @returns the event as it stands now. */
-  add(type: PodEventType, reason: string, message: string, now: number): PodEvent;
-  list(): readonly PodEvent[];
-}
-
 const mostEvents = 50;
 
-export function createPodEvents(): PodEvents {
-  const events = new Map<string, PodEvent>();
-  return {
-    add(type, reason, message, now) {
-      const key = `${reason}\n${message}`;
-      const known = events.get(key);
-      const event = {
-        type,
-        reason,
-        message,
-        at: known?.at ?? now,
-        lastAt: now,
-        count: (known?.count ?? 0) + 1,
-      };
-      events.delete(key);
-      events.set(key, event);
-      forgetOldest(events);
-      return event;
-    },
-    list: () => [...events.values()],
-  };
-}
+/** Events of one pod. A repeated event increases its count. */
+export class PodEvents {
+  readonly #events = new Map<string, PodEvent>();
 
-function forgetOldest(events: Map<string, PodEvent>): void {
-  const [oldest] = events.keys();
-  if (events.size > mostEvents && oldest !== undefined) events.delete(oldest);
+  /** @returns the event as it stands now. */
+  add(type: PodEventType, reason: string, message: string, now: number): PodEvent {
+    const key = `${reason}\n${message}`;
+    const { at = now, count = 0 } = this.#events.get(key) ?? {};
+    const event = { type, reason, message, at, lastAt: now, count: count + 1 };
+    this.#events.delete(key);
+    this.#events.set(key, event);
+    const [oldest] = this.#events.keys();
+    if (this.#events.size > mostEvents && oldest !== undefined) this.#events.delete(oldest);
+    return event;
+  }
+
+  list(): readonly PodEvent[] {
+    return [...this.#events.values()];
+  }
 }

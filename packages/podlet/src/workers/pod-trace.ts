@@ -1,16 +1,5 @@
 import type { Attributes, OpenSpan, Span, SpanContext, Tracer } from '@podwire/tracing';
 
-/** The one trace of a pod: from the moment its manifest was written to its first readiness. */
-export interface PodTrace {
-  readonly context: SpanContext;
-  /** A part that begins now. */
-  child(name: string, attributes?: Attributes): OpenSpan;
-  /** A part that began earlier and is over, now if not before. */
-  past(name: string, startedAt: number, endedAt?: number): void;
-  /** The pod is where it wanted to be; only the first call counts. */
-  finish(attributes?: Attributes): void;
-}
-
 export interface PodTraceOptions {
   readonly tracer: Tracer;
   readonly record: (span: Span) => void;
@@ -22,30 +11,44 @@ export interface PodTraceOptions {
   readonly startedAt: number;
 }
 
-export function createPodTrace(options: PodTraceOptions): PodTrace {
-  const { tracer, record, now, startedAt } = options;
-  const context = { traceId: newId(options.random, 16), spanId: newId(options.random, 8) };
-  let finished = false;
-  const emit = (
-    span: SpanContext & { readonly parentId?: string },
-    called: string,
-    from: number,
+/** The one trace of a pod: from the moment its manifest was written to its first readiness. */
+export class PodTrace {
+  readonly #options: PodTraceOptions;
+  readonly context: SpanContext;
+  #finished = false;
+
+  constructor(options: PodTraceOptions) {
+    this.#options = options;
+    this.context = { traceId: newId(options.random, 16), spanId: newId(options.random, 8) };
+  }
+
+  /** A part that begins now. */
+  child(name: string, attributes: Attributes = {}): OpenSpan {
+    return this.#options.tracer.start(name, this.context, attributes);
+  }
+
+  /** A part that began earlier and is over, now if not before. */
+  past(name: string, from: number, to = this.#options.now()): void {
+    const { traceId, spanId: parentId } = this.context;
+    this.#record({ traceId, spanId: newId(this.#options.random, 8), parentId, name }, from, to);
+  }
+
+  /** The pod is where it wanted to be; only the first call counts. */
+  finish(attributes: Attributes = {}): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    const { name, startedAt, now } = this.#options;
+    this.#record({ ...this.context, name }, startedAt, now(), attributes);
+  }
+
+  #record(
+    span: Pick<Span, 'traceId' | 'spanId' | 'parentId' | 'name'>,
+    startedAt: number,
     to: number,
-    attributes: Attributes,
-  ) => record({ ...span, name: called, startedAt: from, duration: Math.max(0, to - from), attributes });
-  return {
-    context,
-    child: (name, attributes = {}) => tracer.start(name, context, attributes),
-    past(name, from, to = now()) {
-      const own = { traceId: context.traceId, spanId: newId(options.random, 8), parentId: context.spanId };
-      emit(own, name, from, to, {});
-    },
-    finish(attributes = {}) {
-      if (finished) return;
-      finished = true;
-      emit(context, options.name, startedAt, now(), attributes);
-    },
-  };
+    attributes: Attributes = {},
+  ): void {
+    this.#options.record({ ...span, startedAt, duration: Math.max(0, to - startedAt), attributes });
+  }
 }
 
 function newId(random: (bytes: number) => Uint8Array, bytes: number): string {

@@ -1,10 +1,10 @@
 import type { Refusal } from '../admission/index.js';
 import type { PodStage, SourceName } from '../contract.js';
-import { type BackOff, createBackOff } from '../lifecycle/back-off.js';
+import { BackOff } from '../lifecycle/back-off.js';
 import type { Waiting } from '../lifecycle/container-status.js';
 import { localAnnotations, type Pod, podName, type PodSpec, type PodStatus } from '@podwire/pod-spec';
-import { createPodEvents, type PodEvents } from './pod-events.js';
-import { createPodTrace, type PodTrace } from './pod-trace.js';
+import { PodEvents } from './pod-events.js';
+import { PodTrace } from './pod-trace.js';
 import { randomBytes } from 'node:crypto';
 import type { Span, Tracer } from '@podwire/tracing';
 import type { LoopSettings } from '../settings.js';
@@ -130,10 +130,10 @@ export function createWorkerState(dependencies: WorkerDependencies, request: New
     failure: undefined,
     ended: false,
     gone: false,
-    restarts: createBackOff(settings.restartBackOff),
+    restarts: new BackOff(settings.restartBackOff),
     images: new Map(),
-    imagePauses: createBackOff(settings.imageBackOff),
-    events: createPodEvents(),
+    imagePauses: new BackOff(settings.imageBackOff),
+    events: new PodEvents(),
     trace: beginTrace(dependencies, request),
     attemptFloor: 0,
     conflicts: 0,
@@ -146,7 +146,7 @@ export function createWorkerState(dependencies: WorkerDependencies, request: New
 
 function beginTrace(dependencies: TraceDependencies, { pod, times }: NewWorker): PodTrace {
   const { tracer, record, preciseNow } = dependencies;
-  const trace = createPodTrace({
+  const trace = new PodTrace({
     tracer,
     record,
     now: preciseNow,

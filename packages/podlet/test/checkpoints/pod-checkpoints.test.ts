@@ -3,11 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type CheckpointFiles, fnv32a } from '@podwire/linux';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import {
-  createPodCheckpoints,
-  isCheckpointed,
-  withCheckpoints,
-} from '../../src/checkpoints/pod-checkpoints.js';
+import { PodCheckpoints, isCheckpointed, withCheckpoints } from '../../src/checkpoints/pod-checkpoints.js';
 import type { SourceName, SourceProblem } from '../../src/contract.js';
 import { createMerger } from '../../src/merge/merger.js';
 import type { Pod } from '@podwire/pod-spec';
@@ -31,18 +27,18 @@ test.each([
 });
 
 test('pods with the annotation come back, the others were never kept', async () => {
-  const checkpoints = createPodCheckpoints(directory);
+  const checkpoints = new PodCheckpoints(directory);
   for (const pod of [kept('b'), kept('a'), makePod({ uid: 'c' })])
     expect(await checkpoints.keep(pod)).toBeUndefined();
   expect(await fs.readdir(directory)).toEqual(['Pod_a.yaml', 'Pod_b.yaml']);
-  expect(await createPodCheckpoints(directory).load()).toEqual({
+  expect(await new PodCheckpoints(directory).load()).toEqual({
     pods: [kept('a'), kept('b')],
     problems: [],
   });
 });
 
 test('the file has pod and checksum', async () => {
-  await createPodCheckpoints(directory).keep(kept('a'));
+  await new PodCheckpoints(directory).keep(kept('a'));
   const file = JSON.parse(await fs.readFile(path.join(directory, 'Pod_a.yaml'), 'utf8')) as Record<
     string,
     unknown
@@ -51,7 +47,7 @@ test('the file has pod and checksum', async () => {
 });
 
 test('the file goes with the annotation, and with the pod', async () => {
-  const checkpoints = createPodCheckpoints(directory);
+  const checkpoints = new PodCheckpoints(directory);
   await checkpoints.keep(kept('a'));
   await checkpoints.keep(kept('b'));
   await checkpoints.keep(makePod({ uid: 'a' }));
@@ -61,14 +57,14 @@ test('the file goes with the annotation, and with the pod', async () => {
 });
 
 test('they follow the merge, and come back as RESTORE through it', async () => {
-  const checkpoints = createPodCheckpoints(directory);
+  const checkpoints = new PodCheckpoints(directory);
   const merger = createMerger({ now: () => 0 });
   const merge = (source: SourceName, ...pods: Pod[]) =>
     checkpoints.follow(merger.merge(source, { pods, problems: [] }));
   await merge('file', kept('static'));
   await merge('api', kept('a'), kept('b'), makePod({ uid: 'c' }));
   await merge('api', kept('a', 'other'), makePod({ uid: 'c' }));
-  const { pods } = await createPodCheckpoints(directory).load();
+  const { pods } = await new PodCheckpoints(directory).load();
   expect(pods).toEqual(merger.pods().filter(({ metadata }) => metadata.uid === 'a'));
   const [restored] = createMerger({ now: () => 1 }).restore(pods);
   expect(restored).toMatchObject({ kind: 'RESTORE', pods: [{ metadata: { uid: 'a' } }] });
@@ -78,7 +74,7 @@ test('a merger with checkpoints tells the same, writes, and says what could not 
   const told: SourceProblem[] = [];
   const failing: CheckpointFiles = { ...fs, open: () => Promise.reject(new Error('full')) };
   const updates = await new Promise((resolve) => {
-    const checkpoints = createPodCheckpoints(directory, failing);
+    const checkpoints = new PodCheckpoints(directory, failing);
     const merger = withCheckpoints(createMerger({ now: () => 0 }), checkpoints, (problem) => {
       told.push(problem);
       resolve(result);
@@ -91,7 +87,7 @@ test('a merger with checkpoints tells the same, writes, and says what could not 
 });
 
 test('the latest state wins, whatever is under way', async () => {
-  const checkpoints = createPodCheckpoints(directory);
+  const checkpoints = new PodCheckpoints(directory);
   await Promise.all([
     checkpoints.keep(kept('a', 'one')),
     checkpoints.forget('a'),
@@ -112,7 +108,7 @@ test('the same pod is written once', async () => {
       return fs.rename(from, to);
     },
   };
-  const checkpoints = createPodCheckpoints(directory, counting);
+  const checkpoints = new PodCheckpoints(directory, counting);
   const pod = kept('a');
   await checkpoints.keep(pod);
   await checkpoints.keep(pod);
@@ -122,7 +118,7 @@ test('the same pod is written once', async () => {
 });
 
 test('what is broken is skipped, told, and left lying', async () => {
-  const checkpoints = createPodCheckpoints(directory);
+  const checkpoints = new PodCheckpoints(directory);
   await checkpoints.keep(kept('good'));
   await checkpoints.keep(kept('moved'));
   await fs.rename(path.join(directory, 'Pod_moved.yaml'), path.join(directory, 'Pod_other.yaml'));
@@ -149,7 +145,7 @@ test('a full disk is told, and the next write is tried again', async () => {
     open: (...call: Parameters<typeof fs.open>) =>
       isFull ? Promise.reject(new Error('ENOSPC: no space left')) : fs.open(...call),
   };
-  const checkpoints = createPodCheckpoints(directory, failing);
+  const checkpoints = new PodCheckpoints(directory, failing);
   const pod = kept('a');
   expect(await checkpoints.keep(pod)).toEqual({
     source: 'api',
@@ -162,5 +158,5 @@ test('a full disk is told, and the next write is tried again', async () => {
 });
 
 test('a directory that is not there has no pods', async () => {
-  expect(await createPodCheckpoints(path.join(directory, 'none')).load()).toEqual({ pods: [], problems: [] });
+  expect(await new PodCheckpoints(path.join(directory, 'none')).load()).toEqual({ pods: [], problems: [] });
 });

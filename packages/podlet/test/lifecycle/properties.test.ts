@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeActions } from '../../src/lifecycle/actions.js';
-import { createBackOff } from '../../src/lifecycle/back-off.js';
+import { BackOff } from '../../src/lifecycle/back-off.js';
 import { collectable } from '../../src/lifecycle/garbage.js';
 import { graceOf, remainingGrace } from '../../src/lifecycle/grace.js';
 import { isAlive, type ObservedContainer, type ObservedPod } from '../../src/lifecycle/observed.js';
@@ -179,7 +179,7 @@ describe('for any pod in any state', () => {
 
 describe('pauses', () => {
   it('double from 10 s to 5 min, and begin anew after a long time without failure', () => {
-    const backOff = createBackOff({ initial: 10_000, max: 300_000 });
+    const backOff = new BackOff({ initial: 10_000, max: 300_000 });
     const pauses = Array.from({ length: 7 }, (_, index) => {
       backOff.next('main', index);
       return backOff.pause('main') / 1000;
@@ -192,7 +192,7 @@ describe('pauses', () => {
   });
 
   it('of different containers do not touch each other', () => {
-    const backOff = createBackOff({ initial: 10_000, max: 300_000 });
+    const backOff = new BackOff({ initial: 10_000, max: 300_000 });
     backOff.next('a', 0);
     expect(backOff.remaining('b', 0, 0)).toBe(0);
     backOff.next('a:typo', 0);

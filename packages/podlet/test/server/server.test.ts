@@ -7,7 +7,7 @@ import type { PodView, Snapshot, SourceProblem } from '../../src/contract.js';
 import { type PodChange, type PodletApi } from '../../src/server/api.js';
 import { startPodletServer } from '../../src/server/server.js';
 import { watchPods } from '../../src/server/watch.js';
-import { createSourceSet } from '../../src/sources/source-set.js';
+import { SourceSet } from '../../src/sources/source-set.js';
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
 
@@ -51,7 +51,7 @@ async function serve(pods: PodView[] = [view('web')], kinds: readonly string[] =
   const problems: SourceProblem[] = [];
   const opened: string[] = [];
   const createSet = (name: 'file' | 'http') =>
-    createSourceSet(name, [], (origin) => {
+    new SourceSet(name, [], (origin) => {
       opened.push(origin);
       const say = (emit: (snapshot: Snapshot) => void): void =>
         void setTimeout(() => emit({ pods: [], problems: [] }), 5);
@@ -190,7 +190,7 @@ test('a watcher that does not read is forgotten at once, not when it comes back'
 test('who adds a place is answered when it has spoken', async () => {
   const spoken: string[] = [];
   let speak = (): void => undefined;
-  const set = createSourceSet('file', [], () => ({
+  const set = new SourceSet('file', [], () => ({
     name: 'file',
     run: (emit) => Promise.resolve((speak = () => emit({ pods: [], problems: [] }))).then(() => undefined),
   }));
@@ -214,7 +214,7 @@ test('who adds a place is answered when it has spoken', async () => {
 
 test('places are one source: all that is known, and incomplete until each has spoken', async () => {
   const emits = new Map<string, (snapshot: Snapshot) => void>();
-  const set = createSourceSet('file', ['/a', '/b'], (origin) => ({
+  const set = new SourceSet('file', ['/a', '/b'], (origin) => ({
     name: 'file',
     run: (emit) => {
       emits.set(origin, emit);

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFileSource } from '../../src/sources/file-source.js';
-import { createLastGood } from '../../src/sources/last-good.js';
+import { LastGood } from '../../src/sources/last-good.js';
 import { listen, makeDirectory, manifest, realClock } from './support.js';
 
 let root = '';
@@ -16,7 +16,7 @@ const at = (...names: string[]): string => path.join(root, ...names);
 const kept = (): string[] => (fs.existsSync(at('kept')) ? fs.readdirSync(at('kept')) : []);
 
 function start() {
-  const lastGood = createLastGood(at('kept'));
+  const lastGood = new LastGood(at('kept'));
   return listen(
     createFileSource({ path: at('pods'), node: 'n', clock: realClock, pollEvery: 3_600_000, lastGood }),
   );
@@ -54,5 +54,5 @@ test('a file that went while the agent was away is forgotten, and rubbish that w
   await second.stop();
   expect(kept()).toEqual([]);
   fs.writeFileSync(at('kept', 'x.json'), '{"file":');
-  expect(createLastGood(at('kept')).load(at('pods')).size).toBe(0);
+  expect(new LastGood(at('kept')).load(at('pods')).size).toBe(0);
 });

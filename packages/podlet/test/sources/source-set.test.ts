@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Snapshot } from '../../src/contract.js';
 import { createMerger } from '../../src/merge/merger.js';
-import { createSourceSet } from '../../src/sources/source-set.js';
+import { SourceSet } from '../../src/sources/source-set.js';
 import { makePod } from '../merge/make-pod.js';
 
 /** A set of places that say what the test says, and a merger that hears it. */
@@ -9,7 +9,7 @@ function start(...origins: string[]) {
   const said = new Map<string, (snapshot: Snapshot) => void>();
   const failed = new Map<string, (error: Error) => void>();
   const running: string[] = [];
-  const set = createSourceSet('file', origins, (origin) => ({
+  const set = new SourceSet('file', origins, (origin) => ({
     name: 'file',
     run: (emit, signal) =>
       new Promise<void>((resolve, reject) => {

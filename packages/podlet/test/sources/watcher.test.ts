@@ -1,6 +1,6 @@
 import type fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { createDirectoryWatcher, type WatchFiles } from '../../src/sources/watcher.js';
+import { DirectoryWatcher, type WatchFiles } from '../../src/sources/watcher.js';
 
 type Hear = (event: string, name: string | null) => void;
 
@@ -22,7 +22,7 @@ function watchNothing(): { readonly fs: WatchFiles; hear: Hear } {
 function open(only?: string) {
   const fake = watchNothing();
   let rings = 0;
-  const watcher = createDirectoryWatcher(fake.fs, () => (rings += 1));
+  const watcher = new DirectoryWatcher(fake.fs, () => (rings += 1));
   watcher.set([{ directory: '/etc/pods', ...(only === undefined ? {} : { only }) }]);
   return {
     hears: (event: string, name: string | null): boolean => {

@@ -1,7 +1,7 @@
 import type { CriRuntime, PodSandboxStatusResponse } from '@podwire/cri';
 import { createFakeRuntime } from '@podwire/cri/fake';
 import { describe, expect, it } from 'vitest';
-import { createRuntimeView } from '../../src/runtime/runtime-view.js';
+import { RuntimeView } from '../../src/runtime/runtime-view.js';
 
 const signal = new AbortController().signal;
 
@@ -20,7 +20,7 @@ const configOf = (uid: string, node: string) => ({
 });
 
 const viewOf = (runtime: CriRuntime) =>
-  createRuntimeView({ runtime, node: 'node1', concurrentStatus: 4, callTimeoutMs: 1_000 });
+  new RuntimeView({ runtime, node: 'node1', concurrentStatus: 4, callTimeoutMs: 1_000 });
 
 /** Holds back answers until the test lets them go. */
 function createGate<T>() {

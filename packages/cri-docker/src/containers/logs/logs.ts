@@ -4,7 +4,7 @@
  */
 import { CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
-import type { Clock, FaultPoints, Log } from '@podwire/platform';
+import { type Clock, type FaultPoints, type Log, pause } from '@podwire/platform';
 import { type Docker, type InspectedContainer, isNotFound } from '../../docker/index.js';
 import { containerType, labelKeys } from '../../labels.js';
 import type { Owners } from '../../owners.js';
@@ -12,22 +12,6 @@ import { listOwn } from '../lookup.js';
 import { isLink, type LogFile, openLogFile, readPosition } from './file.js';
 import { renderLine, skipKnown, toSince } from './format.js';
 import { readMessages } from './read-messages.js';
-
-export interface ContainerLogs {
-  /** Makes the file, so that it is there when the container starts. @throws CriError */
-  prepare(container: InspectedContainer): Promise<void>;
-  /** Begins to write; once for each container. */
-  follow(container: InspectedContainer): void;
-  /** Resolves when all that an ended container wrote is in its log, or after some patience. */
-  settle(id: string): Promise<void>;
-  /** Before a container is removed: waits for the rest of its log, and forgets it. */
-  finish(id: string): Promise<void>;
-  /** @throws CriError NOT_FOUND, FAILED_PRECONDITION where no log is kept */
-  reopen(container: InspectedContainer): Promise<void>;
-  /** Goes on with the logs of all containers, after a start of the service. */
-  resume(signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
-}
 
 interface LogEnvironment {
   readonly docker: Docker;
@@ -37,9 +21,10 @@ interface LogEnvironment {
   readonly faults: FaultPoints;
 }
 
+/** A log that is being written. */
 interface Following {
   readonly end: AbortController;
-  readonly done: Promise<void>;
+  done: Promise<unknown>;
   file?: LogFile;
   /** It broke off, nothing has come since, and that was said: an engine may be away for hours, with hundreds of containers. */
   isBroken?: boolean;
@@ -50,71 +35,80 @@ const settlePatience = 1_000;
 /** Milliseconds before a log that broke off is gone on with. */
 const retryPause = 1_000;
 
-export function createContainerLogs(environment: LogEnvironment): ContainerLogs {
-  const all = new Map<string, Following>();
-  const follow = (container: InspectedContainer): void => {
+export class ContainerLogs {
+  readonly #environment: LogEnvironment;
+  readonly #all = new Map<string, Following>();
+
+  constructor(environment: LogEnvironment) {
+    this.#environment = environment;
+  }
+
+  /** Makes the file, so that it is there when the container starts. @throws CriError */
+  async prepare(container: InspectedContainer): Promise<void> {
     const file = logPathOf(container);
-    if (file === '' || all.has(container.Id)) return;
-    const following: { end: AbortController; done?: Promise<void>; file?: LogFile } = {
-      end: new AbortController(),
-    };
-    following.done = followLog(environment, container, file, following as Following).finally(() =>
-      all.delete(container.Id),
+    if (file === '') return;
+    const made = openLogFile(file);
+    try {
+      await made.opened;
+    } catch (cause) {
+      throw new CriError('INTERNAL', `the log ${file} cannot be written: ${describeError(cause)}`, { cause });
+    } finally {
+      await made.close();
+    }
+  }
+
+  /** Begins to write; once for each container. */
+  follow(container: InspectedContainer): void {
+    const file = logPathOf(container);
+    if (file === '' || this.#all.has(container.Id)) return;
+    const following: Following = { end: new AbortController(), done: Promise.resolve() };
+    this.#all.set(container.Id, following);
+    following.done = followLog(this.#environment, container, file, following).finally(() =>
+      this.#all.delete(container.Id),
     );
-    all.set(container.Id, following as Following);
-  };
-  const settle = async (id: string): Promise<void> => {
-    const following = all.get(id);
+  }
+
+  /** Resolves when all that an ended container wrote is in its log, or after some patience. */
+  async settle(id: string): Promise<void> {
+    const following = this.#all.get(id);
     if (following === undefined) return;
     const over = new AbortController();
-    const patience = environment.clock.sleep(settlePatience, over.signal).catch(() => undefined);
-    await Promise.race([following.done, patience]);
+    await Promise.race([following.done, pause(this.#environment.clock, settlePatience, over.signal)]);
     over.abort();
-  };
-  return {
-    follow,
-    settle,
-    async prepare(container) {
-      const file = logPathOf(container);
-      if (file === '') return;
-      const made = openLogFile(file);
-      try {
-        await made.opened;
-      } catch (cause) {
-        throw new CriError('INTERNAL', `the log ${file} cannot be written: ${describeError(cause)}`, {
-          cause,
-        });
-      } finally {
-        await made.close();
-      }
-    },
-    async finish(id) {
-      await settle(id);
-      const following = all.get(id);
-      following?.end.abort();
-      await following?.done;
-    },
-    async reopen(container) {
-      if (!container.State.Running) {
-        throw new CriError('FAILED_PRECONDITION', `the container ${container.Id} is not running`);
-      }
-      await all.get(container.Id)?.file?.reopen();
-    },
-    async resume(signal) {
-      const filters = { label: [`${labelKeys.type}=${containerType}`] };
-      for (const { Id } of await listOwn(environment, filters, signal)) {
-        const found = await environment.docker.inspectContainer(Id, {}, { signal }).catch(() => undefined);
-        if (found === undefined || found.State.Status === 'created') continue;
-        // Of a container that was taken over: dockershim's log is a link to Docker's own file, which is whole already.
-        if (!(await isLink(logPathOf(found)))) follow(found);
-      }
-    },
-    async close() {
-      const followed = [...all.values()];
-      for (const { end } of followed) end.abort();
-      await Promise.all(followed.map(({ done }) => done));
-    },
-  };
+  }
+
+  /** Before a container is removed: waits for the rest of its log, and forgets it. */
+  async finish(id: string): Promise<void> {
+    await this.settle(id);
+    const following = this.#all.get(id);
+    following?.end.abort();
+    await following?.done;
+  }
+
+  /** @throws CriError NOT_FOUND, FAILED_PRECONDITION where no log is kept */
+  async reopen({ Id, State }: InspectedContainer): Promise<void> {
+    if (!State.Running) throw new CriError('FAILED_PRECONDITION', `the container ${Id} is not running`);
+    await this.#all.get(Id)?.file?.reopen();
+  }
+
+  /** Goes on with the logs of all containers, after a start of the service. */
+  async resume(signal: AbortSignal): Promise<void> {
+    const filters = { label: [`${labelKeys.type}=${containerType}`] };
+    for (const { Id } of await listOwn(this.#environment, filters, signal)) {
+      const found = await this.#environment.docker
+        .inspectContainer(Id, {}, { signal })
+        .catch(() => undefined);
+      if (found === undefined || found.State.Status === 'created') continue;
+      // Of a container that was taken over: dockershim's log is a link to Docker's own file, which is whole already.
+      if (!(await isLink(logPathOf(found)))) this.follow(found);
+    }
+  }
+
+  async close(): Promise<void> {
+    const followed = [...this.#all.values()];
+    for (const { end } of followed) end.abort();
+    await Promise.all(followed.map(({ done }) => done));
+  }
 }
 
 const logPathOf = ({ Config }: InspectedContainer): string => Config.Labels?.[labelKeys.logPath] ?? '';
@@ -140,7 +134,7 @@ async function followLog(
         log.warn({ container: container.Id, why }, 'the log of a container broke off');
       following.isBroken = true;
     }
-    await clock.sleep(retryPause, signal).catch(() => undefined);
+    await pause(clock, retryPause, signal);
   }
 }
 
