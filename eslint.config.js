@@ -17,9 +17,6 @@ const abortListener = {
 const longFunctions = [
   'packages/agent/src/metrics.ts',
   'packages/agent/src/reconcile-loop.ts',
-  'packages/calico-import/src/selector.ts',
-  'packages/cli/src/pod-agent/run-pod-agent.ts',
-  'packages/cluster-ipam/src/blocks/block-index.ts',
   'packages/cri-docker/src/containers/logs/logs.ts',
   'packages/cri-docker/src/containers/service.ts',
   'packages/cri-streaming/src/spdy/sender.ts',
@@ -27,11 +24,6 @@ const longFunctions = [
   'packages/pod-network/src/fake/index.ts',
   'packages/podlet/src/checkpoints/pod-checkpoints.ts',
   'packages/podlet/src/runtime/pod-cache.ts',
-  'packages/simulation/src/node.ts',
-  'packages/testkit/src/consul/consul.ts',
-  'packages/testkit/src/docker.ts',
-  'packages/testkit/src/etcd/cluster.ts',
-  'packages/testkit/src/etcd/control.ts',
   'packages/tracing/src/otlp/exporter.ts',
 ];
 

@@ -20,7 +20,7 @@ export type Translation =
 /** @throws Error in words for text that is no selector, or that has no equal */
 export function translateSelector(text: string): Translation {
   if (text.trim() === '') return { selects: 'all' };
-  const requirements = flatten(parse(text));
+  const requirements = flatten(new Parser(text).parse());
   if (requirements === 'never') return { selects: 'none' };
   if (requirements.length === 0) return { selects: 'all' };
   return {
@@ -101,93 +101,113 @@ function tokenize(text: string): Token[] {
 /** Negations go inwards while it is read. No selector is nested deeper than this. */
 const deepest = 64;
 
-function parse(text: string): Expression {
-  const tokens = tokenize(text);
-  let at = 0;
-  const peek = (): string | undefined => (tokens[at]?.kind === 'text' ? undefined : tokens[at]?.value);
-  const accept = (value: string): boolean => {
-    if (peek() !== value) return false;
-    at++;
-    return true;
-  };
-  const demand = (value: string): void => {
-    if (!accept(value)) throw new Error(`expected ${value} ${where()}`);
-  };
-  const where = (): string => {
-    const next = tokens[at];
-    return next === undefined ? 'at the end' : `before ${JSON.stringify(next.value)}`;
-  };
-  const word = (): string => {
-    const next = tokens[at++];
-    if (next?.kind !== 'word') throw new Error(`expected a label ${(at--, where())}`);
-    return next.value;
-  };
-  const literal = (): string => {
-    const next = tokens[at++];
-    if (next?.kind !== 'text') throw new Error(`expected a quoted value ${(at--, where())}`);
-    return next.value;
-  };
+class Parser {
+  readonly #tokens: readonly Token[];
+  #at = 0;
 
-  const or = (negated: boolean, depth: number): Expression => {
+  constructor(text: string) {
+    this.#tokens = tokenize(text);
+  }
+
+  parse(): Expression {
+    const expression = this.#or(false, 0);
+    if (this.#at < this.#tokens.length) throw new Error(`something is left ${this.#where()}`);
+    return expression;
+  }
+
+  #or(negated: boolean, depth: number): Expression {
     if (depth > deepest) throw new Error('is nested too deeply');
-    const parts = [and(negated, depth)];
-    while (accept('||')) parts.push(and(negated, depth));
+    const parts = [this.#and(negated, depth)];
+    while (this.#accept('||')) parts.push(this.#and(negated, depth));
     return { kind: negated ? 'and' : 'or', parts };
-  };
-  const and = (negated: boolean, depth: number): Expression => {
-    const parts = [operation(negated, depth)];
-    while (accept('&&')) parts.push(operation(negated, depth));
+  }
+
+  #and(negated: boolean, depth: number): Expression {
+    const parts = [this.#operation(negated, depth)];
+    while (this.#accept('&&')) parts.push(this.#operation(negated, depth));
     return { kind: negated ? 'or' : 'and', parts };
-  };
-  const operation = (outer: boolean, depth: number): Expression => {
+  }
+
+  #operation(outer: boolean, depth: number): Expression {
     let negated = outer;
-    while (accept('!')) negated = !negated;
-    if (accept('(')) {
-      const inner = or(negated, depth + 1);
-      demand(')');
+    while (this.#accept('!')) negated = !negated;
+    if (this.#accept('(')) {
+      const inner = this.#or(negated, depth + 1);
+      this.#demand(')');
       return inner;
     }
-    const name = word();
-    if (accept('(')) return call(name, negated);
-    return { kind: 'requirement', requirement: comparison(checkKey(name), negated) };
-  };
-  const call = (name: string, negated: boolean): Expression => {
+    const name = this.#take('word', 'a label');
+    if (this.#accept('(')) return this.#call(name, negated);
+    return { kind: 'requirement', requirement: this.#comparison(checkKey(name), negated) };
+  }
+
+  #call(name: string, negated: boolean): Expression {
     if (name === 'has') {
-      const key = checkKey(word());
-      demand(')');
+      const key = checkKey(this.#take('word', 'a label'));
+      this.#demand(')');
       return { kind: 'requirement', requirement: { op: negated ? 'missing' : 'exists', key } };
     }
-    demand(')');
+    this.#demand(')');
     if (name === 'all') return { kind: negated ? 'never' : 'always' };
     throw new Error(`${name}() means nothing for nodes`);
-  };
-  const comparison = (key: string, negated: boolean): Requirement => {
-    if (accept('==')) return { op: negated ? 'notin' : 'in', key, values: [checkValue(literal())] };
-    if (accept('!=')) return { op: negated ? 'in' : 'notin', key, values: [checkValue(literal())] };
-    const isNot = accept('notin') || (accept('not') && (demand('in'), true));
-    if (isNot || accept('in')) return { op: isNot === negated ? 'in' : 'notin', key, values: set() };
-    const operator = peek() ?? '';
+  }
+
+  #comparison(key: string, negated: boolean): Requirement {
+    if (this.#accept('==')) return { op: negated ? 'notin' : 'in', key, values: [this.#value()] };
+    if (this.#accept('!=')) return { op: negated ? 'in' : 'notin', key, values: [this.#value()] };
+    const isNot = this.#accept('notin') || (this.#accept('not') && (this.#demand('in'), true));
+    if (isNot || this.#accept('in'))
+      return { op: isNot === negated ? 'in' : 'notin', key, values: this.#set() };
+    const operator = this.#peek() ?? '';
     if (['contains', 'starts', 'ends'].includes(operator))
       throw new Error(
         `parts of values (${operator}) cannot be asked for; list the values, or label the nodes`,
       );
-    throw new Error(`expected an operator ${where()}`);
-  };
-  const set = (): string[] => {
-    demand('{');
+    throw new Error(`expected an operator ${this.#where()}`);
+  }
+
+  #set(): string[] {
+    this.#demand('{');
     const values = new Set<string>();
-    while (peek() !== '}') {
-      values.add(checkValue(literal()));
-      if (!accept(',')) break;
+    while (this.#peek() !== '}') {
+      values.add(this.#value());
+      if (!this.#accept(',')) break;
     }
-    demand('}');
+    this.#demand('}');
     if (values.size === 0) throw new Error('an empty set cannot be asked for');
     return [...values];
-  };
+  }
 
-  const expression = or(false, 0);
-  if (at < tokens.length) throw new Error(`something is left ${where()}`);
-  return expression;
+  #value(): string {
+    return checkValue(this.#take('text', 'a quoted value'));
+  }
+
+  #peek(): string | undefined {
+    const next = this.#tokens[this.#at];
+    return next?.kind === 'text' ? undefined : next?.value;
+  }
+
+  #accept(value: string): boolean {
+    if (this.#peek() !== value) return false;
+    this.#at++;
+    return true;
+  }
+
+  #demand(value: string): void {
+    if (!this.#accept(value)) throw new Error(`expected ${value} ${this.#where()}`);
+  }
+
+  #take(kind: Token['kind'], description: string): string {
+    const next = this.#tokens[this.#at];
+    if (next?.kind !== kind) throw new Error(`expected ${description} ${this.#where()}`);
+    this.#at++;
+    return next.value;
+  }
+
+  #where(): string {
+    const next = this.#tokens[this.#at];
+    return next === undefined ? 'at the end' : `before ${JSON.stringify(next.value)}`;
+  }
 }
 
 const labelKey = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;

@@ -1,4 +1,4 @@
-export { type BlockIndex, createBlockIndex } from './blocks/block-index.js';
+export { BlockIndex } from './blocks/block-index.js';
 export { formatSavedState, parseSavedState } from './affinities/saved-state.js';
 export type * from './contract.js';
 export { createNodeAddressing } from './node-addressing.js';

@@ -6,7 +6,7 @@ import { AllocationState } from './affinities/allocation-state.js';
 import { ImportedAddresses } from './affinities/imported.js';
 import { StateSaver } from './affinities/saved-state.js';
 import { AffinitySync } from './affinities/sync.js';
-import { createBlockIndex } from './blocks/block-index.js';
+import { BlockIndex } from './blocks/block-index.js';
 import { BlockClaims } from './blocks/claim.js';
 import { BlockReleases } from './blocks/release.js';
 import { SpareBlocks } from './blocks/spares.js';
@@ -67,7 +67,7 @@ function createBase(options: PartsOptions, timing: Timing, ipams: ReadonlyMap<st
   const uncertain = new Map<string, number>();
   const state = new AllocationState();
   const fence = new Fence(clock, fenceAfter);
-  const index = options.index ?? createBlockIndex(cache);
+  const index = options.index ?? new BlockIndex(cache);
   const pendingGrants = new PendingGrants();
   const store = new ClusterStore({ ...options, fence, deadline: timing.call });
   const pools = new NodePools({ ...options, pools: options.currentPools, taken, state, ipams, problems });

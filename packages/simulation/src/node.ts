@@ -9,13 +9,7 @@ import {
 } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import { createIpam, type Ipam, type Lease } from '@podwire/ipam';
-import {
-  type Endpoint,
-  type EndpointId,
-  endpointKey,
-  type NodeView,
-  type TunnelView,
-} from '@podwire/network-contract';
+import { type Endpoint, type EndpointId, endpointKey, type NodeView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
 import { type Clock, noFaults, silentLog } from '@podwire/platform';
 import { encodeObject, type Store } from '@podwire/store';
@@ -24,20 +18,6 @@ import type { SharedCache } from './shared-cache.js';
 import type { Tally } from './tally.js';
 
 export const network = 'default';
-
-export interface SimulatedNode {
-  readonly name: string;
-  readonly view: NodeView;
-  /** Aborts when the node stops. One for each node: adding a listener costs as much as there are listeners. */
-  readonly signal: AbortSignal;
-  start(): Promise<void>;
-  /** An ADD as far as it is address and plan. */
-  add(pod: number): Promise<readonly Lease[]>;
-  /** Returns the addresses that are free. */
-  remove(pod: number): string[];
-  flush(): Promise<void>;
-  stop(): Promise<void>;
-}
 
 export interface NodeParts {
   readonly name: string;
@@ -54,98 +34,122 @@ export interface NodeParts {
 const model = createRoutedModel();
 const day = 86_400_000;
 
-export function createSimulatedNode(parts: NodeParts): SimulatedNode {
-  const { name, store, keys, shared, index, clock, chance, tally } = parts;
-  const instance = `i-${name}`;
-  let file: SavedState | undefined;
-  const addressing: NodeAddressing = createNodeAddressing({
-    node: name,
-    instance,
-    labels: {},
-    store,
-    keys,
-    cache: shared.of(name),
-    index,
-    savedState: { read: () => file, write: (next) => void (file = next) },
-    clock,
-    random: (bytes) => chance.bytes(bytes),
-    faults: noFaults,
-    log: silentLog,
-    fenceAfter: day,
-    reportEvery: 1_000,
-  });
-  let ipam: Ipam | undefined;
-  const life = new AbortController();
-  const { signal } = life;
-  setMaxListeners(0, signal);
-  const object = describeNode(parts, instance);
-  const tunnel: TunnelView = { mac: object.tunnel!.mac, ipv4: object.tunnel!.ipv4! };
-  const idOf = (pod: number): EndpointId => ({ network, containerId: `${name}-${pod}`, ifName: 'eth0' });
+export class SimulatedNode {
+  readonly #parts: NodeParts;
+  readonly #instance: string;
+  readonly #object: Node;
+  readonly #addressing: NodeAddressing;
+  readonly #life = new AbortController();
+  #ipam: Ipam | undefined;
 
-  const view = (): NodeView => ({
-    name,
-    network: { name: network, model: 'routed', pools: viewPools(addressing, network) },
-    blocks: ipam?.blocks() ?? [],
-    mtu: 1450,
-    ipv4: true,
-    ipv6: false,
-    underlay: { link: 'eth0', mtu: 1500, ipv4: object.addresses.ipv4! },
-    tunnel,
-  });
+  constructor(parts: NodeParts) {
+    const { name, store, keys, shared, index, clock, chance } = parts;
+    this.#parts = parts;
+    this.#instance = `i-${name}`;
+    this.#object = describeNode(parts, this.#instance);
+    let file: SavedState | undefined;
+    this.#addressing = createNodeAddressing({
+      ...{ node: name, instance: this.#instance, labels: {} },
+      ...{ store, keys, cache: shared.of(name), index, clock },
+      savedState: { read: () => file, write: (next) => void (file = next) },
+      random: (bytes) => chance.bytes(bytes),
+      faults: noFaults,
+      log: silentLog,
+      fenceAfter: day,
+      reportEvery: 1_000,
+    });
+    setMaxListeners(0, this.signal);
+  }
 
-  function allocate(pod: number): Lease[] {
+  get name(): string {
+    return this.#parts.name;
+  }
+
+  /** Aborts when the node stops. One for each node: adding a listener costs as much as there are listeners. */
+  get signal(): AbortSignal {
+    return this.#life.signal;
+  }
+
+  get view(): NodeView {
+    const { addresses, tunnel } = this.#object;
+    return {
+      name: this.name,
+      network: { name: network, model: 'routed', pools: viewPools(this.#addressing, network) },
+      blocks: this.#ipam?.blocks() ?? [],
+      ...{ mtu: 1450, ipv4: true, ipv6: false },
+      underlay: { link: 'eth0', mtu: 1500, ipv4: addresses.ipv4! },
+      tunnel: { mac: tunnel!.mac, ipv4: tunnel!.ipv4! },
+    };
+  }
+
+  async start(): Promise<void> {
+    const { clock } = this.#parts;
+    await register(this.#parts, this.#instance, this.#object, this.signal);
+    const ipam = createIpam({
+      pools: this.#addressing.pools(network),
+      coolDown: 60_000,
+      clock: () => clock.now(),
+      blockSource: this.#addressing.source(network),
+    });
+    this.#ipam = ipam;
+    this.#addressing.attach(network, ipam);
+    this.#addressing.onChange(() => ipam.setPools(this.#addressing.pools(network)));
+    await untilStarted(this.#addressing, clock, this.signal);
+    ipam.setPools(this.#addressing.pools(network));
+  }
+
+  /** An ADD as far as it is address and plan. */
+  async add(pod: number): Promise<readonly Lease[]> {
+    const { clock, tally } = this.#parts;
+    const begin = clock.elapsed();
+    const leases = await untilAllocated(
+      () => this.#allocate(pod),
+      this.#addressing,
+      this.#parts,
+      this.signal,
+    );
+    tally.waits.push(clock.elapsed() - begin);
+    this.#plan(pod, leases);
+    for (const { address, owner, since } of leases) this.#addressing.noteUsed({ address, owner, since });
+    return leases;
+  }
+
+  /** Returns the addresses that are free. */
+  remove(pod: number): string[] {
+    const addresses = this.#ipam!.release(endpointKey(this.#idOf(pod))).map(({ address }) => address);
+    for (const address of addresses) this.#addressing.noteFree(address);
+    return addresses;
+  }
+
+  flush(): Promise<void> {
+    return this.#addressing.flush(this.signal);
+  }
+
+  stop(): Promise<void> {
+    this.#life.abort(new Error('the node stops'));
+    return this.#addressing.stop();
+  }
+
+  #allocate(pod: number): Lease[] {
+    const { tally } = this.#parts;
     const begin = performance.now();
-    const leases = ipam!.allocate({ owner: endpointKey(idOf(pod)), families: [4] });
+    const leases = this.#ipam!.allocate({ owner: endpointKey(this.#idOf(pod)), families: [4] });
     tally.allocations += leases.length;
     tally.allocating += performance.now() - begin;
     return leases;
   }
 
-  function plan(pod: number, leases: readonly Lease[]): void {
+  #plan(pod: number, leases: readonly Lease[]): void {
+    const { tally } = this.#parts;
     const begin = performance.now();
-    const planned = model.planEndpoint(describeEndpoint(idOf(pod), pod, leases), view());
+    const planned = model.planEndpoint(describeEndpoint(this.#idOf(pod), pod, leases), this.view);
     tally.planned += planned.resources.length;
     tally.planning += performance.now() - begin;
   }
 
-  return {
-    name,
-    get view() {
-      return view();
-    },
-    signal,
-    async start() {
-      await register(parts, instance, object, signal);
-      ipam = createIpam({
-        pools: addressing.pools(network),
-        coolDown: 60_000,
-        clock: () => clock.now(),
-        blockSource: addressing.source(network),
-      });
-      addressing.attach(network, ipam);
-      addressing.onChange(() => ipam!.setPools(addressing.pools(network)));
-      await untilStarted(addressing, clock, signal);
-      ipam.setPools(addressing.pools(network));
-    },
-    async add(pod) {
-      const begin = clock.elapsed();
-      const leases = await untilAllocated(() => allocate(pod), addressing, parts, signal);
-      tally.waits.push(clock.elapsed() - begin);
-      plan(pod, leases);
-      for (const { address, owner, since } of leases) addressing.noteUsed({ address, owner, since });
-      return leases;
-    },
-    remove(pod) {
-      const addresses = ipam!.release(endpointKey(idOf(pod))).map(({ address }) => address);
-      for (const address of addresses) addressing.noteFree(address);
-      return addresses;
-    },
-    flush: () => addressing.flush(signal),
-    stop() {
-      life.abort(new Error('the node stops'));
-      return addressing.stop();
-    },
-  };
+  #idOf(pod: number): EndpointId {
+    return { network, containerId: `${this.name}-${pod}`, ifName: 'eth0' };
+  }
 }
 
 /** A node that cannot join yet tries again, as the agent does. */

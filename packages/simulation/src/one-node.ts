@@ -1,6 +1,6 @@
 /** Measures the cost of a large cluster on one node. */
 import { type Block, blockKind, keysBelow, openClusterCache } from '@podwire/cluster-state';
-import { createBlockIndex } from '@podwire/cluster-ipam';
+import { BlockIndex } from '@podwire/cluster-ipam';
 import type { NodeView, PeerView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
 import { silentLog } from '@podwire/platform';
@@ -33,7 +33,7 @@ export async function measureFollowing(blocks: number): Promise<FollowingFigures
   const total = bytes;
   const begin = performance.now();
   const cache = openClusterCache({ store: server.connect(), keys, log: silentLog });
-  const index = createBlockIndex(cache);
+  const index = new BlockIndex(cache);
   cache.onChange((change) => index.take(change));
   await cache.synced;
   const first = performance.now() - begin;

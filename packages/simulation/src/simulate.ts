@@ -1,6 +1,7 @@
 /** A cluster as function calls: real IPAM, real planner, a store in memory with latency and faults, and no kernel. */
 import {
   blockKind,
+  type CacheChange,
   type ClusterCache,
   completePool,
   type Keys,
@@ -9,12 +10,12 @@ import {
   type Pool,
   poolKind,
 } from '@podwire/cluster-state';
-import { type BlockIndex, createBlockIndex } from '@podwire/cluster-ipam';
+import { BlockIndex } from '@podwire/cluster-ipam';
 import { silentLog } from '@podwire/platform';
 import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer, type Fault, type MemoryServer, randomFaults } from '@podwire/store/memory';
 import { type Chance, createChance } from './chance.js';
-import { createSimulatedNode, network, type SimulatedNode } from './node.js';
+import { network, SimulatedNode } from './node.js';
 import { shareCache } from './shared-cache.js';
 import { countCall, createTally, type Tally } from './tally.js';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.js';
@@ -102,9 +103,20 @@ interface Cluster {
   readonly calm: Store;
   readonly keys: Keys;
   readonly cache: ClusterCache;
-  readonly index: BlockIndex;
+  readonly index: SharedIndex;
   readonly tally: Tally;
   readonly nodes: readonly SimulatedNode[];
+}
+
+/** One for all nodes: it has taken a change before any of them offers it. */
+class SharedIndex extends BlockIndex {
+  follow(change: Pick<CacheChange, 'pools' | 'blocks'>): void {
+    super.take(change);
+  }
+
+  override take(): void {
+    // It is there already.
+  }
 }
 
 async function setUp(options: SimulationOptions): Promise<Cluster> {
@@ -116,26 +128,27 @@ async function setUp(options: SimulationOptions): Promise<Cluster> {
   await calm.put(keys.pool('all'), encodeObject(poolKind, describePool(options)));
   const cache = openClusterCache({ store: calm, keys, log: silentLog });
   await drive(clock, cache.synced);
-  const index = createBlockIndex(cache);
-  index.take({ pools: new Set(cache.pools.keys()), blocks: new Set() });
+  const index = new SharedIndex(cache);
+  index.follow({ pools: new Set(cache.pools.keys()), blocks: new Set() });
   // Before the nodes' own listeners: they must find it up to date.
-  cache.onChange((change) => index.take(change));
+  cache.onChange((change) => index.follow(change));
   const tally = createTally();
   const shared = shareCache(cache);
   const store = troubledStore(server, options, chance, tally, keys);
-  const followed: BlockIndex = { ...index, take: () => undefined };
-  const nodes = Array.from({ length: options.nodes }, (_, number) =>
-    createSimulatedNode({
-      name: `node-${number}`,
-      number,
-      store,
-      keys,
-      shared,
-      index: followed,
-      clock,
-      chance,
-      tally,
-    }),
+  const nodes = Array.from(
+    { length: options.nodes },
+    (_, number) =>
+      new SimulatedNode({
+        name: `node-${number}`,
+        number,
+        store,
+        keys,
+        shared,
+        index,
+        clock,
+        chance,
+        tally,
+      }),
   );
   return { clock, chance, server, calm, keys, cache, index, tally, nodes };
 }

@@ -351,7 +351,7 @@ describe('watches', () => {
     const made = await bed();
     const store = made.open();
     await store.put('/a/1', 'old');
-    const backup = made.consul.contents();
+    const backup = made.consul.contents;
     await store.put('/a/1', 'new');
     await store.put('/a/2', 'new');
     const watched = watch(store, '/a/');

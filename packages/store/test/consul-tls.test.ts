@@ -4,7 +4,7 @@ import path from 'node:path';
 import { silentLog, systemClock } from '@podwire/platform';
 import type { TlsFiles } from '@podwire/store';
 import { openConsulStore } from '@podwire/store/consul';
-import { type Consul, type ConsulServer, createConsul, serveConsul } from '@podwire/testkit/consul';
+import { Consul, type ConsulServer, serveConsul } from '@podwire/testkit/consul';
 import { type Certificate, createAuthority } from '@podwire/testkit/etcd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClock } from '@podwire/platform/testing';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   client = await authority.issue({ name: 'client' });
   const own = await authority.issue({ name: 'server', alternativeNames: ['DNS:consul.test'] });
   const read = (file: string) => fs.readFileSync(file, 'utf8');
-  consul = createConsul({ clock: createTestClock() });
+  consul = new Consul({ clock: createTestClock() });
   server = await serveConsul(consul, {
     tls: { key: read(own.key), cert: read(own.certificate), ca: read(ca) },
   });

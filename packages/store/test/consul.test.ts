@@ -2,13 +2,13 @@
 import { silentLog, systemClock } from '@podwire/platform';
 import { describeStore, type StoreTarget } from '@podwire/store/compliance';
 import { openConsulStore } from '@podwire/store/consul';
-import { createConsul, serveConsul } from '@podwire/testkit/consul';
+import { Consul, serveConsul } from '@podwire/testkit/consul';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createTestClock } from '@podwire/platform/testing';
 
 async function openTarget(): Promise<StoreTarget> {
   const clock = createTestClock();
-  const consul = createConsul({ clock });
+  const consul = new Consul({ clock });
   const servers = {
     own: await serveConsul(consul),
     other: await serveConsul(consul),

@@ -22,27 +22,6 @@ export interface DockerAnswer {
   readonly body: string;
 }
 
-/** A Docker Engine of its own inside a private host: own containerd, root, state, socket and images. */
-export interface Docker {
-  readonly socket: string;
-  readonly directory: string;
-  readonly dataRoot: string;
-  /** What the daemon has logged so far. */
-  log(): string;
-  /** One request to the engine's API, past all code under test. A body goes as JSON unless it is bytes. */
-  call(method: string, target: string, body?: unknown): Promise<DockerAnswer>;
-  /** `GET /containers/ID/json`, or undefined when there is none. */
-  inspect(container: string): Promise<DockerContainer | undefined>;
-  /** Names (without the slash) and ids of all containers, running or not. */
-  containers(): Promise<{ readonly id: string; readonly name: string; readonly state: string }[]>;
-  /** SIGKILL for the daemon; containers die with it, as at a power cut. */
-  kill9(): Promise<void>;
-  /** Starts the daemon again after its end. */
-  start(): Promise<void>;
-  /** Removes every container, ends the daemons and takes their mounts away. Also runs when the host closes. */
-  close(): Promise<void>;
-}
-
 /** The parts of an inspection that tests look at. */
 export interface DockerContainer {
   readonly Id: string;
@@ -70,83 +49,115 @@ export interface DockerContainer {
   };
 }
 
+/** A Docker Engine of its own inside a private host: own containerd, root, state, socket and images. */
+export class Docker {
+  readonly socket: string;
+  readonly directory: string;
+  readonly dataRoot: string;
+  readonly #host: PrivateHost;
+  readonly #network: 'none' | 'default';
+  readonly #cgroup: string;
+  #containerd: RunningProcess | undefined;
+  #daemon: RunningProcess | undefined;
+  #earlierLog = '';
+  #closed = false;
+
+  /** It does not run yet. */
+  constructor(host: PrivateHost, { name = 'docker', network = 'none' }: DockerOptions) {
+    this.directory = path.join(host.directory, name);
+    this.socket = this.#at('docker.sock');
+    this.dataRoot = this.#at('root');
+    this.#host = host;
+    this.#network = network;
+    started += 1;
+    this.#cgroup = `podwire-test-${process.pid}-${started}`;
+    fs.mkdirSync(this.directory, { mode: 0o700 });
+    fs.writeFileSync(this.#at('containerd.toml'), containerdConfiguration(this.directory));
+  }
+
+  /** Starts the daemon, also again after its end. */
+  async start(): Promise<void> {
+    // A SIGKILL leaves these behind, and dockerd believes a pid file whose number belongs to another process meanwhile.
+    for (const left of ['docker.pid', 'docker.sock', 'containerd.sock'])
+      fs.rmSync(this.#at(left), { force: true });
+    this.#containerd = this.#host.start(['containerd', '--config', this.#at('containerd.toml')]);
+    await this.#containerd.waitForOutput(/containerd successfully booted/);
+    this.#daemon = this.#host.start(daemonCommand(this.directory, this.#cgroup, this.#network));
+    await this.#daemon.waitForOutput(/API listen on/, { timeout: 60_000 });
+  }
+
+  /** What the daemon has logged so far. */
+  log(): string {
+    return this.#earlierLog + (this.#daemon?.stderr() ?? '');
+  }
+
+  /** One request to the engine's API, past all code under test. A body goes as JSON unless it is bytes. */
+  call(method: string, target: string, body?: unknown): Promise<DockerAnswer> {
+    return request(this.socket, method, target, body);
+  }
+
+  /** `GET /containers/ID/json`, or undefined when there is none. */
+  async inspect(container: string): Promise<DockerContainer | undefined> {
+    const answer = await this.call('GET', `/containers/${encodeURIComponent(container)}/json`);
+    return answer.status === 404 ? undefined : (JSON.parse(answer.body) as DockerContainer);
+  }
+
+  /** Names (without the slash) and ids of all containers, running or not. */
+  async containers(): Promise<{ readonly id: string; readonly name: string; readonly state: string }[]> {
+    const { body } = await this.call('GET', '/containers/json?all=1');
+    return (JSON.parse(body) as ListedContainer[]).map(({ Id, Names, State }) => ({
+      id: Id,
+      name: (Names[0] ?? '').replace(/^\//, ''),
+      state: State,
+    }));
+  }
+
+  /** SIGKILL for the daemon; containers die with it, as at a power cut. */
+  async kill9(): Promise<void> {
+    this.#earlierLog = this.log();
+    await killContainersOf(this.directory);
+    for (const one of [this.#daemon, this.#containerd]) {
+      one?.kill('SIGKILL');
+      await one?.exited;
+    }
+    unmountBelow(this.directory);
+  }
+
+  /** Removes every container, ends the daemons and takes their mounts away. Also runs when the host closes. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    try {
+      if (this.#daemon?.child.exitCode === null && this.#daemon.child.signalCode === null)
+        for (const { id } of await this.containers())
+          await this.call('DELETE', `/containers/${id}?force=1&v=1`);
+    } finally {
+      await this.#daemon?.stop(20_000);
+      await this.#containerd?.stop();
+      await killContainersOf(this.directory);
+      unmountBelow(this.directory);
+      await removeCgroups(this.#cgroup);
+    }
+  }
+
+  #at(name: string): string {
+    return path.join(this.directory, name);
+  }
+}
+
 /**
  * Starts dockerd and a containerd for it inside the host's namespace and loads the test images. Needs Debian's docker.io, runc and
  * busybox-static, and iptables for its default network.
  */
 export async function startDocker(host: PrivateHost, options: DockerOptions = {}): Promise<Docker> {
-  const directory = path.join(host.directory, options.name ?? 'docker');
-  const at = (name: string): string => path.join(directory, name);
-  fs.mkdirSync(directory, { mode: 0o700 });
-  fs.writeFileSync(at('containerd.toml'), containerdConfiguration(directory));
-  const socket = at('docker.sock');
-  started += 1;
-  const cgroup = `podwire-test-${process.pid}-${started}`;
-  const call = (method: string, target: string, body?: unknown): Promise<DockerAnswer> =>
-    request(socket, method, target, body);
-  const earlier = { log: '' };
-  let containerd: RunningProcess | undefined;
-  let daemon: RunningProcess | undefined;
-  const start = async (): Promise<void> => {
-    // A SIGKILL leaves these behind, and dockerd trusts a pid file whose number belongs to another process meanwhile.
-    for (const left of ['docker.pid', 'docker.sock', 'containerd.sock']) fs.rmSync(at(left), { force: true });
-    containerd = host.start(['containerd', '--config', at('containerd.toml')]);
-    await containerd.waitForOutput(/containerd successfully booted/);
-    daemon = host.start(daemonCommand(directory, cgroup, options.network ?? 'none'));
-    await daemon.waitForOutput(/API listen on/, { timeout: 60_000 });
-  };
-  const stop = async (): Promise<void> => {
-    await daemon?.stop(20_000);
-    await containerd?.stop();
-  };
-  const containers: Docker['containers'] = async () =>
-    (JSON.parse((await call('GET', '/containers/json?all=1')).body) as ListedContainer[]).map(
-      ({ Id, Names, State }) => ({ id: Id, name: (Names[0] ?? '').replace(/^\//, ''), state: State }),
-    );
-  let closed = false;
-  const self: Docker = {
-    socket,
-    directory,
-    dataRoot: at('root'),
-    log: () => earlier.log + (daemon?.stderr() ?? ''),
-    call,
-    inspect: async (container) => {
-      const answer = await call('GET', `/containers/${encodeURIComponent(container)}/json`);
-      return answer.status === 404 ? undefined : (JSON.parse(answer.body) as DockerContainer);
-    },
-    containers,
-    kill9: async () => {
-      earlier.log = self.log();
-      await killContainersOf(directory);
-      for (const one of [daemon, containerd]) {
-        one?.kill('SIGKILL');
-        await one?.exited;
-      }
-      unmountBelow(directory);
-    },
-    start,
-    close: async () => {
-      if (closed) return;
-      closed = true;
-      try {
-        if (daemon?.child.exitCode === null && daemon.child.signalCode === null) {
-          for (const { id } of await containers()) await call('DELETE', `/containers/${id}?force=1&v=1`);
-        }
-      } finally {
-        await stop();
-        await killContainersOf(directory);
-        unmountBelow(directory);
-        await removeCgroups(cgroup);
-      }
-    },
-  };
-  host.defer(() => self.close());
-  await start();
+  const docker = new Docker(host, options);
+  host.defer(() => docker.close());
+  await docker.start();
   for (const image of [buildPauseImage(), buildBusyboxImage()]) {
-    const { status, body } = await call('POST', '/images/load?quiet=1', image);
+    const { status, body } = await docker.call('POST', '/images/load?quiet=1', image);
     if (status !== 200) throw new Error(`docker load: ${status} ${body}`);
   }
-  return self;
+  return docker;
 }
 
 /** Of this process. */

@@ -170,6 +170,10 @@ async function placeCgroups(
   return undefined;
 }
 
+type Merger = ReturnType<typeof createMerger>;
+type PodNode = ReturnType<typeof readNode>;
+type PodDirectories = Parameters<typeof createPodPreparation>[0]['directories'];
+
 interface Parts {
   readonly cgroups: CgroupLocation | undefined;
   readonly opened: Awaited<ReturnType<typeof openRuntime>>;
@@ -182,71 +186,81 @@ interface Parts {
 }
 
 function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
-  const { opened, cgroups, kubernetes, sources, checkpoints, restored, log, onSpan } = parts;
-  const { nodeName, nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain, places, logs } = settings;
-  const { runtime } = opened;
-  const node = readNode({
-    ...{ name: nodeName, labels: nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain },
-    ...leastOomScore(),
-    ...compact({ cgroups }),
-    // Its processes are confined by no profile.
-    ...(settings.runtime === 'embedded' ? { appArmor: false } : {}),
-  });
-  const { podletState: root, earlierPodletState: earlierRoot } = places;
-  const directories = {
-    ...{ root, logs },
-    ...(hasPods(earlierRoot) ? { earlierRoot } : {}),
-    ...compact({ logLinks: settings.logLinks }),
-  };
+  const { cgroups, kubernetes, sources, checkpoints, restored, log, onSpan } = parts;
+  const { runtime } = parts.opened;
+  const node = describeNode(settings, cgroups);
+  const directories = describeDirectories(settings);
   const merger = withCheckpoints(createMerger(clock), checkpoints, (problem) =>
     log.warn({ problem }, 'a checkpoint cannot be written'),
   );
-  // What stands beside manifests on this machine is found without asking anybody.
-  const findConfigMap: FindConfigMap = async (namespace, name, signal) =>
-    merger.configMaps().find((each) => each.namespace === namespace && each.name === name) ??
-    (await kubernetes?.findConfigMap(namespace, name, signal));
-  const ofFiles =
-    settings.pullSecrets === undefined ? undefined : createPullSecretFiles(settings.pullSecrets);
-  // A pod of the API has the secrets of its namespace there, and only those.
-  const findPullSecret: FindPullSecret = async (pod, name) =>
-    isOfApi(pod) ? kubernetes?.findPullSecret(pod, name) : ofFiles?.(pod, name);
+  const findConfigMap = createFindConfigMap(merger, kubernetes);
+  const findPullSecret = createFindPullSecret(settings, kubernetes);
   const preparation = createPodPreparation({ directories, node, findConfigMap });
-  const collector = createImageCollector({ runtime, clock, keep: () => imagesOf(merger.pods(), settings) });
+  const credentials = createCredentials({ files: settings.credentials, findPullSecret });
   return startPodlet(
     { restored },
     {
-      runtime,
+      ...{ runtime, merger, node, directories, clock, log, onSpan },
+      ...{ buildSandboxConfig, buildContainerConfig, createProber, readLogTail },
+      ...compact({ sink: kubernetes?.sink }),
       sources: [sources.file, sources.http, ...(kubernetes === undefined ? [] : [kubernetes.source])],
-      merger,
       preparation: cgroups === undefined ? preparation : withPodCgroups(preparation, cgroups),
-      buildSandboxConfig,
-      buildContainerConfig,
-      ensureImage: createEnsureImage({
-        credentials: createCredentials({ files: settings.credentials, findPullSecret }),
-      }),
+      ensureImage: createEnsureImage({ credentials }),
       runHook: createRunHook({ runtime, clock }),
-      createProber,
-      node,
-      directories,
-      clock,
       random: Math.random,
-      log,
-      readLogTail,
       containerLogs: createContainerLogs({ ...settings.logRotation, runtime, directories, clock, log }),
-      collectImages: async (signal) => {
-        const { removed, problems } = await collector.collect(signal);
-        if (removed.length + problems.length > 0) log.info({ removed, problems }, 'images collected');
-      },
-      ...(kubernetes === undefined ? {} : { sink: kubernetes.sink }),
-      onSpan,
+      collectImages: createCollectImages(settings, runtime, merger, log),
     },
   );
 }
 
-function imagesOf(
-  pods: ReturnType<ReturnType<typeof createMerger>['pods']>,
-  { sandboxImage }: PodAgentSettings,
-): string[] {
+function describeNode(settings: PodAgentSettings, cgroups: CgroupLocation | undefined): PodNode {
+  const { nodeName, nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain } = settings;
+  return readNode({
+    ...{ name: nodeName, labels: nodeLabels, allowedUnsafeSysctls, clusterDns, clusterDomain },
+    ...leastOomScore(),
+    // Processes of the embedded runtime are confined by no profile.
+    ...compact({ cgroups, appArmor: settings.runtime === 'embedded' ? false : undefined }),
+  });
+}
+
+function describeDirectories({ places, logs, logLinks }: PodAgentSettings): PodDirectories {
+  const { podletState: root, earlierPodletState } = places;
+  const earlierRoot = hasPods(earlierPodletState) ? earlierPodletState : undefined;
+  return { root, logs, ...compact({ earlierRoot, logLinks }) };
+}
+
+/** Config maps beside manifests on this machine come first: they need no request. */
+function createFindConfigMap(merger: Merger, kubernetes: KubernetesSide | undefined): FindConfigMap {
+  return async (namespace, name, signal) =>
+    merger.configMaps().find((each) => each.namespace === namespace && each.name === name) ??
+    (await kubernetes?.findConfigMap(namespace, name, signal));
+}
+
+/** A pod of the API has the secrets of its namespace there, and only those. */
+function createFindPullSecret(
+  { pullSecrets }: PodAgentSettings,
+  kubernetes: KubernetesSide | undefined,
+): FindPullSecret {
+  const findInFiles = pullSecrets === undefined ? undefined : createPullSecretFiles(pullSecrets);
+  return async (pod, name) =>
+    isOfApi(pod) ? kubernetes?.findPullSecret(pod, name) : findInFiles?.(pod, name);
+}
+
+function createCollectImages(
+  settings: PodAgentSettings,
+  runtime: CriRuntime,
+  merger: Merger,
+  log: Log,
+): (signal: AbortSignal) => Promise<void> {
+  const collector = createImageCollector({ runtime, clock, keep: () => imagesOf(merger.pods(), settings) });
+  return async (signal) => {
+    const { removed, problems } = await collector.collect(signal);
+    if (removed.length + problems.length > 0) log.info({ removed, problems }, 'images collected');
+  };
+}
+
+function imagesOf(pods: ReturnType<Merger['pods']>, { sandboxImage }: PodAgentSettings): string[] {
   const used = pods.flatMap(({ spec }) =>
     [...spec.initContainers, ...spec.containers].map(({ image }) => image),
   );

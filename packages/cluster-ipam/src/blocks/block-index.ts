@@ -24,103 +24,105 @@ interface PoolEntry {
   readonly blocks: Set<string>;
 }
 
-export interface BlockIndex {
-  take(change: Pick<CacheChange, 'pools' | 'blocks'>): void;
+const none: ReadonlySet<string> = new Set();
+
+export class BlockIndex {
+  readonly #cache: Pick<ClusterCache, 'pools' | 'blocks'>;
+  readonly #entries = new Map<string, PoolEntry>();
+  /** What the entries know. */
+  readonly #known = new Map<string, Prefix>();
+  /** How many known blocks have each length. */
+  readonly #lengths = new Map<number, number>();
+
+  constructor(cache: Pick<ClusterCache, 'pools' | 'blocks'>) {
+    this.#cache = cache;
+  }
+
+  take({ pools, blocks }: Pick<CacheChange, 'pools' | 'blocks'>): void {
+    for (const name of pools) this.#takePool(name);
+    for (const cidr of blocks) this.#takeBlock(cidr);
+  }
+
   /** The block to claim: without an owner, not in `except`, and not within one of `taken`. */
   choose(
     pool: string,
     start: number,
     except: Pick<ReadonlySet<string>, 'has'>,
-    taken?: readonly Prefix[],
-  ): string | undefined;
+    taken: readonly Prefix[] = [],
+  ): string | undefined {
+    const entry = this.#entries.get(pool);
+    if (entry === undefined) return undefined;
+    const ranges = taken.map(rangeOf);
+    const skip = (block: Prefix): number =>
+      entry.skip(block) || skipWithin(ranges, block) || (except.has(formatPrefix(block)) ? 1 : 0);
+    const block = entry.free.next(start, skip);
+    if (block !== undefined) return formatPrefix(block);
+    const isTaken = (cidr: string): boolean => skipWithin(ranges, parsePrefix(cidr)) > 0;
+    return [...entry.ownerless].find((cidr) => !except.has(cidr) && !isTaken(cidr));
+  }
+
   /** Whether any block, of whatever size, has addresses of this one. */
-  isTouched(pool: string, block: Prefix): boolean;
+  isTouched(pool: string, block: Prefix): boolean {
+    return this.#entries.get(pool)?.free.isFree(block) === false;
+  }
+
   /** How many blocks can be claimed. */
-  free(pool: string): number;
+  free(pool: string): number {
+    const entry = this.#entries.get(pool);
+    return entry === undefined ? 0 : entry.free.free + entry.ownerless.size;
+  }
+
   /** The block that the address lies in, of whatever size. */
-  around(address: Address): string | undefined;
+  around(address: Address): string | undefined {
+    for (const [length, count] of this.#lengths) {
+      if (count === 0 || length > addressBits(address.family)) continue;
+      const cidr = formatPrefix(prefixOf(address, length));
+      if (this.#known.has(cidr)) return cidr;
+    }
+    return undefined;
+  }
+
   /** All blocks of the pool that there are. */
-  blocks(pool: string): ReadonlySet<string>;
-}
+  blocks(pool: string): ReadonlySet<string> {
+    return this.#entries.get(pool)?.blocks ?? none;
+  }
 
-const none: ReadonlySet<string> = new Set();
-
-export function createBlockIndex(cache: Pick<ClusterCache, 'pools' | 'blocks'>): BlockIndex {
-  const entries = new Map<string, PoolEntry>();
-  /** What the entries know. */
-  const known = new Map<string, Prefix>();
-
-  const lengths = new Map<number, number>();
-
-  function takePool(name: string): void {
-    const pool = cache.pools.get(name)?.value;
-    const before = entries.get(name);
+  #takePool(name: string): void {
+    const pool = this.#cache.pools.get(name)?.value;
+    const before = this.#entries.get(name);
     if (pool !== undefined && before !== undefined && sameShape(pool, before.pool)) return;
-    entries.delete(name);
+    this.#entries.delete(name);
     if (pool === undefined) return;
     const entry = createEntry(pool);
-    entries.set(name, entry);
-    for (const [cidr, block] of known) addTo(entry, cidr, block);
+    this.#entries.set(name, entry);
+    for (const [cidr, block] of this.#known) this.#addTo(entry, cidr, block);
   }
 
-  function addTo(entry: PoolEntry, cidr: string, block: Prefix): void {
-    if (!overlaps(entry.free.prefix, block)) return;
-    entry.free.take(block);
-    if (!containsPrefix(entry.free.prefix, block)) return;
-    entry.blocks.add(cidr);
-    if (isOwnerless(cidr)) entry.ownerless.add(cidr);
-  }
-
-  const isOwnerless = (cidr: string): boolean => {
-    const block = cache.blocks.get(cidr)?.value;
-    return block !== undefined && block.node === undefined;
-  };
-
-  function takeBlock(cidr: string): void {
-    const before = known.get(cidr);
-    const isThere = cache.blocks.has(cidr);
+  #takeBlock(cidr: string): void {
+    const before = this.#known.get(cidr);
+    const isThere = this.#cache.blocks.has(cidr);
     const prefix = before ?? parsePrefix(cidr);
-    for (const entry of entries.values()) {
+    for (const entry of this.#entries.values()) {
       if (!overlaps(entry.free.prefix, prefix)) continue;
       entry.ownerless.delete(cidr);
       entry.blocks.delete(cidr);
       if (before !== undefined) entry.free.giveBack(prefix);
-      if (isThere) addTo(entry, cidr, prefix);
+      if (isThere) this.#addTo(entry, cidr, prefix);
     }
-    if (isThere) known.set(cidr, prefix);
-    else known.delete(cidr);
+    if (isThere) this.#known.set(cidr, prefix);
+    else this.#known.delete(cidr);
     if (isThere !== (before !== undefined))
-      lengths.set(prefix.length, (lengths.get(prefix.length) ?? 0) + (isThere ? 1 : -1));
+      this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + (isThere ? 1 : -1));
   }
 
-  return {
-    take(change) {
-      for (const name of change.pools) takePool(name);
-      for (const cidr of change.blocks) takeBlock(cidr);
-    },
-    choose(name, start, except, taken = []) {
-      const entry = entries.get(name);
-      if (entry === undefined) return undefined;
-      const ranges = taken.map(rangeOf);
-      const skip = (block: Prefix): number =>
-        entry.skip(block) || skipWithin(ranges, block) || (except.has(formatPrefix(block)) ? 1 : 0);
-      const block = entry.free.next(start, skip);
-      if (block !== undefined) return formatPrefix(block);
-      const isTaken = (cidr: string): boolean => skipWithin(ranges, parsePrefix(cidr)) > 0;
-      return [...entry.ownerless].find((cidr) => !except.has(cidr) && !isTaken(cidr));
-    },
-    isTouched: (name, block) => entries.get(name)?.free.isFree(block) === false,
-    free: (name) => (entries.get(name)?.free.free ?? 0) + (entries.get(name)?.ownerless.size ?? 0),
-    around(address) {
-      for (const [length, count] of lengths) {
-        if (count === 0 || length > addressBits(address.family)) continue;
-        const cidr = formatPrefix(prefixOf(address, length));
-        if (known.has(cidr)) return cidr;
-      }
-      return undefined;
-    },
-    blocks: (name) => entries.get(name)?.blocks ?? none,
-  };
+  #addTo(entry: PoolEntry, cidr: string, block: Prefix): void {
+    if (!overlaps(entry.free.prefix, block)) return;
+    entry.free.take(block);
+    if (!containsPrefix(entry.free.prefix, block)) return;
+    entry.blocks.add(cidr);
+    const held = this.#cache.blocks.get(cidr)?.value;
+    if (held !== undefined && held.node === undefined) entry.ownerless.add(cidr);
+  }
 }
 
 function createEntry(pool: Pool): PoolEntry {

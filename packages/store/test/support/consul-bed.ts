@@ -1,13 +1,7 @@
 import { silentLog, systemClock } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import { type ConsulSpec, openConsulStore } from '@podwire/store/consul';
-import {
-  type Consul,
-  type ConsulOptions,
-  createConsul,
-  type ConsulServer,
-  serveConsul,
-} from '@podwire/testkit/consul';
+import { type ConsulOptions, Consul, type ConsulServer, serveConsul } from '@podwire/testkit/consul';
 import { createTestClock, type TestClock } from '@podwire/platform/testing';
 
 /** A Consul with one server, or more, and stores at it; all of it ends with `close`. */
@@ -25,7 +19,7 @@ export async function createConsulBed(
   options: Partial<ConsulOptions> & { readonly servers?: number } = {},
 ): Promise<ConsulBed> {
   const clock = createTestClock();
-  const consul = createConsul({ clock, ...options });
+  const consul = new Consul({ clock, ...options });
   const servers = await Promise.all(Array.from({ length: options.servers ?? 1 }, () => serveConsul(consul)));
   const stores: Store[] = [];
   return {

@@ -1,5 +1,6 @@
-/** A Consul for tests: one state, as many servers in front of it as a test wants, and what can go wrong. */
+/** A Consul for tests: one state, any number of servers in front of it, and faults. */
 import { randomUUID } from 'node:crypto';
+import { waitUntil, withDeadline } from '@podwire/platform';
 import {
   type Contents,
   type Draft,
@@ -29,105 +30,99 @@ export interface ConsulOptions {
   readonly mostOperations?: number;
 }
 
-export interface Consul {
-  readonly options: ConsulOptions;
-  contents(): Contents;
-  /** Goes back to what it had, as when a snapshot is restored: indexes go backwards. */
-  restore(contents: Contents): void;
-  /** Forgets deletions, as Consul does after 15 minutes. */
-  reapTombstones(): void;
-  transact(operations: readonly KvOperation[]): TransactionResult;
-  createSession(asked: Partial<Session>): Session;
-  renewSession(id: string): Session | undefined;
-  destroySession(id: string): void;
-  /** As {@link listEntries}, but not before the index is greater than `after`, or the time is up. */
-  awaitList(
-    prefix: string,
-    after: { readonly index: number; readonly wait: number },
-    signal: AbortSignal,
-  ): Promise<void>;
-  /** Ends all timers. */
-  stop(): void;
-}
-
 const sessionTtl = { min: 10_000, max: 86_400_000 };
 
-export function createConsul(options: ConsulOptions): Consul {
-  let contents = emptyContents;
-  const listeners = new Set<() => void>();
-  const timers = new Map<string, AbortController>();
-  const set = (next: Contents): void => {
-    contents = next;
-    for (const tell of listeners) tell();
-  };
-  const change = (edit: (draft: Draft) => void): void => {
-    const draft = draftOf(contents);
+export class Consul {
+  readonly options: ConsulOptions;
+  #contents = emptyContents;
+  readonly #listeners = new Set<() => void>();
+  readonly #timers = new Map<string, AbortController>();
+
+  constructor(options: ConsulOptions) {
+    this.options = options;
+  }
+
+  get contents(): Contents {
+    return this.#contents;
+  }
+
+  /** Goes back to what it had, as when a snapshot is restored: indexes go backwards. */
+  restore(contents: Contents): void {
+    this.#contents = contents;
+    for (const tell of this.#listeners) tell();
+  }
+
+  /** Forgets deletions, as Consul does after 15 minutes. */
+  reapTombstones(): void {
+    this.#change((draft) => draft.tombstones.clear());
+  }
+
+  transact(operations: readonly KvOperation[]): TransactionResult {
+    const result = runTransaction(this.#contents, operations);
+    if ('contents' in result) this.restore(result.contents);
+    return result;
+  }
+
+  createSession(asked: Partial<Session>): Session {
+    const session = toSession(asked, this.#contents.index + 1);
+    this.#change((draft) => draft.sessions.set(session.ID, session));
+    this.#startTimer(session);
+    return session;
+  }
+
+  renewSession(id: string): Session | undefined {
+    const session = this.#contents.sessions.get(id);
+    if (session !== undefined) this.#startTimer(session);
+    return session;
+  }
+
+  destroySession(id: string): void {
+    this.#timers.get(id)?.abort();
+    this.#timers.delete(id);
+    if (this.#contents.sessions.has(id)) this.#change((draft) => endSession(draft, id));
+  }
+
+  /** As {@link listEntries}, but not before the index is greater than `after`, or the time is up. */
+  async awaitList(
+    prefix: string,
+    { index, wait }: { readonly index: number; readonly wait: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, random = () => 0 } = this.options;
+    const isNew = (): boolean => listEntries(this.#contents, prefix).index > index;
+    const untilNew = (either: AbortSignal): Promise<void> =>
+      waitUntil(isNew, (listener) => this.#subscribe(listener), either);
+    await withDeadline(signal, wait + (random() * wait) / 16, untilNew, { clock }).catch(() => undefined);
+  }
+
+  /** Ends all timers. */
+  stop(): void {
+    for (const timer of this.#timers.values()) timer.abort();
+    this.#timers.clear();
+  }
+
+  #subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #change(edit: (draft: Draft) => void): void {
+    const draft = draftOf(this.#contents);
     edit(draft);
-    set(draft);
-  };
-  const end = (id: string): void => {
-    timers.get(id)?.abort();
-    timers.delete(id);
-    if (contents.sessions.has(id)) change((draft) => endSession(draft, id));
-  };
-  const startTimer = ({ ID, TTL }: Session): void => {
-    timers.get(ID)?.abort();
+    this.restore(draft);
+  }
+
+  #startTimer({ ID, TTL }: Session): void {
+    if (TTL === '') return;
+    this.#timers.get(ID)?.abort();
     const timer = new AbortController();
-    timers.set(ID, timer);
+    this.#timers.set(ID, timer);
     // "A session is not expired before the TTL"; Consul waits for twice as long.
-    options.clock.sleep(2 * readDuration(TTL), timer.signal).then(
-      () => end(ID),
+    this.options.clock.sleep(2 * readDuration(TTL), timer.signal).then(
+      () => this.destroySession(ID),
       () => undefined,
     );
-  };
-  const changed = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      const done = (): void => {
-        listeners.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      listeners.add(done);
-      signal.addEventListener('abort', done, { once: true });
-    });
-
-  return {
-    options,
-    contents: () => contents,
-    restore: set,
-    reapTombstones: () => change((draft) => draft.tombstones.clear()),
-    transact(operations) {
-      const result = runTransaction(contents, operations);
-      if ('contents' in result) set(result.contents);
-      return result;
-    },
-    createSession(asked) {
-      const session = toSession(asked, contents.index + 1);
-      change((draft) => draft.sessions.set(session.ID, session));
-      if (session.TTL !== '') startTimer(session);
-      return session;
-    },
-    renewSession(id) {
-      const session = contents.sessions.get(id);
-      if (session !== undefined && session.TTL !== '') startTimer(session);
-      return session;
-    },
-    destroySession: end,
-    async awaitList(prefix, { index, wait }, signal) {
-      const over = new AbortController();
-      const stop = (): void => over.abort();
-      signal.addEventListener('abort', stop, { once: true });
-      if (signal.aborted) stop();
-      const jitter = ((options.random?.() ?? 0) * wait) / 16;
-      options.clock.sleep(wait + jitter, over.signal).then(stop, () => undefined);
-      while (!over.signal.aborted && listEntries(contents, prefix).index <= index) await changed(over.signal);
-      stop();
-    },
-    stop() {
-      for (const timer of timers.values()) timer.abort();
-      timers.clear();
-    },
-  };
+  }
 }
 
 /** @throws Error as Consul words it */

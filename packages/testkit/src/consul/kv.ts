@@ -58,7 +58,7 @@ async function read(
   if (!isList && !mayRead(rights, key)) return denied;
   const index = Number(query.get('index') ?? 0);
   if (index > 0) await consul.awaitList(key, { index, wait: readWait(query.get('wait')) }, gone);
-  return isList ? list(consul.contents(), key, query, rights) : readOne(consul.contents(), key);
+  return isList ? list(consul.contents, key, query, rights) : readOne(consul.contents, key);
 }
 
 function readOne(contents: Contents, key: string): Answer {

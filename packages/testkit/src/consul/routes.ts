@@ -61,9 +61,9 @@ function answerSession(consul: Consul, { method, path, body }: Asked, rights: Ri
       return session === undefined ? refuse(404, `Session id '${id}' not found`) : json([session]);
     }
     case 'GET info':
-      return json([consul.contents().sessions.get(id)].filter((each) => each !== undefined));
+      return json([consul.contents.sessions.get(id)].filter((each) => each !== undefined));
     case 'GET list':
-      return json([...consul.contents().sessions.values()]);
+      return json([...consul.contents.sessions.values()]);
     default:
       return refuse(405, 'method not allowed');
   }

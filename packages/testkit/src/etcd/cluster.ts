@@ -1,12 +1,13 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { compact } from '@podwire/platform';
 import type { TestNamespace } from '../namespaces.js';
 import { exitOnSignals } from '../private-host.js';
 import { run, start } from '../processes.js';
 import { createAuthority, type CertificateAuthority } from './certificates.js';
-import { createControl } from './control.js';
-import { createMember, type EtcdMember, type MemberPlan } from './member.js';
+import { EtcdControl } from './control.js';
+import { createMember, type EtcdMember, type MemberPlan, type MemberSurroundings } from './member.js';
 import { findPorts } from './ports.js';
 
 export interface EtcdOptions {
@@ -35,100 +36,126 @@ export interface EtcdSpec {
   readonly passwordFile?: string;
 }
 
+const credentials = { root: 'root:test-root', username: 'podwire', password: 'test-password' };
+
+interface EtcdParts {
+  readonly directory: string;
+  readonly authority: CertificateAuthority | undefined;
+  readonly tls: Tls | undefined;
+  readonly plans: readonly MemberPlan[];
+  readonly namespace: TestNamespace | undefined;
+}
+
 /** Real etcd, with data of its own that is gone after `close`. */
-export interface Etcd {
-  readonly spec: EtcdSpec;
+export class Etcd {
   readonly members: readonly EtcdMember[];
   /** Certificates, passwords, data: a temporary directory, in memory where the machine can. */
   readonly directory: string;
   /** Only with {@link EtcdOptions.tls}: issues more certificates. */
   readonly authority: CertificateAuthority | undefined;
-  /** etcdctl as root, past all code under test: `['get', 'key']`. @returns its output @throws CommandError */
-  control(parameters: readonly string[]): Promise<string>;
-  /** The member that leads now. */
-  leader(): Promise<EtcdMember>;
-  /** Makes all history up to now forgotten. */
-  compact(): Promise<void>;
-  /** Saves the data as they are. @returns a file for {@link restore} */
-  backup(): Promise<string>;
-  /** Ends all members and starts them with data as they were: revisions go back. */
-  restore(file: string): Promise<void>;
-  /** Ends everything and removes the data. */
-  close(): Promise<void>;
-}
+  readonly #plans: readonly MemberPlan[];
+  readonly #control: EtcdControl;
+  #spec: EtcdSpec;
 
-const credentials = { root: 'root:test-root', username: 'podwire', password: 'test-password' };
+  /** Its members do not run yet. */
+  constructor({ directory, authority, tls, plans, namespace }: EtcdParts) {
+    const endpoints = plans.map(({ endpoint }) => endpoint);
+    this.directory = directory;
+    this.authority = authority;
+    this.#plans = plans;
+    this.#spec = { kind: 'etcd', endpoints, ...compact({ tls: tls?.client }) };
+    this.#control = new EtcdControl({
+      endpoints,
+      tls: tls?.client,
+      run: (argv, options) => (namespace === undefined ? run(argv, options) : namespace.run(argv, options)),
+    });
+    const spawn: typeof start = (argv, how) =>
+      namespace === undefined ? start(argv, how) : namespace.start(argv, how);
+    const untilReady: MemberSurroundings['untilReady'] = ({ endpoint }, signal) =>
+      this.#control.untilHealthy(endpoint, signal);
+    this.members = plans.map((plan) => createMember(plan, { spawn, untilReady }));
+  }
+
+  /** For clients. */
+  get spec(): EtcdSpec {
+    return this.#spec;
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.start()));
+  }
+
+  /** Creates a user with access to all keys, and turns authentication on. */
+  async enableAuth(): Promise<void> {
+    await this.#control.enableAuth(credentials);
+    const passwordFile = path.join(this.directory, 'password');
+    fs.writeFileSync(passwordFile, `${credentials.password}\n`, { mode: 0o600 });
+    this.#spec = { ...this.#spec, username: credentials.username, passwordFile };
+  }
+
+  /** etcdctl as root, past all code under test: `['get', 'key']`. @returns its output @throws CommandError */
+  control(parameters: readonly string[]): Promise<string> {
+    return this.#control.run(parameters);
+  }
+
+  /** The member that leads now. */
+  async leader(): Promise<EtcdMember> {
+    const endpoint = await this.#control.leader();
+    const found = this.members.find((member) => member.endpoint === endpoint);
+    if (found === undefined) throw new Error(`${endpoint} leads, and is none of these`);
+    return found;
+  }
+
+  /** Makes all history up to now forgotten. */
+  compact(): Promise<void> {
+    return this.#control.compact();
+  }
+
+  /** Saves the data as they are. @returns a file for {@link restore} */
+  async backup(): Promise<string> {
+    const file = path.join(this.directory, `backup-${Date.now()}`);
+    await this.#control.save(this.#spec.endpoints[0] ?? '', file);
+    return file;
+  }
+
+  /** Ends all members and starts them with data as they were: revisions go back. */
+  async restore(file: string): Promise<void> {
+    await this.#kill();
+    for (const { dataDirectory, argv } of this.#plans) {
+      fs.rmSync(dataDirectory, { recursive: true, force: true });
+      await this.#control.restore(file, dataDirectory, argv);
+    }
+    await this.start();
+  }
+
+  /** Ends everything and removes the data. */
+  async close(): Promise<void> {
+    await this.#kill();
+    fs.rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+    leftOnExit.delete(this.directory);
+  }
+
+  async #kill(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.kill9()));
+  }
+}
 
 /** Starts etcd 3.4 of Debian (etcd-server, etcd-client; openssl for TLS). Resolves when all members answer. */
 export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
+  const { address = '127.0.0.1', namespace } = options;
   const directory = createDirectory();
-  const at = (name: string): string => path.join(directory, name);
-  const address = options.address ?? '127.0.0.1';
   const authority = options.tls === true ? await createAuthority(directory) : undefined;
   const tls = authority === undefined ? undefined : await issueCertificates(authority, address);
   const plans = await planMembers(options, directory, address, tls?.flags ?? []);
-  const endpoints = plans.map(({ endpoint }) => endpoint);
-  const control = createControl({
-    endpoints,
-    tls: tls?.client,
-    run: (argv, runOptions) =>
-      options.namespace === undefined ? run(argv, runOptions) : options.namespace.run(argv, runOptions),
-  });
-  const spawn: typeof start = (argv, how) =>
-    options.namespace === undefined ? start(argv, how) : options.namespace.start(argv, how);
-  const members = plans.map((plan) =>
-    createMember(plan, {
-      spawn,
-      untilReady: ({ endpoint }, signal) => control.untilHealthy(endpoint, signal),
-    }),
-  );
-  const close = async (): Promise<void> => {
-    await Promise.all(members.map((member) => member.kill9()));
-    fs.rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
-    leftOnExit.delete(directory);
-  };
-  const startAll = async (): Promise<void> => void (await Promise.all(members.map((each) => each.start())));
+  const etcd = new Etcd({ directory, authority, tls, plans, namespace });
   try {
-    await startAll();
-    if (options.auth === true) await control.enableAuth(credentials);
+    await etcd.start();
+    if (options.auth === true) await etcd.enableAuth();
   } catch (error) {
-    await close();
+    await etcd.close();
     throw error;
   }
-  if (options.auth === true) fs.writeFileSync(at('password'), `${credentials.password}\n`, { mode: 0o600 });
-  return {
-    spec: {
-      kind: 'etcd',
-      endpoints,
-      ...(tls !== undefined && { tls: tls.client }),
-      ...(options.auth === true && { username: credentials.username, passwordFile: at('password') }),
-    },
-    members,
-    directory,
-    authority,
-    control: (parameters) => control.run(parameters),
-    leader: async () => {
-      const endpoint = await control.leader();
-      const found = members.find((member) => member.endpoint === endpoint);
-      if (found === undefined) throw new Error(`${endpoint} leads, and is none of these`);
-      return found;
-    },
-    compact: () => control.compact(),
-    backup: async () => {
-      const file = at(`backup-${Date.now()}`);
-      await control.save(endpoints[0] ?? '', file);
-      return file;
-    },
-    restore: async (file) => {
-      await Promise.all(members.map((member) => member.kill9()));
-      for (const plan of plans) {
-        fs.rmSync(plan.dataDirectory, { recursive: true, force: true });
-        await control.restore(file, plan.dataDirectory, plan.argv);
-      }
-      await startAll();
-    },
-    close,
-  };
+  return etcd;
 }
 
 interface Tls {

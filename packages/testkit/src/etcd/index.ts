@@ -1,3 +1,3 @@
-export { type Etcd, type EtcdOptions, type EtcdSpec, startEtcd } from './cluster.js';
+export { Etcd, type EtcdOptions, type EtcdSpec, startEtcd } from './cluster.js';
 export { type Certificate, createAuthority, type CertificateAuthority } from './certificates.js';
 export type { EtcdMember } from './member.js';
