@@ -34,6 +34,8 @@ export interface AgentDependencies {
   readonly createIpam: (options: IpamOptions) => Ipam;
   readonly namespaces: Namespaces;
   readonly readHost: () => HostView;
+  /** The same, with other work in between. */
+  readonly readHostInSteps?: () => Promise<HostView>;
   readonly routerHistory?: RouterHistory;
   /** Addresses that the kernel routes to pods' links, without length; none when absent. */
   readonly readPodAddresses?: () => readonly string[];
@@ -89,10 +91,10 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
     ...rest,
     ...(cluster === undefined ? {} : { blockSource: (network: string) => cluster.blockSource(network) }),
   });
-  const { readHost, routerHistory } = dependencies;
+  const { readHost, readHostInSteps, routerHistory } = dependencies;
   const facts = {
     ...(cluster === undefined ? {} : { cluster: cluster.facts }),
-    ...compact({ routerHistory }),
+    ...compact({ routerHistory, readHostInSteps }),
   };
   return {
     ...rest,

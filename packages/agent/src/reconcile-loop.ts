@@ -1,11 +1,15 @@
 /** When the node is reconciled: soon again until it is in order, then every while, and when somebody asks. */
 import { describeError, PodwireError } from '@podwire/errors';
+import { Semaphore } from '@podwire/platform';
 import type { EndpointContext } from './endpoints/context.js';
 import type { Metrics } from './metrics.js';
 import { reconcile, type ReconcileReport } from './reconcile.js';
 
 export interface ReconcileLoop {
-  /** Reconciles now, alone on the node. @throws what made it impossible */
+  /**
+   * Reconciles now; two of them never run side by side. Until the agent is ready for the first time the node is held
+   * for it alone, then requests are served meanwhile. @throws what made it impossible
+   */
   run(): Promise<ReconcileReport>;
   /** Begins the first round, and so takes its place in the queue for the node before this call returns. */
   start(): void;
@@ -43,6 +47,8 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
   let isStarted = false;
   let isRunning = false;
   let isDue = false;
+  let isRecovered = false;
+  const rounds = new Semaphore(1);
   let becomeReady = (): void => undefined;
   const ready = new Promise<void>((resolve, reject) => {
     becomeReady = resolve;
@@ -57,9 +63,7 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
     const timer = setTimeout(() => late.abort(tooLate(deadline)), deadline);
     const signal = AbortSignal.any([stopped.signal, late.signal]);
     try {
-      // Readiness changes while the node is still held: whoever waits for it must find the agent ready.
-      last = await context.locks.withAll(signal, () => reconcile(context, signal, elapsed));
-      if (context.readiness.ready) becomeReady();
+      last = await rounds.run(() => reconcileOnce(signal), signal);
       metrics.reconciled(last.duration, last.changes);
       logReport(context, last);
       return last;
@@ -70,6 +74,19 @@ export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoo
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  async function reconcileOnce(signal: AbortSignal): Promise<ReconcileReport> {
+    if (isRecovered) return reconcile(context, { signal, elapsed, alone: false });
+    // Readiness changes while the node is still held: a request that waits for it must find the agent ready.
+    const report = await context.locks.withAll(signal, () =>
+      reconcile(context, { signal, elapsed, alone: true }),
+    );
+    if (context.readiness.ready) {
+      isRecovered = true;
+      becomeReady();
+    }
+    return report;
   }
 
   function schedule(): void {

@@ -1,5 +1,6 @@
-/** Making the node look like the records, at start and every while. */
-import type { Change, Owned } from '@podwire/engine';
+/** Makes the node look like the records, at the start and in intervals. */
+import { setImmediate } from 'node:timers/promises';
+import type { Change, Owned, Reconcile } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { describeError } from '@podwire/errors';
 import { adoptHeld } from './endpoints/broken-records.js';
@@ -19,97 +20,185 @@ export interface ReconcileReport {
   readonly failures: readonly string[];
 }
 
+export interface ReconcileCall {
+  readonly signal: AbortSignal;
+  /** Monotonic milliseconds. */
+  readonly elapsed: () => number;
+  /** The caller holds the node for it alone. Otherwise requests are served meanwhile. */
+  readonly alone: boolean;
+}
+
 /**
- * Looks at the host again, removes what is to be removed, then adopts, repairs and prunes. The caller has the node alone.
- * Failures of single resources are in the report; what is wrong with the node's own part is also in `readiness`.
+ * Looks at the host again, removes what is to be removed, then adopts, repairs and prunes. Failures of single resources
+ * are in the report; what is wrong with the node's own part is also in `readiness`. Two reconciles never run side by
+ * side. docs/decisions/0028 says why requests need not wait for it.
  * @throws PodwireError when it could not be done at all
  */
-export async function reconcile(
-  context: EndpointContext,
-  signal: AbortSignal,
-  elapsed: () => number,
-): Promise<ReconcileReport> {
+export async function reconcile(context: EndpointContext, call: ReconcileCall): Promise<ReconcileReport> {
+  const { cluster, engine, node } = context;
   const startedAt = context.clock();
-  const begin = elapsed();
-  context.node.rediscover();
-  context.cluster?.prepareReconcile();
-  const { removed, failures } = await removeDead(context, signal);
+  const begin = call.elapsed();
+  await node.rediscoverInSteps();
+  cluster?.prepareReconcile();
+  const { removed, failures } = await removeDead(context, call);
   context.faults.reach('reconcile:dead-removed');
-  const doubled = adoptLeases(context);
+  const doubled = await adoptLeases(context);
   adoptHeld(context);
-  const node = context.node.owned();
-  const changes = await context.engine.reconcile(
-    [node, ...(context.cluster?.peers.owned() ?? []), ...wantedEndpoints(context)],
-    { signal, keepLeftovers: context.cluster?.peers.areKnown === false },
-  );
-  await followPeers(context, changes, signal);
-  noteNode(context, node, changes);
-  context.cluster?.followSoon();
-  const failed = changes.filter(({ action }) => action === 'failed').map(describeFailure);
+  const round = engine.startReconcile(() => listWanted(context, call));
+  const host = await repairHost(context, round, call);
+  const endpoints = await repairEndpoints(context, round, { ...call, thorough: host.own.length > 0 });
+  const keepLeftovers = cluster?.peers.areKnown === false;
+  const pruned = await round.finish({ signal: call.signal, keepLeftovers });
+  noteNode(context, host.own);
+  cluster?.followSoon();
+  const changes = [...host.own, ...host.peers, ...endpoints, ...pruned];
+  const failed = changes.filter(isFailed).map(describeFailure);
   return {
     startedAt,
-    duration: elapsed() - begin,
+    duration: call.elapsed() - begin,
     changes,
     removed,
     failures: [...failures, ...doubled, ...failed],
   };
 }
 
-/** Endpoints in transition have no claim any more: whatever is left of them is pruned. */
-function wantedEndpoints({ endpoints }: EndpointContext): Owned[] {
-  return endpoints
-    .all()
-    .filter(({ phase }) => phase === 'ready')
-    .map(ownedBy);
+/**
+ * What must not be pruned, as of this moment. Beside requests that is also what an ADD is making and a DEL is removing;
+ * alone, endpoints in transition have no claim any more.
+ */
+function listWanted({ node, cluster, endpoints }: EndpointContext, { alone }: ReconcileCall): Owned[] {
+  const records = endpoints.all().filter(({ phase }) => !alone || phase === 'ready');
+  return [node.owned(), ...(cluster?.peers.owned() ?? []), ...records.map(ownedBy)];
 }
+
+interface HostChanges {
+  readonly own: readonly Change[];
+  readonly peers: readonly Change[];
+}
+
+/** The node's own part and its peers. Nothing else changes these meanwhile. */
+function repairHost(
+  context: EndpointContext,
+  round: Reconcile,
+  { signal }: ReconcileCall,
+): Promise<HostChanges> {
+  const { node, cluster } = context;
+  return node.exclusively(signal, async () => {
+    let own: readonly Change[] = [];
+    await node.repair(async (owned) => {
+      own = await round.repair([owned], { signal });
+      return !own.some(isFailed);
+    });
+    noteObstacle(context, own);
+    if (cluster === undefined) return { own, peers: [] };
+    const peers = await round.repair(cluster.peers.owned(), { signal });
+    await followPeers(context, peers, signal);
+    return { own, peers };
+  });
+}
+
+/**
+ * One after the other, each with its own lock. An endpoint that a request is working on is left to the request; but not
+ * after a repair of the node, which may have cost the endpoint what the request had made already.
+ */
+async function repairEndpoints(
+  context: EndpointContext,
+  round: Reconcile,
+  call: ReconcileCall & { readonly thorough: boolean },
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const { id } of context.endpoints.all()) {
+    await hold(context, endpointKey(id), call, async (record) => {
+      if (record.phase !== 'ready') return;
+      changes.push(...(await round.repair([ownedBy(record)], { signal: call.signal })));
+    });
+  }
+  return changes;
+}
+
+/**
+ * Works on the endpoint as it is now, with its lock. The reconcile holds one lock at a time, and waits for none while it
+ * holds one.
+ */
+async function hold(
+  { locks, endpoints }: EndpointContext,
+  key: string,
+  { alone, signal, thorough = false }: ReconcileCall & { readonly thorough?: boolean },
+  work: (record: AgentRecord) => Promise<void>,
+): Promise<void> {
+  const workIfThere = async (): Promise<void> => {
+    const record = endpoints.get(key);
+    if (record !== undefined) await work(record);
+  };
+  if (alone) await workIfThere();
+  else if (thorough) await locks.withKey(key, signal, workIfThere);
+  else await locks.tryWithKey(key, workIfThere);
+}
+
+/** Looked at in some milliseconds; then requests get their turn. */
+const RECORDS_AT_ONCE = 64;
 
 /** Finishes interrupted ADDs (backwards) and DELs, and removes endpoints whose namespace is gone. */
 async function removeDead(
   context: EndpointContext,
-  signal: AbortSignal,
+  call: ReconcileCall,
 ): Promise<{ removed: string[]; failures: string[] }> {
   const removed: string[] = [];
   const failures: string[] = [];
-  for (const record of context.endpoints.all()) {
-    const why = whyDead(context, record);
-    if (why === undefined) continue;
+  for (const [index, record] of context.endpoints.all().entries()) {
+    if (index % RECORDS_AT_ONCE === 0) await setImmediate();
+    if (whyDead(context, record) === undefined) continue;
     const endpoint = endpointKey(record.id);
-    try {
-      await teardown(context, record, { signal });
-      removed.push(endpoint);
-      context.log.info({ endpoint, why }, 'removed an endpoint');
-    } catch (err) {
-      failures.push(`${endpoint}: ${describeError(err)}`);
-      context.log.error({ err, endpoint, why }, 'an endpoint could not be removed; it is tried again');
-    }
+    await hold(context, endpoint, call, async (current) => {
+      const why = whyDead(context, current);
+      if (why === undefined) return;
+      try {
+        await teardown(context, current, call);
+        removed.push(endpoint);
+        context.log.info({ endpoint, why }, 'removed an endpoint');
+      } catch (err) {
+        failures.push(`${endpoint}: ${describeError(err)}`);
+        context.log.error({ err, endpoint, why }, 'an endpoint could not be removed; it is tried again');
+      }
+    });
   }
   return { removed, failures };
 }
 
 /**
  * Makes sure that IPAM knows every address that a record names: after a start it knows none. Where two records name one
- * address, the endpoint that is complete keeps it, or else the older one.
+ * address, the endpoint that is complete keeps it, or else the older one. No lock is needed: records and addresses
+ * change together, in one tick.
  */
-function adoptLeases({ endpoints, networks, log }: EndpointContext): string[] {
-  return endpoints
+async function adoptLeases(context: EndpointContext): Promise<string[]> {
+  const { endpoints } = context;
+  const failures: string[] = [];
+  const records = endpoints
     .all()
     .toSorted(
       (a, b) => Number(a.phase !== 'ready') - Number(b.phase !== 'ready') || a.createdAt - b.createdAt,
-    )
-    .flatMap((record) => {
-      const owner = endpointKey(record.id);
-      // A network may have been taken out of the configuration. Its pods live on; nobody hands their addresses out.
-      const ipam = networks.find(({ view }) => view.name === record.endpoint.network)?.ipam;
-      return record.leases.flatMap(({ address, pool }) => {
-        try {
-          ipam?.adopt({ address, pool, owner, since: record.createdAt });
-          return [];
-        } catch (err) {
-          log.error({ err, endpoint: owner, address }, 'an address is claimed twice');
-          return [`${owner}: ${describeError(err)}`];
-        }
-      });
-    });
+    );
+  for (const [index, record] of records.entries()) {
+    if (index % RECORDS_AT_ONCE === RECORDS_AT_ONCE - 1) await setImmediate();
+    const isCurrent = endpoints.get(endpointKey(record.id)) === record;
+    if (isCurrent) failures.push(...adoptLeasesOf(context, record));
+  }
+  return failures;
+}
+
+function adoptLeasesOf({ networks, log }: EndpointContext, record: AgentRecord): string[] {
+  const owner = endpointKey(record.id);
+  // A network may have been taken out of the configuration. Its pods live on; its addresses are not allocated any more.
+  const ipam = networks.find(({ view }) => view.name === record.endpoint.network)?.ipam;
+  return record.leases.flatMap(({ address, pool }) => {
+    try {
+      ipam?.adopt({ address, pool, owner, since: record.createdAt });
+      return [];
+    } catch (err) {
+      log.error({ err, endpoint: owner, address }, 'an address is claimed twice');
+      return [`${owner}: ${describeError(err)}`];
+    }
+  });
 }
 
 function whyDead({ namespaces }: EndpointContext, { phase, namespace }: AgentRecord): string | undefined {
@@ -122,12 +211,20 @@ function whyDead({ namespaces }: EndpointContext, { phase, namespace }: AgentRec
  * A node whose own part is not in order (its packet filter, say, which keeps pods from spoofing) gets no new pods, also when it was
  * in order before.
  */
-function noteNode({ node, readiness }: EndpointContext, owned: Owned, changes: readonly Change[]): void {
-  const failed = changes.filter(({ owner, action }) => owner === 'node' && action === 'failed');
-  if (failed.length === 0) node.markApplied(owned);
-  readiness.problem = failed.length === 0 ? undefined : failed.map(describeFailure).join('; ');
-  readiness.ready = failed.length === 0;
+function noteObstacle({ readiness }: EndpointContext, own: readonly Change[]): void {
+  const failed = own.filter(isFailed);
+  if (failed.length === 0) return;
+  readiness.problem = failed.map(describeFailure).join('; ');
+  readiness.ready = false;
 }
+
+function noteNode({ readiness }: EndpointContext, own: readonly Change[]): void {
+  if (own.some(isFailed)) return;
+  readiness.problem = undefined;
+  readiness.ready = true;
+}
+
+const isFailed = ({ action }: Change): boolean => action === 'failed';
 
 /** Peers that have come since are applied before anything is said to be ready: a new pod finds all of them. */
 async function followPeers(

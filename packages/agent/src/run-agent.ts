@@ -23,7 +23,12 @@ import type { BgpConfig } from './config/bgp.js';
 import type { AgentConfig } from './config/index.js';
 import { createLog, type Log } from './log.js';
 import { indexModels, networkModels } from './models.js';
-import { describeHostAddresses, readKernelHost, readPodAddresses } from './node/kernel-host-view.js';
+import {
+  describeHostAddresses,
+  readKernelHost,
+  readKernelHostInSteps,
+  readPodAddresses,
+} from './node/kernel-host-view.js';
 import { watchState } from './node/state-watch.js';
 import { createNamespaces } from './node/namespaces.js';
 import { openRouterHistory } from './node/router-history.js';
@@ -109,6 +114,7 @@ function openDependencies(
     createIpam,
     namespaces: createNamespaces(),
     readHost: () => readKernelHost(hostConnection),
+    readHostInSteps: () => readKernelHostInSteps(hostConnection),
     routerHistory: openRouterHistory(
       () => readKernelRouter(hostConnection),
       openStateFiles(config.stateDir),

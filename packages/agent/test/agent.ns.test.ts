@@ -34,6 +34,8 @@ const traffic = {
   },
 };
 
+const bandwidth = { runtimeConfig: { bandwidth: traffic.runtimeConfig.bandwidth } };
+
 let host: PrivateHost;
 let agent: Agent;
 let diskFull: string;
@@ -82,6 +84,33 @@ async function assertUntouched(): Promise<void> {
   assertSameSnapshot(untouched, await takeSnapshot(host.namespace, { files: [agent.stateDirectory] }));
   await agent.start();
 }
+
+test('ADD and DEL go on beside reconciles, and nothing of theirs is repaired or pruned', async () => {
+  const pods = Array.from({ length: 12 }, () => host.addPod());
+  const reconcile = (): Promise<Record<string, unknown>> => askApi(agent.apiSocket, '/v1/reconcile', {});
+  let isDone = false;
+  const live = async (pod: TestNamespace): Promise<void> => {
+    for (let life = 0; life < 5; life++) {
+      const json = await add(pod, bandwidth);
+      assert.ok((await call('CHECK', pod, { prevResult: json })).ok);
+      assert.ok((await call('DEL', pod)).ok);
+    }
+    await add(pod);
+  };
+  const reports: Record<string, unknown>[] = [];
+  const reconciling = async (): Promise<void> => {
+    while (!isDone) reports.push(await reconcile());
+  };
+  const both = reconciling();
+  await Promise.all(pods.map(live)).finally(() => (isDone = true));
+  await both;
+  reports.push(await reconcile());
+  for (const { changes, removed, failures } of reports)
+    assert.deepEqual({ changes, removed, failures }, { changes: [], removed: [], failures: [] });
+  for (const pod of pods) assert.ok((await call('DEL', pod)).ok);
+  for (const pod of pods) host.removePod(pod);
+  await assertUntouched();
+});
 
 describe('one pod', () => {
   afterEach(assertUntouched);

@@ -27,8 +27,7 @@ test('a round that was not possible is tried again soon, also on a node that was
   const { context, engine, reconciler } = createHarness({ yaml: 'nodeName: node1\nreconcileInterval: 1h' });
   reconciler.start();
   await reconciler.ready;
-  const reconcile = engine.reconcile.bind(engine);
-  engine.reconcile = () => Promise.reject(new Error('ENOBUFS'));
+  engine.repairWith = () => Promise.reject(new Error('ENOBUFS'));
   await expect(reconciler.run()).rejects.toThrow('ENOBUFS');
   reconciler.nudge();
   await vi.advanceTimersByTimeAsync(10);
@@ -36,7 +35,7 @@ test('a round that was not possible is tried again soon, also on a node that was
     ready: true,
     problem: expect.stringContaining('ENOBUFS') as string,
   });
-  engine.reconcile = reconcile;
+  engine.repairWith = () => undefined;
   await vi.advanceTimersByTimeAsync(1_000);
   expect(context.readiness).toEqual({ ready: true, problem: undefined });
   await reconciler.stop();

@@ -5,7 +5,7 @@ import type { EngineContext } from './call.js';
 import type { Backend } from './contract.js';
 import { DeferredQueue } from './deferred.js';
 import type { Engine } from './engine.js';
-import { reconcileNode } from './reconcile.js';
+import { reconcileNode, ReconcileRound } from './reconcile.js';
 import { createKindRegistry } from './registry.js';
 import { removeResources } from './remove.js';
 import { findDrift } from './verify.js';
@@ -40,6 +40,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
     verify: async (owned) => findDrift(context, owned),
     reconcile: async (desired, call) => reconcileNode(context, desired, call),
+    startReconcile: (wanted) => new ReconcileRound(context, wanted),
     async settle() {
       for (const queue of queues) await queue.settle();
     },

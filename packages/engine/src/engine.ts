@@ -44,6 +44,14 @@ export interface ReconcileOptions extends CallOptions {
   readonly keepLeftovers?: boolean;
 }
 
+/** A reconcile in steps. What is read of the system is shared by all of them. */
+export interface Reconcile {
+  /** Repairs what drifted of these owners. The caller sees to it that nothing else works on them meanwhile. */
+  repair(owners: readonly Owned[], options: CallOptions): Promise<Change[]>;
+  /** The last step: prunes what no owner has wanted at any time since the start. */
+  finish(options: ReconcileOptions): Promise<Change[]>;
+}
+
 export interface Engine {
   /** The kinds of all backends: keys, descriptions, what can be changed in place. */
   readonly kinds: KindRegistry;
@@ -66,6 +74,12 @@ export interface Engine {
    * mark and has no owner. Never flushes, touches nothing foreign.
    */
   reconcile(desired: readonly Owned[], options: ReconcileOptions): Promise<Change[]>;
+  /**
+   * The same in steps, while other work goes on.
+   * @param wanted what all owners want at the moment of the call, in whatever state they are; nothing of it is pruned.
+   *   It is called in the tick in which something is about to be deleted
+   */
+  startReconcile(wanted: () => Iterable<Owned>): Reconcile;
   /** Carries out deferred deletions now. Also runs by itself moments after a `remove`. */
   settle(): Promise<void>;
   close(): Promise<void>;

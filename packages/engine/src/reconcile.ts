@@ -1,49 +1,69 @@
 import { setImmediate } from 'node:timers/promises';
-import { type EngineContext, takeSnapshots } from './call.js';
+import { type EngineContext, type Snapshots, takeSnapshots } from './call.js';
 import type { Owned } from './contract.js';
-import type { Change, ReconcileOptions } from './engine.js';
-import { pruneLeftovers } from './prune.js';
-import { type IsOwned, repairOwner, repairTogether } from './repair.js';
+import type { CallOptions, Change, Reconcile, ReconcileOptions } from './engine.js';
+import { pruneLeftovers, WantedKeys } from './prune.js';
+import { repairOwner, repairTogether } from './repair.js';
 
-/**
- * Makes the node look like `desired`; see `Engine.reconcile`. What owners share is read once for all of them. Other
- * work gets its turn between two owners, so what was read may be outdated by then: a drift is looked at again before
- * it is repaired. Owners of independent resources only (peers, by the thousand) are reconciled many at a time.
- */
+/** Makes the node look like `desired`, with nothing else at work; see `Engine.reconcile`. */
 export async function reconcileNode(
   context: EngineContext,
   desired: readonly Owned[],
   options: ReconcileOptions,
 ): Promise<Change[]> {
-  let snapshots = takeSnapshots(context);
-  const changes: Change[] = [];
-  const isOwned = lookUpKeys(context, desired);
-  for (const run of splitIntoRuns(context, desired)) {
-    options.signal.throwIfAborted();
-    if (run.together) {
-      for (const snapshot of snapshots.values()) await snapshot.readAhead?.();
-      changes.push(...(await repairTogether(context, run.owners, snapshots, options)));
-    } else {
-      const [owned] = run.owners;
-      const repaired = await repairOwner(context, owned!, snapshots, isOwned, options);
-      changes.push(...(repaired ?? []));
-      // A repair of the node may have cost others something: a table its elements, a link its routes and neighbours.
-      if (repaired !== undefined && owned!.namespace === undefined) snapshots = takeSnapshots(context);
-    }
-    await setImmediate();
-  }
-  if (options.keepLeftovers !== true) changes.push(...(await pruneLeftovers(context, desired, snapshots)));
-  context.faults.reach('reconcile:end');
-  return changes;
+  const round = new ReconcileRound(context, () => desired);
+  const repaired = await round.repair(desired, options);
+  return [...repaired, ...(await round.finish(options))];
 }
 
-/** Made when first needed: most reconciles find nothing. */
-function lookUpKeys({ kinds }: EngineContext, desired: readonly Owned[]): IsOwned {
-  let keys: Set<string> | undefined;
-  return (key) => {
-    keys ??= new Set(desired.flatMap(({ resources }) => resources.map((resource) => kinds.keyOf(resource))));
-    return keys.has(key);
-  };
+/**
+ * One reconcile; see `Engine.startReconcile`. What owners share is read once for all of them. Other work gets its turn
+ * between two owners, so what was read may be outdated by then: a drift is looked at again before it is repaired. Owners
+ * of independent resources only (peers, by the thousand) are reconciled many at a time.
+ */
+export class ReconcileRound implements Reconcile {
+  readonly #context: EngineContext;
+  readonly #wanted: WantedKeys;
+  #snapshots: Snapshots;
+
+  /** @param wanted what all owners want at the moment of the call */
+  constructor(context: EngineContext, wanted: () => Iterable<Owned>) {
+    this.#context = context;
+    this.#wanted = new WantedKeys(context.kinds, wanted);
+    this.#snapshots = takeSnapshots(context);
+  }
+
+  async repair(owners: readonly Owned[], options: CallOptions): Promise<Change[]> {
+    const changes: Change[] = [];
+    for (const run of splitIntoRuns(this.#context, owners)) {
+      options.signal.throwIfAborted();
+      changes.push(...(await this.#repairRun(run, options)));
+      await setImmediate();
+    }
+    return changes;
+  }
+
+  async finish(options: ReconcileOptions): Promise<Change[]> {
+    const changes =
+      options.keepLeftovers === true
+        ? []
+        : await pruneLeftovers(this.#context, this.#wanted, this.#snapshots);
+    this.#context.faults.reach('reconcile:end');
+    return changes;
+  }
+
+  async #repairRun({ owners, together }: Run, options: CallOptions): Promise<Change[]> {
+    // A little with each run: the keys of thousands at once would hold up everything else.
+    for (const { resources } of owners) this.#wanted.note(resources);
+    for (const snapshot of this.#snapshots.values()) await snapshot.readAhead?.();
+    if (together) return repairTogether(this.#context, owners, this.#snapshots, options);
+    const [owned] = owners;
+    const isOwned = (key: string): boolean => this.#wanted.hasNow(key);
+    const repaired = await repairOwner(this.#context, owned!, this.#snapshots, isOwned, options);
+    // A repair of the node may have cost others something: a table its elements, a link its routes and neighbours.
+    if (repaired.length > 0 && owned!.namespace === undefined) this.#snapshots = takeSnapshots(this.#context);
+    return repaired;
+  }
 }
 
 /** Owners that are dealt with in one go, or one that stands alone. */

@@ -17,8 +17,8 @@ import { differenceOf, driftsIn, findDrift } from './verify.js';
 export type IsOwned = (key: string) => boolean;
 
 /**
- * Repairs one owner and reports what could not be repaired. `undefined` when nothing drifted. What is inside a pod is
- * the pod's business, and so is what makes it unreadable: it keeps neither the node nor other pods from being repaired.
+ * Repairs one owner and reports what was drifted. What is inside a pod is the pod's business, and so is what makes it
+ * unreadable: it keeps neither the node nor other pods from being repaired.
  */
 export async function repairOwner(
   context: EngineContext,
@@ -26,13 +26,13 @@ export async function repairOwner(
   snapshots: Snapshots,
   isOwned: IsOwned,
   options: CallOptions,
-): Promise<Change[] | undefined> {
+): Promise<Change[]> {
   try {
-    if ((await findDrift(context, owned, snapshots)).length === 0) return undefined;
-    await recover(context, owned, isOwned);
-    const uncleared = await clearParts(context, owned, options);
+    if ((await findDrift(context, owned, snapshots)).length === 0) return [];
+    // Single things are looked up now: the snapshot may be some time old, and another one costs a node's worth.
+    const uncleared = await makeRoom(context, owned, await findDrift(context, owned), isOwned, options);
     return await withSessions(context, owned, async (sessions) => {
-      const drifts = await driftsIn(context, sessions, owned.resources, takeSnapshots(context));
+      const drifts = await driftsIn(context, sessions, owned.resources);
       const failures = [...uncleared, ...(await repairDrifts(context, sessions, drifts, options))];
       return report(context, owned.owner, drifts, failures);
     });
@@ -45,13 +45,21 @@ export async function repairOwner(
 const missingOf = (drifts: readonly Drift[]): Resource[] =>
   drifts.filter(({ state }) => state === 'missing').map(({ resource }) => resource);
 
-/** What was only moved or renamed comes back with everything that is on it. */
-async function recover(context: EngineContext, owned: Owned, isOwned: IsOwned): Promise<void> {
+/** What was only moved or renamed comes back with everything that is on it; what is left of other things goes. */
+async function makeRoom(
+  context: EngineContext,
+  owned: Owned,
+  drifts: readonly Drift[],
+  isOwned: IsOwned,
+  options: CallOptions,
+): Promise<Failure[]> {
+  const missing = missingOf(drifts);
+  if (missing.length === 0) return [];
   await withSessions(context, owned, async (sessions) => {
-    const missing = missingOf(await driftsIn(context, sessions, owned.resources));
     for (const [backend, resources] of byBackend(context, missing))
       await sessions.of(backend).recover?.(resources, isOwned);
   });
+  return clearParts(context, owned, options);
 }
 
 async function clearParts(context: EngineContext, owned: Owned, options: CallOptions): Promise<Failure[]> {

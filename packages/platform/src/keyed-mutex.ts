@@ -27,6 +27,12 @@ export class KeyedMutex {
     return this.#run(key, signal, work);
   }
 
+  /** Runs `work` if it can begin at once: `undefined` where other work has the key, waits for it, or has all keys. */
+  tryWithKey<T>(key: string, work: () => Promise<T>): Promise<T> | undefined {
+    if (!admits(this.#held, key) || this.#waiting.some((waiter) => waiter.key === key)) return undefined;
+    return this.#hold(key, work);
+  }
+
   /** Runs `work` alone. @throws as {@link withKey} */
   withAll<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     return this.#run(undefined, signal, work);
@@ -34,8 +40,12 @@ export class KeyedMutex {
 
   async #run<T>(key: Key, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#waiting.length === 0 && admits(this.#held, key)) this.#held.add(key);
-    else await this.#wait(key, signal);
+    if (this.#waiting.length > 0 || !admits(this.#held, key)) await this.#wait(key, signal);
+    return this.#hold(key, work);
+  }
+
+  async #hold<T>(key: Key, work: () => Promise<T>): Promise<T> {
+    this.#held.add(key);
     try {
       return await work();
     } finally {

@@ -29,6 +29,29 @@ test('work on one key is serial, another key runs beside it', async () => {
   expect(mutex.size).toBe(0);
 });
 
+test('work that must begin at once is left out while its key is held or waited for, or all are', async () => {
+  const mutex = new KeyedMutex();
+  const gate = createGate();
+  const { order, note } = createNotes();
+  const a = mutex.withKey('a', undefined, () => gate.opened);
+  expect(mutex.tryWithKey('a', note('a'))).toBeUndefined();
+  await mutex.tryWithKey('b', note('b'));
+  const all = mutex.withAll(undefined, note('all'));
+  // Work on all keys that only waits keeps no other key from what is short.
+  await mutex.tryWithKey('b', note('b again'));
+  const waiting = mutex.withKey('c', undefined, note('c'));
+  expect(mutex.tryWithKey('c', note('c'))).toBeUndefined();
+  gate.open();
+  await Promise.all([a, all, waiting]);
+  expect(order).toEqual(['b', 'b again', 'all', 'c']);
+  const alone = createGate();
+  const held = mutex.withAll(undefined, () => alone.opened);
+  expect(mutex.tryWithKey('b', note('b'))).toBeUndefined();
+  alone.open();
+  await held;
+  expect(mutex.size).toBe(0);
+});
+
 test('work on all keys waits for running work, and later work waits for it', async () => {
   const mutex = new KeyedMutex();
   const first = createGate();

@@ -4,7 +4,7 @@ import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/clust
 import type { Controller, ControllerOptions } from '@podwire/controller';
 import type { Engine } from '@podwire/engine';
 import type { BlockSource } from '@podwire/ipam';
-import type { Clock, FaultPoints, KeyedMutex } from '@podwire/platform';
+import type { Clock, FaultPoints } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import type { ClusterConfig } from '../config/index.js';
 import type { AgentRecord, EndpointRegistry } from '../endpoints/registry.js';
@@ -59,7 +59,6 @@ export interface FollowingParts {
   readonly node: NodeState;
   readonly endpoints: EndpointRegistry;
   readonly engine: Engine;
-  readonly locks: KeyedMutex;
   readonly readiness: Readiness;
   /** For changes that only a reconcile can follow. */
   readonly loop: { nudge(): void };

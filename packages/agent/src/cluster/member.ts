@@ -28,8 +28,8 @@ import { Peers } from './peers.js';
 import { Registration } from './registration.js';
 import { openSavedStateFile } from './state-files.js';
 
-/** Among the keys of endpoints, which have commas. */
-const lockKey = 'cluster';
+/** The one key of the queue. */
+const syncKey = 'cluster';
 /** Milliseconds in which changes are gathered, and until a failure is tried again. */
 const syncDelay = 20;
 const retryAfter = 1_000;
@@ -55,7 +55,7 @@ class StoreMember implements ClusterMember {
   readonly #others: OthersAddresses;
   readonly #follower: ClusterFollower;
   readonly #joining: Joining;
-  readonly #sync: Workqueue<typeof lockKey>;
+  readonly #sync: Workqueue<typeof syncKey>;
   readonly #stopped = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #background: Promise<void>[] = [];
@@ -191,7 +191,7 @@ class StoreMember implements ClusterMember {
   }
 
   followSoon(): void {
-    this.#sync.add(lockKey);
+    this.#sync.add(syncKey);
   }
 
   problems(): string[] {
@@ -284,7 +284,7 @@ class StoreMember implements ClusterMember {
     });
   }
 
-  #createSync(): Workqueue<typeof lockKey> {
+  #createSync(): Workqueue<typeof syncKey> {
     const { world, log } = this.#options;
     return new Workqueue({
       reconcile: (_, signal) => this.#syncNode(signal),
@@ -318,8 +318,8 @@ class StoreMember implements ClusterMember {
     const parts = this.#parts;
     // The reconcile that makes the node ready does all of this.
     if (parts === undefined || !parts.readiness.ready) return;
-    const { engine, locks, node, loop } = parts;
-    const isDone = await locks.withKey(lockKey, signal, async () => {
+    const { engine, node, loop } = parts;
+    const isDone = await node.exclusively(signal, async () => {
       this.#follower.follow(parts);
       if (!(await node.sync(engine, { signal }))) return false;
       await this.peers.flush(engine, { signal });

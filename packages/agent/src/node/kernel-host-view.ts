@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL } from '@podwire/backend-linux';
 import { hasCode } from '@podwire/linux';
 import {
@@ -21,11 +22,30 @@ const ordinaryMetric = { 4: 0, 6: 1024 } as const;
 
 /** Reads the network namespace that the connection is bound to, which must be that of the process. */
 export function readKernelHost(connection: NetlinkConnection): HostView {
-  const routes = listRoutes(connection).filter(({ type }) => type === 'unicast');
+  return describeHost(listRoutes(connection), listLinks(connection), readHostAddresses(connection));
+}
+
+/** The same, and lets other work run between two lists. */
+export async function readKernelHostInSteps(connection: NetlinkConnection): Promise<HostView> {
+  const routes4 = listRoutes(connection, { family: 4 });
+  await setImmediate();
+  const routes6 = listRoutes(connection, { family: 6 });
+  await setImmediate();
+  const links = listLinks(connection);
+  await setImmediate();
+  return describeHost([...routes4, ...routes6], links, readHostAddresses(connection));
+}
+
+function describeHost(
+  all: readonly Route[],
+  links: readonly Link[],
+  addresses: readonly HostAddress[],
+): HostView {
+  const routes = all.filter(({ type }) => type === 'unicast');
   return {
-    links: listLinks(connection).map(toHostLink),
+    links: links.map(toHostLink),
     defaultRoutes: routes.filter(isDefault).flatMap(toDefaultRoutes),
-    addresses: readHostAddresses(connection),
+    addresses,
     // Other tables have them too: machines with several uplinks have a router for each.
     nextHops: routes.filter(({ protocol }) => protocol !== ROUTE_PROTOCOL).flatMap(toNextHops),
     ipv6: hasIpv6(),

@@ -1,9 +1,10 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
+import { setImmediate } from 'node:timers/promises';
 import { type Family, familyOf } from '@podwire/addresses';
 import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
 import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from '@podwire/network-contract';
 import { type Change, Planner } from '@podwire/planner';
-import { compact } from '@podwire/platform';
+import { compact, Semaphore } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
 import { discoverMtu, type HostView } from './host-view.js';
@@ -27,6 +28,8 @@ export interface NodeOptions {
   readonly name: string;
   readonly networks: readonly Network[];
   readonly readHost: () => HostView;
+  /** The same, with other work in between. */
+  readonly readHostInSteps?: () => Promise<HostView>;
   /** Absent where only plans are made. */
   readonly routerHistory?: RouterHistory;
   /** Hears once of each pool that meets what others have. */
@@ -51,6 +54,7 @@ export class NodeState {
   /** What a reconcile has applied, while the planner takes it over. */
   #reconciled: readonly Resource[] | undefined;
   #working: Promise<unknown> | undefined;
+  readonly #following = new Semaphore(1);
 
   constructor(options: NodeOptions) {
     this.#options = options;
@@ -71,11 +75,23 @@ export class NodeState {
    * @throws PodwireError RECORD_IO
    */
   rediscover(): void {
-    const { readHost, routerHistory, networks } = this.#options;
-    this.#host = readHost();
-    this.#hostMtu = discoverMtu(this.#host);
-    this.#router = routerHistory?.look(familiesOf(networks, this.#host));
-    this.#hostUses = usesOfHost(this.#host);
+    this.#takeHost(this.#options.readHost());
+  }
+
+  /** The same, and lets other work run in between: a node has as many links as pods. */
+  async rediscoverInSteps(): Promise<void> {
+    const { readHost, readHostInSteps } = this.#options;
+    const host = await (readHostInSteps?.() ?? readHost());
+    await setImmediate();
+    this.#takeHost(host);
+  }
+
+  #takeHost(host: HostView): void {
+    const { routerHistory, networks } = this.#options;
+    this.#host = host;
+    this.#hostMtu = discoverMtu(host);
+    this.#router = routerHistory?.look(familiesOf(networks, host));
+    this.#hostUses = usesOfHost(host);
     this.noteUses();
   }
 
@@ -129,9 +145,10 @@ export class NodeState {
    * Costs nothing when no block was.
    */
   async ensure(engine: Engine, options: CallOptions): Promise<void> {
-    while (this.#working !== undefined) await this.#working.catch(() => undefined);
-    if (!this.#hasNewBlocks()) return;
-    await this.#alone(() => this.#applyBlocks(engine, options));
+    while (this.#hasNewBlocks()) {
+      if (this.#working === undefined) return this.#alone(() => this.#applyBlocks(engine, options));
+      await this.#working.catch(() => undefined);
+    }
   }
 
   /**
@@ -143,14 +160,31 @@ export class NodeState {
     return this.#alone(() => this.#syncNow(engine, options));
   }
 
-  /** A reconcile has applied this list, and no block was claimed since it was made. */
-  markApplied({ resources }: Owned): void {
+  /**
+   * Lets a reconcile repair the node's own part while nothing else changes it.
+   * @param repair says whether all of the list is in place then
+   */
+  async repair(repair: (owned: Owned) => Promise<boolean>): Promise<void> {
+    while (this.#working !== undefined) await this.#working.catch(() => undefined);
+    await this.#alone(async () => {
+      const [owned, blocks] = [this.owned(), this.#readBlocks()];
+      if (await repair(owned)) this.#noteApplied(owned, blocks);
+    });
+  }
+
+  /** Serialises what changes the node and its peers: following the cluster, and reconcile. No ADD waits for it. */
+  exclusively<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    return this.#following.run(work, signal);
+  }
+
+  /** A block that was claimed after the list was made is not in it. */
+  #noteApplied({ resources }: Owned, blocks: readonly (readonly string[])[]): void {
     this.#reconciled = resources;
     this.#planner.adopt([scope]);
-    // It has removed the rest, and what it could not remove is tried again by the next one.
+    // It removes the rest, and what it cannot remove is tried again by the next one.
     this.#planner.succeed(this.#planner.difference());
     this.#reconciled = undefined;
-    this.#appliedBlocks = this.#readBlocks();
+    this.#appliedBlocks = blocks;
   }
 
   #uses(): readonly AddressUse[] {

@@ -203,9 +203,10 @@ describe('the API', () => {
 
   test('a failure inside a report is in words', async () => {
     const { get, engine } = await started();
-    engine.reconcile = () =>
-      Promise.resolve([{ action: 'failed', what: 'link x', error: new Error('EBUSY') }]);
-    expect((await get('/v1/reconcile', {})).json).toMatchObject({ changes: [{ error: 'EBUSY' }] });
+    engine.repairWith = ({ owner }) =>
+      Promise.resolve([{ owner, action: 'failed', what: 'link x', error: new Error('EBUSY') }]);
+    const { changes } = (await get('/v1/reconcile', {})).json;
+    expect(changes).toContainEqual({ owner: 'node', action: 'failed', what: 'link x', error: 'EBUSY' });
   });
 
   test.each([

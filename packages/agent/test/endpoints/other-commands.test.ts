@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Change } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
+import type { FakeEngine } from '../fakes/fake-engine.js';
 import { createHarness, createReadyHarness, type Harness, keyOf } from '../fakes/harness.js';
 import { containing, matching } from '../fakes/matchers.js';
 
@@ -323,21 +323,23 @@ describe('STATUS and VERSION', () => {
 
   test('a node that cannot be brought in order is 50, with pods 51, and gets no new pods', async () => {
     const agent = await createReadyHarness();
-    const failing = (): Promise<Change[]> =>
-      Promise.resolve<Change[]>([
-        { owner: 'node', action: 'failed', what: 'nft-table inet podwire', error: new Error('EPERM') },
-      ]);
-    agent.engine.reconcile = failing;
+    const failing: FakeEngine['repairWith'] = ({ owner }) =>
+      owner === 'node'
+        ? Promise.resolve([
+            { owner, action: 'failed', what: 'nft-table inet podwire', error: new Error('EPERM') },
+          ])
+        : undefined;
+    agent.engine.repairWith = failing;
     await agent.reconciler.run();
     expect((await agent.call('STATUS')).json).toMatchObject({ code: 50, msg: containing('EPERM') });
     expect((await agent.call('ADD')).json).toMatchObject({ code: 11, msg: containing('EPERM') });
 
-    Reflect.deleteProperty(agent.engine, 'reconcile');
+    agent.engine.repairWith = () => undefined;
     await agent.reconciler.run();
     expect((await agent.call('STATUS')).ok).toBe(true);
     expect((await agent.call('ADD')).ok).toBe(true);
 
-    agent.engine.reconcile = failing;
+    agent.engine.repairWith = failing;
     await agent.reconciler.run();
     expect((await agent.call('STATUS')).json).toMatchObject({ code: 51, msg: containing('EPERM') });
     expect((await agent.call('DEL')).ok).toBe(true);

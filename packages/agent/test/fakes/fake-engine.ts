@@ -6,6 +6,7 @@ import {
   type Drift,
   type Engine,
   type Owned,
+  type Reconcile,
   type ReconcileOptions,
   type Resource,
 } from '@podwire/engine';
@@ -58,6 +59,8 @@ export class FakeEngine implements Engine {
   /** Owners that are being worked on; two calls for one owner at once are a fault of the caller. */
   readonly busy = new Set<string>();
   closed = false;
+  /** Answers a repair instead of the kernel in memory, where it returns something. */
+  repairWith: (owned: Owned, options: CallOptions) => Promise<Change[]> | undefined = () => undefined;
   /** What the caller did wrong. An agent turns errors into answers, so a test must look here. */
   readonly violations: string[] = [];
 
@@ -117,28 +120,50 @@ export class FakeEngine implements Engine {
       .map((resource) => ({ resource, state: 'missing', detail: 'it is not there' }));
   }
 
-  async reconcile(desired: readonly Owned[], { keepLeftovers }: ReconcileOptions): Promise<Change[]> {
+  async reconcile(desired: readonly Owned[], options: ReconcileOptions): Promise<Change[]> {
+    const round = this.startReconcile(() => desired);
+    return [...(await round.repair(desired, options)), ...(await round.finish(options))];
+  }
+
+  startReconcile(wanted: () => Iterable<Owned>): Reconcile {
     this.calls.push('reconcile');
-    if (this.busy.size > 0) this.violations.push(`reconcile beside ${[...this.busy].join()}`);
-    await this.between('reconcile');
-    const changes: Change[] = [];
-    const wanted = new Set<string>();
-    for (const owned of desired) {
-      for (const resource of owned.resources.filter((each) => !isLasting(each))) {
+    return {
+      repair: async (owners, options) => {
+        const changes: Change[] = [];
+        for (const owned of owners)
+          await this.#alone(owned.owner, async () => {
+            await this.between('reconcile');
+            changes.push(...((await this.repairWith(owned, options)) ?? this.#repair(owned)));
+          });
+        return changes;
+      },
+      finish: async ({ keepLeftovers }) => {
+        const listed = [...this.present.keys()];
+        await this.between('reconcile');
+        return keepLeftovers === true ? [] : this.#prune(listed, wanted());
+      },
+    };
+  }
+
+  #repair(owned: Owned): Change[] {
+    return owned.resources
+      .filter((each) => !isLasting(each))
+      .flatMap((resource): Change[] => {
         const identity = identityOf(resource, owned);
-        wanted.add(identity);
         const there = this.present.get(identity);
-        if (JSON.stringify(there?.resource) === JSON.stringify(resource)) continue;
+        if (JSON.stringify(there?.resource) === JSON.stringify(resource)) return [];
         this.present.set(identity, { owner: owned.owner, resource });
-        changes.push({ owner: owned.owner, action: 'repaired', what: identity });
-      }
-    }
-    const leftovers = keepLeftovers === true ? [] : [...this.present.keys()];
-    for (const identity of leftovers.filter((each) => !wanted.has(each))) {
-      this.present.delete(identity);
-      changes.push({ action: 'removed', what: identity });
-    }
-    return changes;
+        return [{ owner: owned.owner, action: 'repaired', what: identity }];
+      });
+  }
+
+  #prune(listed: readonly string[], wanted: Iterable<Owned>): Change[] {
+    const identities = new Set(
+      [...wanted].flatMap((owned) => owned.resources.map((resource) => identityOf(resource, owned))),
+    );
+    return listed
+      .filter((identity) => !identities.has(identity) && this.present.delete(identity))
+      .map((what) => ({ action: 'removed', what }));
   }
 
   settle(): Promise<void> {

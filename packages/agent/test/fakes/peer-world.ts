@@ -285,14 +285,18 @@ export class PeerWorld {
   /** As reconcile.ts does it. */
   async #reconcile(): Promise<void> {
     const { signal } = new AbortController();
-    const node = this.#node.owned();
-    const changes = await this.#engine.reconcile([node, ...this.#peers.owned()], { signal });
+    const round = this.#engine.startReconcile(() => [this.#node.owned(), ...this.#peers.owned()]);
+    await this.#node.repair(async (owned) => {
+      const changes = await round.repair([owned], { signal });
+      return changes.every(({ action }) => action !== 'failed');
+    });
+    const changes = await round.repair(this.#peers.owned(), { signal });
     const failed = changes.filter(({ action }) => action === 'failed');
     this.#peers.noteReconciled(
       new Map(failed.flatMap(({ owner, what }) => (owner === undefined ? [] : [[owner, what] as const]))),
     );
     await this.#peers.flush(this.#engine, { signal });
-    if (!failed.some(({ owner }) => owner === 'node')) this.#node.markApplied(node);
+    await round.finish({ signal });
   }
 }
 

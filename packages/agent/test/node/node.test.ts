@@ -12,8 +12,10 @@ async function createAppliedNode(blocksOf: () => readonly string[]) {
   const node = new NodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
   const engine = new FakeEngine();
   const options = { signal: new AbortController().signal };
-  await engine.apply(node.owned(), options);
-  node.markApplied(node.owned());
+  await node.repair(async (owned) => {
+    await engine.apply(owned, options);
+    return true;
+  });
   return { node, engine, options };
 }
 

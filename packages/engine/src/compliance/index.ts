@@ -223,6 +223,43 @@ export const complianceCases: readonly ComplianceCase[] = [
     },
   },
   {
+    name: 'what is applied or removed while a reconcile is under way is neither pruned nor reported',
+    run: async (subject) => {
+      const { base, owned } = subject;
+      await prepare(subject);
+      const before = await settled(subject);
+      await withEngine(subject, async (engine) => {
+        let wanted = [base];
+        const applied = engine.startReconcile(() => wanted);
+        assert.deepEqual(await applied.repair([base], call()), []);
+        wanted = [base, owned];
+        await engine.apply(owned, call());
+        assert.deepEqual(await applied.finish(call()), []);
+        assert.deepEqual(await engine.verify(owned, call()), []);
+        const removed = engine.startReconcile(() => wanted);
+        assert.deepEqual(await removed.repair([base, owned], call()), []);
+        await engine.remove(owned, call());
+        wanted = [base];
+        assert.deepEqual(await removed.finish(call()), []);
+      });
+      assert.deepEqual(await settled(subject), before);
+    },
+  },
+  {
+    name: 'what was applied after a reconcile began is not taken for drifted',
+    run: async (subject) => {
+      const { base, owned } = subject;
+      await prepare(subject);
+      await withEngine(subject, async (engine) => {
+        const round = engine.startReconcile(() => [base, owned]);
+        assert.deepEqual(await round.repair([base], call()), []);
+        await engine.apply(owned, call());
+        assert.deepEqual(await round.repair([owned], call()), []);
+        assert.deepEqual(await round.finish(call()), []);
+      });
+    },
+  },
+  {
     name: 'every kind of the backends is in the list, has a key of its own and can be described',
     run: async (subject) => {
       await withEngine(subject, async ({ kinds }) => {

@@ -69,7 +69,11 @@ export function dumpNamespace({ route, sysctls }: KernelNamespace): Dump {
     sysctl: (key) => sysctls.read(key),
     describeRest: () => '',
     readAhead: once(async () => {
-      for (const read of [routes4, routes6, routesByDestination, neighbours4, neighbours6, neighbours]) {
+      const all: (() => unknown)[] = [links, addresses, routes4, routes6, routesByDestination];
+      // Neighbours are wanted on tunnels only.
+      const hasTunnels = [...links().values()].some(({ kind }) => kind === 'vxlan');
+      if (hasTunnels) all.push(neighbours4, neighbours6, neighbours);
+      for (const read of all) {
         read();
         await setImmediate();
       }
