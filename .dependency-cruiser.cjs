@@ -7,7 +7,7 @@ const below = {
   netlink: ['platform', 'linux', 'addresses'],
   nftables: ['platform', 'linux', 'netlink', 'addresses'],
   engine: ['platform', 'errors'],
-  'backends/linux': ['platform', 'engine', 'errors', 'linux', 'netlink', 'nftables'],
+  'backends/linux': ['platform', 'addresses', 'engine', 'errors', 'linux', 'netlink', 'nftables'],
   ipam: ['platform', 'errors', 'addresses'],
   'networks/contract': ['engine'],
   'networks/traffic': ['platform', 'networks/contract', 'engine', 'addresses', 'errors'],

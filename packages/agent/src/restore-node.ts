@@ -2,7 +2,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory } from './records/directory.js';
-import { createLinuxBackends, describeResource, LIVE_GROUP, openKernel } from '@podwire/backend-linux';
+import {
+  createLinuxBackends,
+  describeResource,
+  linuxRegistry,
+  LIVE_GROUP,
+  openKernel,
+} from '@podwire/backend-linux';
 import { type CallOptions, createEngine, type Engine } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode, readBootId } from '@podwire/linux';
@@ -73,7 +79,7 @@ const plural = (count: number, what: string): string => `${count} ${what}${count
 
 function countRecords(directory: string): number {
   if (!fs.existsSync(directory)) return 0;
-  const { records, broken } = openRecordDirectory(directory).readAll();
+  const { records, broken } = openRecordDirectory(directory, linuxRegistry).readAll();
   return records.length + broken.length;
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory, type RecordFiles } from './records/directory.js';
-import { createLinuxBackends, openKernel } from '@podwire/backend-linux';
+import { createLinuxBackends, linuxRegistry, openKernel } from '@podwire/backend-linux';
 import { createEngine, type FaultPoints, noFaults } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
@@ -97,7 +97,7 @@ function openDependencies(
   log: Log,
   { faults = noFaults, single = false, recordFiles = fs, models = networkModels }: NodeAgentOptions,
 ): { dependencies: AgentDependencies; close: () => void } {
-  const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), recordFiles);
+  const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), linuxRegistry, recordFiles);
   const hostConnection = openRouteConnection();
   const addresses = describeHostAddresses(hostConnection);
   const engine = createEngine({

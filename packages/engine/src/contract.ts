@@ -83,6 +83,11 @@ export interface Kind<R extends AnyResource = AnyResource, F = unknown> {
   readonly requires?: readonly string[];
   /** The kind to use for this very resource, where another backend does it better. */
   variant?(resource: R): Kind<R> | undefined;
+  /**
+   * What keeps a value that was read from a file from being a resource of this kind, with the path to it:
+   * `host.name: no name of a link`. `undefined` when it is one.
+   */
+  check(value: unknown): string | undefined;
   /** `undefined` when what was found is what the resource asks for. Pure. */
   compare(resource: R, found: F): Difference | undefined;
 }

@@ -6,6 +6,8 @@ export interface KindRegistry {
   of(resource: Resource): Kind;
   /** Two resources of one key cannot both be there. */
   readonly keyOf: (resource: Resource) => string;
+  /** What keeps a value that was read from a file from being a resource; `undefined` when it is one. */
+  readonly check: (value: unknown) => string | undefined;
   /** In a few words: `route 10.244.0.5/32 dev cali0123`. */
   readonly describe: (resource: Resource) => string;
   /** Whether other content of the same key is changed without a gap. */
@@ -26,6 +28,11 @@ export function createKindRegistry(kinds: readonly Kind[]): KindRegistry {
   };
   return {
     of,
+    check(value) {
+      if (typeof value !== 'object' || value === null) return 'kind: no resource';
+      const kind = byName.get((value as AnyResource).kind);
+      return kind === undefined ? 'kind: no backend has resources of this kind' : kind.check(value);
+    },
     keyOf: (resource) => of(resource).key(resource),
     describe: (resource) => of(resource).describe(resource),
     canBeReplacedInPlace: (resource) => of(resource).inPlace,

@@ -47,6 +47,7 @@ const settingKey = (directory: string, name: string): string => `setting ${direc
 
 const directory: Kind<Directory, boolean> = {
   kind: 'directory',
+  check: () => undefined,
   backend: 'files',
   batch: 'directories',
   place: () => 'host',
@@ -59,6 +60,7 @@ const directory: Kind<Directory, boolean> = {
 
 const setting: Kind<Setting, string | undefined> = {
   kind: 'setting',
+  check: () => undefined,
   backend: 'files',
   batch: 'settings',
   place: () => 'host',

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import nodeFs from 'node:fs';
 import path from 'node:path';
+import type { KindRegistry } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
@@ -27,13 +28,16 @@ export type RecordFiles = Pick<
   | 'writeFileSync'
 >;
 
+/** What resources in records must be like. */
+type Kinds = Pick<KindRegistry, 'check'>;
+
 /** Opens (and makes, mode 0700) the directory of records. @throws PodwireError RECORD_IO */
-export function openRecordDirectory(directory: string, fs: RecordFiles = nodeFs): RecordStore {
+export function openRecordDirectory(directory: string, kinds: Kinds, fs: RecordFiles = nodeFs): RecordStore {
   guard(directory, 'create the directory', () => fs.mkdirSync(directory, { recursive: true, mode: 0o700 }));
   const fileOf = (id: EndpointId, phase: Phase): string => path.join(directory, nameOf(id, phase));
 
   return {
-    readAll: () => readAll(directory, fs),
+    readAll: () => readAll(directory, kinds, fs),
     discard: ({ name }) => discard(directory, name, fs),
 
     write(record) {
@@ -103,11 +107,11 @@ function guard(file: string, action: string, work: () => void): void {
   }
 }
 
-function readAll(directory: string, fs: RecordFiles): ReturnType<RecordStore['readAll']> {
+function readAll(directory: string, kinds: Kinds, fs: RecordFiles): ReturnType<RecordStore['readAll']> {
   const records: EndpointRecord[] = [];
   const broken: BrokenRecord[] = [];
   for (const name of fs.readdirSync(directory)) {
-    const outcome = readOne(directory, name, fs);
+    const outcome = readOne(directory, name, kinds, fs);
     if ('reason' in outcome) broken.push(outcome);
     else records.push(outcome);
   }
@@ -116,11 +120,16 @@ function readAll(directory: string, fs: RecordFiles): ReturnType<RecordStore['re
 
 type Named = Required<Pick<BrokenRecord, 'name' | 'phase'>> & Pick<BrokenRecord, 'id'>;
 
-function readOne(directory: string, name: string, fs: RecordFiles): EndpointRecord | BrokenRecord {
+function readOne(
+  directory: string,
+  name: string,
+  kinds: Kinds,
+  fs: RecordFiles,
+): EndpointRecord | BrokenRecord {
   const named = parseName(name);
   if (named === undefined) return { name, reason: 'not an endpoint record' };
   try {
-    return understand(named, readRegularFile(fs, path.join(directory, name)));
+    return understand(named, readRegularFile(fs, path.join(directory, name)), kinds);
   } catch (error) {
     return { ...named, reason: describeError(error) };
   }
@@ -134,14 +143,14 @@ function parseName(name: string): Named | undefined {
   return { name, phase: phase as Phase, ...id };
 }
 
-function understand(named: Named, text: string): EndpointRecord | BrokenRecord {
+function understand(named: Named, text: string, kinds: Kinds): EndpointRecord | BrokenRecord {
   let content: unknown;
   try {
     content = JSON.parse(text);
   } catch (error) {
     return { ...named, text, reason: describeError(error), isTorn: true };
   }
-  const reason = recordProblem(content);
+  const reason = recordProblem(content, kinds);
   if (reason !== undefined) return { ...named, text, reason };
   const record = content as EndpointRecord;
   const isNamedSo = nameOf(record.id, named.phase) === named.name;

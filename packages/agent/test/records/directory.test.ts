@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { linuxRegistry } from '@podwire/backend-linux';
 import { podResources } from '@podwire/backend-linux/fake';
 import { openRecordDirectory, type RecordFiles } from '../../src/records/directory.js';
 import type { EndpointRecord } from '../../src/records/record.js';
@@ -27,11 +28,11 @@ const record = (n: number): EndpointRecord => ({
 const files = (): string[] => fs.readdirSync(directory).sort();
 
 test('a record comes back as it was written, in the phase it was moved to', () => {
-  const records = openRecordDirectory(directory);
+  const records = openRecordDirectory(directory, linuxRegistry);
   records.write(record(1));
   records.advance(record(1), 'ready');
   records.write(record(2));
-  const read = openRecordDirectory(directory).readAll();
+  const read = openRecordDirectory(directory, linuxRegistry).readAll();
   expect(read.broken).toEqual([]);
   expect(read.records.toSorted((a, b) => a.createdAt - b.createdAt)).toEqual([
     { ...record(1), phase: 'ready' },
@@ -40,7 +41,7 @@ test('a record comes back as it was written, in the phase it was moved to', () =
 });
 
 test('the phase is the extension, and only its owner may read it', () => {
-  const records = openRecordDirectory(path.join(directory, 'endpoints'));
+  const records = openRecordDirectory(path.join(directory, 'endpoints'), linuxRegistry);
   records.write(record(1));
   const [name] = fs.readdirSync(path.join(directory, 'endpoints'));
   expect(name).toBe('default,c1,eth0.wiring');
@@ -49,7 +50,7 @@ test('the phase is the extension, and only its owner may read it', () => {
 });
 
 test('a record is deleted in the phase it is in, and deleting it twice is fine', () => {
-  const records = openRecordDirectory(directory);
+  const records = openRecordDirectory(directory, linuxRegistry);
   records.write(record(1));
   const removing = records.advance(records.advance(record(1), 'ready'), 'removing');
   records.delete(removing);
@@ -64,7 +65,7 @@ test.each([
   ['other,c9,eth0.ready', JSON.stringify(record(9))],
   ['notes.txt', 'hello'],
 ])('%s that says %j is reported and hurts nobody', (name, text) => {
-  const records = openRecordDirectory(directory);
+  const records = openRecordDirectory(directory, linuxRegistry);
   records.write(record(1));
   fs.writeFileSync(path.join(directory, name), text);
   const read = records.readAll();
@@ -90,7 +91,7 @@ test.each([
   ['id', { ...record(9), id: null }],
   ['version 2', { ...record(9), version: 2 }],
 ])('JSON that is no record because of %s is reported, and can be discarded', (where, content) => {
-  const records = openRecordDirectory(directory);
+  const records = openRecordDirectory(directory, linuxRegistry);
   records.write(record(1));
   const name = 'default,c9,eth0.ready';
   fs.writeFileSync(path.join(directory, name), JSON.stringify(content));
@@ -107,7 +108,7 @@ test.each([
   ['a FIFO', (file: string) => execFileSync('mkfifo', [file])],
   ['a symbolic link', (file: string) => fs.symlinkSync('/dev/zero', file)],
 ])('%s in the place of a record neither hangs nor hurts, and can be discarded', (_, make) => {
-  const records = openRecordDirectory(directory);
+  const records = openRecordDirectory(directory, linuxRegistry);
   records.write(record(1));
   make(path.join(directory, 'default,c9,eth0.wiring'));
   const { broken, records: read } = records.readAll();
@@ -118,7 +119,7 @@ test.each([
 });
 
 test('a full disk stops a write, leaves no torn file, and stops no other phase', () => {
-  const records = openRecordDirectory(directory);
+  const records = openRecordDirectory(directory, linuxRegistry);
   records.write(record(1));
   const full: RecordFiles = {
     ...fs,
@@ -127,7 +128,7 @@ test('a full disk stops a write, leaves no torn file, and stops no other phase',
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     },
   };
-  const onFullDisk = openRecordDirectory(directory, full);
+  const onFullDisk = openRecordDirectory(directory, linuxRegistry, full);
   expect(() => onFullDisk.write(record(2))).toThrow(/cannot write .*default,c2,eth0\.wiring: no space left/);
   expect(files()).toEqual(['default,c1,eth0.wiring']);
   onFullDisk.delete(onFullDisk.advance(record(1), 'removing'));
@@ -135,24 +136,27 @@ test('a full disk stops a write, leaves no torn file, and stops no other phase',
 });
 
 test.each([246, 247, 248, 300])('a record whose key has %i bytes goes through all phases', (bytes) => {
-  const records = openRecordDirectory(directory);
+  const records = openRecordDirectory(directory, linuxRegistry);
   const id = { containerId: 'c'.repeat(100), ifName: 'eth0', network: 'n'.repeat(bytes - 106) };
   const long = { ...record(1), id };
   records.write(long);
   const ready = records.advance(long, 'ready');
-  expect(openRecordDirectory(directory).readAll()).toEqual({ records: [ready], broken: [] });
+  expect(openRecordDirectory(directory, linuxRegistry).readAll()).toEqual({ records: [ready], broken: [] });
   const removing = records.advance(ready, 'removing');
-  expect(openRecordDirectory(directory).readAll()).toEqual({ records: [removing], broken: [] });
+  expect(openRecordDirectory(directory, linuxRegistry).readAll()).toEqual({
+    records: [removing],
+    broken: [],
+  });
   records.delete(removing);
   expect(files()).toEqual([]);
 });
 
 test('a record that was deleted by hand can still be marked as going', () => {
-  const records = openRecordDirectory(directory);
+  const records = openRecordDirectory(directory, linuxRegistry);
   records.write(record(1));
   fs.rmSync(path.join(directory, 'default,c1,eth0.wiring'));
   const removing = records.advance(record(1), 'removing');
-  expect(openRecordDirectory(directory).readAll().records).toEqual([removing]);
+  expect(openRecordDirectory(directory, linuxRegistry).readAll().records).toEqual([removing]);
 });
 
 test.each(['EROFS', 'ENAMETOOLONG'])('deleting what was never written is fine where it says %s', (code) => {
@@ -162,7 +166,7 @@ test.each(['EROFS', 'ENAMETOOLONG'])('deleting what was never written is fine wh
       throw Object.assign(new Error(code), { code });
     },
   };
-  const records = openRecordDirectory(directory, refusing);
+  const records = openRecordDirectory(directory, linuxRegistry, refusing);
   expect(() => records.delete(record(1))).not.toThrow();
   records.write(record(1));
   expect(() => records.delete(record(1))).toThrow(code);

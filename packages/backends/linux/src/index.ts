@@ -21,10 +21,11 @@ export const linuxKinds = {
   ...conntrackKinds,
 } satisfies { [K in keyof LinuxResources]: Kind<LinuxResources[K]> };
 
-const registry = createKindRegistry(Object.values(linuxKinds));
+/** The same for questions about resources, without a kernel. */
+export const linuxRegistry = createKindRegistry(Object.values(linuxKinds));
 
 /** A resource in a few words, for messages, traces and tables: `route 10.244.0.5/32 dev cali0123`. */
-export const describeResource = registry.describe;
+export const describeResource = linuxRegistry.describe;
 
 /** The backends of one kernel. The first that is closed closes the kernel. */
 export function createLinuxBackends(kernel: Kernel): Backend[] {

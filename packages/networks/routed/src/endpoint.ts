@@ -1,6 +1,7 @@
+import { inApplyOrder } from '@podwire/backend-linux/stages';
 import type { Resource } from '@podwire/engine';
 import type { Endpoint, NodeView, PlannedEndpoint } from '@podwire/network-contract';
-import { inApplyOrder, planBandwidth, planHostPorts } from '@podwire/network-traffic';
+import { planBandwidth, planHostPorts } from '@podwire/network-traffic';
 import { defaultRoutes, gateways, hostMac } from './gateways.js';
 import { planHostSide } from './host-side.js';
 import { hostLinkName, primaryInterface } from './names.js';

@@ -1,4 +1,3 @@
-export { inApplyOrder } from './apply-order.js';
 export { planBandwidth } from './bandwidth.js';
 export { planForwardAccept } from './forward-accept.js';
 export { claimsConflict, describeClaim, type HostPortClaim, hostPortClaims } from './host-port-claims.js';

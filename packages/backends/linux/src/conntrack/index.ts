@@ -1,12 +1,21 @@
 import type { Backend, Batch, Failure, Kind, Session, SessionOptions } from '@podwire/engine';
 import type { Conntrack } from '@podwire/nftables';
+import * as is from '../checks.js';
 import type { Kernel } from '../kernel.js';
 import { observeEach } from '../kinds.js';
-import { isAbsent, isConflict } from '../rtnetlink/errors.js';
+import { isAbsent, isConflict } from '../errors.js';
 import type { ConntrackReset, ConntrackResources } from './resources.js';
 
 const reset: Kind<ConntrackReset> = {
   kind: 'conntrack-reset',
+  check: is.resource<ConntrackReset>({
+    ...{
+      protocol: is.protocol,
+      address: is.optional(is.address),
+      family: is.oneOf(4, 6),
+      port: is.optional(is.port),
+    },
+  }),
   backend: 'conntrack',
   batch: 'resets',
   place: () => 'host',

@@ -1,9 +1,15 @@
 import type { Kind } from '@podwire/engine';
 import { type ForwardPolicy, iptablesForward, type Nftables } from '@podwire/nftables';
+import * as is from '../checks.js';
 import type { ForwardAccept } from './resources.js';
 
 export const forwardAccept: Kind<ForwardAccept, ForwardPolicy | undefined> = {
   kind: 'forward-accept',
+  check: is.resource<ForwardAccept>({
+    family: is.oneOf('ip', 'ip6'),
+    chain: is.text,
+    links: is.listOf(is.text),
+  }),
   backend: 'nftables',
   batch: 'ruleset',
   place: () => 'host',

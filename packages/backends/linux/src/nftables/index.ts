@@ -13,7 +13,7 @@ import type {
 import { type Element, type ElementChange, type Nftables, NftablesError } from '@podwire/nftables';
 import type { Kernel } from '../kernel.js';
 import { observeEach } from '../kinds.js';
-import { isAbsent, isConflict } from '../rtnetlink/errors.js';
+import { isAbsent, isConflict } from '../errors.js';
 import { acceptForwarded, stopAccepting } from './forward-accept.js';
 import { joinKey, nftablesKinds } from './kinds.js';
 import { type Leftover, listElements, listMarked, pruneBatch } from './prune.js';

@@ -1,13 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kind } from '@podwire/engine';
 import { digestTable, type Element, type TableReference } from '@podwire/nftables';
+import * as is from '../checks.js';
 import { forwardAccept } from './forward-accept.js';
-import type { NftablesResources, NftElement, NftTable } from './resources.js';
+import type { NftablesResources, NftElement, NftTable, NftValue } from './resources.js';
 
 export const nameTable = ({ family, name }: TableReference): string => `${family} ${name}`;
 
+const tableFamily = is.oneOf('ip', 'ip6', 'inet');
+
+const valueChecks: Readonly<Record<NftValue['type'], is.Check>> = {
+  ipv4_addr: is.address,
+  ipv6_addr: is.address,
+  ipv4_interval: is.prefix,
+  ipv6_interval: is.prefix,
+  inet_service: is.port,
+  inet_proto: is.protocol,
+  ifname: is.link,
+};
+const value = is.variants(
+  'type',
+  Object.fromEntries(Object.entries(valueChecks).map(([type, check]) => [type, is.record({ value: check })])),
+);
+
 const nftTable: Kind<NftTable, string | undefined> = {
   kind: 'nft-table',
+  check: is.resource<NftTable>({ family: tableFamily, name: is.text, body: is.anyText }),
   backend: 'nftables',
   batch: 'ruleset',
   place: () => 'host',
@@ -30,6 +48,10 @@ export function tableKey(table: TableReference): string {
 
 const nftElement: Kind<NftElement, Element | undefined> = {
   kind: 'nft-element',
+  check: is.resource<NftElement>({
+    ...{ family: tableFamily, table: is.text, set: is.text },
+    ...{ key: is.listOf(value, 1), value: is.optional(is.listOf(value)) },
+  }),
   backend: 'nftables',
   batch: 'elements',
   place: () => 'host',

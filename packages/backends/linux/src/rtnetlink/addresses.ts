@@ -6,11 +6,13 @@ import {
   replaceForwardingEntry,
   replaceNeighbour,
 } from '@podwire/netlink';
+import * as is from '../checks.js';
 import { defineEntry, type LinkNumbers, missing } from './kind.js';
 import type { ForwardingEntry, IpAddress, Neighbour } from './resources.js';
 
 export const address = defineEntry<IpAddress>()({
   kind: 'address',
+  check: is.resource<IpAddress>({ in: is.side, link: is.link, address: is.prefix, scope: is.scope }),
   identify: ({ link, address }) => `${link} ${address}`,
   words: ({ address, link }) => `address ${address} on ${link}`,
   inPlace: false,
@@ -40,6 +42,7 @@ export const address = defineEntry<IpAddress>()({
 
 export const neighbour = defineEntry<Neighbour>()({
   kind: 'neighbour',
+  check: is.resource<Neighbour>({ in: is.side, link: is.link, address: is.address, mac: is.mac }),
   identify: ({ link, address }) => `${link} ${address}`,
   words: ({ address, mac, link }) => `neighbour ${address} at ${mac} on ${link}`,
   inPlace: true,
@@ -69,6 +72,7 @@ export const neighbour = defineEntry<Neighbour>()({
 
 export const forwardingEntry = defineEntry<ForwardingEntry>()({
   kind: 'forwarding-entry',
+  check: is.resource<ForwardingEntry>({ in: is.side, link: is.link, mac: is.mac, remote: is.address }),
   identify: ({ link, mac }) => `${link} ${mac}`,
   words: ({ mac, remote, link }) => `forwarding entry ${mac} to ${remote} on ${link}`,
   inPlace: true,

@@ -1,7 +1,7 @@
 import type { Backend } from '@podwire/engine';
 import type { Kernel, PodNamespaces } from '../kernel.js';
 import { dumpNamespace } from './dump.js';
-import { isAbsent, isConflict } from './errors.js';
+import { isAbsent, isConflict } from '../errors.js';
 import { rtnetlinkKinds } from './kinds.js';
 import { createLinkDeletion } from './link-removal.js';
 import { RtnetlinkSession } from './session.js';

@@ -1,5 +1,5 @@
 import { type InetSetting, setLink } from '@podwire/netlink';
-import { compareSysctl, describeSysctl, sysctlKey } from '../sysctl/describe.js';
+import { checkSysctl, compareSysctl, describeSysctl, sysctlKey } from '../sysctl/describe.js';
 import type { Sysctl } from '../sysctl/resources.js';
 import type { RtnetlinkKind } from './kind.js';
 
@@ -31,6 +31,7 @@ export function linkSettingOf({ key, value }: Pick<Sysctl, 'key' | 'value'>): Li
  */
 export const linkSetting: RtnetlinkKind<Sysctl, string | undefined> = {
   kind: 'sysctl',
+  check: checkSysctl,
   backend: 'rtnetlink',
   batch: 'entries',
   place: (resource) => resource.in,

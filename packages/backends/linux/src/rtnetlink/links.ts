@@ -1,5 +1,6 @@
 import type { Difference } from '@podwire/engine';
 import { createLink, getLink, type Link, setLink } from '@podwire/netlink';
+import * as is from '../checks.js';
 import { linkKey } from '../kinds.js';
 import { LIVE_GROUP } from '../marks.js';
 import { defineEntry, defineLink, missing } from './kind.js';
@@ -8,8 +9,11 @@ import type { Ifb, LinkLocalMode, LinkReady, LinkUp, Veth, Vxlan } from './resou
 /** One queue each way: a veth has no hardware to spread over, and every further queue costs at creation. */
 const QUEUES = { transmitQueues: 1, receiveQueues: 1 };
 
+const end = is.record({ name: is.link, mac: is.mac });
+
 export const veth = defineLink<Veth>()({
   kind: 'veth',
+  check: is.resource<Veth>({ host: end, pod: end, mtu: is.count }),
   name: ({ host }) => host.name,
   describe: ({ host, pod, mtu }) => `veth ${host.name} to ${pod.name} in pod, MTU ${mtu}`,
   carries: ({ host, pod }) => [linkKey('host', host.name), linkKey('pod', pod.name)],
@@ -42,6 +46,7 @@ export const veth = defineLink<Veth>()({
 
 export const ifb = defineLink<Ifb>()({
   kind: 'ifb',
+  check: is.resource<Ifb>({ name: is.link, mtu: is.count }),
   name: ({ name }) => name,
   describe: ({ name }) => `ifb ${name}`,
   create: ({ name, mtu }) => [
@@ -58,6 +63,10 @@ export const ifb = defineLink<Ifb>()({
 
 export const vxlan = defineLink<Vxlan>()({
   kind: 'vxlan',
+  check: is.resource<Vxlan>({
+    ...{ name: is.link, mac: is.mac, id: is.count, port: is.count, mtu: is.count },
+    ...{ local: is.address, underlay: is.optional(is.link) },
+  }),
   name: ({ name }) => name,
   describe: ({ name, id, local, port, mtu }) =>
     `vxlan ${name}, id ${id}, from ${local} port ${port}, MTU ${mtu}`,
@@ -109,6 +118,7 @@ function differenceInFixed(
 
 export const linkUp = defineEntry<LinkUp>()({
   kind: 'link-up',
+  check: is.resource<LinkUp>({ in: is.side, link: is.link }),
   identify: ({ link }) => link,
   words: ({ link }) => `link ${link} up`,
   removal: 'never',
@@ -123,6 +133,7 @@ export const linkUp = defineEntry<LinkUp>()({
 
 export const linkReady = defineEntry<LinkReady>()({
   kind: 'link-ready',
+  check: is.resource<LinkReady>({ in: is.side, link: is.link }),
   identify: ({ link }) => link,
   words: ({ link }) => `link ${link} ready`,
   removal: 'never',
@@ -134,6 +145,7 @@ export const linkReady = defineEntry<LinkReady>()({
 
 export const linkLocalMode = defineEntry<LinkLocalMode>()({
   kind: 'link-local-mode',
+  check: is.resource<LinkLocalMode>({ in: is.side, link: is.link, mode: is.oneOf('automatic', 'manual') }),
   identify: ({ link }) => link,
   words: ({ link, mode }) => `link-local address of ${link}: ${mode}`,
   removal: 'never',

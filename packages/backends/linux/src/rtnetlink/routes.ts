@@ -12,6 +12,7 @@ import {
   type Route,
   RT_TABLE_MAIN,
 } from '@podwire/netlink';
+import * as is from '../checks.js';
 import { ROUTE_PROTOCOL } from '../marks.js';
 import { defineEntry, type LinkNumbers } from './kind.js';
 import type { IpRoute, IpRule } from './resources.js';
@@ -21,6 +22,12 @@ const IPV6_DEFAULT_METRIC = 1024;
 
 export const route = defineEntry<IpRoute>()({
   kind: 'route',
+  check: is.resource<IpRoute>({
+    ...{ in: is.side, destination: is.prefix, link: is.optional(is.link), gateway: is.optional(is.address) },
+    ...{ type: is.optional(is.oneOf('unicast', 'blackhole', 'local')), scope: is.scope },
+    ...{ onlink: is.optional(is.flag), metric: is.optional(is.count), table: is.optional(is.count) },
+    mtu: is.optional(is.count),
+  }),
   identify: (resource) => identifyRoute(resource.destination, tableOf(resource), metricOf(resource)),
   words: describeRoute,
   inPlace: true,
@@ -120,6 +127,7 @@ function describeFound(found: Route): string {
 
 export const rule = defineEntry<IpRule>()({
   kind: 'rule',
+  check: is.resource<IpRule>({ in: is.side, from: is.prefix, table: is.count, priority: is.count }),
   identify: ({ from, table, priority }) => `${from} table ${table} priority ${priority}`,
   words: ({ from, table }) => `rule from ${from} to table ${table}`,
   inPlace: false,

@@ -17,7 +17,7 @@ import { observeEach } from '../kinds.js';
 import type { Place } from '../places.js';
 import { type Dump, dumpNamespace } from './dump.js';
 import { keepOthers } from './last-address.js';
-import { isAbsent } from './errors.js';
+import { isAbsent } from '../errors.js';
 import { rtnetlinkKinds } from './kinds.js';
 import type { LinkNumbers, RtnetlinkKind } from './kind.js';
 import {

@@ -11,11 +11,15 @@ import {
   TC_INGRESS,
   TC_ROOT,
 } from '@podwire/netlink';
+import * as is from '../checks.js';
 import { defineEntry, type LinkNumbers, missing } from './kind.js';
 import type { IngressRedirect, TokenBucket } from './resources.js';
 
 export const tokenBucket = defineEntry<TokenBucket>()({
   kind: 'token-bucket',
+  check: is.resource<TokenBucket>({
+    ...{ in: is.side, link: is.link, rate: is.count, burst: is.count, limit: is.count },
+  }),
   identify: ({ link }) => link,
   words: ({ link, rate, burst }) => `token bucket on ${link}: ${rate} bit/s, burst ${burst} bytes`,
   inPlace: true,
@@ -66,6 +70,7 @@ function deleteRedirect(resource: IngressRedirect, links: LinkNumbers): NetlinkR
 
 export const ingressRedirect = defineEntry<IngressRedirect>()({
   kind: 'ingress-redirect',
+  check: is.resource<IngressRedirect>({ in: is.side, link: is.link, target: is.link }),
   identify: ({ link }) => link,
   words: ({ link, target }) => `redirect of what arrives on ${link} to ${target}`,
   inPlace: false,

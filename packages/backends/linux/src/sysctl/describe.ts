@@ -1,4 +1,5 @@
 import type { Difference } from '@podwire/engine';
+import * as is from '../checks.js';
 import { inPlace } from '../kinds.js';
 import type { Sysctl } from './resources.js';
 
@@ -15,3 +16,13 @@ export function compareSysctl(
   if (found === undefined) return optional === true ? undefined : { missing: `there is no ${key}` };
   return found === value ? undefined : `${key} is ${found} instead of ${value}`;
 }
+
+export const checkSysctl = is.resource<Sysctl>({
+  ...{
+    in: is.side,
+    key: is.text,
+    value: is.text,
+    optional: is.optional(is.flag),
+    initial: is.optional(is.flag),
+  },
+});

@@ -11,13 +11,14 @@ import type {
 } from '@podwire/engine';
 import type { Kernel, PodNamespace, PodNamespaces, Sysctls } from '../kernel.js';
 import { observeEach } from '../kinds.js';
-import { isAbsent, isConflict } from '../rtnetlink/errors.js';
+import { isAbsent, isConflict } from '../errors.js';
 import { linkSetting, linkSettingOf } from '../rtnetlink/link-setting.js';
-import { compareSysctl, describeSysctl, sysctlKey } from './describe.js';
+import { checkSysctl, compareSysctl, describeSysctl, sysctlKey } from './describe.js';
 import type { Sysctl, SysctlResources } from './resources.js';
 
 const sysctl: Kind<Sysctl, string | undefined> = {
   kind: 'sysctl',
+  check: checkSysctl,
   backend: 'sysctl',
   batch: 'values',
   place: (resource) => resource.in,

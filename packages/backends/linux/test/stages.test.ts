@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Resource } from '@podwire/engine';
-import { inApplyOrder } from '@podwire/network-traffic';
+import type {} from '../src/resources.js';
+import { inApplyOrder } from '../src/stages.js';
 
 const sysctl = (side: 'host' | 'pod', key: string): Resource => ({
   kind: 'sysctl',
@@ -47,4 +48,8 @@ test('nothing is lost, and neighbours of one stage keep their order', () => {
       expect(sorted).toHaveLength(given.length);
     }),
   );
+});
+
+test('refuses a kind that has no stage', () => {
+  expect(() => inApplyOrder([table, { kind: 'flow' }])).toThrow(/resources of kind flow have no stage/);
 });

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { nodeResources, podResources } from '../src/fake/index.js';
+import { linuxKinds, linuxRegistry } from '../src/index.js';
+import { tunnelResources } from './tunnel-resources.js';
+
+const { check } = linuxRegistry;
+const one = (kind: string): object =>
+  [...nodeResources, ...podResources(1), ...tunnelResources()].find((resource) => resource.kind === kind)!;
+
+describe('a resource that is read from a file', () => {
+  test('passes as it was written', () => {
+    for (const resource of [...nodeResources, ...podResources(1), ...tunnelResources()])
+      expect(check(JSON.parse(JSON.stringify(resource))), resource.kind).toBeUndefined();
+  });
+
+  test('may have fields of a later version', () => {
+    expect(check({ ...one('ifb'), colour: 'green' })).toBeUndefined();
+  });
+
+  test.each([
+    ['kind: no resource', null],
+    ['kind: no backend has resources of this kind', { kind: 'flow' }],
+    ['kind: no backend has resources of this kind', { kind: 'constructor' }],
+    ['host: no object', { ...one('veth'), host: null }],
+    ['host.name: no name of a link', { ...one('veth'), host: { name: '../x', mac: '02:00:00:00:00:01' } }],
+    ['pod.mac: no MAC address', { ...one('veth'), pod: { name: 'eth0', mac: '2:0:0:0:0:1' } }],
+    ['mtu: no number of 0 to 9007199254740991', { ...one('ifb'), mtu: -1 }],
+    ['in: none of host, pod', { ...one('link-up'), in: 'world' }],
+    ['address: no ADDRESS/LENGTH', { ...one('address'), address: '10.0.0.1/33' }],
+    ['gateway: no address', { ...one('route'), gateway: 'fe80::1%eth0' }],
+    ['value: no text of 1 to 255 characters', { ...one('sysctl'), value: 1 }],
+    ['key: no list of at least 1', { ...one('nft-element'), key: [] }],
+    ['key.0.type: none of', { ...one('nft-element'), key: [{ type: 'mark', value: 1 }] }],
+    ['value.0.value: no number of 0 to 65535', withValue({ type: 'inet_service', value: 65_536 })],
+    ['value.0.value: no ADDRESS/LENGTH', withValue({ type: 'ipv4_interval', value: '10.0.0.0' })],
+  ])('is refused because of its %s', (reason, value) => {
+    expect(check(value)).toContain(reason);
+  });
+
+  test('is read or refused, whatever it is', () => {
+    const kind = fc.constantFrom(...Object.keys(linuxKinds));
+    const anything = fc.tuple(kind, fc.dictionary(fc.string(), fc.jsonValue()));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.jsonValue(),
+          anything.map(([name, rest]) => ({ ...rest, kind: name })),
+        ),
+        (value) => {
+          const problem = check(value);
+          expect(problem === undefined || /^[\w.]+: ./.test(problem)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+function withValue(part: object): object {
+  return { ...one('nft-element'), value: [part] };
+}
