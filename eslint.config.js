@@ -70,8 +70,7 @@ export default tseslint.config(
     files: ['packages/*/src/**/*.ts'],
     ignores: [
       'packages/platform/**',
-      'packages/{agent,cli,cluster-ipam,controller,cri,cri-docker,cri-native,cri-streaming,engine}/**',
-      'packages/{addresses,bench,demo,planner,pod-network,podlet,testbed,testkit}/**',
+      'packages/{agent,cri,cri-docker,cri-native,cri-streaming,pod-network,podlet}/**',
     ],
     rules: { 'no-restricted-syntax': ['error', familyByColon, abortListener] },
   },

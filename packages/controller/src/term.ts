@@ -1,7 +1,7 @@
 /** The work of a leader from its election until it loses the lock. */
 import { type ClusterAccess, type Collector, createCollector } from '@podwire/cluster-ipam/operations';
 import { describeError } from '@podwire/errors';
-import type { Log } from '@podwire/platform';
+import { type Log, onAbort } from '@podwire/platform';
 import type { Counters } from './metrics.js';
 import { NodeLifecycle } from './node-lifecycle.js';
 import { NodeWatcher } from './node-watcher.js';
@@ -54,9 +54,7 @@ export class Term {
     const either = AbortSignal.any([signal, over.signal]);
     const { access, log } = this.#options;
     const watcher = new NodeWatcher({ store: access.store, keys: access.keys, log });
-    const stop = (): void => void watcher.close();
-    either.addEventListener('abort', stop, { once: true });
-    if (either.aborted) stop();
+    onAbort(either, () => void watcher.close());
     const tasks = [this.#syncNodes(watcher, either), this.#collectGarbage(either), watcher.ended()];
     try {
       await Promise.race(tasks);
@@ -151,11 +149,9 @@ async function sleepOrChange(
   signal: AbortSignal,
 ): Promise<void> {
   const awake = new AbortController();
-  const stop = (): void => awake.abort();
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
+  const unsubscribe = onAbort(signal, () => awake.abort());
   const sleep = clock.sleep(Math.max(milliseconds, 0), awake.signal).catch(() => undefined);
   await Promise.race([watcher.changed(), sleep]);
-  signal.removeEventListener('abort', stop);
+  unsubscribe();
   awake.abort();
 }

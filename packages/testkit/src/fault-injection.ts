@@ -4,11 +4,13 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-
-/** Called by the packages under test between their steps. */
-export interface FaultPoints {
-  reach(point: string): void;
-}
+import {
+  deadlineSignal,
+  type FaultPoints,
+  onAbort,
+  readIfExistsSync,
+  replaceFileSync,
+} from '@podwire/platform';
 
 /** The agent sends itself a signal when it reaches `point` for the `skip + 1`st time from now on. */
 export interface FaultInjection {
@@ -38,18 +40,13 @@ export function executeInjections(directory: string): FaultPoints {
 }
 
 function readInjection(directory: string): FaultInjection | undefined {
-  try {
-    return JSON.parse(fs.readFileSync(injectionIn(directory), 'utf8')) as FaultInjection;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = readIfExistsSync(injectionIn(directory));
+  return text === undefined ? undefined : (JSON.parse(text) as FaultInjection);
 }
 
 /** Written atomically: the agent may be reading it. */
 function writeInjection(directory: string, injection: FaultInjection): void {
-  fs.writeFileSync(`${injectionIn(directory)}.new`, JSON.stringify(injection));
-  fs.renameSync(`${injectionIn(directory)}.new`, injectionIn(directory));
+  replaceFileSync(injectionIn(directory), JSON.stringify(injection));
 }
 
 /** One passing of a fault point: its name, and how often it was passed before. */
@@ -91,12 +88,12 @@ function includesInOrder(points: readonly string[], wanted: readonly string[]): 
 
 /** Checks the condition on every write to the file. */
 async function untilWritten(file: string, what: string, look: () => boolean): Promise<void> {
-  const deadline = AbortSignal.timeout(10_000);
+  const deadline = deadlineSignal(10_000);
   const watcher = fs.watch(file);
   try {
     await new Promise<void>((resolve, reject) => {
       const check = (): void => void (look() && resolve());
-      deadline.addEventListener('abort', () => reject(new Error(`no sign of ${what}`)), { once: true });
+      onAbort(deadline, () => reject(new Error(`no sign of ${what}`)));
       watcher.on('change', check);
       check();
     });

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
-import { compact } from '@podwire/platform';
+import { compact, onAbort, withDeadline } from '@podwire/platform';
 
 /** How a program is started. It always becomes the leader of its own process group. */
 export interface ProcessOptions {
@@ -138,13 +138,9 @@ async function waitUntil<T>(
   look: () => T | undefined | null,
   { signal, timeout = 30_000 }: WaitOptions,
 ): Promise<T> {
-  // A timer, held here: AbortSignal.timeout within AbortSignal.any may never come (nodejs/node#57736).
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeout);
-  const either = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
   let watcher = (): void => undefined;
-  try {
-    return await new Promise<T>((resolve, reject) => {
+  const untilFound = (either: AbortSignal): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
       watcher = () => {
         const found = look();
         if (found !== undefined && found !== null) resolve(found);
@@ -152,15 +148,16 @@ async function waitUntil<T>(
       watchers.add(watcher);
       const fail = (why: string): void =>
         reject(new Error(`${self.argv.join(' ')}: ${why} before ${what}\n${self.stdout()}${self.stderr()}`));
-      either.addEventListener('abort', () => fail('no sign'), { once: true });
+      onAbort(either, () => fail('no sign'));
       self.exited.then(
         (exit) => fail(`ended (${exit.signal ?? exit.code})`),
         (error: unknown) => fail(String(error)),
       );
       watcher();
     });
+  try {
+    return await withDeadline(signal, timeout, untilFound);
   } finally {
-    clearTimeout(timer);
     watchers.delete(watcher);
   }
 }
@@ -190,7 +187,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   options.signal?.throwIfAborted();
   const child = start(argv, options);
   const abort = (): void => child.kill('SIGKILL');
-  options.signal?.addEventListener('abort', abort, { once: true });
+  const unsubscribe = onAbort(options.signal, abort);
   const timer = setTimeout(abort, options.timeout ?? 30_000);
   try {
     child.child.stdin?.end(options.input ?? '');
@@ -200,6 +197,6 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     return child.stdout();
   } finally {
     clearTimeout(timer);
-    options.signal?.removeEventListener('abort', abort);
+    unsubscribe();
   }
 }

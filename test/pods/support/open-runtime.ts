@@ -4,7 +4,7 @@ import { connectCri, type CriRuntime } from '@podwire/cri';
 import { createNativeRuntime } from '@podwire/cri-native';
 import { createPodNetwork } from '@podwire/pod-network';
 import { createSandboxService } from '@podwire/cri-docker';
-import type { FaultPoints } from '@podwire/testkit/fault-injection';
+import type { FaultPoints } from '@podwire/platform';
 import type { RuntimeConfig } from './entry-config.js';
 
 const repository = path.resolve(import.meta.dirname, '../../../..');

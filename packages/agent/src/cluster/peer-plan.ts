@@ -18,7 +18,7 @@ export function viewPeer(
   return {
     name,
     ...compact({ ipv4: addresses.ipv4, ipv6: addresses.ipv6 }),
-    ...(tunnel === undefined ? {} : { tunnel: viewTunnel(tunnel) }),
+    ...compact({ tunnel: tunnel && viewTunnel(tunnel) }),
     mtu,
     // Also those that are pending: who has created the object has the block, and its pods must not wait for a formality.
     blocks: [...cache.blocksOf(name), ...cache.borrowedBy(name).map(asPrefix)],

@@ -5,8 +5,8 @@ const preamble = `# Configuration of the agent
 
 <!-- Made from packages/agent/src/config/schema.ts by \`node packages/agent/dist/src/config/write-reference.js\`. -->
 
-\`bin/podwire agent --config FILE\` reads one YAML file. An empty file is a complete configuration. Unknown keys are errors, and
-all problems of a file are reported at once, each with its line:
+\`bin/podwire agent --config FILE\` reads one YAML file. An empty file is a complete configuration. Unknown keys are
+errors, and all problems of a file are reported at once, each with its line:
 
 \`\`\`
 /etc/podwire/agent.yaml:3:5: networks[0].pool: unknown key; did you mean pools?
@@ -38,18 +38,20 @@ cluster:
 
 const pluginPart = `## Keys of the plugin configuration
 
-What a container runtime reads (\`/etc/cni/net.d/*.conflist\`) is a CNI configuration; the entry of \`podwire-cni\` in \`plugins\` may have:
+A container runtime reads a CNI configuration (\`/etc/cni/net.d/*.conflist\`). The entry of \`podwire-cni\` in \`plugins\`
+may have:
 
-| key | meaning |
-| --- | --- |
-| \`socket\` | Where the agent listens: the same path as \`socket\` above. |
-| \`network\` | Which of \`networks\` the pods get. Without it: the network that is called like the CNI network, or else \`default\`, or else the first one. |
-| \`capabilities\` | \`portMappings\`, \`bandwidth\`, \`ips\`, \`mac\`, \`dns\` and \`io.kubernetes.cri.pod-annotations\` are understood. |
-| \`args.cni.ips\` | Addresses for the pod, as a list. |
+- \`socket\`: where the agent listens, the same path as \`socket\` above.
+- \`network\`: which of \`networks\` the pods get. Without it: the network with the name of the CNI network, or else
+  \`default\`, or else the first one.
+- \`capabilities\`: \`portMappings\`, \`bandwidth\`, \`ips\`, \`mac\`, \`dns\` and
+  \`io.kubernetes.cri.pod-annotations\` are understood.
+- \`args.cni.ips\`: addresses for the pod, as a list.
 
-A pod can ask for its address in these ways; the first one that is present counts: the capability \`ips\`, \`IP=\` in \`CNI_ARGS\`,
-\`args.cni.ips\`, the annotation \`cni.projectcalico.org/ipAddrs\`. The annotations \`cni.projectcalico.org/ipv4pools\`, \`ipv6pools\` and \`hwAddr\` are
-read too, from the capability \`io.kubernetes.cri.pod-annotations\`, from \`CNI_ARGS\` and from \`args\`, in this order.
+A pod can ask for its address in these ways; the first one that is present counts: the capability \`ips\`, \`IP=\` in
+\`CNI_ARGS\`, \`args.cni.ips\`, the annotation \`cni.projectcalico.org/ipAddrs\`. The annotations
+\`cni.projectcalico.org/ipv4pools\`, \`ipv6pools\` and \`hwAddr\` are read too, from the capability
+\`io.kubernetes.cri.pod-annotations\`, from \`CNI_ARGS\` and from \`args\`, in this order.
 `;
 
 /** docs/configuration.md, made from the schema. */
@@ -57,13 +59,12 @@ export function renderConfigReference(): string {
   return [preamble, renderObject('## Keys', '', configShape()), pluginPart].join('\n');
 }
 
-/** One table for the object, then one for each object inside it. */
+/** One list for the object, then one for each object inside it. */
 function renderObject(heading: string, path: string, node: ShapeNode): string {
   const fields = Object.entries(node.properties ?? {});
-  const rows = fields.map(([key, field]) => renderRow(key, field, node.required?.includes(key) ?? false));
-  const table = ['| key | type | default | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  const items = fields.map(([key, field]) => renderItem(key, field, node.required?.includes(key) ?? false));
   const inner = fields.flatMap(([key, field]) => renderInner(path === '' ? key : `${path}.${key}`, field));
-  return [`${heading}\n\n${table}\n`, ...inner].join('\n');
+  return [`${heading}\n\n${items.join('\n')}\n`, ...inner].join('\n');
 }
 
 function renderInner(path: string, field: ShapeNode): string[] {
@@ -71,15 +72,23 @@ function renderInner(path: string, field: ShapeNode): string[] {
   return node.properties === undefined ? [] : [renderObject(`### \`${name}\``, name, node)];
 }
 
-function renderRow(key: string, field: ShapeNode, required: boolean): string {
+function renderItem(key: string, field: ShapeNode, required: boolean): string {
   const example = field.example === undefined ? '' : ` Example: \`${String(field.example)}\`.`;
-  const cells = [
-    `\`${key}\``,
-    renderType(field),
-    renderDefault(field, required),
-    `${field.description}${example}`,
-  ];
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const meaning = `${field.description}${example}`;
+  return wrap(`- \`${key}\` (${renderType(field)}${renderDefault(field, required)}): ${meaning}`);
+}
+
+/** Lines of 120 characters at most, the later ones indented. */
+function wrap(text: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (`${line} ${word}`.length > 120) {
+      lines.push(line);
+      line = `  ${word}`;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
 }
 
 function renderType(field: ShapeNode): string {
@@ -93,8 +102,9 @@ function renderType(field: ShapeNode): string {
 }
 
 function renderDefault(field: ShapeNode, required: boolean): string {
-  if (required) return '**required**';
-  if (field.defaultText !== undefined) return field.defaultText;
+  if (required) return ', **required**';
+  if (field.defaultText?.startsWith('**')) return `, ${field.defaultText}`;
+  if (field.defaultText !== undefined) return `; default: ${field.defaultText}`;
   if (field.type === 'object' || field.default === undefined) return '';
-  return `\`${JSON.stringify(field.default).replaceAll('"', '')}\``;
+  return `; default: \`${JSON.stringify(field.default).replaceAll('"', '')}\``;
 }

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { PodwireError } from '@podwire/errors';
 import type { PodView } from '@podwire/podlet';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -48,7 +49,7 @@ async function run(command: Command, io: Io, text: string): Promise<void> {
   const { createLogPrinter, readContainerLog } = await import('@podwire/cri/logs');
   const print = createLogPrinter({ timestamps: options.timestamps === true });
   await untilInterrupted(io, async (signal) => {
-    const tail = options.tail === undefined ? {} : { tailLines: options.tail };
+    const tail = compact({ tailLines: options.tail });
     try {
       for await (const entry of readContainerLog(file, {
         follow: options.follow === true,

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import type { AgentConfig } from '@podwire/agent';
 import { PodwireError } from '@podwire/errors';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -89,7 +90,7 @@ async function makePlans(
   const { mtu } = options;
   return {
     source: 'configuration',
-    plans: planWithoutAgent(config, bodies, mtu === undefined ? {} : { mtu }),
+    plans: planWithoutAgent(config, bodies, compact({ mtu })),
   };
 }
 

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   fabrics,
@@ -65,7 +66,7 @@ async function runUp(command: Command, io: Io): Promise<void> {
   };
   const { bringUpTestbed } = await import('../testbed/up.js');
   const { nodes, fabric, store, families, pods, subnets, name } = options;
-  const chosen = families === undefined ? {} : { families };
+  const chosen = compact({ families });
   return bringUpTestbed(io, {
     ...{ name, shape: { nodes, fabric, store, pods, subnets, ...chosen } },
     foreground: options.foreground === true,

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
 import { endProcesses } from '@podwire/linux';
-import { compact } from '@podwire/platform';
+import { compact, replaceFileSync } from '@podwire/platform';
 import { openAgentApi } from '../api/locate.js';
 import type { StatusView } from '../api/shapes.js';
 import { checkoutFile } from '../checkout.js';
@@ -124,9 +124,8 @@ function networkWords({ places, runtime, network }: BringUp): string[] {
 /** The CNI network that leads to the node agent of the directory. */
 export function writeOwnNetwork({ networkConfig, agentSocket }: Places): void {
   fs.mkdirSync(networkConfig, { recursive: true, mode: 0o755 });
-  const file = path.join(networkConfig, '10-podwire.conflist');
-  fs.writeFileSync(`${file}.new`, renderConflist({ name: 'podwire', socket: agentSocket }));
-  fs.renameSync(`${file}.new`, file);
+  const conflist = renderConflist({ name: 'podwire', socket: agentSocket });
+  replaceFileSync(path.join(networkConfig, '10-podwire.conflist'), conflist);
 }
 
 async function agentIsReady({ agentApi }: Places): Promise<boolean> {

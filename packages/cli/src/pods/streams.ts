@@ -1,5 +1,6 @@
 /** This process's own streams as the ends of a container's. */
 import type { TerminalSize } from '@podwire/cri-streaming';
+import { onAbort } from '@podwire/platform';
 
 /** Sizes of this terminal: now, and whenever it changes, until the signal. */
 export async function* terminalSizes(signal: AbortSignal): AsyncIterable<TerminalSize> {
@@ -7,7 +8,7 @@ export async function* terminalSizes(signal: AbortSignal): AsyncIterable<Termina
   let wake = (): void => undefined;
   const changed = (): void => wake();
   stdout.on('resize', changed);
-  signal.addEventListener('abort', changed, { once: true });
+  const unsubscribe = onAbort(signal, changed);
   try {
     while (!signal.aborted) {
       yield { width: stdout.columns ?? 80, height: stdout.rows ?? 24 };
@@ -15,6 +16,7 @@ export async function* terminalSizes(signal: AbortSignal): AsyncIterable<Termina
     }
   } finally {
     stdout.off('resize', changed);
+    unsubscribe();
   }
 }
 

@@ -55,8 +55,8 @@ async function observeNode(
     agent: {
       state,
       ...compact({ pid: agent.pid }),
-      ...(status === undefined ? {} : { ready: status.ready, memory: status.memory.rss }),
-      ...(status?.problem == null ? {} : { problem: status.problem }),
+      ...compact({ ready: status?.ready, memory: status?.memory.rss }),
+      ...compact({ problem: status?.problem ?? undefined }),
     },
     blocks: (status?.networks ?? []).flatMap(({ blocks }) => blocks),
     pods: record.pods.filter(({ node }) => node === name).length,

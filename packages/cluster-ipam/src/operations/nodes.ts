@@ -64,7 +64,7 @@ function stateOf(
   if (presence !== undefined) return { state: 'ready', since: presence.since };
   if (!nodes.has(name)) return { state: 'unregistered' };
   const absence = unreachable.get(name)?.value;
-  return { state: 'unreachable', ...(absence === undefined ? {} : { since: absence.since }) };
+  return { state: 'unreachable', ...compact({ since: absence?.since }) };
 }
 
 function factsOf(node: Node | undefined) {

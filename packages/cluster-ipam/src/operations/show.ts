@@ -177,9 +177,7 @@ export function showAddress(snapshot: ClusterSnapshot, text: string): AddressSho
   return {
     address,
     state: uses.length > 0 ? 'in-use' : idle,
-    ...(pool === undefined ? {} : { pool: pool.name, network: pool.network }),
-    ...(block === undefined ? {} : { block: block.cidr }),
-    ...(block?.node === undefined ? {} : { blockOwner: block.node }),
+    ...compact({ pool: pool?.name, network: pool?.network, block: block?.cidr, blockOwner: block?.node }),
     ...compact({ borrower }),
     uses,
     ...compact({ keptFor }),

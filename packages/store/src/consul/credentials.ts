@@ -18,12 +18,12 @@ export function loadCredentials({ tls = {}, tokenFile }: ConsulSpec): Credential
     tokenFile === undefined ? undefined : read(tokenFile).toString().trim();
   let token = readToken();
   return {
-    tls: {
-      ...(tls.ca === undefined ? {} : { ca: read(tls.ca) }),
-      ...(tls.certificate === undefined ? {} : { cert: read(tls.certificate) }),
-      ...(tls.key === undefined ? {} : { key: read(tls.key) }),
-      ...compact({ servername: tls.serverName }),
-    },
+    tls: compact({
+      ca: readIfGiven(tls.ca),
+      cert: readIfGiven(tls.certificate),
+      key: readIfGiven(tls.key),
+      servername: tls.serverName,
+    }),
     token: () => token,
     reloadToken(refused) {
       token = readToken();
@@ -31,6 +31,9 @@ export function loadCredentials({ tls = {}, tokenFile }: ConsulSpec): Credential
     },
   };
 }
+
+const readIfGiven = (file: string | undefined): Buffer | undefined =>
+  file === undefined ? undefined : read(file);
 
 function read(file: string): Buffer {
   try {

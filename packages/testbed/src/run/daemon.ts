@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError, PodwireError } from '@podwire/errors';
 import { endProcesses, isAlive, markProcess, type ProcessMark } from '@podwire/linux';
+import { onAbort } from '@podwire/platform';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import type { OpenRecord } from '../record.js';
 
@@ -143,12 +144,11 @@ async function nextLine(log: string, signals: readonly AbortSignal[]): Promise<v
   const over = new AbortController();
   const wake = (): void => over.abort();
   const watcher = fs.watch(log, wake);
-  for (const signal of signals) signal.addEventListener('abort', wake, { once: true });
-  if (signals.some(({ aborted }) => aborted)) wake();
+  const unsubscribe = signals.map((signal) => onAbort(signal, wake));
   try {
     await sleep(lookEvery, undefined, { signal: over.signal }).catch(() => undefined);
   } finally {
     watcher.close();
-    for (const signal of signals) signal.removeEventListener('abort', wake);
+    for (const each of unsubscribe) each();
   }
 }

@@ -89,7 +89,7 @@ export async function addPod(
     ...compact({ capabilityArgs: capabilities }),
   };
   try {
-    const result = await runtime.add(network, attachment, signal === undefined ? {} : { signal });
+    const result = await runtime.add(network, attachment, compact({ signal }));
     const { ips = [] } = convertResult(result, '1.0.0');
     const addresses = ips.map(({ address }) => withoutLength(address));
     const done = { ...pod, addresses };

@@ -1,3 +1,4 @@
+import { compact } from '@podwire/platform';
 import fs from 'node:fs';
 import type { TestNamespace } from '../namespaces.js';
 import { processesIn } from '../namespaces.js';
@@ -29,8 +30,8 @@ export async function takeSnapshot(
     ...linkState,
     nftables,
     sysctls: namespace.inside(() => readSysctls(Object.keys(linkState.links))),
-    ...(options.files === undefined ? {} : { files: readFiles(options.files) }),
-    ...(options.descriptors === undefined ? {} : { descriptors: descriptorsOf(options.descriptors) }),
+    ...compact({ files: options.files && readFiles(options.files) }),
+    ...compact({ descriptors: options.descriptors && descriptorsOf(options.descriptors) }),
     ...(options.processes === true ? { processes: processesOf(namespace) } : {}),
     ...(options.conntrack === true ? { conntrack: namespace.inside(conntrackCount) } : {}),
   };

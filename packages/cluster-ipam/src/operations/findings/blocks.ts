@@ -1,4 +1,5 @@
 /** What is wrong with blocks and what is lent of them. */
+import { compact } from '@podwire/platform';
 import { containsPrefix, overlaps } from '@podwire/addresses';
 import { type Block, blockKind, type Stored } from '@podwire/cluster-state';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
@@ -32,7 +33,7 @@ const findInBlock = (evidence: Evidence, block: Stored<Block>): Finding[] => [
 ];
 
 const subjectOf = ({ cidr }: Block): string => `block ${cidr}`;
-const nodeOf = ({ node }: Block) => (node === undefined ? {} : { node });
+const nodeOf = ({ node }: Block) => compact({ node });
 
 /** An import names owners that have never registered: their pods may run. */
 function isImported(block: Block): boolean {
