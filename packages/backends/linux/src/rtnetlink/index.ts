@@ -8,10 +8,11 @@ import { RtnetlinkSession } from './session.js';
 
 /** Links and everything that the kernel keeps in tables beside them, on the host and in pods. */
 export function createRtnetlink(kernel: Kernel, pods: PodNamespaces): Backend {
+  const parts = { kernel, pods, veths: new Map() };
   return {
     name: 'rtnetlink',
     kinds: Object.values(rtnetlinkKinds),
-    open: (owned, context) => new RtnetlinkSession(kernel, pods, owned, context),
+    open: (owned, context) => new RtnetlinkSession(parts, owned, context),
     snapshot: () => dumpNamespace(kernel.host),
     isAbsent,
     isConflict,

@@ -38,9 +38,19 @@ export function findOwn(route: NetlinkConnection, name: string): Link | undefine
   return link?.group === LIVE_GROUP ? link : undefined;
 }
 
+/** The two ends of a veth that the kernel told of when it was made. It gives no index to another link. */
+export interface VethEnds {
+  readonly host: number;
+  readonly pod: number;
+}
+
+/** By the name on the node. They save a removal two questions; what is not among them is looked up. */
+export type KnownVeths = Map<string, VethEnds>;
+
 /** What a removal works with. */
 export interface RemovalContext {
   readonly kernel: Kernel;
+  readonly veths: KnownVeths;
   readonly pod: PodNamespace;
   readonly faults: FaultPoints;
   /** See `SessionContext.defer`. */
@@ -54,29 +64,57 @@ export interface RemovalContext {
  * rename waits until the name is needed (see {@link freeName}): it costs the kernel as much as all the rest.
  */
 export function takeOutOfService(context: RemovalContext, links: readonly LinkResource[]): Failure[] {
-  const { kernel, faults } = context;
-  const own = links.map((resource) => ({ resource, link: findOwn(kernel.host.route, hostNameOf(resource)) }));
-  faults.reach('remove-links:pod');
-  const failures = own.flatMap(({ resource, link }) =>
-    together([resource], () => hidePodEnd(context, resource, link)),
+  const own = links.map((resource) => ({ resource, ends: findEnds(context, resource) }));
+  context.faults.reach('remove-links:pod');
+  const failures = own.flatMap(({ resource, ends }) =>
+    together([resource], () => hidePodEnd(context, resource, ends)),
   );
-  faults.reach('remove-links:host');
-  const found = own.flatMap(({ link }) => (link === undefined ? [] : [link]));
-  return [...failures, ...together(links, () => deleteLater(context, found))];
+  context.faults.reach('remove-links:host');
+  const gone = new Set<OwnLink>();
+  const found = own.flatMap(({ ends }) => (ends === undefined ? [] : [ends.near]));
+  failures.push(...together(links, () => deleteLater(context, found).forEach((link) => gone.add(link))));
+  // Deleted by others, who may have made another in its place.
+  const replaced = own.filter(({ ends }) => ends?.far !== undefined && gone.has(ends.near));
+  if (replaced.length === 0) return failures;
+  const resources = replaced.map(({ resource }) => resource);
+  return [...failures, ...takeOutOfService(context, resources)];
+}
+
+/** A link of ours, as far as its removal must know it. */
+type OwnLink = Pick<Link, 'index' | 'kind'>;
+
+interface Ends {
+  readonly near: OwnLink;
+  /** Of a veth's end in the pod, where it need not be looked up. */
+  readonly far?: number;
+}
+
+function findEnds({ kernel, veths }: RemovalContext, resource: LinkResource): Ends | undefined {
+  const name = hostNameOf(resource);
+  const known = veths.get(name);
+  veths.delete(name);
+  if (known !== undefined) return { near: { index: known.host, kind: 'veth' }, far: known.pod };
+  const near = findOwn(kernel.host.route, name);
+  return near === undefined ? undefined : { near };
 }
 
 /**
  * A VXLAN device is deleted at once: as long as it exists, even down, the kernel refuses another of its port and
  * identifier. A node has one, and it goes when tunnels are given up.
+ * @returns those that were gone already
  */
-export function deleteLater({ kernel, defer }: RemovalContext, links: readonly Link[]): void {
+export function deleteLater(
+  { kernel, defer }: RemovalContext,
+  links: readonly OwnLink[],
+): readonly OwnLink[] {
   const tunnels = links.filter(({ kind }) => kind === 'vxlan');
   const others = links.filter(({ kind }) => kind !== 'vxlan');
   const group = others.length === 0 ? 0 : deletionGroup(defer(others.length));
-  send(kernel.host, [
+  const gone = send(kernel.host, [
     ...others.map((link) => setLink(link.index, { up: false, group })),
     ...tunnels.map(({ index }) => deleteLink(index)),
   ]);
+  return [...others, ...tunnels].filter((_, index) => gone.has(index));
 }
 
 /** Makes room for another tunnel of the same name; see {@link deleteLater} for why at once. */
@@ -85,25 +123,35 @@ export function deleteOwnTunnel({ host }: Kernel, { name }: Vxlan): void {
   if (link !== undefined) send(host, [deleteLink(link.index)]);
 }
 
-/** The pod may have a link of that name that is not the other end of ours. */
-function hidePodEnd({ pod }: RemovalContext, link: LinkResource, hostEnd: Link | undefined): void {
-  if (link.kind !== 'veth' || hostEnd === undefined || !pod.isThere()) return;
+function hidePodEnd({ pod }: RemovalContext, link: LinkResource, ends: Ends | undefined): void {
+  if (link.kind !== 'veth' || ends === undefined || !pod.isThere()) return;
   const namespace = pod.open();
-  const end = findLink(namespace.route, link.pod.name);
-  if (end?.parent !== hostEnd.index) return;
+  const far = ends.far ?? findFarEnd(namespace, link, ends);
+  if (far === undefined) return;
   // Down before the rename: kernels before 6.x refuse to rename a link that is up.
-  send(namespace, [setLink(end.index, { up: false }), renameLink(end.index, deletedName(end.index))]);
+  send(namespace, [setLink(far, { up: false }), renameLink(far, deletedName(far))]);
 }
 
-/** A link that vanishes between looking and acting has died with its namespace. */
-function send(namespace: KernelNamespace, requests: readonly NetlinkRequest[]): void {
-  if (requests.length === 0) return;
+/** The pod may have a link of that name that is not the other end of ours. */
+function findFarEnd({ route }: KernelNamespace, { pod }: Veth, { near }: Ends): number | undefined {
+  const end = findLink(route, pod.name);
+  return end?.parent === near.index ? end.index : undefined;
+}
+
+/**
+ * A link that vanishes between looking and acting has died with its namespace.
+ * @returns which requests were about such a link
+ */
+function send(namespace: KernelNamespace, requests: readonly NetlinkRequest[]): ReadonlySet<number> {
+  if (requests.length === 0) return new Set();
   try {
     namespace.route.request(requests);
+    return new Set();
   } catch (error) {
     if (!(error instanceof NetlinkBatchError)) throw error;
     const serious = error.failures.filter((failure) => failure.code !== 'ENODEV');
     if (serious.length > 0) throw new NetlinkBatchError(serious);
+    return new Set(error.failures.map(({ index }) => index));
   }
 }
 

@@ -19,14 +19,17 @@ export const veth = defineLink<Veth>()({
   carries: ({ host, pod }) => [linkKey('host', host.name), linkKey('pod', pod.name)],
   leavesParts: true,
   create: ({ host, pod, mtu }, links) => [
-    createLink({
-      kind: 'veth',
-      ...host,
-      mtu,
-      group: LIVE_GROUP,
-      ...QUEUES,
-      peer: { ...pod, mtu, ...QUEUES, namespace: links.podFd() },
-    }),
+    createLink(
+      {
+        kind: 'veth',
+        ...host,
+        mtu,
+        group: LIVE_GROUP,
+        ...QUEUES,
+        peer: { ...pod, mtu, ...QUEUES, namespace: links.podFd() },
+      },
+      { echo: true },
+    ),
   ],
   replace: ({ host, mtu }, links) => [
     setLink(links.indexOf('host', host.name), { mac: host.mac, mtu, group: LIVE_GROUP }),

@@ -25,6 +25,7 @@ import {
   findOwn,
   freeName,
   hostNameOf,
+  type KnownVeths,
   type LinkResource,
   type RemovalContext,
   restoreName,
@@ -46,6 +47,13 @@ const kindsByName = new Map<string, RtnetlinkKind<Resource>>(
 );
 const kindOf = (resource: Resource): RtnetlinkKind<Resource> => kindsByName.get(resource.kind)!;
 
+/** What the sessions of a backend share. */
+export interface RtnetlinkParts {
+  readonly kernel: Kernel;
+  readonly pods: PodNamespaces;
+  readonly veths: KnownVeths;
+}
+
 /** One call's use of rtnetlink: the host, and the pod's namespace once something needs it. */
 export class RtnetlinkSession implements Session, LinkNumbers {
   readonly #kernel: Kernel;
@@ -53,14 +61,16 @@ export class RtnetlinkSession implements Session, LinkNumbers {
   readonly #pods: PodNamespaces;
   readonly #pod: PodNamespace;
   readonly #removal: RemovalContext;
+  readonly #veths: KnownVeths;
   readonly #indexes = new Map<string, number>();
 
-  constructor(kernel: Kernel, pods: PodNamespaces, owned: Owned, context: SessionContext) {
+  constructor({ kernel, pods, veths }: RtnetlinkParts, owned: Owned, context: SessionContext) {
     this.#kernel = kernel;
+    this.#veths = veths;
     this.#owned = owned;
     this.#pods = pods;
     this.#pod = pods.acquire(owned);
-    this.#removal = { kernel, pod: this.#pod, faults: context.faults, defer: context.defer };
+    this.#removal = { kernel, veths, pod: this.#pod, faults: context.faults, defer: context.defer };
   }
 
   reaches(place: string): boolean {
@@ -72,6 +82,8 @@ export class RtnetlinkSession implements Session, LinkNumbers {
   }
 
   indexOf(place: Place, link: string): number {
+    // The first link of each namespace (LOOPBACK_IFINDEX of the kernel).
+    if (link === 'lo') return 1;
     const key = `${place}/${link}`;
     const index = this.#indexes.get(key) ?? findIndex(this.#namespace(place).route, link);
     this.#indexes.set(key, index);
@@ -232,8 +244,9 @@ export class RtnetlinkSession implements Session, LinkNumbers {
     if (reply === undefined || kindOf(resource).batch !== 'links') return;
     const link = decodeLink(reply);
     this.#indexes.set(`host/${link.name}`, link.index);
-    if (resource.kind === 'veth' && link.parent !== undefined)
-      this.#indexes.set(`pod/${resource.pod.name}`, link.parent);
+    if (resource.kind !== 'veth' || link.parent === undefined) return;
+    this.#indexes.set(`pod/${resource.pod.name}`, link.parent);
+    this.#veths.set(link.name, { host: link.index, pod: link.parent });
   }
 
   /** Each in the place of what is there. Where the old one makes the kernel refuse the new one, it goes first. */
