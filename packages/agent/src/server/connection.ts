@@ -110,7 +110,8 @@ export function giveAnswer(socket: Socket, deadline: number): GiveAnswer {
       const settle = (cause?: Error | null): void => {
         clearTimeout(timer);
         // Not `end`: shutting down costs another turn of the event loop, and what was written arrives all the same.
-        socket.destroy();
+        // Not within the callback of the write: Node would make an error with a stack for what else there was to write.
+        process.nextTick(() => socket.destroy());
         if (cause) reject(new PodwireError('CALLER_GONE', 'the plugin has no use for its answer', { cause }));
         else resolve();
       };
