@@ -42,11 +42,12 @@ async function release(directory) {
   const { version, workspaces } = readManifest('.');
   const changelog = fs.readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8');
   const folders = workspaces.filter((folder) => !readManifest(folder).private);
+  const released = folders.map((folder) => readManifest(folder).name);
   const packed = await withLicense(folders, () => pack(folders, directory));
   const faults = folders.flatMap((folder) => {
     const manifest = readManifest(folder);
     const files = packed.find(({ name }) => name === manifest.name)?.files.map((file) => file.path) ?? [];
-    return findPackageFaults(manifest, files, version);
+    return findPackageFaults(manifest, files, { version, released });
   });
   if (!/^## \[Unreleased\]$/m.test(changelog)) faults.push('CHANGELOG.md has no section [Unreleased]');
   if (faults.length > 0) throw new SetupError(faults.join('\n'));

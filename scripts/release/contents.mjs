@@ -10,8 +10,11 @@ function namedFiles({ exports = {}, bin = {} }) {
     .map((file) => file.replace(/^\.\//, ''));
 }
 
-/** Faults in words; `files` are the paths in the archive, `version` is the workspace's. */
-export function findPackageFaults(manifest, files, version) {
+/**
+ * Faults in words; `files` are the paths in the archive, `version` is the workspace's, `released` the names of all
+ * packages that are packed with it.
+ */
+export function findPackageFaults(manifest, files, { version, released }) {
   const { name, dependencies = {} } = manifest;
   const present = new Set(files);
   const required = ['package.json', 'README.md', 'LICENSE', ...namedFiles(manifest)];
@@ -23,6 +26,9 @@ export function findPackageFaults(manifest, files, version) {
     ...(entries.every((entry) => entry.types) ? [] : [`${name}: an export has no types`]),
     ...(manifest.version === version ? [] : [`${name}: version ${manifest.version}, not ${version}`]),
     ...(manifest.license ? [] : [`${name}: no license in package.json`]),
+    ...Object.keys(dependencies)
+      .filter((other) => other.startsWith('@podwire/') && !released.includes(other))
+      .map((other) => `${name}: depends on ${other}, which is private`),
     ...Object.entries(dependencies)
       .filter(([other, range]) => other.startsWith('@podwire/') && range !== version)
       .map(([other, range]) => `${name}: depends on ${other} ${range}, not ${version}`),

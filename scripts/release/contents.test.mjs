@@ -10,9 +10,11 @@ const manifest = {
 };
 const files = ['package.json', 'README.md', 'LICENSE', 'dist/src/index.d.ts', 'dist/src/index.js'];
 
+const release = { version: '1.0.0', released: ['@podwire/a', '@podwire/b'] };
+
 describe('findPackageFaults', () => {
   it('accepts a package with README, licence, types and code', () => {
-    expect(findPackageFaults(manifest, files, '1.0.0')).toEqual([]);
+    expect(findPackageFaults(manifest, files, release)).toEqual([]);
   });
 
   it.each([
@@ -27,7 +29,13 @@ describe('findPackageFaults', () => {
       files,
       /depends on @podwire\/b/,
     ],
+    [
+      'a dependency that is private',
+      { dependencies: { '@podwire/c': '1.0.0' } },
+      files,
+      /c, which is private/,
+    ],
   ])('reports %s', (_what, change, packed, message) => {
-    expect(findPackageFaults({ ...manifest, ...change }, packed, '1.0.0').join('\n')).toMatch(message);
+    expect(findPackageFaults({ ...manifest, ...change }, packed, release).join('\n')).toMatch(message);
   });
 });

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { forEachBounded, runNode } from './children.mjs';
 import { findLineFaults } from './lines.mjs';
+import { findLinkFaults } from './links.mjs';
 import { showResult } from './show.mjs';
 import { findCommandFaults } from './contributing.mjs';
 import { findRepositoryFaults } from './repository.mjs';
@@ -46,6 +47,7 @@ export async function runLint({ root }) {
   return [
     ...results,
     checkFaults('repository', findRepositoryFaults, root),
+    checkFaults('links of the documentation', findLinkFaults, root),
     checkFaults('lines of the documentation', findLineFaults, root),
     checkFaults('words of the field', findWordFaults, root),
     checkFaults('commands of CONTRIBUTING.md', findCommandFaults, root),

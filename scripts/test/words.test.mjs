@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { findLongLines } from './lines.mjs';
 import { findOldWords } from './words.mjs';
 
 describe('findOldWords', () => {
@@ -19,20 +18,5 @@ describe('findOldWords', () => {
     expect(findOldWords('packages/x/src/a.ts', text)).toHaveLength(1);
     expect(findOldWords('packages/nftables/src/a.ts', 'verdict accept')).toEqual([]);
     expect(findOldWords('packages/agent/src/a.ts', 'verdict accept')).toHaveLength(1);
-  });
-});
-
-describe('findLongLines', () => {
-  const long = 'word '.repeat(30);
-
-  it('finds prose and table rows of more than 120 characters', () => {
-    expect(findLongLines('a.md', `short\n${long}\n| a | ${long} |\n`)).toEqual([
-      'a.md:2 has 150 characters',
-      'a.md:3 has 158 characters',
-    ]);
-  });
-
-  it('leaves alone output of programs, and what has no place to break', () => {
-    expect(findLongLines('a.md', `\`\`\`\n${long}\n\`\`\`\n- \`{${long}}\`\n`)).toEqual([]);
   });
 });

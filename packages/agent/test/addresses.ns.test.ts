@@ -27,7 +27,7 @@ const addressOf = ({ ok, json }: ClientAnswer): string => {
 };
 
 /** eth0 is 192.0.2.10/24, its router 192.0.2.1. */
-async function createScene(cidr: string, blockSize = 26): Promise<{ host: PrivateHost; agent: Agent }> {
+async function createFixture(cidr: string, blockSize = 26): Promise<{ host: PrivateHost; agent: Agent }> {
   const host = await createPrivateHost({ name: 'uses', world: { ipv6: false } });
   const networks = [{ name: 'default', pools: [{ cidr, blockSize }] }];
   const agent = await startAgent(host, { config: { networks, coolDown: '0s' } });
@@ -37,7 +37,7 @@ async function createScene(cidr: string, blockSize = 26): Promise<{ host: Privat
 describe('a pool that is the network of the uplink', () => {
   let host: PrivateHost;
   let agent: Agent;
-  before(async () => ({ host, agent } = await createScene('192.0.2.0/24')));
+  before(async () => ({ host, agent } = await createFixture('192.0.2.0/24')));
   after(async () => host.close());
 
   test('gives nothing away, says why, and leaves the way to the network as it is', async () => {
@@ -62,7 +62,7 @@ describe('a pool that is the network of the uplink', () => {
 describe('a pool that has the network of the uplink in it', () => {
   let host: PrivateHost;
   let agent: Agent;
-  before(async () => ({ host, agent } = await createScene('192.0.0.0/22', 24)));
+  before(async () => ({ host, agent } = await createFixture('192.0.0.0/22', 24)));
   after(async () => host.close());
 
   test('gives pods its other addresses, and refuses those that are asked for', async () => {

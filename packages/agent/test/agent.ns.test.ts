@@ -146,7 +146,7 @@ describe('one pod', () => {
     host.removePod(pod);
   });
 
-  test('CHECK and explain say what somebody has changed, and reconcile repairs it', async () => {
+  test('CHECK and explain report what another program has changed, and reconcile repairs it', async () => {
     const pod = host.addPod();
     const json = await add(pod, traffic);
     const [ipv4] = addressesOf(json);
@@ -210,7 +210,7 @@ describe('one pod', () => {
   test('whose plugin is killed before the answer is removed again', async () => {
     const pod = host.addPod();
     const socket = net.connect(agent.socket);
-    // The agent reads the whole request, and finds nobody when it answers.
+    // The agent reads the whole request, and the client is gone when it answers.
     socket.end(encodeCall({ command: 'ADD', id: pod.name, netns: pod.path, config: traffic }), () =>
       socket.destroy(),
     );

@@ -7,12 +7,12 @@ import { eventually, startAgent } from '@podwire/testkit';
 import {
   agentEntry,
   assertReaches,
-  createScene,
+  createFixture,
   type Machine,
-  type Scene,
+  type Fixture,
   startTimeout,
   toMachine,
-} from './fakes/cluster-scene.js';
+} from './fakes/cluster-fixture.js';
 import { askApi } from './fakes/plugin-client.js';
 
 const routers = [0, 1].map((segment) => ({ ipv4: `10.99.${segment}.1`, ipv6: `fd00:99:${segment}::1` }));
@@ -53,11 +53,11 @@ function assertSameSessions(now: readonly Session[], before: readonly Session[])
 }
 
 describe('routers that are told by BGP', () => {
-  let scene: Scene;
+  let fixture: Fixture;
   let machines: Machine[];
 
   before(async () => {
-    scene = await createScene({
+    fixture = await createFixture({
       name: 'bgp',
       pools: [
         { name: 'v4', cidr: '10.244.0.0/16', natOutgoing: false },
@@ -67,10 +67,10 @@ describe('routers that are told by BGP', () => {
       hosts: 2,
       segmentOf: (index) => index,
     });
-    const [directory] = scene.hosts.hosts.map((host) => host.directory);
+    const [directory] = fixture.hosts.hosts.map((host) => host.directory);
     const file = path.join(directory!, 'router.conf');
     fs.writeFileSync(file, routerConfig);
-    const router = scene.hosts.middle.start([
+    const router = fixture.hosts.middle.start([
       '/usr/sbin/bird',
       '-f',
       '-c',
@@ -78,17 +78,17 @@ describe('routers that are told by BGP', () => {
       '-s',
       path.join(directory!, 'router.ctl'),
     ]);
-    scene.hosts.hosts[0]!.defer(() => router.stop());
-    machines = await Promise.all(scene.hosts.hosts.map((host, index) => startMachine(host, index)));
+    fixture.hosts.hosts[0]!.defer(() => router.stop());
+    machines = await Promise.all(fixture.hosts.hosts.map((host, index) => startMachine(host, index)));
   });
-  after(() => scene?.close());
+  after(() => fixture?.close());
 
-  async function startMachine(host: Scene['hosts']['hosts'][number], index: number): Promise<Machine> {
+  async function startMachine(host: Fixture['hosts']['hosts'][number], index: number): Promise<Machine> {
     const name = `n${index + 1}`;
     const passwordFile = path.join(host.directory, 'password');
     fs.writeFileSync(passwordFile, 'between us\n', { mode: 0o600 });
     const { ipv4, ipv6 } = routers[index]!;
-    const base = scene.configOf(name);
+    const base = fixture.configOf(name);
     const bgp = {
       asn: 64_512 + index,
       routers: [

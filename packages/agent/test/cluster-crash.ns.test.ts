@@ -18,7 +18,7 @@ import {
   takeSnapshot,
   type TestNamespace,
 } from '@podwire/testkit';
-import { addressesOf, agentEntry, keys, startTimeout } from './fakes/cluster-scene.js';
+import { addressesOf, agentEntry, keys, startTimeout } from './fakes/cluster-fixture.js';
 import { fillPool } from './fakes/pools.js';
 import { askApi, callPlugin, type ClientAnswer } from './fakes/plugin-client.js';
 
@@ -121,7 +121,7 @@ test('the next life serves as if nothing had happened, and nothing is left behin
     assert.ok(owned.length <= 4, `step ${step}: ${owned.map(({ cidr }) => cidr).join(' ')}`);
     assert.ok((await call('DEL'))?.ok, `step ${step}`);
     await eventually(
-      `step ${step}: the ledger has no pod`,
+      `step ${step}: the allocation record has no pod`,
       async () => !(await reported()).includes(pod.name),
     );
     await agent.stop();

@@ -6,7 +6,7 @@ import { blockKind, completePool, keysBelow, nodeKind, poolKind } from '@podwire
 import { silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
 import { type Agent, createPrivateHost, eventually, type PrivateHost, startAgent } from '@podwire/testkit';
-import { agentEntry, keys, startTimeout } from './fakes/cluster-scene.js';
+import { agentEntry, keys, startTimeout } from './fakes/cluster-fixture.js';
 import { askApi } from './fakes/plugin-client.js';
 
 const count = 2_000;
@@ -127,7 +127,7 @@ test('a node that comes is led to, a reconcile finds nothing to do, a node that 
   await eventually('it is forgotten', async () => (await countWays()).every((ways) => ways === count));
 });
 
-test('a tunnel that somebody deletes comes back with everything on it', async () => {
+test('a tunnel that another program deletes comes back with everything on it', async () => {
   await host.run(['ip', 'link', 'del', 'podwire-vx']);
   const report = await askApi(agent.apiSocket, '/v1/reconcile', {});
   assert.deepEqual(report['failures'], []);

@@ -9,11 +9,11 @@ import { ask, assertSameSnapshot, eventually, serveEcho, startAgent, takeSnapsho
 import {
   agentEntry,
   assertReaches,
-  createScene,
+  createFixture,
   keys,
-  type Scene,
+  type Fixture,
   untilRouted,
-} from './fakes/cluster-scene.js';
+} from './fakes/cluster-fixture.js';
 import { askApi, callPlugin } from './fakes/plugin-client.js';
 
 const pools = (encapsulation: NonNullable<PoolPart['encapsulation']>): PoolPart[] => [
@@ -27,14 +27,15 @@ for (const [fabric, segmentOf] of [
   ['vxlan-cross-subnet', (index: number) => index],
 ] as const) {
   describe(`two machines, ${fabric}`, () => {
-    let scene: Scene;
+    let fixture: Fixture;
     before(
-      async () => (scene = await createScene({ name: fabric.slice(0, 8), pools: pools(fabric), segmentOf })),
+      async () =>
+        (fixture = await createFixture({ name: fabric.slice(0, 8), pools: pools(fabric), segmentOf })),
     );
-    after(async () => scene?.close());
+    after(async () => fixture?.close());
 
     test('pods and machines reach pods of the other one, and pods keep their own addresses', async () => {
-      const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
+      const [one, two] = fixture.machines as [(typeof fixture.machines)[0], (typeof fixture.machines)[0]];
       const [here, there] = [await one.add(), await two.add()];
       await untilRouted(one, there);
       await untilRouted(two, here);
@@ -55,11 +56,11 @@ for (const [fabric, segmentOf] of [
     });
 
     test('while etcd is down pods come, go and speak, and an agent that restarts changes nothing', async () => {
-      const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
+      const [one, two] = fixture.machines as [(typeof fixture.machines)[0], (typeof fixture.machines)[0]];
       const [here, there] = [await one.add(), await two.add()];
       await untilRouted(one, there);
       await untilRouted(two, here);
-      await scene.etcd.members[0]!.kill9();
+      await fixture.etcd.members[0]!.kill9();
       const [fresh, other] = [await one.add(), await one.add()];
       await one.del(other);
       await assertReaches(there.namespace, fresh);
@@ -71,7 +72,7 @@ for (const [fabric, segmentOf] of [
       await assertReaches(there.namespace, last);
       await assertReaches(last.namespace, there);
       assert.equal((await one.status()).cluster.store.connected, false);
-      await scene.etcd.members[0]!.start();
+      await fixture.etcd.members[0]!.start();
       await eventually('n1 is back', async () => (await one.status()).cluster.standing === 'registered');
       await eventually('n1 has reported', async () => (await one.status()).cluster.unreported === 0);
       for (const pod of [here, fresh, last]) await one.del(pod);
@@ -79,7 +80,7 @@ for (const [fabric, segmentOf] of [
     });
 
     test('a machine whose link was down for a moment has its ways again', async () => {
-      const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
+      const [one, two] = fixture.machines as [(typeof fixture.machines)[0], (typeof fixture.machines)[0]];
       const [here, there] = [await one.add(), await two.add()];
       await untilRouted(one, there);
       await untilRouted(two, here);
@@ -92,13 +93,13 @@ for (const [fabric, segmentOf] of [
     });
 
     test('a node that is gone leaves no way behind', async () => {
-      const [one, two] = scene.machines as [(typeof scene.machines)[0], (typeof scene.machines)[0]];
+      const [one, two] = fixture.machines as [(typeof fixture.machines)[0], (typeof fixture.machines)[0]];
       const there = await two.add();
       await untilRouted(one, there);
       await two.del(there);
       await two.agent.stop();
       assert.equal((await one.status()).cluster.peers.count, 1);
-      await scene.delete(keys.node('n2'));
+      await fixture.delete(keys.node('n2'));
       await eventually('n2 is forgotten', async () => (await one.status()).cluster.peers.count === 0);
       const routes = await one.host.run(['ip', 'route', 'show', 'table', 'all']);
       assert.doesNotMatch(routes, /onlink|via 10\.99\.\d+\.11/);
@@ -109,14 +110,15 @@ for (const [fabric, segmentOf] of [
 }
 
 describe('faults', () => {
-  let scene: Scene;
+  let fixture: Fixture;
   before(
-    async () => (scene = await createScene({ name: 'faults', pools: pools('vxlan'), agents: 2, hosts: 3 })),
+    async () =>
+      (fixture = await createFixture({ name: 'faults', pools: pools('vxlan'), agents: 2, hosts: 3 })),
   );
-  after(async () => scene?.close());
+  after(async () => fixture?.close());
 
   test('a second agent of a name is told so, and takes over when the first has ended', async () => {
-    const [host, first] = [scene.hosts.hosts[2]!, scene.machines[1]!];
+    const [host, first] = [fixture.hosts.hosts[2]!, fixture.machines[1]!];
     await eventually(
       'n2 is registered',
       async () => (await first.status()).cluster.standing === 'registered',
@@ -125,7 +127,7 @@ describe('faults', () => {
     const pod = host.addPod();
     const call = (command: string) => callPlugin(socket!, { command, id: pod.name, netns: pod.path });
     let isReady = false;
-    const second = startAgent(host, { entry: agentEntry, config: scene.configOf('n2'), timeout: 120_000 });
+    const second = startAgent(host, { entry: agentEntry, config: fixture.configOf('n2'), timeout: 120_000 });
     const ready = second.then(() => (isReady = true));
     ready.catch(() => undefined);
     await eventually('the second agent listens', () => Promise.resolve(fs.existsSync(socket!)));
@@ -142,16 +144,16 @@ describe('faults', () => {
   });
 
   test('a node restored from an old image hands out nothing of what is another’s', async () => {
-    const one = scene.machines[0]!;
+    const one = fixture.machines[0]!;
     const pod = await one.add();
     await one.agent.stop();
     const image = path.join(one.host.directory, 'image');
     fs.cpSync(one.agent.stateDirectory, image, { recursive: true });
     const lost = holdingsIn(image).filter((cidr) => !cidr.includes(':'));
     for (const cidr of lost) {
-      const block = (await scene.block(cidr))!;
+      const block = (await fixture.block(cidr))!;
       const other = { node: 'n9', instance: 'other', state: 'confirmed' } as const;
-      await scene.put(blockKind, keys.block(cidr), { ...block, ...other });
+      await fixture.put(blockKind, keys.block(cidr), { ...block, ...other });
     }
     fs.rmSync(one.agent.stateDirectory, { recursive: true });
     fs.cpSync(image, one.agent.stateDirectory, { recursive: true });
@@ -171,11 +173,11 @@ describe('faults', () => {
   });
 
   for (const [what, begin, end] of [
-    ['etcd hangs', () => scene.etcd.members[0]!.freeze(), () => scene.etcd.members[0]!.thaw()],
-    ['the cable is pulled', () => scene.machines[0]!.host.cut(), () => scene.machines[0]!.host.restore()],
+    ['etcd hangs', () => fixture.etcd.members[0]!.freeze(), () => fixture.etcd.members[0]!.thaw()],
+    ['the cable is pulled', () => fixture.machines[0]!.host.cut(), () => fixture.machines[0]!.host.restore()],
   ] as const) {
     test(`${what}: pods come and go, an agent that was killed comes back, and all is well afterwards`, async () => {
-      const one = scene.machines[0]!;
+      const one = fixture.machines[0]!;
       const pod = await one.add();
       await begin();
       try {
@@ -201,9 +203,9 @@ describe('faults', () => {
   }
 
   test('a pool that is deleted while it is in use: pods stay, no new ones, and it is said', async () => {
-    const one = scene.machines[0]!;
+    const one = fixture.machines[0]!;
     const pod = await one.add();
-    await scene.delete(keys.pool('v6'));
+    await fixture.delete(keys.pool('v6'));
     await eventually('the pool is named', async () =>
       (await one.status()).cluster.problems.some((text) => text.includes('pool v6')),
     );

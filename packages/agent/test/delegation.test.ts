@@ -33,8 +33,12 @@ describe('whose addresses they are', () => {
     expect(readDelegation(value)).toBeUndefined();
   });
   test.each([
-    ['podwire-cni delegates to nobody', config('podwire-cni', { type: 'podwire-ipam' }), /leave `ipam` out/],
-    ['a field that nobody knows', config('bridge', { type: 'podwire-ipam', ranges: [] }), /ranges/],
+    [
+      'podwire-cni delegates to no plugin',
+      config('podwire-cni', { type: 'podwire-ipam' }),
+      /leave `ipam` out/,
+    ],
+    ['an unknown field', config('bridge', { type: 'podwire-ipam', ranges: [] }), /ranges/],
     [
       'two gateways of a family',
       config('bridge', { type: 'podwire-ipam', gateways: ['10.0.0.1', '10.0.0.2'] }),

@@ -124,7 +124,7 @@ class World {
   }
 
   async #run({ command, pod, delay, port, answerLost }: Step): Promise<void> {
-    // Whoever comes late still speaks to the agent of its own round, also when that one has died.
+    // A late call still speaks to the agent of its own round, also when that one has died.
     const { agent } = this;
     for (let turns = delay; turns > 0; turns--) await Promise.resolve();
     const id = `p${pod}`;
@@ -164,7 +164,7 @@ class World {
   }
 
   /** What is in the kernel, in the records, in memory and in the addresses is the same set of endpoints. */
-  checkBooks(): void {
+  checkAllocation(): void {
     this.checkOwners();
     const { context } = this.agent;
     const known = new Set(context.endpoints.all().map(({ id }) => endpointKey(id)));
@@ -182,7 +182,7 @@ class World {
     const answers = await Promise.all(calls.map((call) => this.agent.call('DEL', call)));
     expect(answers.filter(({ ok }) => !ok)).toEqual([]);
     await this.agent.reconciler.run();
-    this.checkBooks();
+    this.checkAllocation();
     expect([...this.kernel.values()].filter(({ owner }) => owner !== 'node')).toEqual([]);
     expect(this.records.records.size).toBe(0);
     const everyPort = [80, 81, 82, 83].map((hostPort) => ({
@@ -220,7 +220,7 @@ test('a thousand random interleavings', { timeout: 300_000 }, async () => {
       await world.startAgent();
       for (const [index, steps] of drawn.rounds.entries()) {
         await world.round(steps, drawn.deaths[index]! + 1);
-        world.checkBooks();
+        world.checkAllocation();
       }
       await world.cleanUp();
     }),

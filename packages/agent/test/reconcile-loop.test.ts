@@ -4,7 +4,7 @@ import { createHarness } from './fakes/harness.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('a change before the start makes no second series of rounds, which nobody would end', async () => {
+test('a change before the start makes no second series of rounds, which nothing would end', async () => {
   const { context, reconciler } = createHarness();
   let release = (): void => undefined;
   // The node is joining its cluster.

@@ -200,7 +200,7 @@ describe('recovery', () => {
 });
 
 describe('reconcile', () => {
-  test('repairs what somebody took away', async () => {
+  test('repairs what another program removed', async () => {
     const agent = await createReadyHarness();
     await agent.call('ADD');
     const before = agent.engine.of(`endpoint:${keyOf('c1')}`).length;

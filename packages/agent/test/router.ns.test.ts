@@ -81,7 +81,7 @@ async function addPod(agent: Agent, name: string): Promise<{ pod: TestNamespace;
 }
 
 describe('a node that was no router', () => {
-  test('forwards for pods and for nobody else, also after a crash of its agent', async () => {
+  test('forwards for pods only, also after a crash of its agent', async () => {
     assert.deepEqual(await openFamilies(), []);
     const agent = await startAgent(host);
     for (const family of families) assert.equal(read(forwarding[family]), '1');
@@ -91,7 +91,7 @@ describe('a node that was no router', () => {
     for (const family of families) assert.ok(await passes(pod, lanHost, lan[family]), 'the pod to the LAN');
 
     await agent.kill9();
-    assert.deepEqual(await openFamilies(), [], 'nobody watches');
+    assert.deepEqual(await openFamilies(), [], 'no watch is open');
     await agent.start();
     assert.deepEqual(await openFamilies(), []);
   });

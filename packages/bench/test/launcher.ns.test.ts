@@ -51,7 +51,7 @@ test('a signal is a status above 128', async () => {
 });
 
 test('jobs run at once, as many as there are workers', async () => {
-  // Opening a FIFO waits until somebody opens its other end.
+  // Opening a FIFO waits until a process opens its other end.
   const fifo = `${host.directory}/meeting`;
   await host.run(['mkfifo', fifo]);
   const reader = [step('/bin/sh', `read line < ${fifo}; echo "$line"`)];

@@ -76,7 +76,7 @@ describe('a BIRD 2 daemon between node and router', () => {
   const missing = async (look: Promise<unknown>): Promise<true | undefined> =>
     (await look) === undefined ? true : undefined;
 
-  /** The daemon as a program that runs inside the host, whoever starts it. */
+  /** The daemon as a program that runs inside the host, started by agent or test. */
   const inHost = (): string => {
     const file = path.join(host.directory, 'bird');
     const text = `#!/bin/sh\nexec nsenter --net=${host.namespace.path} ${program} "$@"\n`;
@@ -168,31 +168,27 @@ describe('a BIRD 2 daemon between node and router', () => {
     await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
   });
 
-  test(
-    'what an agent that was killed has left running makes room for a daemon that somebody ends',
-    { timeout: 60_000 },
-    async () => {
-      const former = host.start([program, '-f', '-R', '-c', files.configFile, '-s', files.socketFile]);
-      await until('the former daemon answers', () =>
-        askBird(files.socketFile, 'show status', { deadline: 1_000 }).catch(() => undefined),
-      );
-      const daemon = await startBird(
-        { program: inHost(), ...files, clock: systemClock, log: silentLog },
-        patience(),
-      );
-      host.defer(() => daemon.stop());
-      await former.exited;
-      await until('the session is back', async () => {
-        const sessions = await speaker.sessions(patience()).catch(() => []);
-        return sessions.length === 2 && sessions.every(({ state }) => state === 'Established')
-          ? true
-          : undefined;
-      });
-      await until('its route is back', () => inKernel('10.244.9.0/26'));
-      await daemon.stop();
-      await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
-    },
-  );
+  test('what a killed agent has left running makes room for a new daemon', { timeout: 60_000 }, async () => {
+    const former = host.start([program, '-f', '-R', '-c', files.configFile, '-s', files.socketFile]);
+    await until('the former daemon answers', () =>
+      askBird(files.socketFile, 'show status', { deadline: 1_000 }).catch(() => undefined),
+    );
+    const daemon = await startBird(
+      { program: inHost(), ...files, clock: systemClock, log: silentLog },
+      patience(),
+    );
+    host.defer(() => daemon.stop());
+    await former.exited;
+    await until('the session is back', async () => {
+      const sessions = await speaker.sessions(patience()).catch(() => []);
+      return sessions.length === 2 && sessions.every(({ state }) => state === 'Established')
+        ? true
+        : undefined;
+    });
+    await until('its route is back', () => inKernel('10.244.9.0/26'));
+    await daemon.stop();
+    await assert.rejects(speaker.sessions(patience()), { code: 'BGP_REFUSED' });
+  });
 
   test('a program that is not there is named', async () => {
     const options = { ...files, program: '/usr/sbin/no-bird', clock: systemClock, log: silentLog };

@@ -81,7 +81,7 @@ describe('blocks', () => {
     expect(remarksOf(made, 'note')[0]).toBe('block 10.0.0.0/26: lent: 10.0.0.3 to n3, 10.0.0.20 to n2');
   });
 
-  it('of nobody stay nobody’s, with loans to those who have addresses of them', () => {
+  it('without an owner stay without one, and record who borrows their addresses', () => {
     const made = plan([
       pool4,
       crdBlock('10.0.0.0/26', null, [{ ordinal: 5, ...web }]),
@@ -153,7 +153,7 @@ describe('blocks', () => {
     ]);
   });
 
-  it('in no pool are left out, since nobody gets addresses there', () => {
+  it('in no pool are left out, since no pod gets addresses there', () => {
     const made = plan([pool4, crdBlock('10.9.0.0/26', 'host:n1', [{ ordinal: 1, ...web }])]);
     expect(made.blocks).toEqual([]);
     expect(remarksOf(made, 'warning')).toEqual([
@@ -229,7 +229,7 @@ describe('blocks', () => {
   });
 });
 
-describe('addresses of nobody that is known', () => {
+describe('addresses of an unknown owner', () => {
   it('are taken for the owner’s of the block', () => {
     const made = plan([
       pool4,
@@ -244,7 +244,7 @@ describe('addresses of nobody that is known', () => {
     ]);
   });
 
-  it('are reserved when the block is nobody’s either', () => {
+  it('are reserved when the block has no owner either', () => {
     const made = plan([pool4, crdBlock('10.0.0.0/26', null, [{ ordinal: 1, handle: 'manual' }])]);
     expect(made.blocks).toEqual([]);
     expect(made.pools[0]?.reserved).toEqual(['10.0.0.1']);
@@ -298,7 +298,7 @@ describe('what Calico itself has wrong', () => {
     ]);
   });
 
-  it('are addresses of pods that are not allocated: nobody may get them', () => {
+  it('are addresses of pods that are not allocated: no other pod may get them', () => {
     const made = plan([
       pool4,
       crdBlock('10.0.0.0/26', 'host:n1', []),

@@ -66,7 +66,7 @@ async function adopt(cidr: string, node: string): Promise<void> {
 }
 
 describe('what was imported', () => {
-  it('is not collected while nobody has taken it over', async () => {
+  it('is not collected before its node has joined', async () => {
     const before = await contents();
     await collect();
     const { mended } = await fixCluster(access(), {}, signal);
@@ -81,7 +81,7 @@ describe('what was imported', () => {
     expect(await contents()).toEqual(before);
   });
 
-  it('goes when somebody says that its node will never be', async () => {
+  it('goes when an operator forgets its node', async () => {
     await adopt('10.0.0.0/26', 'n1');
     await releaseNode(access(), 'n2', {}, signal);
     await releaseNode(access(), 'n3', {}, signal);

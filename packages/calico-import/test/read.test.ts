@@ -224,16 +224,16 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
           ),
         ]);
         expect(remarksOf(made, 'error')).toEqual([]);
-        const inBooks = made.allocationRecords.flatMap(({ entries }) =>
+        const recorded = made.allocationRecords.flatMap(({ entries }) =>
           entries.map(({ address }) => address),
         );
-        expect(new Set(inBooks).size).toBe(inBooks.length);
+        expect(new Set(recorded).size).toBe(recorded.length);
         const isReserved = (address: string, cidr: string) =>
           [address, cidr].some((each) => made.pools[0]?.reserved.includes(each));
         for (const [index, { at }] of blocks.entries())
           for (const { ordinal } of at) {
             const address = `10.0.${index}.${ordinal}`;
-            expect(inBooks.includes(address) || isReserved(address, cidrs[index] ?? '')).toBe(true);
+            expect(recorded.includes(address) || isReserved(address, cidrs[index] ?? '')).toBe(true);
           }
         for (const { cidr, node, loans } of made.blocks)
           for (const ledger of made.allocationRecords.filter(

@@ -38,7 +38,7 @@ describe('isOwnConflist', () => {
     ['a plugin that is none', '{"cniVersion":"","cniVersions":[],"name":"","plugins":[null]}'],
     ['no JSON', '# nothing yet'],
     ['nothing', ''],
-  ])('takes %s for somebody else’s', (_what, text) => {
+  ])('takes %s for a foreign file', (_what, text) => {
     expect(isOwnConflist(text)).toBe(false);
   });
 });

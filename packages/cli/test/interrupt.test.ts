@@ -21,7 +21,7 @@ test('a pipe that breaks, and breaks again while things are put away, ends the w
   expect(breakOutput()).toBe(false);
 });
 
-test('what goes on until somebody ends it says so with its exit code', async () => {
+test('a command that runs until it is interrupted says so with its exit code', async () => {
   const io = { exitCode: 0 } as Io;
   await untilInterrupted(io, async (signal) => {
     const over = aborted(signal);

@@ -20,13 +20,13 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-interface Scene {
+interface Fixture {
   readonly settings: PodAgentSettings;
   /** Resolves when the connection of the pod agent to its runtime is closed. */
   readonly disconnected: Promise<unknown>;
 }
 
-async function setScene(more: { readonly kubeconfig?: string } = {}): Promise<Scene> {
+async function createFixture(more: { readonly kubeconfig?: string } = {}): Promise<Fixture> {
   const directory = makeTemporaryDirectory();
   const [runtime, door] = ['cri.sock', 'door.sock'].map((name) => path.join(directory, name)) as [
     string,
@@ -52,7 +52,7 @@ async function setScene(more: { readonly kubeconfig?: string } = {}): Promise<Sc
 }
 
 test('a signal that comes while everything is being opened is its end', async () => {
-  const { settings, disconnected } = await setScene();
+  const { settings, disconnected } = await createFixture();
   const stopped = new AbortController();
   stopped.abort(new Error('SIGTERM'));
   await runPodAgent(settings, silentLog, stopped);
@@ -60,7 +60,7 @@ test('a signal that comes while everything is being opened is its end', async ()
 });
 
 test('what was opened before a failure is closed: it would keep the process', async () => {
-  const { settings, disconnected } = await setScene({ kubeconfig: '/nonexistent/kubeconfig' });
+  const { settings, disconnected } = await createFixture({ kubeconfig: '/nonexistent/kubeconfig' });
   await expect(runPodAgent(settings, silentLog, new AbortController())).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
   });

@@ -17,7 +17,7 @@ after(() => host?.close());
 test('without a pod agent, the node agent that was started for it is ended', async () => {
   const directory = path.join(host.directory, 'pods');
   const places = placesIn(directory);
-  // Nobody can listen there.
+  // No process can listen there.
   fs.mkdirSync(path.join(places.podSocket, 'x'), { recursive: true });
   const argv = ['up', checkoutFile('examples/web.yaml'), '--directory', directory];
   await assert.rejects(host.run([process.execPath, checkoutFile('bin/podwire'), ...argv]), (error) => {

@@ -29,7 +29,7 @@ const add = (node: TestNode, name: string, wish = {}): Promise<string[]> =>
   cluster.during(node.add(name, wish), 50);
 
 describe('a node that finds no free block', () => {
-  it('borrows an address, which its owner gives to nobody else', async () => {
+  it('borrows an address, which its owner gives to no other pod', async () => {
     const [address] = await add(borrower, 'b');
     expect(borrower.blocks).toEqual([`${address}/32`]);
     expect((await cluster.block(cidr))?.loans).toEqual([{ address, node: 'n2' }]);
@@ -68,7 +68,7 @@ describe('a node that finds no free block', () => {
     expect((await cluster.block(cidr))?.loans).toEqual([]);
   });
 
-  it('is told when nobody lends', async () => {
+  it('gets an error when no owner lends', async () => {
     for (let n = 0; n < 14; n++) await add(owner, `o${n}`);
     await expect(add(borrower, 'b')).rejects.toThrow(/no free block, and no other node that was asked lends/);
     owner.remove('o3');
@@ -213,7 +213,7 @@ describe('a request that its node could not take back', () => {
   });
 });
 
-it('what is lent by a write that arrives after its time is handed out by nobody else', async () => {
+it('what is lent by a write that arrives after its time is handed out by no other node', async () => {
   await owner.stop();
   let arrive = (): void => undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
@@ -257,7 +257,7 @@ it('what is lent by a write that arrives after its time is handed out by nobody 
   for (const { address } of (await cluster.block(cidr))!.loans) expect(inUse).not.toContain(address);
 });
 
-it('a block that is nobody’s while something of it is lent is claimed with its loans', async () => {
+it('a block without an owner while an address of it is lent is claimed with its loans', async () => {
   const [address] = await add(borrower, 'b');
   await owner.stop();
   await cluster.admin.delete(keys.nodeLease('n1'));

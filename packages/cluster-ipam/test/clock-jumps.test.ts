@@ -25,7 +25,7 @@ describe('the wall clock of a node that is in touch with the store', { tags: ['l
     expect(node.addressing.status()).toMatchObject({ fenced: false, problems: [] });
   });
 
-  it('jumps a day back: nobody notices, and it is fenced in time when it is cut off afterwards', async () => {
+  it('jumps a day back: no pod is affected, and the node is fenced in time when it is cut off afterwards', async () => {
     cluster.clock.jump(-day);
     await node.add('a');
     await cluster.clock.advance(120_000);

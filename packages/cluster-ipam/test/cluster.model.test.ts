@@ -29,7 +29,7 @@ const add = (name: string, count: number): Step =>
     await world.advance(40);
   });
 
-/** Everybody wants more than there is in stock, and calls are lost. */
+/** All nodes want more than their blocks have, and calls are lost. */
 const storm = (count: number, kinds: readonly (Fault | undefined)[]): Step =>
   step(`add ${count} everywhere, with ${kinds.join(' ')}`, async (world) => {
     kinds.forEach((kind, at) => {
@@ -39,7 +39,7 @@ const storm = (count: number, kinds: readonly (Fault | undefined)[]): Step =>
     await world.advance(200);
   });
 
-/** Just when somebody else takes away what it has. */
+/** Just when the controller releases its blocks. */
 const vanish = (name: string, milliseconds: number): Step =>
   step(`${name} vanishes, and is back ${milliseconds} after it was found out`, async (world) => {
     const machine = world.machine(name);

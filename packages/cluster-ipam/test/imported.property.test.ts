@@ -1,4 +1,4 @@
-/** Whatever an import has brought, and in whatever order its nodes come: nobody gets an address that is in use. */
+/** Whatever an import has brought, and in whatever order its nodes come: no pod gets an address that is in use. */
 import { type Block, blockKind, type AllocationRecord, allocationRecordKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import fc from 'fast-check';

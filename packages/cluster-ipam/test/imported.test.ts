@@ -1,4 +1,4 @@
-/** What an import has brought along (`podwire import calico`): in use until somebody says otherwise. */
+/** What an import has brought along (`podwire import calico`): in use until an operator or a node says otherwise. */
 import { type Block, blockKind, type AllocationRecord, allocationRecordKind } from '@podwire/cluster-state';
 import { type CallOptions, decodeObject, encodeObject, type Store } from '@podwire/store';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ describe('an address that an import has lent', () => {
     expect(new Set(given).size).toBe(20);
   });
 
-  it('of a block that is nobody’s is in use too', async () => {
+  it('of a block without an owner is in use too', async () => {
     const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
     const borrower = await made.join('n2');
     await made.clock.advance(60_000);
@@ -64,7 +64,7 @@ describe('an address that an import has lent', () => {
     await expect(borrower.add('q', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
   });
 
-  it('is not handed out while nobody knows whether somebody has it', async () => {
+  it('is not handed out while it is unknown whether a pod has it', async () => {
     const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
     await made.putPool({ cidr });
     let isDeaf = true;

@@ -138,7 +138,7 @@ it('a block that is kept after all is not taken away by an earlier attempt to gi
   let isDeaf = true;
   const wrap = withTransact((transaction, options, store) => {
     const [write] = transaction.writes;
-    // Nobody has heard of the announcement either.
+    // No node has heard of the announcement either.
     if (isDeaf && write?.op === 'put' && write.value.includes('"pendingDeletion"'))
       return unanswered(options);
     if (!isDeaf || write?.op !== 'delete' || !write.key.startsWith(keys.block('')))
@@ -191,7 +191,7 @@ it('no block is made over a smaller one', async () => {
   expect(await cluster.block('10.0.0.64/28')).toBeUndefined();
 });
 
-it('a loan that arrives in the next life of its lender’s agent is handed out by nobody else', async () => {
+it('a loan that arrives in the next life of its lender’s agent is handed out by no other node', async () => {
   await begin({ cidr: '10.0.0.0/28' });
   let late: Transaction | undefined;
   const wrap = withTransact((transaction, options, store) => {
@@ -221,7 +221,7 @@ it('a loan that arrives in the next life of its lender’s agent is handed out b
   expect(await cluster.during(after.add('o', { requested: [loan!.address] }))).toEqual([loan!.address]);
 });
 
-it('an address that an import has lent is not handed out after a restart either, while nobody knows', async () => {
+it('an address that an import has lent is not handed out after a restart either, while its use is unknown', async () => {
   await begin();
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });

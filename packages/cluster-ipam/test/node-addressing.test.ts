@@ -258,7 +258,7 @@ describe('a restart', () => {
     await expect(cluster.during(after.add('q'))).rejects.toMatchObject({ code: 'POOL_EXHAUSTED' });
   });
 
-  it('claims a block again that is nobody’s while pods are in it', async () => {
+  it('claims a block again that has no owner while pods are in it', async () => {
     const { clock } = await begin();
     const disk = newDisk();
     const before = await cluster.join('n1', {}, disk);
@@ -313,7 +313,7 @@ describe('a node that is cut off', () => {
 });
 
 describe('an imported block', () => {
-  it('keeps what is in use of it until somebody releases that', async () => {
+  it('keeps its addresses in use until an operator releases them', async () => {
     const { clock } = await begin();
     const cidr = '10.0.0.32/28';
     const block: Block = { cidr, node: 'n1', state: 'confirmed', claimedAt: 1, loans: [] };

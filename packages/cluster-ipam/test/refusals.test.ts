@@ -6,7 +6,7 @@ import { TestCluster } from './support/cluster.js';
 let cluster: TestCluster;
 afterEach(() => cluster.close());
 
-/** A store that says no to writes, as etcd does: nobody knows whether the one that found it full was done. */
+/** A store that says no to writes, as etcd does: the write that found it full is uncertain. */
 function refusing(store: Store, why: { code: 'STORE_FULL' | 'STORE_DENIED' | undefined }): Store {
   return new Proxy(store, {
     get(target, name) {

@@ -39,7 +39,7 @@ const add = (node: TestNode, name: string): Promise<string[]> =>
 const remove = (node: TestNode, name: string): void => node.remove(`owner of ${name}`, pod(name));
 
 describe('static addresses', () => {
-  it('go to the pods of the workload, each to one, wherever they are, and to nobody else', async () => {
+  it('go to the pods of the workload, each to one, wherever they are, and to no other pod', async () => {
     const addresses = [one, two].map(({ blocks }) =>
       blocks[0]!.replace(/\.(\d+)\/28$/, (_, n) => `.${Number(n) + 5}`),
     );

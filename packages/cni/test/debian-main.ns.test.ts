@@ -147,7 +147,7 @@ describe('bridge with host-local', () => {
     assert.deepEqual(kit.leases('brnet'), []);
     assert.deepEqual(kit.cached(), []);
     await removeBridge('pwbr0');
-    // The veth goes when the kernel comes to bury the namespace; a later test would see it go.
+    // The veth goes when the kernel destroys the namespace; a later test would see it go.
     await untilSameSnapshot(earlier, () => takeSnapshot(kit.host.namespace), { timeout: 30_000 });
   });
 

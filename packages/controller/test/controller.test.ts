@@ -178,7 +178,7 @@ describe('leadership', () => {
     await clock.advance(1);
     expect(controller.metrics().leading).toBe(true);
     // Before it can notice.
-    const taken = store.put(keys.leader, 'somebody else');
+    const taken = store.put(keys.leader, 'another leader');
     const left = leave('n1');
     await Promise.all([taken, left]);
     await clock.advance(hour);

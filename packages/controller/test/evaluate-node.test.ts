@@ -7,7 +7,7 @@ const node = stored({ name: 'n1', instance: 'i' } as Node);
 const lease = stored<NodeLease>({ node: 'n1', instance: 'i', since: 0 });
 const absent = (more: Partial<UnreachableNode> = {}) =>
   stored<UnreachableNode>({ node: 'n1', instance: 'i', since: 1000, ...more });
-const sight = (more: Partial<NodeObservation>): NodeObservation => ({
+const observe = (more: Partial<NodeObservation>): NodeObservation => ({
   node,
   lease: undefined,
   unreachable: undefined,
@@ -67,6 +67,6 @@ describe('a node', () => {
       { act: 'save-time' },
     ],
   ])('%s', (_, seen, at, expected) => {
-    expect(evaluateNode(sight(seen), times(at))).toEqual(expected);
+    expect(evaluateNode(observe(seen), times(at))).toEqual(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** Leaders die and are succeeded, wall clocks jump, nodes flap: nobody is released before its time, and everybody after it. */
+/** Leaders die and are succeeded, wall clocks jump, nodes flap: no node is released before its time, and every node after it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createTestCluster, hour, type Running, evictionTimeout } from './cluster.js';

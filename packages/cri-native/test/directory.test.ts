@@ -31,7 +31,7 @@ describe('a record that a power loss has left empty, or half of it', () => {
     expect([...sandboxes.rubbish, ...readContainers(root).rubbish]).toEqual(damaged);
   });
 
-  test('is none while somebody holds what belongs to it: that must not be guessed', () => {
+  test('is none while a process holds what belongs to it: that must not be guessed', () => {
     write('sandboxes/live/record.ready', '');
     const alive = lockAlive(sandboxDirectory(root, 'live'));
     const { whole, rubbish, unusable } = readSandboxes(root);

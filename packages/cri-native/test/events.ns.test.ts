@@ -1,4 +1,4 @@
-/** Events of containers whose end comes sooner than anybody can look. */
+/** Events of containers whose end comes sooner than a client can look. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -37,7 +37,7 @@ before(async () => {
 
 after(() => closePlace(place, runtime, sandbox));
 
-/** Stands still until nobody holds the lock of any shim: this process can do nothing before their programs have ended. */
+/** Blocks until no shim holds its lock: this process can do nothing before their programs have ended. */
 function blockUntilShimsAreGone(): void {
   const ids = fs.readdirSync(path.join(place.state, 'containers'));
   const clock = new Int32Array(new SharedArrayBuffer(4));
@@ -47,7 +47,7 @@ function blockUntilShimsAreGone(): void {
   }
 }
 
-test('a program that has ended before anybody could connect: its events come whole and in order', async () => {
+test('a program that has ended before a client could connect: its events come whole and in order', async () => {
   const events = runtime.getContainerEvents({});
   const containerId = await runContainer(runtime, sandbox, containerConfig(['/bin/busybox', 'false']));
   await runtime.removeContainer({ containerId });

@@ -141,7 +141,7 @@ test('kill -9 at any moment, also while the kernel is at it', async () => {
   }
 });
 
-test('addresses that cannot be read keep nobody from starting', async () => {
+test('addresses that cannot be read prevent no start', async () => {
   const place = makePlace();
   const network = createFileNetwork(path.join(place.directory, 'addresses'));
   const { state: directory, netns: netnsDirectory } = place;
@@ -158,7 +158,7 @@ test('addresses that cannot be read keep nobody from starting', async () => {
   fs.rmSync(place.directory, { recursive: true });
 });
 
-test('what cannot be deleted keeps neither a sandbox from being removed nor anybody from starting', async () => {
+test('what cannot be deleted prevents neither the removal of a sandbox nor a start', async () => {
   const place = makePlace();
   const network = createFileNetwork(path.join(place.directory, 'addresses'));
   const { state: directory, netns: netnsDirectory } = place;

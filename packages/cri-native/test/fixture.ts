@@ -70,7 +70,7 @@ export function hasShim(place: Place, containerId: string): boolean {
   }
 }
 
-/** A shim writes down how its program has ended a moment after that; nobody is told of its own end. @throws Error after 20 s */
+/** A shim writes down how its program has ended a moment after that; no event tells of its own end. @throws Error after 20 s */
 export async function untilShimGone(place: Place, containerId: string): Promise<void> {
   for (const end = performance.now() + 20_000; hasShim(place, containerId); await delay(5))
     if (performance.now() > end) throw new Error(`the shim of ${containerId} does not end`);

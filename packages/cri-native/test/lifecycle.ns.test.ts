@@ -350,7 +350,7 @@ describe('a process that comes back', () => {
     assert.equal((await containerOf(second, runs)).exitCode, 137);
   });
 
-  test('after a reboot: not ready, ended without anybody knowing how, and removable', async () => {
+  test('after a reboot: not ready, ended in an unknown way, and removable', async () => {
     const { open, place, network } = makeWorld();
     const bootIdFile = path.join(place.directory, 'boot_id');
     fs.writeFileSync(bootIdFile, 'boot-1');

@@ -140,7 +140,7 @@ describe('shared work', () => {
     await expect(second).rejects.toThrow('taken back');
   });
 
-  test('is begun anew by whoever wants it while it is taken back, when that is over', async () => {
+  test('starts again for a caller that comes during the rollback, when that is over', async () => {
     const shared = new Singleflight<string>();
     const impatient = new AbortController();
     const { promise: takenBack, resolve } = deferred();

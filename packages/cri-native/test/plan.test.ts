@@ -187,7 +187,7 @@ describe('users', () => {
     expect(choose({ runAsUsername: '33' })).toEqual(web);
   });
 
-  test('a number that nobody has, with groups that are said', () => {
+  test('a number without a user, with groups that are given', () => {
     const requested = { runAsUser: { value: 99n }, runAsGroup: { value: 7n }, supplementalGroups: [7n, 8n] };
     expect(choose(requested)).toEqual({ uid: 99, gid: 7, groups: [7, 8], home: '/' });
   });
@@ -257,7 +257,7 @@ describe('containers', () => {
   const valuesOf = (instruction: ReturnType<typeof plan>, wanted: string): unknown[] =>
     instruction.filter(([key]) => key === wanted).map(([, ...values]) => values);
 
-  test('the sandbox’s own files are mounted where nobody mounts others', () => {
+  test('the sandbox’s own files are mounted where the pod mounts no others', () => {
     const mounts = [{ containerPath: '/etc//hosts', hostPath: '/pod/hosts', readonly: true }];
     expect(valuesOf(plan({ mounts }), 'mount')).toEqual([
       ['rw', '/state/sandboxes/f00/resolv.conf', '/etc/resolv.conf'],

@@ -354,7 +354,7 @@ describe('attach', limited, () => {
     await assert.rejects(late, /gone/);
   });
 
-  test('a client that leaves disturbs nobody', async () => {
+  test('a client that leaves disturbs no other client', async () => {
     const config = containerConfig(shell('while :; do echo line; sleep 0.01; done'));
     const id = await runContainer(runtime, sandbox, config);
     const [leaves, stays, gone] = [client(), client(), new AbortController()];
@@ -412,7 +412,7 @@ describe('port-forward', limited, () => {
       await runtime.removeContainer({ containerId: id });
     });
 
-  test('a port that nobody listens on is told', async () => {
+  test('a port without a listener is reported', async () => {
     const { near, far, close } = await pair();
     await assert.rejects(
       runtime.streamingHandlers.portForward(sandbox, 4999, far, new AbortController().signal),

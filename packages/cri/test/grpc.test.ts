@@ -42,10 +42,10 @@ test('v1alpha2 is spoken where there is nothing else', async () => {
 test('a server without CRI is UNIMPLEMENTED, no server UNAVAILABLE, and both name the socket', async () => {
   const { socket } = await serve(createFakeRuntime(), { apiVersions: [] });
   await expect(connectCri({ socket })).rejects.toMatchObject({ code: 'UNIMPLEMENTED' });
-  const nobody = makeSocketPath();
-  const refused = connectCri({ socket: nobody });
+  const unused = makeSocketPath();
+  const refused = connectCri({ socket: unused });
   await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  await expect(refused).rejects.toThrow(nobody);
+  await expect(refused).rejects.toThrow(unused);
   await expect(connectCri({ socket: `/${'x'.repeat(120)}` })).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',
   });

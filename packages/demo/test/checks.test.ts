@@ -22,7 +22,7 @@ const answered = (name: string, address: string) => ({
 describe('what the demo asks', () => {
   const checks = planChecks(participants);
 
-  test('everybody asks everybody, both protocols, both families', () => {
+  test('every pod probes every pod, both protocols, both families', () => {
     const direct = checks.filter(({ kind }) => kind === 'direct');
     // Three who ask (the world knows no pods), each three others.
     expect(direct).toHaveLength(3 * 3 * 4);
@@ -58,8 +58,8 @@ describe('which answers count', () => {
   const [check] = planChecks(participants);
   test.each([
     ['the right one', answered('b', '10.0.0.1'), undefined],
-    ['of somebody else', answered('world', '10.0.0.1'), 'world answered instead of b'],
-    ['to somebody else', answered('b', '10.0.0.3'), 'it was seen as 10.0.0.3 instead of 10.0.0.1'],
+    ['of another pod', answered('world', '10.0.0.1'), 'world answered instead of b'],
+    ['to another pod', answered('b', '10.0.0.3'), 'it was seen as 10.0.0.3 instead of 10.0.0.1'],
     ['none', { milliseconds: 5, error: 'ECONNREFUSED' }, 'ECONNREFUSED'],
   ])('%s', (_, asked, problem) => {
     const result = evaluateCheck(check!, asked);

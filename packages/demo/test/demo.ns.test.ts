@@ -89,7 +89,7 @@ test('shows that everything works, in JSON, and leaves nothing', async () => {
     report.checks.filter(({ ok }) => !ok),
     [],
   );
-  // Both protocols and both families, from everybody, and the host ports.
+  // Both protocols and both families, from every pod, and the host ports.
   assert.equal(report.checks.length, 4 * (3 * 4 + 4) + 2 * 2 * 4);
   const outside = report.checks.filter(({ to }) => to === 'world');
   assert.ok(outside.every(({ saw }) => saw === '192.0.2.10' || saw === '2001:db8:2::10'));
@@ -139,7 +139,7 @@ for (const [when, pattern] of [
   });
 }
 
-test('when nobody reads any more, everything is put away as after Ctrl-C', async () => {
+test('when the output has no reader any more, everything is removed as after Ctrl-C', async () => {
   const running = start(['demo']);
   running.stopReading();
   const { pid, code, stderr } = await running.ended;
@@ -148,7 +148,7 @@ test('when nobody reads any more, everything is put away as after Ctrl-C', async
   assert.deepEqual(leftOf(pid), []);
 });
 
-test('the number of a namespace is nobody else’s while a demo is known by it', () => {
+test('the number of a namespace is not reused while a demo is known by it', () => {
   const names = ['old', 'new'].map((suffix) => `podwire-demo-${process.pid}-${suffix}`) as [string, string];
   const [old, next] = names.map((name) => `/run/netns/${name}`) as [string, string];
   createNamespace(old);
@@ -172,7 +172,7 @@ function pinsOf(pid: number): string[] {
   return sandboxes.map((id) => `/run/netns/podwire-${id}`).filter((pin) => fs.existsSync(pin));
 }
 
-/** Nobody is left who could take pods down in order. */
+/** No process is left that could take pods down in order. */
 function killAgents(pid: number): void {
   const text = fs.readFileSync(`/run/podwire-demo-${pid}/started.json`, 'utf8');
   const started = JSON.parse(text) as Record<string, { readonly pid: number }>;

@@ -5,7 +5,7 @@ import type { DemoNamespace } from '../src/namespaces.js';
 import { startPeer } from '../src/peers.js';
 import { makeTemporaryDirectory } from './support.js';
 
-test('a peer that never gets ready keeps nobody who does not want to wait any more', async () => {
+test('a peer that never gets ready does not delay a caller that gives up', async () => {
   const stop = new AbortController();
   let child: ChildProcess | undefined;
   const silent = (): ChildProcess => {

@@ -1,4 +1,4 @@
-// How many allocations a second, in several states of the pools. Prints; judges nothing.
+// How many allocations a second, in several states of the pools. Prints figures, checks nothing.
 //   npm run bench -w @podwire/ipam
 import { createIpam } from '@podwire/ipam';
 

@@ -107,7 +107,7 @@ for (const family of [4, 6] as const) {
       );
       client.connect(9, theirs);
       await once(client, 'connect');
-      client.send('nobody listens');
+      client.send('no listener');
       await assert.rejects(once(client, 'message'), { code: 'ECONNREFUSED' });
       const message = Buffer.alloc(2048);
       const sender = Buffer.alloc(family === 4 ? 16 : 28);

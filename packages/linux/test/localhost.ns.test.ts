@@ -18,7 +18,7 @@ after(() => namespace.delete());
 const connect = (port: number, signal = new AbortController().signal): Promise<net.Socket> =>
   connectLocalhost(namespace.path, port, signal);
 
-/** Listens, and takes no connection: whoever has the socket then does not know that it is one. */
+/** Listens, and accepts no connection: the holder of the socket does not know that it has one. */
 async function listenDeaf(port: number, backlog: number): Promise<() => void> {
   const fd = namespace.inside(() => {
     const made = openStreamSocket(4);
@@ -45,6 +45,6 @@ test('a connection that waits is given up with the signal', async () => {
   end();
 });
 
-test('what nobody listens on is refused', async () => {
+test('a port without a listener is refused', async () => {
   await assert.rejects(connect(7002), { code: 'ECONNREFUSED' });
 });

@@ -45,14 +45,16 @@ describe('a process', () => {
   });
 });
 
-describe('a scene', () => {
-  test('of no namespace and a directory that nobody names has no processes', () => {
-    expect(listEnvironmentProcesses(new Set(), '/nobody/has/this')).toEqual([]);
+describe('an environment', () => {
+  test('of no namespace and an unused directory has no processes', () => {
+    expect(listEnvironmentProcesses(new Set(), '/unused/directory')).toEqual([]);
   });
 
   test('does not have those that name its directory in the namespace of the machine: an editor, perhaps', async () => {
-    const pid = await startSleep('/run/some-scene/file');
-    expect(listEnvironmentProcesses(new Set(), '/run/some-scene').map((each) => each.pid)).not.toContain(pid);
+    const pid = await startSleep('/run/some-directory/file');
+    expect(listEnvironmentProcesses(new Set(), '/run/some-directory').map((each) => each.pid)).not.toContain(
+      pid,
+    );
   });
 });
 

@@ -46,7 +46,7 @@ test('what a handler throws is described; an unknown path is 404, and what is no
   await expect(api.get('//')).rejects.toMatchObject({ status: 400 });
 });
 
-test('lines come while they are made, and the maker is told when nobody reads any more', async () => {
+test('lines are sent while they are made, and the source ends when the client disconnects', async () => {
   let stopped: (() => void) | undefined;
   const ended = new Promise<void>((resolve) => (stopped = resolve));
   async function* count(signal: AbortSignal): AsyncIterable<{ n: number }> {

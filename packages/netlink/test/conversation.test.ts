@@ -185,10 +185,10 @@ describe('answers that are not there', () => {
     expect(connection.request([request('b')])).toEqual([[]]);
   });
 
-  test('of nobody are skipped', () => {
+  test('of an unknown request are skipped', () => {
     const { connection } = open((messages) => [
       message(16, 0, 0, Buffer.from('a notification')),
-      message(16, 0, 4711, Buffer.from('somebody else’s')),
+      message(16, 0, 4711, Buffer.from('of another socket')),
       ack(messages[0]!, 0),
     ]);
     expect(connection.request([request('a')])).toEqual([[]]);
@@ -346,7 +346,7 @@ describe('asynchronous requests', () => {
     abort.abort(new Error('too slow'));
     await expect(slow).rejects.toThrow('too slow');
     await expect(connection.requestAsync([request('x')], abort.signal)).rejects.toThrow('too slow');
-    // What is answered in the end is nobody's, and its failure is not left unhandled.
+    // The late answer belongs to no request, and its failure is not left unhandled.
     port.release();
     await settled();
     expect(port.queue).toEqual([]);

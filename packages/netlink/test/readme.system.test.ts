@@ -29,10 +29,7 @@ before(async () => {
   [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [typeof packed];
   assert.equal(fs.readFileSync(path.join(copy, 'package.json'), 'utf8'), before);
   fs.rmSync(path.join(project, 'workspace'), { recursive: true });
-  fs.writeFileSync(
-    path.join(project, 'package.json'),
-    '{"name":"somebody-else","private":true,"type":"module"}',
-  );
+  fs.writeFileSync(path.join(project, 'package.json'), '{"name":"a-user","private":true,"type":"module"}');
   await npm(project, 'install', '--ignore-scripts', path.join(project, packed.filename));
 });
 after(() => fs.rmSync(project, { recursive: true, force: true }));

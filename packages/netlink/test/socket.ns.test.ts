@@ -148,7 +148,7 @@ test('the pool works while the thread goes on, on one connection', async () => {
   });
 });
 
-test('an abandoned request is carried out all the same, and disturbs nobody', async () => {
+test('an abandoned request is carried out all the same, and disturbs no other request', async () => {
   await withNamespaceAsync(async ({ connection }) => {
     const abort = new AbortController();
     const made = connection.requestAsync([veth('a'), getLink('a')], abort.signal);

@@ -189,7 +189,7 @@ async function measureConntrack(): Promise<void> {
         await one.deleteConntrack([{ family: 4, protocol: 'udp', port: 9 }], { signal });
         times.push(microseconds(from));
       }
-      console.log(`  delete by a port that nobody uses, ${name.padEnd(16)} ${summary(times)}`);
+      console.log(`  delete by an unused port, ${name.padEnd(16)} ${summary(times)}`);
     }
   }
   for (const one of [netlink, conntrack, byHand]) one.close();

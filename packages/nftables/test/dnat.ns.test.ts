@@ -53,7 +53,7 @@ function bodyOfDecision(): string {
   return block.slice(block.indexOf('{') + 1, block.lastIndexOf('}'));
 }
 
-/** What the routed model does for a pod: host routes, a gateway that is nobody's address, no address on the host side. */
+/** What the routed model does for a pod: host routes, a gateway that is no link's address, no address on the host side. */
 async function wire(
   pod: TestNamespace,
   link: string,

@@ -19,7 +19,7 @@ function program(name: string, body: string): string {
 const { signal } = new AbortController();
 
 describe('runNft', () => {
-  it('hands over arguments and script as they are, in a clean environment', async () => {
+  it('passes arguments and script unchanged, in a clean environment', async () => {
     const nftPath = program('echo', 'for a in "$@"; do echo "<$a>"; done; cat; echo "$LC_ALL:$HOME"; pwd');
     const output = await runNft(['-f', '- ; $(x)'], 'line 1\nline 2\n', { signal, nftPath });
     expect(output).toBe('<-f>\n<- ; $(x)>\nline 1\nline 2\nC:\n/\n');

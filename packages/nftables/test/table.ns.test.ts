@@ -64,7 +64,7 @@ function port(op: ElementChange['op'], number: number, address = '10.0.0.1'): El
   };
 }
 
-/** What somebody else does with nft. */
+/** What another program does with nft. */
 async function nft(script: string): Promise<void> {
   await loadRuleset(script, { ...deadline(), namespace });
 }
@@ -173,7 +173,7 @@ describe('applying a table', () => {
     assert.equal(later(await listing('table', 'inet', 't')), later(before.replaceAll('size 10', 'size 20')));
   });
 
-  it('adopts a table that somebody else has made, with its contents', async () => {
+  it('adopts a table that another program has made, with its contents', async () => {
     nftables.deleteTable('inet', 't');
     await nft(`table inet t {
       map ports { type inet_proto . inet_service : ipv4_addr . inet_service; elements = { tcp . 80 : 10.0.0.1 . 80 } }

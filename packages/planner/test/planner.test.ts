@@ -99,7 +99,7 @@ describe('plans', () => {
     planner.replan();
     planned.length = 0;
     facts.set('peer/7', fact('192.0.2.2', '10.0.7.0/26'));
-    planner.noteChanged(['peer/7', 'nobody reads this']);
+    planner.noteChanged(['peer/7', 'no plan reads this']);
     expect(planner.replan()).toEqual(['peer/7']);
     expect(planned).toEqual(['peer/7']);
     planner.noteChanged(['underlay']);

@@ -20,7 +20,7 @@ test("the signal's reason, when that comes first or has come already", async () 
   await expect(orAborted(Promise.resolve('done'), stop.signal)).rejects.toThrow('enough');
 });
 
-test('work that fails when nobody waits any more is no unhandled rejection', async () => {
+test('work that fails when no caller waits any more is no unhandled rejection', async () => {
   // Vitest fails a run that has one.
   const stop = new AbortController();
   stop.abort(new Error('enough'));
@@ -31,7 +31,7 @@ test('work that fails when nobody waits any more is no unhandled rejection', asy
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('waiting for a state ends when a listener is told of it, or with the signal; nobody listens after that', async () => {
+test('waiting for a state ends when a listener is told of it, or with the signal; no listener is left after that', async () => {
   const listeners = new Set<() => void>();
   const subscribe = (listener: () => void): (() => void) => {
     listeners.add(listener);

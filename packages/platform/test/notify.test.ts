@@ -4,7 +4,7 @@ import { createTestClock } from '../src/testing.js';
 
 const { signal } = new AbortController();
 
-test('a notification while nobody waits is remembered, several of them as one', async () => {
+test('a notification while no caller waits is remembered, several of them as one', async () => {
   const clock = createTestClock();
   const wake = new Notify();
   wake.notify();

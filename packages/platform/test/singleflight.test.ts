@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOnDemand, Singleflight } from '@podwire/platform';
 
-test('is started once, by whoever wants it first', async () => {
+test('is started once, by the first caller', async () => {
   let starts = 0;
   const thing = createOnDemand(() => Promise.resolve(++starts));
   expect(await thing.started()).toBeUndefined();

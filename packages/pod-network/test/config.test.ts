@@ -193,7 +193,7 @@ describe('polling', () => {
     return { clock, harness, network, pass };
   }
 
-  test('a file that comes is found within five seconds without any event, and so is one that is mended', async () => {
+  test('a file that comes is found within five seconds without any event, and so is one that is corrected', async () => {
     const { harness, network, pass } = await polled();
     harness.write('1.conflist', conflist('pods', ['nowhere']));
     await pass();

@@ -115,7 +115,7 @@ test('random lives', async () => {
               await restart();
               break;
           }
-          // Whoever may have something is written down.
+          // Every attachment that may exist is recorded.
           const owners = new Set([...leases].map((lease) => lease.split(' ')[1]));
           const records = harness.records();
           for (const owner of owners) expect(records).toContain(owner);

@@ -142,7 +142,7 @@ describe('podwire-cni', () => {
     const [dead, alive] = [on.makePod('dead'), on.makePod('alive')];
     await network.setUp(dead);
     const { addresses } = await network.setUp(alive);
-    // As after the loss of the state directory: nobody but the agent knows of it any more.
+    // As after the loss of the state directory: only the agent knows of it any more.
     fs.rmSync(path.join(on.state, 'sandboxes', `${dead.sandboxId}.json`));
     fs.rmSync(path.join(on.state, 'cache/results', `podwire-${dead.sandboxId}-eth0`));
     await network.collectGarbage([alive.sandboxId]);

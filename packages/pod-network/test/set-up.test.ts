@@ -267,7 +267,7 @@ describe('tearDown', () => {
     await network.setUp(one);
     await network.setUp(two);
     harness.namespaces.delete(one.netns);
-    harness.namespaces.set(two.netns, 'somebody else');
+    harness.namespaces.set(two.netns, 'another pod');
     await network.tearDown(one);
     await network.tearDown(two);
     expect(harness.calls('DEL').map(({ env }) => env['CNI_NETNS'])).toEqual(['', '']);

@@ -68,7 +68,7 @@ describe('limits', () => {
     expect(problemsOf(bomb)).toEqual([expect.stringMatching(/alias/i)]);
   });
 
-  test('nothing that anybody writes makes it throw', () => {
+  test('no input makes it throw', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.json(), fc.string({ unit: fc.constantFrom(...':-[]{}&*!|>"\'#% \n\ta1') })),

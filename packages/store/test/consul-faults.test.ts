@@ -357,7 +357,7 @@ describe('watches', () => {
     const watched = watch(store, '/a/');
     await watched.next();
     made.consul.restore(backup);
-    // Consul wakes nobody up for an index that is smaller.
+    // Consul wakes no client up for an index that is smaller.
     const next = watched.next();
     const waits = () => serverOf(made).requests.filter((each) => each.includes('index=')).length;
     await expect.poll(waits).toBe(1);

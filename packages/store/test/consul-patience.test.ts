@@ -19,7 +19,7 @@ it.each(['<html>', '{}'])('a write that is answered with %s is uncertain', async
   });
 });
 
-it('a watch that nobody takes from looks no more after a while, and has missed nothing', async () => {
+it('a watch that is not read polls no more after a while, and has missed nothing', async () => {
   const store = bed.open();
   const batches = store.watch('/a/', { signal: new AbortController().signal })[Symbol.asyncIterator]();
   await batches.next();

@@ -68,7 +68,7 @@ test('a watch that needs a snapshot gets it although it could not be read at fir
   vi.spyOn(items, 'getRange').mockImplementationOnce(() => {
     throw new Error('Input/output error');
   });
-  // In one turn: nobody looks between.
+  // In one turn of the event loop, so that nothing reads in between.
   await Promise.all([store.put('/a', '1'), store.compact()]);
   const { value } = (await batches.next()) as IteratorYieldResult<WatchBatch>;
   expect(value).toMatchObject({ type: 'snapshot', items: [{ key: '/a', value: '1' }] });

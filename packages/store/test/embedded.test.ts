@@ -106,7 +106,7 @@ test('a store that is full takes no more, and deletions make room', async () => 
   await store.put('/b', 'x'.repeat(600));
 });
 
-test('leases are of a clock that nobody sets, and end with the start of the machine', async () => {
+test('leases follow the monotonic clock, and end when the machine starts', async () => {
   let now = 5_000;
   const first = await open({ now: () => now, boot: 'one' });
   const lease = await first.grantLease(1_000);

@@ -253,7 +253,7 @@ describe('who we are', { timeout: 120_000 }, () => {
   });
   after(() => etcd.close());
 
-  test('a wrong password is refused, told nobody, and the right one is read without a new process', async () => {
+  test('a wrong password is refused and not logged, and the right one is read without a new process', async () => {
     const passwordFile = path.join(etcd.directory, 'other-password');
     fs.writeFileSync(passwordFile, 'not-the-password');
     const lines: unknown[] = [];
@@ -312,7 +312,7 @@ describe('who we are', { timeout: 120_000 }, () => {
     await store.close();
   });
 
-  test('a certificate of somebody else is refused, and the right one is read without a new process', async () => {
+  test('a certificate of another user is refused, and the right one is read without a new process', async () => {
     const directory = path.join(etcd.directory, 'foreign');
     fs.mkdirSync(directory);
     const foreign = await createAuthority(directory);

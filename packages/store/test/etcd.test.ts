@@ -50,7 +50,7 @@ test('a member without a leader is left, also for a write: it has done nothing',
   expect(lost.calls.every(({ needsLeader }) => needsLeader)).toBe(true);
 });
 
-test('a write that may have been done is not put to anybody else', async () => {
+test('a write that may have been done is sent to no other member', async () => {
   const [slow, good] = [await start(refuse(refusals.timedOut)), await start(() => ({ header }))];
   const store = await open([slow, good]);
   const { code, details } = await failure(store.put('/a', '1'));
@@ -124,7 +124,7 @@ test('who has given up already hears only that, whatever becomes of the login', 
   expect((await failure(store.get('/a'))).code).toBe('STORE_DENIED');
 });
 
-test('what is under way when the store is closed ends, and asks nobody again', async () => {
+test('calls under way when the store is closed end, and are not repeated', async () => {
   let asked = (): void => undefined;
   const isAsked = new Promise<void>((resolve) => (asked = resolve));
   const member = await start(() => {
@@ -136,7 +136,7 @@ test('what is under way when the store is closed ends, and asks nobody again', a
     ...systemClock,
     sleep: (milliseconds: number, signal: AbortSignal) => {
       pauses.push(milliseconds);
-      // Else a mistake would let nobody else in the process have a turn.
+      // Else a mistake would block all others in the process.
       if (pauses.length > 20) throw new Error('it goes on and on');
       return systemClock.sleep(60_000, signal);
     },
@@ -154,7 +154,7 @@ test('what is under way when the store is closed ends, and asks nobody again', a
   expect([pauses.length, names(member).length]).toEqual([2, 2]);
 });
 
-test('a store that is closed while somebody logs in makes no connection any more', async () => {
+test('a store that is closed during a login makes no connection any more', async () => {
   let finish = (): void => undefined;
   const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-etcd-')), 'password');
   onTestFinished(() => fs.rmSync(path.dirname(file), { recursive: true }));

@@ -43,7 +43,7 @@ export async function clearSeats(url: string, holder: string, signal: AbortSigna
     while (!lost.aborted) {
       const { items } = await store.list('/seats/', { signal: lost });
       await store.transact({
-        // Nothing happens when somebody else leads by now, or sits there anew.
+        // Nothing happens when another node leads by now, or leads again.
         conditions: [
           { key: '/leader', expect: fence },
           ...items.map(({ key, revision }) => ({ key, expect: revision })),

@@ -47,7 +47,7 @@ test('a write whose store is closed on the way there was not done, on the way ba
     }
 });
 
-test('a conflict is one: somebody has written what was expected', async () => {
+test('a conflict is one: another client has written the item', async () => {
   const server = createMemoryServer();
   let fault: Fault | undefined = 'conflict';
   const store = server.connect({ decide: () => fault });

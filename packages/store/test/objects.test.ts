@@ -99,7 +99,7 @@ test('a version whose migration was given up is refused', () => {
   );
 });
 
-test('what nobody could read is not written', () => {
+test('what could not be read again is not written', () => {
   expect(() => encodeObject(third, { name: 'a', sizes: [Infinity] })).toThrow('value.sizes.0');
   expect(() => encodeObject(third, { name: 'x'.repeat(objectLimits.characters), sizes: [] })).toThrow(
     'is too long',

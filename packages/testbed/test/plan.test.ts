@@ -26,7 +26,7 @@ const describeProbe = ({ kind, from, to, family }: Probe): string =>
 describe('which questions are asked', () => {
   const probes = planProbes(parties, [{ node: 'node2', address: '10.0.2.9' }]);
 
-  test('pods ask everybody, nodes ask pods, each in the families that both have', () => {
+  test('pods probe all, nodes probe pods, each in the families that both have', () => {
     const asked = probes.map(describeProbe);
     expect(asked.filter((line) => line.startsWith('a '))).toEqual([
       ...['a b tcp4', 'a b udp4', 'a b tcp6', 'a b udp6'],
@@ -61,7 +61,7 @@ describe('which questions are asked', () => {
     ).toBe(true);
   });
 
-  test('nobody asks for a vacancy of a single node', () => {
+  test('no probe of an unused address on a single node', () => {
     const alone = parties.filter(({ node: where }) => where === 'node1');
     const unusedAddresses = [{ node: 'node1', address: '10.0.1.9' }];
     expect(planProbes(alone, unusedAddresses).some(({ kind }) => kind === 'vacant')).toBe(false);

@@ -152,10 +152,10 @@ async function broken<T>(where: Name, make: string[], undo: string[], work: () =
 }
 
 describe('a network made by hand', () => {
-  test('everybody reaches everybody', async () => {
+  test('every pod reaches every pod', async () => {
     const results = await probe();
     assert.deepEqual(failuresOf(results), []);
-    // Two pods to four others each, two nodes to two pods each, in two families by two protocols; and what nobody has.
+    // Two pods to four others each, two nodes to two pods each, in two families by two protocols; and unused addresses.
     assert.equal(results.length, (2 * 4 + 2 * 2) * 2 * 2 + 3);
     const room = results.find(({ kind, from, to }) => kind === 'udp' && from === 'a' && to === 'b');
     assert.equal(room?.bytes, mtu - 28);
@@ -180,7 +180,7 @@ describe('a network made by hand', () => {
       failures.every((line) => line.includes('IPv4')),
       failures.join('\n'),
     );
-    // What nobody has left the cluster by the default route.
+    // A packet to an unused address left the cluster by the default route.
     const leak = failures.find((line) => line.includes('vacant'));
     assert.match(leak ?? '', /a → node2 IPv4 vacant: the packet left the cluster/);
   });

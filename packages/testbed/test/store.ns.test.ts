@@ -53,7 +53,7 @@ function recordInMemory(): OpenRecord {
 }
 
 test(
-  'an etcd that takes connections and does not answer holds nobody who gives up',
+  'an etcd that takes connections and does not answer does not hold a caller that gives up',
   { timeout: 60_000 },
   async () => {
     const etcd = path.join(directory, 'etcd');

@@ -48,7 +48,7 @@ test('a pool that is used up is told so', async () => {
   const [node] = (await startNodes(cluster, 'n1')) as [TestNode];
   const answers: TestAnswer[] = [];
   for (let index = 0; index < 9; index++) answers.push(await call(node, 'ADD', `pod${index}`));
-  // The first and the last address of the pool are nobody's.
+  // The first and the last address of the pool are not handed out.
   expect(answers.filter(({ ok }) => ok)).toHaveLength(6);
   expect(answers.at(-1)?.json).toMatchObject({ code: 11, msg: containing('POOL_EXHAUSTED') });
   expect((await node.call('STATUS')).json).toMatchObject({ code: 50 });
@@ -70,7 +70,7 @@ test('without the store a node that has run out says that the store is away', as
   await until(async () => (await call(node, 'ADD', 'late')).ok);
 });
 
-test('an address of another node’s block is borrowed, and everybody is led to the borrower', async () => {
+test('an address of another node’s block is borrowed, and all peers route it to the borrower', async () => {
   const cluster = createTestCluster();
   await cluster.putPool({ name: 'p', cidr: '10.9.0.0/24', blockSize: 28, borrowing: true });
   const [one, two, three] = (await startNodes(cluster, 'n1', 'n2', 'n3')) as [TestNode, TestNode, TestNode];

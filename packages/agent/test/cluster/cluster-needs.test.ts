@@ -1,4 +1,4 @@
-/** ADDs that wait for the cluster hold up nobody, and nothing of them comes to life behind a DEL. */
+/** ADDs that wait for the cluster hold up no other call, and leave nothing behind a DEL. */
 import type { NodeAddressing, PodAddresses } from '@podwire/cluster-ipam';
 import { type Workload, workloadKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
@@ -21,7 +21,7 @@ import { containing } from '../fakes/matchers.js';
 const addressesOf = ({ json }: TestAnswer): string[] =>
   ((json['ips'] ?? []) as { address: string }[]).map(({ address }) => address.split('/')[0]!);
 
-/** An address of a block that is nobody's, so that whoever asks for it must ask the cluster. */
+/** An address of a block that no node holds, so that an ADD that names it must ask the cluster. */
 const elsewhere = '10.9.0.200';
 const askFor = (id: string, address = elsewhere): TestCall => ({ args: `${podArgs(id)};IP=${address}` });
 

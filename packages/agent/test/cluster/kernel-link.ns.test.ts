@@ -53,7 +53,7 @@ test('a link that was taken down shows it while it is down and after it', () =>
     // Duplicate address detection takes a second.
     await host.namespace.ip('addr add 2001:db8:2::77/64 dev eth0');
     assert.equal(read(), undefined);
-    await eventually('the address is nobody else’s', () => read()?.includes('2001:db8:2::77/64') === true);
+    await eventually('no other link has the address', () => read()?.includes('2001:db8:2::77/64') === true);
     assert.equal(describeLinkState(connection, 'eth9'), undefined);
   }));
 

@@ -215,7 +215,7 @@ describe('registration', () => {
     },
   );
 
-  test('a presence that somebody took away is taken again before the node is written', async () => {
+  test('a presence that was deleted is taken again before the node is written', async () => {
     const server = createMemoryServer();
     const subject = register(server);
     await until(() => kindOf(subject) === 'registered');
@@ -227,7 +227,7 @@ describe('registration', () => {
     await other.close();
   });
 
-  test('a node object that nobody can read is written anew', async () => {
+  test('a node object that cannot be decoded is written again', async () => {
     const server = createMemoryServer();
     const other = server.connect();
     await other.put(keys.node('n1'), 'nonsense');

@@ -111,7 +111,7 @@ describe('the journal of peers', () => {
     expect([...openPeerJournal(files, 'b', silentLog).found.keys()]).toEqual(['c']);
   });
 
-  test('a full disk keeps nobody from anything, and what was lost is written when it has room', () => {
+  test('a full disk stops no call, and the records are written when there is room', () => {
     const files = createMemoryFiles();
     let isFull = false;
     const journal = openPeerJournal(

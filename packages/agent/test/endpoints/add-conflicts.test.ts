@@ -174,7 +174,7 @@ describe('an ADD that fails on the way', () => {
     nothingLeft(agent);
   });
 
-  test('because nobody takes the answer', async () => {
+  test('because the client is gone', async () => {
     const agent = await createReadyHarness();
     const answer = vi.fn().mockRejectedValue(new Error('EPIPE'));
     await agent.call('ADD', { answer });
@@ -182,7 +182,7 @@ describe('an ADD that fails on the way', () => {
     expect(agent.engine.calls.at(-1)).toBe(`remove endpoint:${keyOf('c1')}`);
   });
 
-  test('but an endpoint that was there before stays when nobody takes the answer', async () => {
+  test('but an endpoint that was there before stays when the client is gone', async () => {
     const agent = await createReadyHarness();
     await agent.call('ADD');
     await agent.call('ADD', { answer: () => Promise.reject(new Error('EPIPE')) });

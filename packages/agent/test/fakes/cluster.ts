@@ -16,7 +16,7 @@ import { fillPool } from './pools.js';
 
 export const keys = keysBelow('/podwire');
 
-/** A state directory in memory. Copying it is what somebody does who restores a machine's image. */
+/** A state directory in memory. Copying it is like restoring a machine's image. */
 export interface MemoryFiles extends StateFiles {
   readonly texts: Map<string, string>;
 }

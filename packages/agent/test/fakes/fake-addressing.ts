@@ -10,7 +10,7 @@ export interface FakeAddressing extends NodeAddressing {
   readonly used: Map<string, Allocation>;
 }
 
-/** The contract without what makes it hard: claims the first free block when somebody asks, reports to nobody. */
+/** The contract without a cluster: claims the first free block on demand, reports nothing. */
 export function createFakeAddressing(options: NodeAddressingOptions): FakeAddressing {
   const { node, instance, store, keys, cache, savedState: file, clock } = options;
   const listeners = new Set<() => void>();

@@ -31,7 +31,7 @@ function identityOf(resource: Resource, owned: Owned): string {
   }
 }
 
-/** Things that Linux keeps when nobody asks for them any more, or that many owners share. */
+/** Things that Linux keeps without an owner, or that many owners share. */
 function isLasting({ kind }: Resource): boolean {
   return kind === 'sysctl' || kind === 'conntrack-reset';
 }

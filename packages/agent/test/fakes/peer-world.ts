@@ -173,7 +173,7 @@ export class PeerWorld {
     }
   }
 
-  /** Nobody keeps an end of the tunnel in a block that it does not have. */
+  /** No node keeps a tunnel address in a block that it does not hold. */
   #moveBlock(block: number, to: number): void {
     const before = this.#members[this.#owners[block]!];
     this.#owners[block] = to;

@@ -59,7 +59,7 @@ test('each family is looked at when it is first wanted', () => {
   });
 });
 
-test('a reboot forgets, and so does a file that nobody can read', () => {
+test('a reboot forgets, and so does a file that cannot be read', () => {
   const files = memoryFiles();
   openRouterHistory(() => host, files, 'boot').look([4, 6]);
   expect(recallRouter(files, 'another boot')).toEqual({});

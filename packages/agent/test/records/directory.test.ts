@@ -64,7 +64,7 @@ test.each([
   ['default,c9,eth0.ready', '{"version":2}'],
   ['other,c9,eth0.ready', JSON.stringify(record(9))],
   ['notes.txt', 'hello'],
-])('%s that says %j is reported and hurts nobody', (name, text) => {
+])('%s that says %j is reported and harms no other endpoint', (name, text) => {
   const records = openRecordDirectory(directory, linuxRegistry);
   records.write(record(1));
   fs.writeFileSync(path.join(directory, name), text);

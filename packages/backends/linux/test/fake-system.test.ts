@@ -185,7 +185,7 @@ describe('what shapes a pod', () => {
     expect(listFilters(system.host.route, { link })).toHaveLength(1);
   });
 
-  test('is mended when somebody changed the ifb or took it down', async () => {
+  test('is repaired when another program changed the ifb or took it down', async () => {
     const owned = pod(1);
     await engine.apply(owned, call());
     system.host.route.request([setLink('pwshape1', { up: false, mtu: 1000 })]);
@@ -197,7 +197,7 @@ describe('what shapes a pod', () => {
     });
   });
 
-  test('is a token bucket again when somebody put another qdisc in its place, or none', async () => {
+  test('is a token bucket again when another program replaced or removed the qdisc', async () => {
     const owned = pod(1);
     await engine.apply(owned, call());
     const [link, parent] = [index('pwtest1'), TC_ROOT];
@@ -208,7 +208,7 @@ describe('what shapes a pod', () => {
     }
   });
 
-  test("leaves a link alone that has the ifb's name and is somebody else's", async () => {
+  test("leaves a foreign link alone that has the ifb's name", async () => {
     const owned = pod(1);
     await engine.apply(owned, call());
     system.host.route.request([

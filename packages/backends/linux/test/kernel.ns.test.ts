@@ -77,7 +77,7 @@ test('takes over what is there already and agrees', async () => {
   await removeAndSettle(owned);
 });
 
-test('refuses to take what belongs to somebody else, and takes back what it had made', async () => {
+test('refuses to take foreign things, and rolls back what it had made', async () => {
   await host.namespace.ip(
     'link add foreign type ifb',
     // Its own link-local address would have a route a moment later.

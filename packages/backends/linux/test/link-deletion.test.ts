@@ -51,7 +51,7 @@ async function pass(milliseconds: number): Promise<void> {
 /** All but `lo`. */
 const links = (): number => listLinks(system.host.route).length - 1;
 
-test('a group that cannot be deleted makes nobody forget the ones behind it', async () => {
+test('a group that cannot be deleted does not stop the groups after it', async () => {
   refuseDeletions(1);
   await removePods(20);
   expect(links()).toBe(40);

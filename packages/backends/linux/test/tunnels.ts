@@ -108,12 +108,12 @@ export const tunnelCases: readonly TunnelCase[] = [
     },
   },
   {
-    name: 'the last IPv4 address of a tunnel goes alone, and takes nobody along',
+    name: 'the last IPv4 address of a tunnel goes alone, and other addresses stay',
     async run(bench) {
       const { route, engine } = bench;
       await engine.reconcile([nodeOf(), peerOf(2), peerOf(3)], call());
       const link = indexOf(route, tunnel.name);
-      // Somebody else's route through it is none of our business either.
+      // A foreign route through it stays too.
       route.request([addRoute({ destination: '203.0.113.0/24', link, metric: 5 })]);
       const foreign = (): number => listRoutes(route, { link, protocol: 4 }).length;
       const complete = picture(bench);
@@ -134,7 +134,7 @@ export const tunnelCases: readonly TunnelCase[] = [
     },
   },
   {
-    name: 'what differs of one peer is mended, and nothing else is touched',
+    name: 'differences of one peer are repaired, and nothing else is touched',
     async run(bench) {
       const { route, engine } = bench;
       const all = [nodeOf(), peerOf(2), peerOf(3)];
@@ -160,7 +160,7 @@ export const tunnelCases: readonly TunnelCase[] = [
     },
   },
   {
-    name: 'what nobody wants of the tunnel is pruned, and what is foreign elsewhere stays',
+    name: 'what no plan wants of the tunnel is pruned, and foreign things elsewhere stay',
     async run(bench) {
       const { route, engine } = bench;
       await engine.reconcile([nodeOf(), peerOf(2)], call());
@@ -248,7 +248,7 @@ export const tunnelCases: readonly TunnelCase[] = [
     },
   },
   {
-    name: 'a tunnel that nobody wants any more goes at once, and another can take its number',
+    name: 'a tunnel that no plan wants any more goes at once, and another can take its number',
     async run({ engine, route }) {
       await engine.reconcile([nodeOf(), peerOf(2)], call());
       await engine.reconcile([{ owner: 'node', resources: [peerTable] }], call());

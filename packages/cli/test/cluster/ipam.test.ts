@@ -143,8 +143,8 @@ describe('ipam release', () => {
     ]);
     const forced = await cluster.podwire('ipam release 10.244.0.20 --force');
     expect([forced.code, forced.stdout]).toEqual([0, '10.244.0.20: taken out of the books of node n1\n']);
-    const nobody = await cluster.podwire('ipam release 10.244.0.20');
-    expect([nobody.code, nobody.stdout]).toEqual([4, '10.244.0.20: unallocated\n']);
+    const unallocated = await cluster.podwire('ipam release 10.244.0.20');
+    expect([unallocated.code, unallocated.stdout]).toEqual([4, '10.244.0.20: unallocated\n']);
   });
 
   test('of what reports agree on', async () => {

@@ -303,7 +303,7 @@ describe('ipam', () => {
     expect(JSON.parse(stdout)).toEqual(expected);
   });
 
-  test('an address that nobody has is asked for, without taking it', async () => {
+  test('an unused address can be queried without an allocation', async () => {
     const free = await ask({ ...answers, 'POST /v1/plan': { body: {} } }, [
       'ipam',
       'show',
@@ -383,9 +383,9 @@ describe('trace', () => {
   });
 
   test('nothing that is remembered', async () => {
-    const { code, stderr } = await ask(answers, ['trace', 'pod/nobody', '--verb', 'del']);
+    const { code, stderr } = await ask(answers, ['trace', 'pod/unknown', '--verb', 'del']);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^error: the agent remembers no DEL about pod\/nobody\n[^]*TRACE_UNKNOWN\n$/);
+    expect(stderr).toMatch(/^error: the agent remembers no DEL about pod\/unknown\n[^]*TRACE_UNKNOWN\n$/);
   });
 });
 

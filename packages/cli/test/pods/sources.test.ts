@@ -1,4 +1,4 @@
-/** Places of manifests with secrets in them: kept for a restart, shown to nobody. */
+/** URLs of manifests with secrets in them: kept for a restart, never shown. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -19,7 +19,7 @@ const placesOf = () => {
 };
 
 test.each(['', 'null', '{', '{}', '[]', '{"files":[1],"urls":[]}', '{"files":[],"urls"'])(
-  'a sources.json of %j is a problem, and keeps nobody from starting',
+  'a sources.json of %j is a problem, and does not prevent a start',
   (text) => {
     const { places, file } = placesOf();
     fs.writeFileSync(file, text);

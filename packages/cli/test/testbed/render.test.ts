@@ -18,7 +18,7 @@ const nodeOf = (number: number): Participant => ({
 
 type Change = (result: ProbeResult) => Partial<ProbeResult>;
 
-/** Everybody asks every pod. */
+/** Every participant probes every pod. */
 function reportOf(nodes: number, change: Change = () => ({})): ConnectivityReport {
   const numbers = Array.from({ length: nodes }, (_, index) => index + 1);
   const parties = [...numbers.map(podOf), ...numbers.map(nodeOf)];
@@ -48,7 +48,7 @@ const silent: Change = ({ kind, to }) =>
     : {};
 
 describe('the matrix', () => {
-  test('everybody, where there is room', () => {
+  test('all participants, where there is room', () => {
     expect(renderMatrix(reportOf(2), 100, plain)).toEqual([
       'FROM \\ TO   pod1a   pod2a   node1   node2',
       'pod1a       ·       ✓ 0.4   ·       ·',
@@ -94,7 +94,7 @@ describe('failures', () => {
     ]);
   });
 
-  test('seen from one node, the other one is to blame that nobody reaches', () => {
+  test('seen from one node, the other node that no pod reaches is named', () => {
     const own = reportOf(3, (result) =>
       result.toNode === 'node2' ? silent({ ...result, to: 'default/pod2a' }) : {},
     );

@@ -280,7 +280,7 @@ describe('check', () => {
     expect(await heldBy(cluster)).toEqual(before);
   });
 
-  test('does not find what somebody was just about to do', async () => {
+  test('does not find what another client was just about to do', async () => {
     const cluster = await createHealthy();
     const { access, store, keys, signal, block } = cluster;
     await block('10.244.3.0/26', undefined);

@@ -22,7 +22,7 @@ import { buildPool, type ClusterAccess, type PoolInput } from '../../src/operati
 
 export const hour = 3_600_000;
 
-/** Time goes on when somebody sleeps, and when a test says so. */
+/** Time goes on when a caller sleeps, and when a test says so. */
 export function createTestClock(start = 1_000_000_000): Clock & { advance(milliseconds: number): void } {
   let time = start;
   return {
@@ -89,7 +89,7 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
       };
       return store.put(keys.block(cidr), encodeObject(blockKind, block));
     },
-    /** A block of which nobody knows who claimed it. */
+    /** A block whose claimer is unknown. */
     importedBlock: (cidr: string, node: string) =>
       store.put(
         keys.block(cidr),

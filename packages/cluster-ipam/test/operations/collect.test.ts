@@ -68,7 +68,7 @@ describe('garbage collection', () => {
     const collector = createCollector({ grace });
     await collector.collect(guarded, signal);
     clock.advance(grace);
-    await store.put(keys.leader, 'somebody else');
+    await store.put(keys.leader, 'another client');
     await expect(collector.collect(guarded, signal)).rejects.toMatchObject({ code: 'STORE_CONFLICT' });
   });
 });

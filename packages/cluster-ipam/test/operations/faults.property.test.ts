@@ -73,7 +73,7 @@ test('a node is released whole, and what others have stays', async () => {
       const cluster = await createCluster();
       const access = faultyAccess(cluster, faults);
       await untilDone(async () => {
-        // Whoever does not know whether the last write was done finds nothing the next time.
+        // A caller with an uncertain last write finds nothing the next time.
         const code = await codeOf(releaseNode(access, 'n2', {}, cluster.signal));
         if (code !== undefined && code !== 'NODE_UNKNOWN') throw Object.assign(new Error(code), { code });
       });

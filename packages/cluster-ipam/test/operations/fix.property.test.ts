@@ -1,4 +1,4 @@
-/** Whatever is wrong, in whatever mixture, and whoever comes back meanwhile: what a node that is known holds stays its own. */
+/** Whatever is wrong, in whatever mixture, and whichever node comes back meanwhile: a known node keeps its blocks. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkCluster, fixCluster, readCluster } from '../../src/operations/index.js';

@@ -106,7 +106,7 @@ describe('a change', () => {
     expect((await updatePool(access, 'main', { maxBlocksPerNode: 5 }, signal)).maxBlocksPerNode).toBe(5);
   });
 
-  test('to enabled ends a deletion that somebody has left', async () => {
+  test('to enabled ends a deletion that was left unfinished', async () => {
     const { access, signal, pool } = createTestCluster();
     await pool({ cidr: '10.244.0.0/16', deleting: true } as { cidr: string });
     expect((await updatePool(access, 'main', { natOutgoing: false }, signal)).deleting).toBe(true);
@@ -133,14 +133,14 @@ describe('a change', () => {
   test('gives up when others write all the time', async () => {
     const { access, signal, pool, store, keys } = createTestCluster();
     await pool({ cidr: '10.244.0.0/16' });
-    const busy = disturb(store, () => store.put(keys.poolsGeneration, 'somebody else'));
+    const busy = disturb(store, () => store.put(keys.poolsGeneration, 'another client'));
     const work = updatePool({ ...access, store: busy }, 'main', { disabled: true }, signal);
     expect((await failureOf(work)).code).toBe('STORE_CONFLICT');
   });
 });
 
 describe('a deletion', () => {
-  test('of what nobody uses takes blocks of nobody with it', async () => {
+  test('of an unused pool removes its blocks without an owner', async () => {
     const { access, signal, pool, block, keysBelow } = createTestCluster();
     await pool({ cidr: '10.244.0.0/16' });
     await block('10.244.1.0/26', undefined);
@@ -160,7 +160,7 @@ describe('a deletion', () => {
     expect((await readCluster(access, signal)).pools.get('main')?.value.deleting).toBe(false);
   });
 
-  test('waits until it is unused; meanwhile nobody claims', async () => {
+  test('waits until it is unused; meanwhile no node claims', async () => {
     const { access, signal, pool, node, block, store, keys, keysBelow } = createTestCluster();
     await pool({ cidr: '10.244.0.0/16' });
     await node('n1');

@@ -67,7 +67,7 @@ describe('the release of a node', () => {
     );
   });
 
-  test('of one that nobody knows', async () => {
+  test('of an unknown one', async () => {
     const { access, signal } = await createCluster();
     expect((await failureOf(releaseNode(access, 'n9', {}, signal))).code).toBe('NODE_UNKNOWN');
   });
@@ -167,7 +167,7 @@ describe('the release of an address', () => {
     expect((await readCluster(access, signal)).blocks.has('10.244.1.0/26')).toBe(false);
   });
 
-  test('of what nobody has does nothing', async () => {
+  test('of an unallocated address does nothing', async () => {
     const { access, signal } = await createCluster();
     expect((await releaseAddress(access, '10.244.0.50', { force: false }, signal)).done).toEqual([]);
   });

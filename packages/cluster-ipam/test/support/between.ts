@@ -21,7 +21,7 @@ export const withTransact =
       },
     });
 
-/** Of a call that nobody answers: rejects when its caller has had enough. */
+/** A call without an answer: rejects when its caller gives up. */
 export const unanswered = ({ signal }: CallOptions): Promise<never> =>
   new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

@@ -18,7 +18,7 @@ export const bind = (store: Store): Store => ({
   close: () => store.close(),
 });
 
-/** Whoever hears nothing of a claim simply writes it again. */
+/** A node without an answer to its claim simply writes it again. */
 export function retryBlindly(
   store: Store,
   clock: { sleep(milliseconds: number, signal: AbortSignal): Promise<void> },

@@ -1,4 +1,4 @@
-/** Writes that are on their way. Nobody waits for them any more, or not for long. */
+/** Writes that are on their way. No caller waits for them any more, or not for long. */
 import { folders } from '@podwire/cluster-state';
 import type { Clock } from '@podwire/platform';
 import type { Store, Transaction } from '@podwire/store';

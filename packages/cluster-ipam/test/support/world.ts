@@ -149,7 +149,7 @@ export class World {
     for (const machine of this.machines) if (machine.node?.isKilled === true) await this.stopAgent(machine);
   }
 
-  /** `kill -9` of all agents while nobody can reach the store; they start again at once. */
+  /** `kill -9` of all agents while no agent can reach the store; they start again at once. */
   async restartAllWithoutStore(): Promise<void> {
     for (const { node } of this.machines) node?.kill();
     await this.bury();
@@ -174,7 +174,7 @@ export class World {
     machine.old = undefined;
   }
 
-  /** A write that nobody waits for any more is done, if it still can be. */
+  /** A write that no caller waits for any more is done, if it still can be. */
   arrive(at: number): Promise<void> {
     return this.#late.arrive(at);
   }

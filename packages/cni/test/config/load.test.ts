@@ -117,7 +117,7 @@ describe('loadNetwork', () => {
     write('10-a.json', single('net'));
     expect(await loadNetwork(directory, 'net')).toMatchObject({ name: 'net', cniVersion: '0.4.0' });
   });
-  test('a broken file of another network is in nobody’s way', async () => {
+  test('a broken file of another network is ignored', async () => {
     write('10-broken.conflist', '{');
     write('20-net.conflist', list('net', 'ptp'));
     expect((await loadNetwork(directory, 'net')).name).toBe('net');

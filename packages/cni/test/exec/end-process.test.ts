@@ -16,7 +16,7 @@ async function startGroup(script: string): Promise<ChildProcess & { readonly pid
 const { readdirSync } = fs;
 
 describe('looking for what is left of a group costs little, since many plugins may hang at once', () => {
-  test('while its leader lives nobody else is looked for', async () => {
+  test('while its leader lives no other process is looked for', async () => {
     const looks = vi.spyOn(fs, 'readdirSync');
     const leader = await startGroup('trap "" TERM; echo ready; while :; do sleep 600; done');
     let whileItLived = -1;

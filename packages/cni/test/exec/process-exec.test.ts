@@ -212,7 +212,7 @@ describe('ending a plugin', () => {
     expect(fs.existsSync(at('ran'))).toBe(false);
   });
 
-  test('a process that even SIGKILL does not end holds nobody', async () => {
+  test('a process that even SIGKILL does not end blocks no caller', async () => {
     // Stands for one that is stuck in the kernel: its end is never heard of.
     const stuck = Object.assign(new EventEmitter(), {
       pid: 0x7fff_fff0,

@@ -52,7 +52,7 @@ test('exclusive work waits for what came before and holds back what comes after'
   expect(log).toEqual(['alone', 'after']);
 });
 
-test('who gives up while waiting is not run and holds nobody back', async () => {
+test('a caller that gives up while waiting is not run and delays no other', async () => {
   const lock = createOperationLock();
   const running = held();
   const first = lock.shared('a', undefined, running.work);
@@ -78,7 +78,7 @@ test('failing work lets the next one in', async () => {
   await expect(lock.shared('a', undefined, () => Promise.resolve(2))).resolves.toBe(2);
 });
 
-test('any order of arrivals and endings keeps the rules, and everybody gets in', async () => {
+test('any order of arrivals and endings keeps the rules, and every caller is served', async () => {
   const job = fc.record({
     key: fc.constantFrom('a', 'b', 'c', undefined),
     turns: fc.nat({ max: 3 }),

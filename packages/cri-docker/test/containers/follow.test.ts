@@ -14,7 +14,7 @@ test('a log that breaks off is spoken of once, however long that lasts, and agai
   let attempts = 0;
   let tenTimes = (): void => undefined;
   const enough = new Promise<void>((resolve) => (tenTimes = resolve));
-  const away = new Error('nobody answers');
+  const away = new Error('no answer');
   async function* oneLine(): AsyncGenerator<Buffer> {
     yield await Promise.resolve(Buffer.from('2026-11-20T21:32:21.623841972Z line\n'));
     throw away;

@@ -10,7 +10,7 @@ import type { PrivateHost } from '@podwire/testkit';
 export interface Registry {
   /** `127.0.0.1:PORT` */
   readonly address: string;
-  /** Who asked for something, in their order; `-` for nobody by name. */
+  /** Who asked for something, in their order; `-` for anonymous. */
   readonly users: string[];
   /** While set, manifests never come. */
   stalled: boolean;
@@ -56,7 +56,7 @@ function buildImage(): { manifest: Blob; blobs: Map<string, Blob> } {
   return { manifest, blobs };
 }
 
-/** @param user the only one who may pull, as `NAME:PASSWORD`; anybody when absent */
+/** @param user the only one who may pull, as `NAME:PASSWORD`; all users when absent */
 export async function startRegistry(host: PrivateHost, user?: string): Promise<Registry> {
   const { manifest, blobs } = buildImage();
   const registry = { address: '', users: [] as string[], stalled: false, close: () => Promise.resolve() };

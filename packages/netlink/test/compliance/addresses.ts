@@ -180,7 +180,7 @@ export const addressCases: readonly Case[] = [
     },
   },
   {
-    name: 'with the last IPv4 address of a link go its IPv4 routes and neighbours, whoever made them',
+    name: 'with the last IPv4 address of a link go its IPv4 routes and neighbours, also those of other programs',
     run({ host }) {
       const { connection } = host;
       connection.request([

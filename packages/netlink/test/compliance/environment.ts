@@ -41,7 +41,7 @@ export const linkNames = (connection: NetlinkConnection): string[] =>
     .filter((name) => name !== 'lo')
     .sort();
 
-/** Asserts that it becomes `expected`: the kernel does some things a moment later, and tells nobody when. */
+/** Asserts that it becomes `expected`: the kernel does some things a moment later, without an event. */
 export function assertBecomes<T>(read: () => T, expected: T): void {
   const last = performance.now() + 5_000;
   const pause = new Int32Array(new SharedArrayBuffer(4));

@@ -173,7 +173,7 @@ describe('a peer', () => {
     ]);
   });
 
-  test('a pod has its address before the way to whoever had it is gone', async () => {
+  test('a pod has its address before the route to its last owner is gone', async () => {
     const system = createFakeSystem();
     const engine = createEngine({ backends: createLinuxBackends(system) });
     const { route } = system.host;
@@ -271,7 +271,7 @@ describe('packet sizes', () => {
     expect(podMtu(alone)).toBe(1337);
   });
 
-  test('equal uplinks are no problem, nor is one whose MTU nobody knows', () => {
+  test('equal uplinks are no problem, nor is one of an unknown MTU', () => {
     const { mtu: _, ...unknown } = peer;
     expect(checkMtu(nodeWith('vxlan'), [peer, elsewhere, unknown])).toEqual([]);
   });

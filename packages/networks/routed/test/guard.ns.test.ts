@@ -39,16 +39,16 @@ suite('what a pod may not send', () => {
     });
   });
 
-  test('packets from an interface that nobody planned are dropped', async () => {
-    const stray = host.addNamespace();
+  test('packets from an interface that is in no plan are dropped', async () => {
+    const foreign = host.addNamespace();
     await host.namespace.ip(
-      `link add calistray address ee:ee:ee:ee:ee:ee type veth peer name eth0 netns ${stray.name}`,
-      'link set calistray up',
+      `link add califoreign address ee:ee:ee:ee:ee:ee type veth peer name eth0 netns ${foreign.name}`,
+      'link set califoreign up',
     );
-    await stray.ip('link set eth0 up', 'addr add 10.244.0.51/32 dev eth0', 'route add default dev eth0');
-    await stray.ip(`neigh add ${b.ipv4} lladdr ee:ee:ee:ee:ee:ee dev eth0`);
+    await foreign.ip('link set eth0 up', 'addr add 10.244.0.51/32 dev eth0', 'route add default dev eth0');
+    await foreign.ip(`neigh add ${b.ipv4} lladdr ee:ee:ee:ee:ee:ee dev eth0`);
     const arrived = await countFrom(b.namespace, '10.244.0.51');
-    const send = (): Promise<boolean> => reaches(stray, 'udp', b.ipv4, 9, { timeout: 100 });
+    const send = (): Promise<boolean> => reaches(foreign, 'udp', b.ipv4, 9, { timeout: 100 });
     await send();
     assert.deepEqual(await arrived.counts(), [0]);
     await withoutGuard(host, async () => {

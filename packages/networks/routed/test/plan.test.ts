@@ -32,7 +32,7 @@ const cali = 'cali82111e10a96';
 const hostMac = 'ee:ee:ee:ee:ee:ee';
 const fe80 = 'fe80::ecee:eeff:feee:eeee';
 
-test('a node forwards and ends what nobody has', () => {
+test('a node forwards, and rejects packets to unused addresses', () => {
   expect(model.planNode(node)).toEqual([
     { kind: 'sysctl', in: 'host', key: 'net/ipv4/ip_forward', value: '1' },
     { kind: 'sysctl', in: 'host', key: 'net/ipv4/conf/default/forwarding', value: '1' },
@@ -71,7 +71,7 @@ test('links that listened to router advertisements go on, and are told so before
     .planEndpoint(pod, { ...node, router })
     .resources.flatMap((one) => ('key' in one ? [one.key] : []));
   expect(keysOfPod).toContain(`net/ipv6/conf/${cali}/accept_ra`);
-  // A router listened to nobody.
+  // A router accepted no redirects.
   expect(keysOf({ ...router, forwarded: { 4: false, 6: true } })).toEqual([]);
 });
 

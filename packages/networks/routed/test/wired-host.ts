@@ -18,7 +18,7 @@ export interface WiredPod {
 export interface WiredHost extends Pick<PrivateHost, 'namespace' | 'directory' | 'close'> {
   readonly world: TestNamespace;
   /** Plans and wires an endpoint; pods get 10.244.0.N and fd00:244::N, N counting from 2. */
-  addPod(wishes?: Partial<Endpoint>, namespace?: TestNamespace): Promise<WiredPod>;
+  addPod(options?: Partial<Endpoint>, namespace?: TestNamespace): Promise<WiredPod>;
   addNamespace(): TestNamespace;
 }
 
@@ -71,7 +71,7 @@ export async function createWiredHost(
 
 function wiredHost(host: PrivateHost, node: NodeView): WiredHost {
   let last = 1;
-  const addPod: WiredHost['addPod'] = async (wishes = {}, namespace = newPod(host)) => {
+  const addPod: WiredHost['addPod'] = async (options = {}, namespace = newPod(host)) => {
     last += 1;
     const [ipv4, ipv6] = [`10.244.0.${last}`, `fd00:244::${last}`];
     const endpoint: Endpoint = {
@@ -83,7 +83,7 @@ function wiredHost(host: PrivateHost, node: NodeView): WiredHost {
       ],
       mac: `02:00:00:00:00:${last.toString(16).padStart(2, '0')}`,
       portMappings: [],
-      ...wishes,
+      ...options,
     };
     const plan = model.planEndpoint(endpoint, node);
     await applyByCommands(plan.resources, { host: host.namespace, pod: namespace });

@@ -33,10 +33,10 @@ test.each([[{}], [{ ingressRate: 0, egressRate: 0 }], [{ ingressRate: 0, ingress
 );
 
 test.each([undefined, 0, 2_147_483_647, 4_294_967_295, 4_294_967_296])(
-  'a burst of %j is no wish',
+  'a burst of %j counts as unset',
   (ingressBurst) => {
-    const wish = ingressBurst === undefined ? {} : { ingressBurst };
-    expect(bucket({ ingressRate: 10 * megabit, ...wish }).burst).toBe(12_500);
+    const burst = ingressBurst === undefined ? {} : { ingressBurst };
+    expect(bucket({ ingressRate: 10 * megabit, ...burst }).burst).toBe(12_500);
   },
 );
 

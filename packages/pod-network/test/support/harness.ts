@@ -102,7 +102,7 @@ export function createHarness(options: HarnessOptions = {}): Harness {
         pluginPath: [path.join(root, 'bin')],
         stateDirectory: state,
         durable: false,
-        env: { PATH: '/bin', TRACEPARENT: 'of nobody' },
+        env: { PATH: '/bin', TRACEPARENT: 'of no span' },
         log: { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') },
         ...rest,
         system: {

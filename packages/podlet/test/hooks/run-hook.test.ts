@@ -109,8 +109,8 @@ describe('over the network', () => {
   });
 
   test.each([
-    ['nobody there', async () => get(await closedPort()), 'ECONNREFUSED'],
-    ['nobody there for TCP', async () => ({ tcpSocket: { port: await closedPort() } }), 'ECONNREFUSED'],
+    ['no listener', async () => get(await closedPort()), 'ECONNREFUSED'],
+    ['no listener for TCP', async () => ({ tcpSocket: { port: await closedPort() } }), 'ECONNREFUSED'],
     ['no such port', () => Promise.resolve(get('admin')), 'container main has no port admin'],
     ['no action', () => Promise.resolve({}), 'no action'],
   ])('%s is a failure', async (_, action, message) => {

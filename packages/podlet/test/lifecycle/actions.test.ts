@@ -7,9 +7,9 @@ import type { Pod, PodSpec, Probe } from '@podwire/pod-spec';
 import { aContainer, aPod } from '../sync/pods.js';
 import { exited, instance, observed, sandbox } from './observe.js';
 
-type Verdicts = Readonly<Record<string, boolean>>;
+type ProbeResults = Readonly<Record<string, boolean>>;
 
-function decide(pod: Pod, found: ObservedPod, probeResults: Verdicts = {}): PodActions {
+function decide(pod: Pod, found: ObservedPod, probeResults: ProbeResults = {}): PodActions {
   return computeActions(pod, found, {
     probeResult: (name: string, kind: ProbeKind) => probeResults[`${name}/${kind}`],
   });

@@ -35,7 +35,7 @@ const pods: fc.Arbitrary<Pod> = fc
 
 const containers: fc.Arbitrary<ObservedContainer> = fc
   .record({
-    name: fc.constantFrom(...normalNames, ...initNames, 'stray'),
+    name: fc.constantFrom(...normalNames, ...initNames, 'unknown'),
     attempt: fc.nat(4),
     sandboxId: fc.constantFrom('sandbox-0', 'sandbox-1'),
     state: fc.constantFrom('created' as const, 'running' as const, 'exited' as const, 'unknown' as const),

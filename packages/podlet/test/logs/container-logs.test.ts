@@ -7,7 +7,7 @@ import { CriError } from '@podwire/cri';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createContainerLogs, type LogOwner, type RotationPolicy } from '../../src/logs/index.js';
 
-interface Scene {
+interface Fixture {
   readonly file: string;
   readonly owner: LogOwner;
   readonly links: string;
@@ -21,7 +21,7 @@ interface Scene {
 
 const start = Date.UTC(2026, 10, 22, 20, 4, 36);
 
-function setScene(policy: RotationPolicy = { maxBytes: 100 }, reopen?: (file: string) => void): Scene {
+function createFixture(policy: RotationPolicy = { maxBytes: 100 }, reopen?: (file: string) => void): Fixture {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podlet-logs-'));
   onTestFinished(() => fs.rmSync(directory, { recursive: true }));
   const [logs, links] = [path.join(directory, 'pods'), path.join(directory, 'containers')];
@@ -66,7 +66,7 @@ const filled = (letter: string): string => letter.repeat(100);
 
 describe('a log', () => {
   test('of the size is moved away under the kubelet’s name, and reopened', async () => {
-    const { file, rotate, files, reopened } = setScene();
+    const { file, rotate, files, reopened } = createFixture();
     fs.writeFileSync(file, filled('a').slice(1));
     await rotate();
     expect([files(), reopened]).toEqual([['0.log'], []]);
@@ -77,7 +77,7 @@ describe('a log', () => {
   });
 
   test('has so many files, the older ones compressed', async () => {
-    const { file, rotate, files } = setScene({ maxBytes: 100, maxFiles: 3 });
+    const { file, rotate, files } = createFixture({ maxBytes: 100, maxFiles: 3 });
     for (const letter of ['a', 'b', 'c', 'd']) {
       fs.writeFileSync(file, filled(letter));
       await rotate();
@@ -88,7 +88,7 @@ describe('a log', () => {
   });
 
   test('is five files of 10 MiB where nothing else is said', async () => {
-    const { file, rotate, files } = setScene({});
+    const { file, rotate, files } = createFixture({});
     fs.writeFileSync(file, '');
     fs.truncateSync(file, (10 << 20) - 1);
     await rotate();
@@ -101,14 +101,14 @@ describe('a log', () => {
   });
 
   test('is never rotated where its size is 0', async () => {
-    const { file, rotate, files } = setScene({ maxBytes: 0 });
+    const { file, rotate, files } = createFixture({ maxBytes: 0 });
     fs.writeFileSync(file, filled('a'));
     await rotate();
     expect(files()).toEqual(['0.log']);
   });
 
   test('has its name back when the runtime does not reopen it', async () => {
-    const { file, rotate, files, warnings } = setScene({ maxBytes: 100 }, () => {
+    const { file, rotate, files, warnings } = createFixture({ maxBytes: 100 }, () => {
       throw new CriError('FAILED_PRECONDITION', 'it does not run');
     });
     fs.writeFileSync(file, filled('a'));
@@ -119,7 +119,7 @@ describe('a log', () => {
   });
 
   test('that was reopened by a call that failed all the same is not overwritten', async () => {
-    const { file, rotate, files } = setScene({ maxBytes: 100 }, (name) => {
+    const { file, rotate, files } = createFixture({ maxBytes: 100 }, (name) => {
       fs.writeFileSync(name, 'new');
       throw new CriError('DEADLINE_EXCEEDED', 'late');
     });
@@ -130,14 +130,14 @@ describe('a log', () => {
   });
 
   test('whose agent was killed between rename and reopening is reopened', async () => {
-    const { file, rotate, files, reopened } = setScene();
+    const { file, rotate, files, reopened } = createFixture();
     fs.writeFileSync(`${file}.20261122-200426`, filled('a'));
     await rotate();
     expect([files(), reopened]).toEqual([['0.log', '0.log.20261122-200426'], ['c1']]);
   });
 
   test('whose compression was interrupted is compressed again', async () => {
-    const { file, rotate, files } = setScene();
+    const { file, rotate, files } = createFixture();
     fs.writeFileSync(`${file}.20261122-200416`, filled('a'));
     fs.writeFileSync(`${file}.20261122-200416.tmp`, 'half');
     fs.writeFileSync(`${file}.20261122-200416.gz`, 'whole, and the plain one not yet removed');
@@ -148,7 +148,7 @@ describe('a log', () => {
   });
 
   test('that is a link, or lies elsewhere, is left alone', async () => {
-    const { file, rotate, files, logs, owner, reopened } = setScene();
+    const { file, rotate, files, logs, owner, reopened } = createFixture();
     const other = `${path.dirname(path.dirname(path.dirname(path.dirname(file))))}/docker.log`;
     fs.writeFileSync(other, filled('a'));
     fs.symlinkSync(other, file);
@@ -159,7 +159,7 @@ describe('a log', () => {
   });
 
   test('goes with its container, with all that was moved away', async () => {
-    const { file, rotate, files, logs, owner } = setScene();
+    const { file, rotate, files, logs, owner } = createFixture();
     for (const letter of ['a', 'b', 'c']) {
       fs.writeFileSync(file, filled(letter));
       await rotate();
@@ -174,7 +174,7 @@ describe('links', () => {
   const name = 'web_shop_main-c1.log';
 
   test('are made with the kubelet’s name and go with the container', async () => {
-    const { file, links, logs, owner } = setScene();
+    const { file, links, logs, owner } = createFixture();
     fs.writeFileSync(file, filled('a'));
     await logs.started(owner);
     await logs.started(owner);
@@ -184,14 +184,14 @@ describe('links', () => {
   });
 
   test('are never longer than a name may be', async () => {
-    const { file, links, logs, owner } = setScene();
+    const { file, links, logs, owner } = createFixture();
     fs.writeFileSync(file, filled('a'));
     await logs.started({ ...owner, podName: 'p'.repeat(253) });
     expect(fs.readdirSync(links)[0]).toHaveLength(255);
   });
 
   test('that are dead are removed, others and those of running containers are not', async () => {
-    const { file, links, logs, owner } = setScene();
+    const { file, links, logs, owner } = createFixture();
     fs.writeFileSync(file, filled('a'));
     fs.mkdirSync(links);
     const pods = path.dirname(path.dirname(path.dirname(file)));

@@ -85,7 +85,7 @@ describe('what one snapshot after another means', () => {
 });
 
 describe('annotations', () => {
-  test('source and time of the first sight, which stays', () => {
+  test('source and time of the first observation, which stays', () => {
     let time = at;
     const merger = createMerger({ now: () => time });
     const [added] = merger.merge(

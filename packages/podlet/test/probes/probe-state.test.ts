@@ -6,7 +6,7 @@ const outcomes = { '+': success(), '-': failure('no'), '?': unknown('away') };
 const show = (probeResult: boolean | undefined) =>
   probeResult === undefined ? '.' : probeResult ? '+' : '-';
 
-/** What the verdict is after each of the outcomes; `!` when nothing follows. */
+/** The result after each of the outcomes; `!` when nothing follows. */
 function probeResults(
   sequence: string,
   kind: 'liveness' | 'readiness' | 'startup',
@@ -42,7 +42,7 @@ describe('thresholds', () => {
   });
 });
 
-test('a verdict is what the latest full run of equal outcomes says', () => {
+test('the result follows the latest full run of equal outcomes', () => {
   const sequence = fc.string({ unit: fc.constantFrom('+', '-', '?'), maxLength: 40 });
   const threshold = fc.integer({ min: 1, max: 4 });
   fc.assert(

@@ -149,8 +149,8 @@ describe('a directory', () => {
     const later = await until(named('a b'));
     expect(problemsOf(later)).toHaveLength(1);
     write('a.yaml', manifest('a'));
-    const mended = await until(({ problems }) => problems.length === 0);
-    expect(uidsOf(mended)[0]).toBe(uidsOf(before)[0]);
+    const corrected = await until(({ problems }) => problems.length === 0);
+    expect(uidsOf(corrected)[0]).toBe(uidsOf(before)[0]);
   });
 
   test('a file that is being written is not read half', async () => {

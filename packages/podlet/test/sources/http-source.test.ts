@@ -151,9 +151,9 @@ describe('what a server answers', () => {
     await source.period();
     answer = content(manifest('a'));
     await source.period();
-    const mended = await source.until((snapshot) => snapshot.problems.length === 0);
+    const corrected = await source.until((snapshot) => snapshot.problems.length === 0);
     expect(source.snapshots.map((snapshot) => snapshot.problems.length)).toEqual([0, 1, 0]);
-    expect(mended.pods).toBe(source.snapshots[0]!.pods);
+    expect(corrected.pods).toBe(source.snapshots[0]!.pods);
   });
 
   test('the same again is no news', async () => {

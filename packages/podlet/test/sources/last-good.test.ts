@@ -22,7 +22,7 @@ function start() {
   );
 }
 
-test('a file that is broken at the start has the pods that it had, until it is mended or gone', async () => {
+test('a file that is broken at the start has the pods that it had, until it is corrected or gone', async () => {
   fs.writeFileSync(at('pods', 'web.yaml'), manifest('web'));
   const first = start();
   const before = await first.until(({ pods }) => pods.length === 1);

@@ -9,7 +9,7 @@ import { describeRuntime } from './watchdog.js';
 const second = 1_000;
 
 describe('a pod that is wanted', () => {
-  it('runs at once, without waiting for any cadence', async () => {
+  it('runs at once, without waiting for any interval', async () => {
     const bench = createBench();
     const podlet = bench.start();
     bench.file.say([aPod()]);

@@ -1,4 +1,4 @@
-/** One pod with everything on containerd: what wishes ask for is what a process in it finds. */
+/** One pod with everything on containerd: a process in it finds what the manifest asks for. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -27,11 +27,11 @@ let runtime: CriRuntime;
 let directories: { root: string; logs: string };
 
 before(async () => {
-  host = await createPrivateHost({ name: 'wishes' });
+  host = await createPrivateHost({ name: 'requests' });
   const confDir = path.join(host.directory, 'net.d');
   fs.mkdirSync(confDir);
   const ipam = { type: 'host-local', subnet: '10.97.0.0/24', dataDir: path.join(host.directory, 'ipam') };
-  const network = { cniVersion: '0.4.0', name: 'wishes', plugins: [{ type: 'ptp', ipam }] };
+  const network = { cniVersion: '0.4.0', name: 'requests', plugins: [{ type: 'ptp', ipam }] };
   fs.writeFileSync(path.join(confDir, '10-ptp.conflist'), JSON.stringify(network));
   ({ runtime } = await startContainerd(host, { binDir: '/usr/lib/cni', confDir }));
   directories = { root: path.join(host.directory, 'root'), logs: path.join(host.directory, 'logs') };

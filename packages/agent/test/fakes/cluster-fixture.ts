@@ -64,7 +64,7 @@ export interface Status {
   };
 }
 
-export interface Scene {
+export interface Fixture {
   readonly hosts: ClusterHosts;
   readonly etcd: Etcd;
   readonly machines: readonly Machine[];
@@ -75,12 +75,12 @@ export interface Scene {
   node(name: string): Promise<Node | undefined>;
   block(cidr: string): Promise<Block | undefined>;
   delete(key: string): Promise<void>;
-  /** What an agent of this scene is started with. */
+  /** What an agent of this fixture is started with. */
   configOf(name: string): Record<string, unknown>;
   close(): Promise<void>;
 }
 
-export interface SceneOptions {
+export interface FixtureOptions {
   readonly name: string;
   readonly pools: readonly PoolPart[];
   /** Machines with an agent; more have none. */
@@ -92,7 +92,7 @@ export interface SceneOptions {
   readonly cluster?: Readonly<Record<string, unknown>>;
 }
 
-export async function createScene(options: SceneOptions): Promise<Scene> {
+export async function createFixture(options: FixtureOptions): Promise<Fixture> {
   const {
     name,
     pools,
