@@ -34,14 +34,6 @@ export interface WatchOptions extends RequestOptions {
 
 export type Verb = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-export interface KubernetesClient {
-  /** @throws KubernetesError; the connection's errors; the signal's reason. 30 s at most */
-  request<T>(verb: Verb, path: string, options: RequestOptions): Promise<T>;
-  /** The documents of a watch while they come. @throws as `request`; ends when the server ends it */
-  watch<T>(path: string, options: WatchOptions): AsyncIterable<T>;
-  close(): Promise<void>;
-}
-
 const requestDeadline = 30_000;
 /**
  * Bookmarks come every minute. When three are missing, the server is gone: a connection that was cut without a word stays open
@@ -51,34 +43,70 @@ const usualSilence = 180_000;
 /** An answer longer than this is no answer of an API server: 500 pods are some megabytes. */
 const longestAnswer = 256 * 1024 * 1024;
 
-/** @param watchSilence milliseconds after which a watch that says nothing is given up */
-export function createKubernetesClient(
-  access: ClusterAccess,
-  { watchSilence = usualSilence }: { readonly watchSilence?: number } = {},
-): KubernetesClient {
-  // Behind a proxy of several clusters (Rancher) a server has a path of its own.
-  const { origin, pathname } = new URL(access.server);
-  const base = pathname.replace(/\/+$/, '');
-  const pool = new Pool(origin, {
-    connections: 8,
-    connect: {
-      timeout: 10_000,
-      rejectUnauthorized: access.verify,
-      ...compact({ ca: access.authority }),
-      ...(access.certificate ?? {}),
-      ...compact({ servername: access.serverName }),
-    },
-    headersTimeout: requestDeadline,
-    // Of requests the whole deadline counts, of watches their silence.
-    bodyTimeout: 0,
-    maxResponseSize: -1,
-  });
-  const send = async (verb: Verb, path: string, options: RequestOptions, bodyTimeout = 0) => {
+export class KubernetesClient {
+  readonly #access: ClusterAccess;
+  readonly #watchSilence: number;
+  /** Behind a proxy of several clusters (Rancher) a server has a path of its own. */
+  readonly #base: string;
+  readonly #pool: Pool;
+
+  /** @param watchSilence milliseconds after which a watch that says nothing is given up */
+  constructor(
+    access: ClusterAccess,
+    { watchSilence = usualSilence }: { readonly watchSilence?: number } = {},
+  ) {
+    const { origin, pathname } = new URL(access.server);
+    this.#access = access;
+    this.#watchSilence = watchSilence;
+    this.#base = pathname.replace(/\/+$/, '');
+    this.#pool = new Pool(origin, {
+      connections: 8,
+      connect: {
+        timeout: 10_000,
+        rejectUnauthorized: access.verify,
+        ...access.certificate,
+        ...compact({ ca: access.authority, servername: access.serverName }),
+      },
+      headersTimeout: requestDeadline,
+      // Of requests the whole deadline counts, of watches their silence.
+      bodyTimeout: 0,
+      maxResponseSize: -1,
+    });
+  }
+
+  /** @throws KubernetesError; the connection's errors; the signal's reason. 30 s at most */
+  async request<T>(verb: Verb, path: string, options: RequestOptions): Promise<T> {
+    const signal = deadlineSignal(requestDeadline, options.signal);
+    const body = await this.#send(verb, path, { ...options, signal });
+    return JSON.parse(await readAll(body, longestAnswer)) as T;
+  }
+
+  /** The documents of a watch while they come. @throws as `request`; ends when the server ends it */
+  async *watch<T>(path: string, options: WatchOptions): AsyncGenerator<T> {
+    const body = await this.#send('GET', path, options, this.#watchSilence);
+    options.onOpen?.();
+    try {
+      for await (const line of splitLines(body as AsyncIterable<Buffer>))
+        if (line !== '') yield JSON.parse(line) as T;
+    } catch (error) {
+      if (!(error instanceof errors.BodyTimeoutError)) throw error;
+      const seconds = this.#watchSilence / 1000;
+      throw new Error(`the API server has said nothing for ${seconds} s`, { cause: error });
+    } finally {
+      body.on('error', () => undefined).destroy();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #send(verb: Verb, path: string, options: RequestOptions, bodyTimeout = 0) {
     const { signal, query, body, contentType = 'application/json' } = options;
-    const token = await access.token?.(signal);
-    const response = await pool.request({
+    const token = await this.#access.token?.(signal);
+    const response = await this.#pool.request({
       method: verb,
-      path: base + path + formatQuery(query),
+      path: this.#base + path + formatQuery(query),
       signal,
       bodyTimeout,
       headers: {
@@ -91,27 +119,7 @@ export function createKubernetesClient(
     if (response.statusCode >= 400)
       throw describe(response.statusCode, await readAll(response.body, 1 << 20));
     return response.body;
-  };
-  return {
-    async request<T>(verb: Verb, path: string, options: RequestOptions): Promise<T> {
-      const signal = deadlineSignal(requestDeadline, options.signal);
-      return JSON.parse(await readAll(await send(verb, path, { ...options, signal }), longestAnswer)) as T;
-    },
-    async *watch<T>(path: string, options: WatchOptions): AsyncIterable<T> {
-      const body = await send('GET', path, options, watchSilence);
-      options.onOpen?.();
-      try {
-        for await (const line of splitLines(body as AsyncIterable<Buffer>))
-          if (line !== '') yield JSON.parse(line) as T;
-      } catch (error) {
-        if (!(error instanceof errors.BodyTimeoutError)) throw error;
-        throw new Error(`the API server has said nothing for ${watchSilence / 1000} s`, { cause: error });
-      } finally {
-        body.on('error', () => undefined).destroy();
-      }
-    },
-    close: () => pool.destroy(),
-  };
+  }
 }
 
 function formatQuery(query: RequestOptions['query'] = {}): string {

@@ -1,3 +1,3 @@
-export { createKubernetesClient, type KubernetesClient, KubernetesError } from './client.js';
+export { KubernetesClient, KubernetesError } from './client.js';
 export { type ApiObject, type InformerOptions, runInformer } from './informer.js';
 export { type ClusterAccess, loadInCluster, loadKubeconfig } from './kubeconfig.js';

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createKubernetesClient } from '../src/client.js';
+import { KubernetesClient } from '../src/client.js';
 import { FakeApiServer } from '../src/testing/fake-api-server.js';
 
 test.each(['', '/', '/k8s/clusters/c-1', '/k8s/clusters/c-1/'])(
   'a server may have a path of its own (%j)',
   async (base) => {
     const server = new FakeApiServer();
-    const client = createKubernetesClient({ server: `${await server.start()}${base}`, verify: true });
+    const client = new KubernetesClient({ server: `${await server.start()}${base}`, verify: true });
     onTestFinished(async () => {
       await client.close();
       server.close();

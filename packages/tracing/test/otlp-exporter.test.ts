@@ -1,8 +1,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createOtlpExporter, createTracer, type OtlpExporter, type Span } from '@podwire/tracing';
+import { createOtlpExporter, createTracer, type Span } from '@podwire/tracing';
 import { afterEach, expect, test } from 'vitest';
-import { createBatchQueue } from '../src/otlp/exporter.js';
+import { OtlpExporter } from '../src/otlp/exporter.js';
 import { idOf, makeSpan } from './make-span.js';
 
 interface ReceivedSpan {
@@ -154,9 +154,9 @@ test('a collector that never answers does not hold the end', async () => {
 });
 
 /** A queue whose requests are answered by hand. */
-function slowQueue(options: Parameters<typeof createBatchQueue>[0]) {
+function slowQueue(options: ConstructorParameters<typeof OtlpExporter>[0]) {
   const batches: { ids: string[]; done: () => void; fail: () => void }[] = [];
-  const exporter: OtlpExporter = createBatchQueue(
+  const exporter = new OtlpExporter(
     options,
     (spans) =>
       new Promise((resolve, reject) =>

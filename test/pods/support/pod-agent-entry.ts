@@ -46,9 +46,9 @@ const orders = process.env['PODWIRE_FAULTS'];
 const faults = orders === undefined ? { reach: () => undefined } : executeInjections(orders);
 
 async function openApiSource(server: string): Promise<PodSource> {
-  const { createKubernetesClient } = await import('@podwire/kubernetes-client');
+  const { KubernetesClient } = await import('@podwire/kubernetes-client');
   const { createApiSource } = await import('@podwire/podlet/kubernetes');
-  const client = createKubernetesClient({ server, verify: false });
+  const client = new KubernetesClient({ server, verify: false });
   return createApiSource({ client, node, clock, random: Math.random });
 }
 

@@ -24,11 +24,11 @@ export async function openKubernetes(
   log: Log,
   runtimeName: string,
 ): Promise<KubernetesSide> {
-  const [{ createKubernetesClient, loadKubeconfig }, kubernetes] = await Promise.all([
+  const [{ KubernetesClient, loadKubeconfig }, kubernetes] = await Promise.all([
     import('@podwire/kubernetes-client'),
     import('@podwire/podlet/kubernetes'),
   ]);
-  const client = createKubernetesClient(await loadKubeconfig(settings.kubeconfig ?? ''));
+  const client = new KubernetesClient(await loadKubeconfig(settings.kubeconfig ?? ''));
   const node = settings.nodeName;
   const statuses = kubernetes.createStatusWriter({
     client,

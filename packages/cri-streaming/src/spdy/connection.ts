@@ -13,7 +13,7 @@ import { createFrameDecoder, type FrameLimits } from './decoder.js';
 import { goAwayStatus, resetStatus, SpdyProtocolError, SpdyResetError } from './error.js';
 import { settingIds, type SettingsEntry, type SpdyFrame } from './frames.js';
 import { decodeHeaderBlock, encodeHeaderBlock, type SpdyHeaders } from './header-block.js';
-import { createSpdySender, type SpdySender } from './sender.js';
+import { SpdySender } from './sender.js';
 import {
   createReceiveWindow,
   defaultWindow,
@@ -117,7 +117,7 @@ class Connection implements SpdyConnection {
     };
     this.#decode = createFrameDecoder(limits);
     this.#unpack = createHeaderDecompressor(this.#limits.headerBlock);
-    this.#sender = createSpdySender(socket, this.#limits.backlog, (error) => this.destroy(error));
+    this.#sender = new SpdySender(socket, this.#limits.backlog, (error) => this.destroy(error));
     this.#sessionWindow = createReceiveWindow(this.#limits.buffered);
     this.#nextId = options.role === 'client' ? 1 : 2;
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));

@@ -1,9 +1,11 @@
 /** A pod network in memory, for tests of runtimes: real in what it promises, without plugins, files or namespaces. */
 import { createOperationLock, type OperationLock } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
+import { onAbort } from '@podwire/platform';
 import type {
   AttachedPod,
   NetworkCallOptions,
+  NetworkChoice,
   NetworkStatus,
   PodAttachment,
   PodDetachment,
@@ -75,66 +77,46 @@ export function createFakePodNetwork(options: FakePodNetworkOptions = {}): FakeP
   return { ...operationsOf(state, options), ...controlsOf(state) };
 }
 
-function operationsOf(state: State, options: FakePodNetworkOptions): PodNetwork {
+function operationsOf(
+  state: State,
+  { network = 'fake', addresses = () => [lowestFree(state.attached)] }: FakePodNetworkOptions,
+): PodNetwork {
   const { gate, attached } = state;
-  const { network = 'fake', addresses = () => [lowestFree(attached)] } = options;
+  const lockOf =
+    (pod: PodDetachment) =>
+    <T>(signal: AbortSignal | undefined, run: () => Promise<T>) =>
+      gate.shared(podKey(pod), signal, run);
   return {
-    setUp: (pod, call = {}) =>
-      enter(
-        state,
-        'setUp',
-        call,
-        (signal, run) => gate.shared(podKey(pod), signal, run),
-        async () => {
-          if (state.problem !== '') throw new PodwireError('NETWORK_NOT_READY', state.problem);
-          await begin(state, {
-            verb: 'setUp',
-            sandboxId: pod.sandboxId,
-            pod,
-            options: call,
-            effective: true,
-          });
-          const made: AttachedPod = { addresses: addresses(pod), network };
-          attached.set(pod.sandboxId, made);
-          return made;
-        },
-      ),
-    tearDown: (pod, call = {}) =>
-      enter(
-        state,
-        'tearDown',
-        call,
-        (signal, run) => gate.shared(podKey(pod), signal, run),
-        async () => {
-          const { sandboxId } = pod;
-          const effective = attached.has(sandboxId);
-          await begin(state, { verb: 'tearDown', sandboxId, pod, options: call, effective });
-          attached.delete(sandboxId);
-        },
-      ),
-    collectGarbage: (live, call = {}) =>
+    setUp: (pod, options = {}) =>
+      enter(state, 'setUp', options, lockOf(pod), async () => {
+        const { sandboxId } = pod;
+        if (state.problem !== '') throw new PodwireError('NETWORK_NOT_READY', state.problem);
+        await begin(state, { verb: 'setUp', sandboxId, pod, options, effective: true });
+        const made: AttachedPod = { addresses: addresses(pod), network };
+        attached.set(sandboxId, made);
+        return made;
+      }),
+    tearDown: (pod, options = {}) =>
+      enter(state, 'tearDown', options, lockOf(pod), async () => {
+        const { sandboxId } = pod;
+        const effective = attached.has(sandboxId);
+        await begin(state, { verb: 'tearDown', sandboxId, pod, options, effective });
+        attached.delete(sandboxId);
+      }),
+    collectGarbage: (live, options = {}) =>
       enter(
         state,
         'collectGarbage',
-        call,
+        options,
         (signal, run) => gate.exclusive(signal, run),
         async () => {
-          await begin(state, { verb: 'collectGarbage', sandboxId: '', options: call, effective: true });
+          await begin(state, { verb: 'collectGarbage', sandboxId: '', options, effective: true });
           for (const id of [...attached.keys()]) if (!live.includes(id)) attached.delete(id);
         },
       ),
     addresses: (sandboxId) => Promise.resolve(attached.get(sandboxId)?.addresses),
     status: () => statusOf(state),
-    explain: () =>
-      Promise.resolve({
-        directory: '/fake/net.d',
-        ...(state.problem === ''
-          ? { network: { name: network, file: '/fake/net.d/fake.conflist', plugins: ['fake'], kept: false } }
-          : {}),
-        files: [],
-        lookedAt: 0,
-        status: statusOf(state),
-      }),
+    explain: () => Promise.resolve(explain(state, network)),
     setPodCidrs: (cidrs) => {
       if (state.podCidrs.length === 0) state.podCidrs = [...cidrs];
     },
@@ -142,6 +124,17 @@ function operationsOf(state: State, options: FakePodNetworkOptions): PodNetwork 
       state.closed = true;
       await gate.exclusive(undefined, () => Promise.resolve());
     },
+  };
+}
+
+function explain(state: State, name: string): NetworkChoice {
+  const network = { name, file: '/fake/net.d/fake.conflist', plugins: ['fake'], kept: false };
+  return {
+    directory: '/fake/net.d',
+    ...(state.problem === '' ? { network } : {}),
+    files: [],
+    lookedAt: 0,
+    status: statusOf(state),
   };
 }
 
@@ -167,17 +160,17 @@ function controlsOf(
   };
 }
 
-/** Waits for its turn; what goes wrong has the code of the contract. */
+/** Takes the lock; an error has the code of the contract. */
 async function enter<T>(
   state: State,
   verb: FakeVerb,
   { signal }: NetworkCallOptions,
-  turn: (signal: AbortSignal | undefined, run: () => Promise<T>) => Promise<T>,
+  lock: (signal: AbortSignal | undefined, run: () => Promise<T>) => Promise<T>,
   work: () => Promise<T>,
 ): Promise<T> {
   if (state.closed) throw new PodwireError('NETWORK_NOT_READY', 'the pod network is closed');
   try {
-    return await turn(signal, work);
+    return await lock(signal, work);
   } catch (error) {
     if (error instanceof PodwireError) throw error;
     throw new PodwireError(failureCodes[verb], (error as Error).message, { cause: error });
@@ -196,9 +189,7 @@ async function begin({ calls, holds, failures }: State, call: FakeNetworkCall): 
 
 function givenUp(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const fail = (): void => reject(new Error(`the operation was given up: ${String(signal?.reason)}`));
-    if (signal?.aborted === true) fail();
-    signal?.addEventListener('abort', fail, { once: true });
+    onAbort(signal, (reason) => reject(new Error(`the operation was given up: ${String(reason)}`)));
   });
 }
 

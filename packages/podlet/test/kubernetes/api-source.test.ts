@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Snapshot } from '../../src/contract.js';
 import { createApiSource } from '../../src/kubernetes/api-source.js';
-import { createKubernetesClient } from '@podwire/kubernetes-client';
+import { KubernetesClient } from '@podwire/kubernetes-client';
 import { FakeApiServer } from '@podwire/kubernetes-client/testing';
 
 const clock = {
@@ -14,7 +14,7 @@ const clock = {
 
 async function follow(server: FakeApiServer, { pauses = [] as number[], watchSilence = 60_000 } = {}) {
   onTestFinished(() => server.close());
-  const client = createKubernetesClient(
+  const client = new KubernetesClient(
     { server: await server.start(), verify: true, token: () => Promise.resolve('secret') },
     { watchSilence },
   );

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createKubernetesClient } from '@podwire/kubernetes-client';
+import { KubernetesClient } from '@podwire/kubernetes-client';
 import { createEventWriter } from '../../src/kubernetes/event-writer.js';
 import { createStatusWriter } from '../../src/kubernetes/status-writer.js';
 import { type ContainerStatus, type Pod, type PodStatus, readApiPod } from '@podwire/pod-spec';
@@ -15,7 +15,7 @@ const clock = {
 async function open(more: { clock?: typeof clock; width?: number } = {}) {
   const server = new FakeApiServer();
   onTestFinished(() => server.close());
-  const client = createKubernetesClient({ server: await server.start(), verify: true });
+  const client = new KubernetesClient({ server: await server.start(), verify: true });
   const troubles: string[] = [];
   const writer = createStatusWriter({
     client,
@@ -178,7 +178,7 @@ test('a status that others were faster than is written all the same', async () =
 
 test('events are written, and a server that refuses them has no other effect', async () => {
   const { server, pod } = await open();
-  const client = createKubernetesClient({ server: await server.start(), verify: true });
+  const client = new KubernetesClient({ server: await server.start(), verify: true });
   const events = createEventWriter({ client, node: 'n1', uniqueName: () => 'x' });
   onTestFinished(() => client.close());
   server.failures.push(403);
@@ -201,7 +201,7 @@ test('events are written, and a server that refuses them has no other effect', a
 
 test('the same event again is counted up, until the server has forgotten it', async () => {
   const { server, pod } = await open();
-  const client = createKubernetesClient({ server: await server.start(), verify: true });
+  const client = new KubernetesClient({ server: await server.start(), verify: true });
   let names = 0;
   const events = createEventWriter({ client, node: 'n1', uniqueName: () => String((names += 1)) });
   onTestFinished(() => client.close());

@@ -31,17 +31,6 @@ export interface ExportCounts {
   readonly waiting: number;
 }
 
-/** Takes spans away without ever disturbing: nothing here throws, rejects or waits, save what is awaited on purpose. */
-export interface OtlpExporter {
-  /** Fits `onEnd` of a tracer. */
-  add(span: Span): void;
-  counts(): ExportCounts;
-  /** Sends what waits; resolves when that is done or the time (milliseconds, default 2000) is over. */
-  flush(deadlineMs?: number): Promise<void>;
-  /** Flushes and ends. Later spans are dropped. */
-  close(deadlineMs?: number): Promise<void>;
-}
-
 /** Sends one batch; rejects when it failed for good. */
 export type SendBatch = (spans: readonly Span[]) => Promise<void>;
 
@@ -57,7 +46,7 @@ export async function createOtlpExporter(options: OtlpExporterOptions): Promise<
     headers: { ...options.headers },
     timeoutMillis: options.timeoutMs ?? 10_000,
   });
-  return createBatchQueue(options, sendWith(exporter, defaultResource().merge(own)), () =>
+  return new OtlpExporter(options, sendWith(exporter, defaultResource().merge(own)), () =>
     exporter.shutdown(),
   );
 }
@@ -77,78 +66,97 @@ function sendWith(exporter: ExporterLike, resource: Resource): SendBatch {
     });
 }
 
-/** The queue before an exporter: one request at a time, bounded, patient. */
-export function createBatchQueue(
-  options: Omit<OtlpExporterOptions, keyof OtlpSettings>,
-  send: SendBatch,
-  shutdown: () => Promise<void> = () => Promise.resolve(),
-): OtlpExporter {
-  const { queueSize = 4096, batchSize = 512, delayMs = 1000, onFailure } = options;
-  let queue: Span[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let sending: Promise<void> | undefined;
-  let closed = false;
-  let failing = false;
-  let exported = 0;
-  let dropped = 0;
-  let failed = 0;
+/**
+ * The queue before an exporter: one request at a time, bounded, patient. It takes spans away without ever disturbing: nothing
+ * here throws, rejects or waits, save what is awaited on purpose.
+ */
+export class OtlpExporter {
+  readonly #options: Omit<OtlpExporterOptions, keyof OtlpSettings>;
+  readonly #send: SendBatch;
+  readonly #shutdown: () => Promise<void>;
+  #queue: Span[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
+  #isClosed = false;
+  #isFailing = false;
+  readonly #counts = { exported: 0, dropped: 0, failed: 0 };
 
-  const sendOne = async (): Promise<void> => {
-    const batch = queue.slice(0, batchSize);
-    queue = queue.slice(batch.length);
-    try {
-      await send(batch);
-      exported += batch.length;
-      failing = false;
-    } catch (error) {
-      failed += batch.length;
-      if (!failing) report(onFailure, error);
-      failing = true;
-    }
+  constructor(
+    options: Omit<OtlpExporterOptions, keyof OtlpSettings>,
+    send: SendBatch,
+    shutdown: () => Promise<void> = () => Promise.resolve(),
+  ) {
+    this.#options = options;
+    this.#send = send;
+    this.#shutdown = shutdown;
+  }
+
+  /** Fits `onEnd` of a tracer. */
+  readonly add = (span: Span): void => {
+    const { queueSize = 4096 } = this.#options;
+    if (this.#isClosed || this.#queue.length >= queueSize) return void this.#counts.dropped++;
+    this.#queue.push(span);
+    this.#plan();
   };
-  const sendAll = async (): Promise<void> => {
-    while (queue.length > 0) await sendOne();
-  };
-  /** There is one sender; it also sends the spans that are added while it works. */
-  const drain = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    sending ??= sendAll().finally(() => {
-      sending = undefined;
-      // A span may have been added since the last check.
-      if (queue.length > 0) plan();
-    });
-    return sending;
-  };
-  const plan = (): void => {
-    if (sending !== undefined) return;
-    if (queue.length >= batchSize) void drain();
+
+  counts(): ExportCounts {
+    return { ...this.#counts, waiting: this.#queue.length };
+  }
+
+  /** Sends what waits; resolves when that is done or the time (milliseconds, default 2000) is over. */
+  flush(deadlineMs = 2000): Promise<void> {
+    return within(deadlineMs, this.#drain());
+  }
+
+  /** Flushes and ends. Later spans are dropped. */
+  async close(deadlineMs = 2000): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.flush(deadlineMs);
+    // Spans that could not be sent in time are dropped: they must not keep the process alive.
+    this.#counts.dropped += this.#queue.length;
+    this.#queue = [];
+    const ended = this.#shutdown().catch(() => undefined);
+    await within(deadlineMs, ended);
+  }
+
+  #plan(): void {
+    const { batchSize = 512, delayMs = 1000 } = this.#options;
+    if (this.#sending !== undefined) return;
+    if (this.#queue.length >= batchSize) void this.#drain();
     // Unreferenced: waiting spans must not keep the process alive.
-    else timer ??= setTimeout(() => void drain(), delayMs).unref();
-  };
-  const flush = (deadlineMs = 2000): Promise<void> => within(deadlineMs, drain());
+    else this.#timer ??= setTimeout(() => void this.#drain(), delayMs).unref();
+  }
 
-  return {
-    add(span) {
-      if (closed || queue.length >= queueSize) return void dropped++;
-      queue.push(span);
-      plan();
-    },
-    counts: () => ({ exported, dropped, failed, waiting: queue.length }),
-    flush,
-    async close(deadlineMs = 2000) {
-      if (closed) return;
-      closed = true;
-      await flush(deadlineMs);
-      // Spans that could not be sent in time are dropped: they must not keep the process alive.
-      dropped += queue.length;
-      queue = [];
-      await within(
-        deadlineMs,
-        shutdown().catch(() => undefined),
-      );
-    },
-  };
+  /** There is one sender; it also sends the spans that are added while it works. */
+  #drain(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+      // A span may have been added since the last check.
+      if (this.#queue.length > 0) this.#plan();
+    });
+    return this.#sending;
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#queue.length > 0) await this.#sendOne();
+  }
+
+  async #sendOne(): Promise<void> {
+    const { batchSize = 512, onFailure } = this.#options;
+    const batch = this.#queue.splice(0, batchSize);
+    try {
+      await this.#send(batch);
+      this.#counts.exported += batch.length;
+      this.#isFailing = false;
+    } catch (error) {
+      this.#counts.failed += batch.length;
+      if (!this.#isFailing) report(onFailure, error);
+      this.#isFailing = true;
+    }
+  }
 }
 
 function report(onFailure: ((reason: string) => void) | undefined, error: unknown): void {
