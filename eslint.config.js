@@ -70,7 +70,7 @@ export default tseslint.config(
     files: ['packages/*/src/**/*.ts'],
     ignores: [
       'packages/platform/**',
-      'packages/{agent,cri,cri-docker,cri-native,cri-streaming,pod-network,podlet}/**',
+      'packages/agent/**',
     ],
     rules: { 'no-restricted-syntax': ['error', familyByColon, abortListener] },
   },

@@ -15,7 +15,7 @@ export interface FakeCall {
   readonly signal?: AbortSignal;
 }
 
-/** What a fake plugin answers. Without `result`, `error`, `stdout` an ADD passes the previous result through. */
+/** The answer of a fake plugin. Without `result`, `error`, `stdout` an ADD passes the previous result through. */
 export interface FakeAnswer {
   /** Printed with exit status 0. */
   readonly result?: unknown;

@@ -7,7 +7,7 @@ export interface JsonLimits {
   /** Levels of arrays and objects; a lone number has depth 0. */
   readonly maxDepth: number;
   /**
-   * What to do with an object that has one key twice. `refuse`: an error, for messages between programs, where two
+   * How an object that has one key twice is treated. `refuse`: an error, for messages between programs, where two
    * readers could otherwise see two meanings. `last`: the last one counts, as in Go and JavaScript, for people's files.
    */
   readonly duplicateKeys: 'refuse' | 'last';

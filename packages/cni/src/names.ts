@@ -1,7 +1,7 @@
 import { CniError, errorCodes } from './error.js';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
-/** What a file system takes for one name, in bytes; container ids and network names become parts of file names. */
+/** The longest name that a file system takes, in bytes; container ids and network names become parts of file names. */
 const MAX_NAME_BYTES = 255;
 /** IFNAMSIZ is 16 with the terminating zero byte. */
 const MAX_INTERFACE_BYTES = 15;

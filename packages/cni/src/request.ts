@@ -64,7 +64,7 @@ export interface AttachmentRequest extends ConfiguredRequest, Attachment {
   readonly args: CniArgs;
   /** `CNI_NETNS_OVERRIDE`: the namespace may be the plugin's own. */
   readonly netnsOverride: boolean;
-  /** What the plugin before left (ADD), or the chain's final result (DEL, if it can be read, and CHECK). */
+  /** The result of the plugin before (ADD), or the chain's final result (DEL, if it can be read, and CHECK). */
   readonly prevResult?: AnyResult;
 }
 

@@ -9,7 +9,7 @@ export type CniVersion = (typeof supportedVersions)[number];
 /** The newest version this library speaks. */
 export const currentVersion = '1.1.0' satisfies CniVersion;
 
-/** What an absent or empty `cniVersion` means: the field came with 0.2.0, so its absence means 0.1.0. */
+/** The version of a configuration whose `cniVersion` is absent or empty: the field came with 0.2.0, so its absence means 0.1.0. */
 export const implicitVersion = '0.1.0' satisfies CniVersion;
 
 /** True when `text` is exactly a released version. Versions are compared as text here: `1.1` is not `1.1.0`. */
@@ -46,7 +46,7 @@ export function isAtLeast(version: string, minimum: CniVersion): boolean {
   return compareVersions(version, minimum) >= 0;
 }
 
-/** What a network configuration says about versions (specification, section 1, "Version considerations"). */
+/** The versions that a network configuration names (specification, section 1, "Version considerations"). */
 export interface VersionChoice {
   readonly cniVersion?: string;
   readonly cniVersions?: readonly string[];

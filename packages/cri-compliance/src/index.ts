@@ -1,5 +1,5 @@
 /**
- * What the Container Runtime Interface promises, as tests: gRPC clients, runtimes of our own, and other people's behind a
+ * The promises of the Container Runtime Interface as tests: gRPC clients, runtimes of our own, and other people's behind a
  * socket are all held to the same.
  */
 import { containerCases } from './container-cases.js';

@@ -1,4 +1,4 @@
-/** What programs see inside containers, and what is seen of them. */
+/** Programs inside containers: their view, and their effects outside. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

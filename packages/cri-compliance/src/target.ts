@@ -1,7 +1,7 @@
-/** What the suite is told about a runtime, and what its cases get. */
+/** The facts about a runtime that the suite is given, and the context of its cases. */
 import type { CriRuntime } from '@podwire/cri';
 
-/** What a runtime may lack. Cases that need it are skipped. */
+/** Features that a runtime may lack. Cases that need them are skipped. */
 export type Feature =
   /** Containers run real programs. Without it `programs` must say what makes the three below. */
   | 'programs'
@@ -50,7 +50,7 @@ export interface ComplianceTarget {
   readonly removableImage?: string;
   /** A directory that the runtime can reach, for log files and mounts. */
   readonly directory: string;
-  /** Where busybox is inside containers: `/bin/busybox` by default. */
+  /** The path of busybox inside containers: `/bin/busybox` by default. */
   readonly busybox?: string;
   readonly programs?: Programs;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What cases are written with. */
+/** Tools for the cases. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';

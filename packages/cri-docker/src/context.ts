@@ -9,7 +9,7 @@ import type { Clock, FaultPoints, KeyedMutex, Log } from '@podwire/platform';
 
 export interface Settings {
   readonly sandboxImage: string;
-  /** Where network namespaces are pinned. */
+  /** The directory of pinned network namespaces. */
   readonly netnsDirectory: string;
   /** Milliseconds that a whole RunPodSandbox may take. */
   readonly runTimeoutMs: number;
@@ -27,7 +27,7 @@ export interface SandboxContext {
   readonly checkpoints: CheckpointDirectory;
   readonly created: CreationTimes;
   readonly owners: Owners;
-  /** Whether the network of a sandbox is set up, as far as this process knows: absent means unknown. */
+  /** True if the network of a sandbox is set up, as far as this process knows; absent means unknown. */
   readonly networkReady: Map<string, boolean>;
   readonly locks: KeyedMutex;
   readonly settings: Settings;

@@ -50,7 +50,7 @@ import { forwardPort } from './streaming/port-forward.js';
 export interface SandboxServiceOptions {
   /** Path of the engine's unix socket. */
   readonly docker: string;
-  /** Where the service keeps its checkpoints, and looks for credentials first. Its own, for one engine. */
+  /** The directory of the checkpoints, which is also searched first for credentials. Its own, for one engine. */
   readonly root: string;
   /** Not closed with the service. */
   readonly network: PodNetwork;
@@ -61,7 +61,7 @@ export interface SandboxServiceOptions {
   readonly takeOver?: (sandboxId: string) => Promise<boolean>;
   /** `registry.k8s.io/pause:3.10` when absent. */
   readonly sandboxImage?: string;
-  /** What Docker says when absent. */
+  /** Docker's own when absent. */
   readonly cgroupDriver?: 'cgroupfs' | 'systemd';
   /** `/run/netns` when absent. */
   readonly netnsDirectory?: string;

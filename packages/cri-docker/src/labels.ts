@@ -1,4 +1,4 @@
-/** What of a sandbox or container is kept in Docker's labels. Docker has no annotations, so they are labels with a prefix. */
+/** The facts of a sandbox or container that Docker's labels keep. Docker has no annotations, so they are labels with a prefix. */
 
 export const labelKeys = {
   type: 'io.kubernetes.docker.type',

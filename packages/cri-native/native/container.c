@@ -1,6 +1,6 @@
 /*
  * The shim of one container: starts its program, writes its log, serves who attaches, and writes down how it ended. It
- * needs nobody: the pod agent may die and come back meanwhile.
+ * needs no other process: the pod agent may die and come back meanwhile.
  */
 #include "hold.h"
 #include <dirent.h>
@@ -34,7 +34,7 @@ static struct {
   int input_ends;
 } shim;
 
-/* Where the PID namespace is not the container's alone, its end does not end the others: somebody has to look for them. */
+/* Where the PID namespace is not the container's alone, its end does not end the others: they have to be searched for. */
 static int has_minder(void) { return strcmp(shim.spec.pid_mode, "own") != 0; }
 
 static void close_fd(int *fd) {
@@ -79,7 +79,7 @@ static _Noreturn void mind(struct streams streams, int channel, int shim_fd) {
     await_minder(go);
     prepare_and_become(streams, channel);
   }
-  retreat();
+  drop_access();
   write_all(ready, "", 1);
   /* The program can look at us if it may trace processes: nothing of the shim's is left in here but the way to it. */
   if (dup2(shim_fd, ALIVE_FD + 1) < 0) fail("keep the way to the shim", "");
@@ -150,7 +150,7 @@ static int carry_output(int *fd, int stream) {
   ssize_t length = read(*fd, bytes, FRAME_BYTES);
   if (length < 0 && errno == EAGAIN) return 0;
   if (length < 0 && errno == EINTR) return 1;
-  if (length <= 0) { /* EIO: nobody has the terminal open any more */
+  if (length <= 0) { /* EIO: no process has the terminal open any more */
     close_fd(fd);
     return 0;
   }
@@ -194,7 +194,7 @@ static void answer(size_t client, int error) {
   send_frame(client, 'a', &code, 1);
 }
 
-/* The pid is certain: whoever it names is our child, or that of our minder, and not waited for yet. */
+/* The pid is certain: it names our child, or that of our minder, and not waited for yet. */
 static int send_signal(int number) {
   if (shim.ended || shim.has_status) return ESRCH;
   return kill(shim.program, number) < 0 ? errno : 0;
@@ -228,7 +228,7 @@ static void take_frame(size_t client, struct frame frame) {
   }
 }
 
-/* Then nobody's input is taken until the program has read; other frames of such a client wait too. */
+/* Then no input is taken until the program has read; other frames of such a client wait too. */
 static int is_full(void) { return shim.input_length + FRAME_BYTES > INPUT_BYTES; }
 
 static void serve(size_t client) {

@@ -1,6 +1,6 @@
 /*
- * The control socket. Both directions carry frames: a type, a length of four bytes (big-endian), and the bytes. Whoever
- * stays connected sees our end as the end of the connection.
+ * The control socket. Both directions carry frames: a type, a length of four bytes (big-endian), and the bytes. A
+ * client that stays connected sees our end as the end of the connection.
  */
 #include "hold.h"
 #include <errno.h>

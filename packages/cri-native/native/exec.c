@@ -26,7 +26,7 @@ static void end_group(int number) {
 }
 
 struct relay {
-  int client_in, client_out, client_error; /* towards whoever asked */
+  int client_in, client_out, client_error; /* towards the client */
   int in, out, error, terminal;            /* towards the program */
   int runtime, child_fd;
   size_t pending_length; /* input that the program has not taken yet: to wait for it would be to not read its output */
@@ -39,7 +39,7 @@ static void carry_output(int *from, int *to) {
   ssize_t length = read(*from, bytes, sizeof bytes);
   if (length < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (length > 0 && write_all(*to, bytes, (size_t)length) == 0) return;
-  close(*from), close(*to); /* EIO: nobody has the terminal open any more */
+  close(*from), close(*to); /* EIO: no process has the terminal open any more */
   *from = *to = -1;
 }
 

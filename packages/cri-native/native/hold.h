@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct mount_wish {
+struct mount_request {
   const char *options, *source, *target;
 };
 
@@ -37,7 +37,7 @@ struct spec {
   /* files */
   const char *root, *shm;
   int readonly_root, privileged;
-  struct mount_wish *mounts;
+  struct mount_request *mounts;
   size_t mount_count;
   struct strings masked, readonly_paths, sysctls;
   /* the program */
@@ -75,8 +75,8 @@ void join_container(const struct spec *spec);
 /* root.c */
 void build_root(const struct spec *spec);
 
-/* retreat.c */
-void retreat(void);
+/* drop-access.c */
+void drop_access(void);
 
 /* process.c */
 void give_up_capabilities(uint64_t keep);

@@ -12,7 +12,7 @@ int main(int count, char **arguments) {
    */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (count != 3) return write_all(STDERR_FILENO, usage, sizeof usage - 1), 2;
-  /* Nothing that whoever started us has left open may get into a container. */
+  /* No descriptor that our parent left open may get into a container. */
   syscall(SYS_close_range, ALIVE_FD + 1, ~0U, 0);
   if (strcmp(arguments[1], "sandbox") == 0) return hold_sandbox(arguments[2]);
   if (strcmp(arguments[1], "container") == 0) return run_container(arguments[2]);

@@ -109,7 +109,7 @@ void become_program(const struct spec *spec, struct streams streams, int channel
   }
   give_streams(spec, streams);
   become_user(spec);
-  /* After the change of user, which clears it. The shim's death must be ours: nobody could see our end any more. */
+  /* After the change of user, which clears it. The shim's death must be ours: no process could see our end any more. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) fail("set the death signal", "");
   if (chdir(spec->cwd) < 0) fail("working directory", spec->cwd);
   umask(022);

@@ -1,4 +1,4 @@
-/* How the outcome is told: one line to whoever started us, and a state file that outlives both. */
+/* How the outcome is told: one line to the program that started us, and a state file that outlives both. */
 #include "hold.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ unsigned long long start_time(pid_t pid) {
 void say_ok(pid_t pid) {
   char text[96];
   int length = snprintf(text, sizeof text, "ok %d %llu\n", (int)pid, start_time(pid));
-  write_all(STDOUT_FILENO, text, (size_t)length); /* nobody may be there any more to read it */
+  write_all(STDOUT_FILENO, text, (size_t)length); /* no process may be left to read it */
 }
 
 long long now_nanoseconds(void) {

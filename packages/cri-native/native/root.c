@@ -63,10 +63,10 @@ static void attach_tree(int fd, const char *target) {
 }
 
 /* Options: `ro` or `rw`, then `,rslave` where mounts that the host makes later shall be seen. */
-static int clone_source(const struct mount_wish *wish) {
-  int fd = clone_tree(wish->source);
-  int read_only = strncmp(wish->options, "ro", 2) == 0, slave = strstr(wish->options, ",rslave") != NULL;
-  change_tree(fd, read_only ? MOUNT_ATTR_RDONLY_ : 0, slave ? MS_SLAVE : MS_PRIVATE, wish->source);
+static int clone_source(const struct mount_request *request) {
+  int fd = clone_tree(request->source);
+  int read_only = strncmp(request->options, "ro", 2) == 0, slave = strstr(request->options, ",rslave") != NULL;
+  change_tree(fd, read_only ? MOUNT_ATTR_RDONLY_ : 0, slave ? MS_SLAVE : MS_PRIVATE, request->source);
   return fd;
 }
 

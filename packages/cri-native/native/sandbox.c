@@ -76,7 +76,7 @@ static _Noreturn void wait_for_ever(int listener) {
 
 /* What the pod can see of us must be gone before anybody starts something in it: the parent hears of it by this pipe. */
 static _Noreturn void hold(int listener, int ready) {
-  retreat();
+  drop_access();
   if (ready >= 0) write_all(ready, "", 1), close(ready);
   close(STDOUT_FILENO);
   wait_for_ever(listener);

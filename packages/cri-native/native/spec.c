@@ -34,7 +34,7 @@ static unsigned long long number(struct cursor *cursor, int base) {
 
 static void append_mount(struct spec *spec, struct cursor *cursor, size_t most) {
   if (!spec->mounts && !(spec->mounts = calloc(most, sizeof *spec->mounts))) fail("out of memory", "");
-  struct mount_wish *mount = &spec->mounts[spec->mount_count++];
+  struct mount_request *mount = &spec->mounts[spec->mount_count++];
   mount->options = next_string(cursor);
   mount->source = next_string(cursor);
   mount->target = next_string(cursor);

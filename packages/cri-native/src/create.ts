@@ -4,7 +4,7 @@ import type { StreamingHandlers, StreamingServer } from '@podwire/cri-streaming'
 import { warmThreadPool } from '@podwire/linux';
 import { createOnDemand, Singleflight } from '@podwire/platform';
 import { type Context, settle } from './context.js';
-import { createLayers } from './layers.js';
+import { Layers } from './layers.js';
 import type { NativeRuntimeOptions } from './options.js';
 import { recover } from './recover.js';
 import { assembleRuntime } from './runtime.js';
@@ -35,7 +35,7 @@ export async function createNativeRuntime(options: NativeRuntimeOptions): Promis
     ...settled,
     inventory: createInventory(),
     events: new EventBroadcast(),
-    layers: createLayers(settled, closing.signal),
+    layers: new Layers(settled, closing.signal),
     creations: new Singleflight(),
     terminations: new Singleflight(),
     closing: closing.signal,

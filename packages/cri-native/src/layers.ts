@@ -1,23 +1,18 @@
 /**
- * What containers have written over their root directories. Measuring means a look at every file, so it goes on in the
+ * Measures the layers that containers have written over their root directories. Measuring means a look at every file, so it goes on in the
  * background, one container at a time, and an answer is good for ten seconds (containerd's period for it).
  */
 import { nowNanoseconds } from '@podwire/cri';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
 import { measureTree, type TreeUse } from '@podwire/linux';
+import { pause, withDeadline } from '@podwire/platform';
 import type { Clock, Log } from './options.js';
 import { containerDirectory } from './state/directory.js';
 
 export interface LayerUse extends TreeUse {
   /** When it was measured, in nanoseconds since 1970. */
   readonly timestamp: bigint;
-}
-
-export interface Layers {
-  /** What is known; undefined when the first measurement is still under way, or has failed. Never throws. */
-  useOf(containerId: string): Promise<LayerUse | undefined>;
-  forget(containerId: string): void;
 }
 
 /** Of the single container: with more than that what is counted is a part. */
@@ -33,43 +28,54 @@ interface Known {
   measuring: Promise<void> | undefined;
 }
 
-export function createLayers(
-  { directory, clock, log }: { readonly directory: string; readonly clock: Clock; readonly log: Log },
-  closing: AbortSignal,
-): Layers {
-  const all = new Map<string, Known>();
-  let last = Promise.resolve();
+export class Layers {
+  readonly #environment: { readonly directory: string; readonly clock: Clock; readonly log: Log };
+  readonly #closing: AbortSignal;
+  readonly #all = new Map<string, Known>();
+  #last = Promise.resolve();
 
-  const measure = async (id: string, known: Known): Promise<void> => {
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(MEASURE_MILLISECONDS)]);
+  constructor(
+    environment: { readonly directory: string; readonly clock: Clock; readonly log: Log },
+    closing: AbortSignal,
+  ) {
+    this.#environment = environment;
+    this.#closing = closing;
+  }
+
+  /** The latest measurement; undefined when the first one is still under way, or has failed. Never throws. */
+  async useOf(containerId: string): Promise<LayerUse | undefined> {
+    const { clock } = this.#environment;
+    const known = this.#all.get(containerId) ?? {
+      use: undefined,
+      measuredAt: -Infinity,
+      measuring: undefined,
+    };
+    this.#all.set(containerId, known);
+    if (clock.elapsed() - known.measuredAt < FRESH_MILLISECONDS) return known.use;
+    known.measuring ??= this.#last = this.#last.then(() => this.#measure(containerId, known));
+    const enough = new AbortController();
+    await Promise.race([known.measuring, pause(clock, WAIT_MILLISECONDS, enough.signal)]);
+    enough.abort();
+    return known.use;
+  }
+
+  forget(containerId: string): void {
+    this.#all.delete(containerId);
+  }
+
+  async #measure(id: string, known: Known): Promise<void> {
+    const { directory, clock, log } = this.#environment;
     try {
       const upper = path.join(containerDirectory(directory, id), 'layer', 'upper');
-      known.use = { ...(await measureTree(upper, { ...LIMITS, signal })), timestamp: nowNanoseconds(clock) };
+      const use = await withDeadline(this.#closing, MEASURE_MILLISECONDS, (signal) =>
+        measureTree(upper, { ...LIMITS, signal }),
+      );
+      known.use = { ...use, timestamp: nowNanoseconds(clock) };
     } catch (error) {
-      if (!closing.aborted)
+      if (!this.#closing.aborted)
         log.warn({ container: id, why: describeError(error) }, 'what a container has written is not known');
     }
     known.measuredAt = clock.elapsed();
     known.measuring = undefined;
-  };
-
-  const knownOf = (id: string): Known => {
-    const known = all.get(id) ?? { use: undefined, measuredAt: -Infinity, measuring: undefined };
-    all.set(id, known);
-    return known;
-  };
-
-  return {
-    async useOf(id) {
-      const known = knownOf(id);
-      if (clock.elapsed() - known.measuredAt < FRESH_MILLISECONDS) return known.use;
-      known.measuring ??= last = last.then(() => measure(id, known));
-      const enough = new AbortController();
-      const waited = clock.sleep(WAIT_MILLISECONDS, enough.signal).catch(() => undefined);
-      await Promise.race([known.measuring, waited]);
-      enough.abort();
-      return known.use;
-    },
-    forget: (id) => void all.delete(id),
-  };
+  }
 }

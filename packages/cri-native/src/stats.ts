@@ -1,4 +1,4 @@
-/** What containers use, added up over their processes: there are no cgroups of their own here. */
+/** Usage of containers, added up over their processes: there are no cgroups of their own here. */
 import fs from 'node:fs/promises';
 import {
   ContainerStats,

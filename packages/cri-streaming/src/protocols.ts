@@ -34,7 +34,7 @@ export function negotiateProtocol(
   return offered.find((protocol) => supported.includes(protocol));
 }
 
-/** Whether terminal sizes travel, on a stream of their own. */
+/** True if terminal sizes travel, on a stream of their own. */
 export function hasResizeStream(protocol: string): boolean {
   return protocol.startsWith('v3.') || protocol.startsWith('v4.');
 }

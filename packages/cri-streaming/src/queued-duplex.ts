@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 
-/** What lies below a {@link QueuedDuplex}: one stream of many on one connection. */
+/** The transport below a {@link QueuedDuplex}: one stream of many on one connection. */
 export interface QueuedTransport {
   /** Calls `done` once the connection takes more. */
   send(chunk: Buffer, done: (error?: Error | null) => void): void;
@@ -30,7 +30,7 @@ export class QueuedDuplex extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** Whether the peer has ended its half. */
+  /** True if the peer has ended its half. */
   get remoteEnded(): boolean {
     return this.#remoteEnded;
   }
@@ -41,7 +41,7 @@ export class QueuedDuplex extends Duplex {
     if (this.destroyed || this.#remoteEnded) this.#transport.consumed(chunk.length);
     else {
       this.#queue.push(chunk);
-      this.#feed();
+      this.#pushQueued();
     }
   }
 
@@ -50,12 +50,12 @@ export class QueuedDuplex extends Duplex {
     if (this.#remoteEnded) return;
     this.#remoteEnded = true;
     this.#broken = error;
-    this.#feed();
+    this.#pushQueued();
   }
 
   override _read(): void {
     this.#wanted = true;
-    this.#feed();
+    this.#pushQueued();
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
@@ -75,7 +75,7 @@ export class QueuedDuplex extends Duplex {
     done(error);
   }
 
-  #feed(): void {
+  #pushQueued(): void {
     while (this.#wanted && this.#queue.length > 0) {
       const chunk = this.#queue.shift()!;
       this.#wanted = this.push(chunk);

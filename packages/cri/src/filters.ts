@@ -1,4 +1,4 @@
-/** What lists are filtered by; every runtime that keeps its own lists needs the same. Absent filters let all pass. */
+/** The filters of lists; every runtime that keeps its own lists needs the same. Absent filters let all pass. */
 import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from './messages.js';
 
 type Labels = Readonly<Record<string, string>>;

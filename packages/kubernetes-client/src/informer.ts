@@ -96,7 +96,7 @@ function isShort({ openedAt, heard }: Watch, clock: Clock): boolean {
 
 interface Copy<T> {
   objects: Map<string, T>;
-  /** Where the copy is; undefined when it must be made anew. */
+  /** The version of the copy; undefined when it must be made anew. */
   version: string | undefined;
 }
 

@@ -74,7 +74,7 @@ export function bindAddress(fd: number, address: Uint8Array, port = 0): void {
   bind(fd, socketAddress(address, port));
 }
 
-/** Where a datagram or ICMP socket sends to, and whom alone it hears. @param address 4 or 16 bytes */
+/** The only peer of a datagram or ICMP socket. @param address 4 or 16 bytes */
 export function connectAddress(fd: number, address: Uint8Array, port = 0): void {
   connect(fd, socketAddress(address, port));
 }
@@ -113,7 +113,7 @@ function open(family: Family, type: number, protocol: number): number {
   return withSocket(fd, () => setSocketOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, number(1)));
 }
 
-/** Nobody else could close it when the first step with it fails. */
+/** Closes it when the first step with it fails: no other code could. */
 function withSocket(fd: number, work: () => void): number {
   try {
     work();

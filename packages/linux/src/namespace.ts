@@ -46,7 +46,7 @@ export function openOwnNamespace(): NamespaceHandle {
   return openNamespace(PROC_NET_NAMESPACE);
 }
 
-/** Where the thread is: its own namespace, or that of the innermost {@link inNamespace}. */
+/** The namespace of the thread: its own, or that of the innermost {@link inNamespace}. */
 let current: Pick<NamespaceHandle, 'fd'> | undefined;
 
 /**

@@ -81,7 +81,7 @@ export interface PodNetwork {
   tearDown(pod: PodDetachment, options?: NetworkCallOptions): Promise<void>;
   /** Addresses that the sandbox got, from the cached result. Undefined when it has none. */
   addresses(sandboxId: string): Promise<readonly string[] | undefined>;
-  /** What was last found out; nothing is started for it. */
+  /** The latest status; nothing is started for it. */
   status(): NetworkStatus;
   explain(): Promise<NetworkChoice>;
   /** The pod range of this node (UpdateRuntimeConfig); the first one sticks. */

@@ -10,7 +10,7 @@ import type { Watched } from './watched.js';
 
 type ConfigLocation = Pick<PodNetworkOptions, 'configDirectory' | 'network'>;
 
-/** What a running pod network uses, after a scan of its own. */
+/** The choice of a running pod network, after a scan of its own. */
 export async function explainWatched(location: ConfigLocation, watched: Watched): Promise<NetworkChoice> {
   const { chooser } = watched;
   watched.ask();
@@ -32,7 +32,7 @@ export interface ExplainOptions
 }
 
 /**
- * What a pod network that starts now would use, and why. Only VERSION and STATUS of plugins are called; nothing is watched, written or
+ * The choice of a pod network that starts now, and the reasons. Only VERSION and STATUS of plugins are called; nothing is watched, written or
  * attached. Never throws on account of what it finds.
  */
 export async function explainDirectory(options: ExplainOptions): Promise<NetworkChoice> {

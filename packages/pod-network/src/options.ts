@@ -3,24 +3,24 @@ import type { Clock, Log } from '@podwire/platform';
 import type { Tracer } from '@podwire/tracing';
 import type { StartWatching } from './config/watch.js';
 
-/** Where runtimes and Debian have their plugins. */
+/** The plugin directories of runtimes and of Debian. */
 export const defaultPluginPath: readonly string[] = ['/opt/cni/bin', '/usr/lib/cni'];
 
 export type LoopbackMode = 'native' | 'plugin' | 'none';
 
 export interface PodNetworkOptions {
-  /** Where CNI configuration stands; default `/etc/cni/net.d`. */
+  /** The directory of CNI configuration; default `/etc/cni/net.d`. */
   readonly configDirectory?: string;
   /** Take the network of this name instead of the first usable one. */
   readonly network?: string;
-  /** Where plugins are; default `/opt/cni/bin` and `/usr/lib/cni`. */
+  /** The directories of plugins; default `/opt/cni/bin` and `/usr/lib/cni`. */
   readonly pluginPath?: readonly string[];
   /**
    * For what must outlive this process and the boot: `sandboxes/` (what was asked for) and `cache/` (CNI's results). Not shared
    * with others, since what is stale in it is detached.
    */
   readonly stateDirectory: string;
-  /** Who brings `lo` up: this process, the `loopback` plugin, or none. Default `native`. */
+  /** The way `lo` is brought up: this process, the `loopback` plugin, or none. Default `native`. */
   readonly loopback?: LoopbackMode;
   /** Milliseconds for one setUp or tearDown, all networks together; default 220,000 (kubelet's). Waiting for a turn does not count. */
   readonly timeoutMs?: number;
@@ -36,19 +36,19 @@ export interface PodNetworkOptions {
   readonly durable?: boolean;
   readonly tracer?: Tracer;
   readonly log?: Log;
-  /** What plugins inherit; default this process's environment. */
+  /** The environment that plugins inherit; default this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly system?: Partial<PodNetworkSystem>;
 }
 
-/** The rim: what tests replace. */
+/** The environment, which tests replace. */
 export interface PodNetworkSystem {
   readonly clock: Clock;
   readonly exec: Exec;
   readonly startWatching: StartWatching;
   /** Default `/proc/sys/kernel/random/boot_id`. */
   readonly bootIdFile: string;
-  /** What makes a pinned namespace this one and no other; undefined when there is none at the path. */
+  /** The identity of a pinned namespace; undefined when there is none at the path. */
   readonly identifyNamespace: (path: string) => string | undefined;
   /** Brings `lo` up inside. */
   readonly bringLoopbackUp: (path: string) => void;

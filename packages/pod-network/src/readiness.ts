@@ -2,7 +2,7 @@ import { CniError, isAtLeast, type NetworkConfig, PluginError, type Runtime } fr
 import type { ChosenNetwork } from './config/network-choice.js';
 import type { NetworkStatus } from './contract.js';
 
-/** What STATUS said of a network. */
+/** The answer of STATUS for a network. */
 export interface Probe {
   /** Whose; a changed configuration is asked anew. */
   readonly source: string;
@@ -39,7 +39,7 @@ function findLack({ chosen, problem, probe, podCidrs }: ReadinessFacts): string 
     : `the plugins of network ${chosen.network.name} were not asked for their STATUS yet`;
 }
 
-/** What makes an ADD pointless; STATUS is left out, since the plugins themselves answer an ADD. */
+/** The reason why an ADD would be pointless; STATUS is left out, since the plugins themselves answer an ADD. */
 export function findUnusable(
   chosen: ChosenNetwork | undefined,
   problem: string,

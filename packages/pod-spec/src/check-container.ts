@@ -71,7 +71,7 @@ function checkMounts({ volumeMounts }: Container, { volumes }: PodSpec, path: Pa
   reportDoubles(places, 'a mount at', report);
 }
 
-/** What the API server refuses as well. */
+/** Checks that the API server makes as well. */
 function checkPropagation({ volumeMounts, securityContext }: Container, path: Path, report: Report): void {
   for (const [index, mount] of volumeMounts.entries()) {
     const { mountPropagation = 'None', recursiveReadOnly = 'Disabled', readOnly } = mount;

@@ -163,7 +163,7 @@ const resourcesShape = object(
   { refused: { claims: 'there are no devices to claim' } },
 );
 
-/** What is limited and not requested is requested in full, as the API does it. */
+/** A resource that has a limit and no request is requested in full, as the API does it. */
 const resources: Reader<Container['resources']> = (field) => {
   const read = resourcesShape(field);
   return read.limits === undefined ? read : { ...read, requests: { ...read.limits, ...read.requests } };

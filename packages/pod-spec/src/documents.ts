@@ -27,7 +27,7 @@ export const mostDepth = 64;
  * than there is. This is enough for some 40,000 lines. JSON and long texts inside YAML cost nothing of the kind.
  */
 const mostSigns = 250_000;
-/** What aliases unfold to, counted as the yaml package does. */
+/** The size that aliases unfold to, counted as the yaml package does. */
 const mostAliases = 100;
 /** To find lines, JSON is read a second time as YAML, which is slow: only for texts that were written by hand. */
 const mostBytesToLocate = 1024 * 1024;
@@ -40,7 +40,7 @@ export interface Place {
 
 export interface ManifestDocument {
   readonly value: unknown;
-  /** Where the value stands, or the nearest thing around it. */
+  /** The position of the value, or of the nearest thing around it. */
   locate(path: Path): Place | undefined;
 }
 
@@ -129,7 +129,7 @@ function readDocument(
   }
 }
 
-/** Where keys stand that their map has already. The yaml package compares each with all: ten seconds for 30,000. */
+/** The positions of keys that their map has already. The yaml package compares each with all: ten seconds for 30,000. */
 function findDoubleKeys(document: Document): number[] {
   const doubles: number[] = [];
   visit(document, {

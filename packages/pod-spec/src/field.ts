@@ -4,7 +4,7 @@ export type Path = readonly (string | number)[];
 export type Report = (path: Path, message: string) => void;
 
 export interface ReadContext {
-  /** Whether unknown fields, and those that Podwire cannot honour, are reported. */
+  /** True if unknown fields, and those that Podwire cannot honour, are reported. */
   readonly strict: boolean;
   readonly report: Report;
   /** Told what cannot be honoured where that is no reason not to take the text: it comes from an API server. */

@@ -1,4 +1,4 @@
-/** What a pod that comes from a file or a URL gets of the node it stands on, in the order of kubelet. */
+/** Defaults of the node for a pod that comes from a file or a URL, in the order of kubelet. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
 import { localAnnotations, type Pod } from './pod.js';

@@ -7,10 +7,10 @@ export interface SourceProblem {
   readonly origin: string;
   /** `spec.containers[0].ports[1].hostPort`; absent when it concerns all of it. */
   readonly field?: string;
-  /** Where in the file, from 1. */
+  /** The line and column in the file, from 1. */
   readonly line?: number;
   readonly column?: number;
-  /** Which document of the file, from 1, when there are several. */
+  /** The document of the file, from 1, when there are several. */
   readonly document?: number;
   readonly message: string;
 }

@@ -124,7 +124,7 @@ type Shape = Readonly<Record<string, Reader<unknown>>>;
 type OptionalKey<S extends Shape> = {
   [K in keyof S]: undefined extends ReturnType<S[K]> ? K : never;
 }[keyof S];
-/** What reading a shape gives: fields that may be absent are optional. */
+/** The result of reading a shape: fields that may be absent are optional. */
 export type Shaped<S extends Shape> = {
   readonly [K in Exclude<keyof S, OptionalKey<S>>]: ReturnType<S[K]>;
 } & {

@@ -1,4 +1,4 @@
-/** Which sysctls are a pod's own at all, since its namespaces have them. */
+/** The sysctls that are a pod's own, since its namespaces have them. */
 import type { PodSpec } from './pod.js';
 
 const namespaces = [

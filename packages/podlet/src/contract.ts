@@ -1,5 +1,5 @@
 /**
- * What the parts of the pod agent are to each other. Arrows: sources → merge → sync loop → worker → lifecycle → CRI.
+ * The interfaces between the parts of the pod agent. Arrows: sources → merge → sync loop → worker → lifecycle → CRI.
  * Sources and the merge know nothing of runtimes; lifecycle decisions are pure functions; only workers act.
  */
 import type { Clock } from '@podwire/platform';
@@ -59,7 +59,7 @@ export interface Merger {
   pods(): readonly Pod[];
   /** ConfigMaps of all sources. */
   configMaps(): readonly ConfigMap[];
-  /** What the latest snapshots reported, and pods that were left out since another one has their name or uid. */
+  /** The problems that the latest snapshots reported, and pods that were left out since another one has their name or uid. */
   problems(): readonly SourceProblem[];
 }
 
@@ -80,25 +80,25 @@ export interface PodletNode {
   readonly oomScoreAdjustment?: number;
   /** Labels that `nodeSelector` and affinity are held against. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Whether AppArmor can confine processes; not known when absent. */
+  /** True if AppArmor can confine processes; unknown when absent. */
   readonly appArmor?: boolean;
   /** Processors, in thousandths, that pods may ask for together; not counted when absent. */
   readonly milliCpu?: bigint;
   /** Sysctls beside Kubernetes' safe ones that pods may set; a `*` at the end stands for all that begin so. */
   readonly allowedUnsafeSysctls?: readonly string[];
-  /** Where control groups of pods are; the runtime's own choice when absent. */
+  /** The place of the pods' control groups; the runtime's own choice when absent. */
   readonly cgroups?: CgroupLocation;
 }
 
-/** Where things of pods lie. All of it below one directory, and each pod's part goes with the pod. */
+/** The directories of pods. All of it below one directory, and each pod's part goes with the pod. */
 export interface PodletDirectories {
   /** `<root>/pods/<uid>`: volumes, hosts file, termination logs. */
   readonly root: string;
-  /** Where earlier versions had `pods/<uid>`. A pod that has its directory there keeps it to its end. */
+  /** The root that earlier versions had for `pods/<uid>`. A pod that has its directory there keeps it to its end. */
   readonly earlierRoot?: string;
   /** `<logs>/<namespace>_<name>_<uid>/<container>/<restart>.log`; `/var/log/pods`. */
   readonly logs: string;
-  /** Where links to logs are made for log collectors, `/var/log/containers`; none when absent. */
+  /** The directory of links to logs for log collectors, `/var/log/containers`; none when absent. */
   readonly logLinks?: string;
 }
 
@@ -124,7 +124,7 @@ export interface PodView {
   readonly source: SourceName;
   /** The file or URL that its manifest came from; the annotation `podwire.io/origin`. */
   readonly origin?: string;
-  /** What the worker is doing: `waiting`, `starting`, `running`, `terminating`, `terminated`. */
+  /** The stage of the worker: `waiting`, `starting`, `running`, `terminating`, `terminated`. */
   readonly stage: PodStage;
   readonly status: PodStatus;
   readonly containers: readonly (ContainerStatus & { readonly logPath?: string })[];

@@ -1,6 +1,6 @@
 /**
- * What a worker needs done for a pod beside its life cycle: the rooms `wishes` (CRI configuration from a pod), `files`
- * (volumes, hosts), `probes`, `hooks`, `images`. Contract only; see the rooms.
+ * Interfaces of the parts that a worker uses beside the life cycle: `runtime-config` (CRI configuration from a pod), `files`
+ * (volumes, hosts), `probes`, `hooks`, `images`.
  */
 import type { ContainerConfig, CriRuntime, PodSandboxConfig } from '@podwire/cri';
 import type { Clock, PodletDirectories, PodletNode } from './contract.js';
@@ -28,7 +28,7 @@ export interface PodPreparation {
   writeHosts(pod: Pod, addresses: readonly string[]): Promise<string>;
   /** The empty file that an instance of a container may write its termination message to. @returns its path */
   createTerminationLog(pod: Pod, containerName: string, attempt: number): Promise<string>;
-  /** What the instance has written, 4096 bytes at most; empty when there is nothing. */
+  /** The text that the instance has written, 4096 bytes at most; empty when there is nothing. */
   readTerminationLog(uid: string, containerName: string, attempt: number): Promise<string>;
   /** Unmounts and deletes everything of a pod that is gone. Collects errors. */
   discard(uid: string): Promise<void>;
@@ -55,7 +55,7 @@ export interface ContainerConfigRequest {
   readonly imageRef: string;
   /** Whom the image runs as, from `readImageUser`; runAsNonRoot needs it where the pod has no runAsUser. */
   readonly imageUser?: ImageUser;
-  /** Whether the runtime can make mounts read-only with all that is mounted below them; not, when absent. */
+  /** True if the runtime can make mounts read-only with all that is mounted below them; not, when absent. */
   readonly recursiveReadOnly?: boolean;
   readonly node: PodletNode;
   readonly directories: PodletDirectories;

@@ -1,6 +1,6 @@
 import type { BackOffRule } from './lifecycle/back-off.js';
 
-/** Cadences and limits of the loop: specification §1.3 to §1.5. Milliseconds. */
+/** Intervals and limits of the loop: specification §1.3 to §1.5. Milliseconds. */
 export interface LoopSettings {
   /** Between two listings of everything, without and with a stream of events that works. */
   readonly relistMs: number;

@@ -39,7 +39,7 @@ interface Loop extends SyncLoopOptions {
   readonly log: PodletLog;
 }
 
-/** The channels and cadences of specification §1.3. Each is a loop of its own; what they touch is only touched between awaits. */
+/** The channels and intervals of specification §1.3. Each is a loop of its own; what they touch is only touched between awaits. */
 export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   const ready = new Set<SourceName>();
   const readiness: Readiness = {
@@ -150,7 +150,7 @@ function handleSnapshot(loop: Loop, source: SourceName, snapshot: Snapshot): voi
   loop.onProblems(merger.problems());
   const times = { causedAt: snapshot.causedAt ?? mergedAt, mergedAt, arrivedAt: dependencies.preciseNow() };
   loop.onUpdates?.(updates);
-  // What goes is known before anything that comes begins: the order is the merge's.
+  // Removals are known before additions begin: the order is the merge's.
   for (const update of updates) applyUpdate(loop, update, times);
   runHousekeeping(loop);
 }

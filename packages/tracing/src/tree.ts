@@ -40,7 +40,7 @@ export function assembleTree(spans: readonly Span[]): readonly SpanNode[] {
   };
   const roots = sorted.filter(({ parentId }) => parentId === undefined || !byId.has(parentId));
   const nodes = roots.map((span) => build(span, 0));
-  // Whoever was not reached from a root is in a circle, or hangs on one.
+  // Spans that no root reaches are in a circle, or below one.
   for (const span of sorted) if (!seen.has(span.spanId)) nodes.push(build(span, 0));
   return nodes.toSorted((a, b) => byStart(a.span, b.span));
 }

@@ -18,7 +18,7 @@ import {
 import { type CniVersion, negotiateVersion } from '../version.js';
 
 /**
- * What one plugin of a network is told (specification, section 1, "Plugin configuration objects"). Keys that are not
+ * The configuration of one plugin of a network (specification, section 1, "Plugin configuration objects"). Keys that are not
  * named here belong to the plugin and stay as they are.
  */
 export interface PluginConfig extends JsonObject {
@@ -40,11 +40,11 @@ export interface NetworkConfig {
   readonly plugins: readonly PluginConfig[];
   /** The JSON of the whole list, plugins of other files included. This is what the cache keeps for DEL. */
   readonly source: string;
-  /** Where it was loaded from; absent for a network that came as text. */
+  /** The file it was loaded from; absent for a network that came as text. */
   readonly file?: string;
 }
 
-/** What a list has besides its plugins, and the raw object they are part of. */
+/** The fields of a list besides its plugins, and the raw object they are part of. */
 interface ParsedList extends Omit<NetworkConfig, 'source' | 'file'> {
   readonly raw: JsonObject;
 }

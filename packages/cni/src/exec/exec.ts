@@ -4,7 +4,7 @@ export interface PluginCall {
   readonly file: string;
   /** The whole environment; nothing is inherited beside it. */
   readonly env: Readonly<Record<string, string>>;
-  /** What goes to standard input. */
+  /** The text for standard input. */
   readonly stdin: string | Uint8Array;
   /** Ends the plugin and everything it started. */
   readonly signal?: AbortSignal;

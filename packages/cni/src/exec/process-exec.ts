@@ -32,7 +32,7 @@ export interface ProcessExecOptions {
   readonly around?: <T>(start: () => T) => T;
 }
 
-/** What is kept of standard error: the last part, where programs say why they give up. */
+/** The part of standard error that is kept: the last one, where programs say why they give up. */
 const STDERR_BYTES = 64 * 1024;
 /** After the plugin's end, how long its descendants may keep its output open before we stop listening. */
 const DRAIN_MS = 200;
@@ -69,7 +69,7 @@ async function runWithRetry(call: PluginCall, settings: Settings): Promise<Plugi
       if (!isBusy(error)) throw error instanceof CniError ? error : cannotStart(call, error);
       if (attempt >= settings.busyAttempts) throw cannotStart(call, error);
       const { signal } = call;
-      // Who gives up meanwhile is told above, with the reason: a deadline is a code of its own.
+      // A caller that gives up meanwhile is told above, with the reason: a deadline is a code of its own.
       await sleep(settings.busyDelayMs, undefined, signal && { signal }).catch(() => undefined);
     }
   }

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import type { Exec } from '../exec/exec.js';
 import { requestLimits } from '../json.js';
 
-/** Where a plugin's words go. */
+/** The streams that a plugin writes to. */
 export interface Sink {
   write(text: string): unknown;
 }
@@ -16,7 +16,7 @@ export interface PluginIo {
   readonly stderr: Sink;
   /** Called once, last, with 0 or 1. */
   readonly exit: (code: number) => void;
-  /** Whether the path is the network namespace that the plugin itself runs in. */
+  /** True if the path is the network namespace that the plugin itself runs in. */
   readonly isOwnNamespace?: (path: string) => boolean | Promise<boolean>;
   /** How delegated plugins are run. */
   readonly exec?: Exec;

@@ -13,7 +13,7 @@ import type { AnyResult, VersionResult } from '../result/types.js';
 import { type CniVersion, compareVersions, currentVersion, supportedVersions } from '../version.js';
 import { type PluginIo, processIo, type Sink } from './io.js';
 
-/** What handlers get besides the request. */
+/** The context that handlers get besides the request. */
 export interface PluginContext {
   /** The plugin's whole environment. */
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -15,7 +15,7 @@ import type {
   RouteWithAttributes,
 } from './types.js';
 
-/** What every version's result can be lifted to without loss. The version itself is set on the way out. */
+/** The type that every version's result can be converted to without loss. The version itself is set on the way out. */
 interface General {
   readonly interfaces: readonly InterfaceWithDetails[];
   readonly ips: readonly IpConfig[];

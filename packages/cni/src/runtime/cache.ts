@@ -26,7 +26,7 @@ export interface CachedAttachment extends Attachment {
   readonly result?: JsonObject;
 }
 
-/** What a cache file turned out to be. */
+/** The outcome of reading a cache file. */
 export type CacheContent =
   | { readonly kind: 'none' }
   | { readonly kind: 'attachment'; readonly attachment: CachedAttachment }

@@ -3,7 +3,7 @@ import type { NetworkConfig, PluginConfig } from '../config/network.js';
 import type { Attachment } from '../request.js';
 import type { JsonObject } from '../shape.js';
 
-/** What is put into one plugin's request besides its own configuration. */
+/** The fields of one plugin's request besides its own configuration. */
 export interface Injection {
   /** Result of the plugin before (ADD) or of the whole ADD (DEL, CHECK), as it was printed. */
   readonly prevResult?: unknown;

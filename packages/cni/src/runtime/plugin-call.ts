@@ -5,11 +5,11 @@ import { pluginEnded, pluginFailure } from '../exec/outcome.js';
 import type { Command } from '../request.js';
 import type { AttachmentParameters, PluginFinish, PluginStart, RuntimeObserver } from './types.js';
 
-/** What all calls of a runtime share. */
+/** The context that all calls of a runtime share. */
 export interface CallContext {
   readonly exec: Exec;
   readonly pluginPath: readonly string[];
-  /** What plugins inherit; CNI variables are put over it. */
+  /** The environment that plugins inherit; CNI variables override it. */
   readonly env: Readonly<Record<string, string>>;
   readonly observer: RuntimeObserver;
   readonly now: () => number;
@@ -89,6 +89,6 @@ export function tell(call: () => void): void {
   try {
     call();
   } catch {
-    // Nobody to report it to: the operation must go on.
+    // There is no caller to report it to: the operation must go on.
   }
 }

@@ -9,7 +9,7 @@ import type { CacheContent, CachedAttachment, ResultCache } from './cache.js';
 import { tell } from './plugin-call.js';
 import type { AttachmentParameters, DelOptions, DelReport, RuntimeObserver } from './types.js';
 
-/** What a DEL or CHECK works with after looking into the cache. */
+/** The input of a DEL or CHECK after reading the cache. */
 export interface Target {
   readonly configuration: DelReport['configuration'];
   /** Undefined when only a name was given and nothing usable is cached. */
@@ -78,7 +78,7 @@ export function usablePrevResult({ cniVersion }: NetworkConfig, raw: JsonObject 
   }
 }
 
-/** Reads the cache for a DEL. A file that holds nothing usable is removed, so that it stands in nobody's way. */
+/** Reads the cache for a DEL. A file that holds nothing usable is removed, so that it does not block the next operation. */
 export async function readForDel(
   cache: ResultCache,
   network: string,

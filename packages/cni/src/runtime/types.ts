@@ -59,7 +59,7 @@ export interface DelOptions extends CallOptions {
   readonly configuration?: 'cached' | 'given';
 }
 
-/** What a DEL found to run. `none`: only a name was given and nothing is cached, so there was nothing to undo. */
+/** The operations that a DEL found to run. `none`: only a name was given and nothing is cached, so there was nothing to undo. */
 export interface DelReport {
   readonly configuration: 'cached' | 'given' | 'none';
 }
@@ -85,7 +85,7 @@ export interface PluginFinish extends PluginStart {
   /** Null when it was ended by a signal or never started. */
   readonly exitCode: number | null;
   readonly exitSignal: string | null;
-  /** What it wrote to standard error, on success too; meant for the runtime's log (section 5, "Error"). */
+  /** The text that it wrote to standard error, on success too; meant for the runtime's log (section 5, "Error"). */
   readonly stderr: string;
   readonly error?: CniError;
 }

@@ -17,7 +17,7 @@ import { type JsonObject, object, readAs } from '../shape.js';
 const verbs = ['add', 'del', 'check', 'gc', 'status'] as const;
 type Verb = (typeof verbs)[number];
 
-/** What the tool has of the outside. */
+/** The environment of the tool. */
 export interface CniToolIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Sink;
@@ -29,7 +29,7 @@ export interface CniToolIo {
   readonly exec?: Exec;
 }
 
-/** Where plugins are looked for when CNI_PATH says nothing: upstream's and Debian's places. */
+/** The directories of plugins when CNI_PATH is not set: upstream's and Debian's places. */
 const defaultPluginPath = '/opt/cni/bin:/usr/lib/cni';
 
 const helpText = (name: string): string => `Usage: ${name} <command> <network> [<netns>] [options]
@@ -85,7 +85,7 @@ interface Job {
 class UsageError extends Error {}
 
 /**
- * What upstream's `cnitool` does, with the same arguments, environment and container id; a failed add is undone.
+ * Does what upstream's `cnitool` does, with the same arguments, environment and container id; a failed add is undone.
  * @param argv arguments without the program's name: `['add', 'mynet', '/run/netns/x']`.
  * @returns the exit status; nothing is thrown.
  */

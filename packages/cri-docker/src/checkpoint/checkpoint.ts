@@ -1,5 +1,5 @@
 /**
- * What is kept of a sandbox outside of Docker: enough to take it off its network when its container is gone. One file for each,
+ * The checkpoint of a sandbox outside of Docker: enough to take it off its network when its container is gone. One file for each,
  * `<root>/sandbox/<container id>`, with the fields and the checksum of dockershim's, which can read them.
  */
 import path from 'node:path';
@@ -98,7 +98,7 @@ function findFault({ version, name, namespace, port_mappings }: StoredCheckpoint
   return Array.isArray(port_mappings ?? []) ? undefined : 'its port_mappings are no list';
 }
 
-/** What is kept of a sandbox that is asked for. */
+/** The checkpoint of a sandbox that is asked for. */
 export function makeCheckpoint(config: PodSandboxConfig): SandboxCheckpoint {
   return {
     version: 'v1',

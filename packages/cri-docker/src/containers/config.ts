@@ -109,7 +109,7 @@ async function makeSecurity(
   };
 }
 
-/** What is 0 or empty is not stated. */
+/** Values that are 0 or empty are left out. */
 export function makeResources(resources: LinuxContainerResources | undefined): ResourceConfig {
   if (resources === undefined) return {};
   const { cpuPeriod, cpuQuota, cpuShares, memoryLimitInBytes: memory, cpusetCpus, cpusetMems } = resources;

@@ -29,7 +29,7 @@ export async function* streamEvents(
     }
   } catch (error) {
     if (signal.aborted) return;
-    // Where the engine dies it is Node's own error that says so.
+    // When the engine dies, only Node's own error says so.
     throw new CriError('UNAVAILABLE', `the events broke off: ${describeError(error)}`, { cause: error });
   }
   if (!signal.aborted) throw new CriError('UNAVAILABLE', 'Docker Engine ended the stream of events');

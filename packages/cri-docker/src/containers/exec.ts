@@ -46,7 +46,7 @@ export async function execSync(
   });
 }
 
-/** What does not come to its end is killed. */
+/** A program that does not end is killed. */
 async function runToEnd(
   docker: Docker,
   { containerId, execId }: { readonly containerId: string; readonly execId: string },

@@ -8,7 +8,7 @@ const states = new Map<ContainerState, readonly string[]>([
   [ContainerState.CONTAINER_EXITED, ['exited', 'dead']],
 ]);
 
-/** What Docker can filter by itself. */
+/** The part of a filter that Docker applies by itself. */
 export function containerFilters(filter: ContainerFilter | undefined): Record<string, readonly string[]> {
   const labels = Object.entries(filter?.labelSelector ?? {}).map(([key, value]) => `${key}=${value}`);
   const sandbox = filter?.podSandboxId;

@@ -74,7 +74,7 @@ export async function listContainerStats(
   return collectPresent(containers.map((container) => readContainerStats(context, container, signal)));
 }
 
-/** What is there of many; what went meanwhile is left out. @throws what else went wrong */
+/** The results of those that still exist. @throws any error but "not found" */
 export async function collectPresent<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(work);
   return results.flatMap((result) => {

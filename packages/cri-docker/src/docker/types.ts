@@ -170,7 +170,7 @@ export interface PullMessage {
   readonly errorDetail?: { readonly message?: string };
 }
 
-/** What goes to a registry. Never logged. */
+/** The credentials for a registry. Never logged. */
 export interface RegistryAuth {
   readonly username?: string;
   readonly password?: string;

@@ -1,7 +1,7 @@
 import { DockerError } from './error.js';
 import type { VersionInfo } from './types.js';
 
-/** What is asked for: Docker 20.10's, the newest that brings something needed here (stats in one shot). */
+/** The version that is asked for: Docker 20.10's, the newest that brings something needed here (stats in one shot). */
 const wanted = '1.41';
 /** Docker 19.03's. */
 const oldest = '1.40';

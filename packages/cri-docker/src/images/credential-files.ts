@@ -1,4 +1,4 @@
-/** Where credentials of a node lie, and how long what was read is believed. */
+/** The files with credentials on a node, and how long their content is cached. */
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 /** Files with credentials for registries: `config.json` of Docker and its older form `.dockercfg`. Pure. */
 import type { RegistryAuth } from '../docker/index.js';
 
-/** What belongs to one key of such a file. */
+/** The entry of one key of such a file. */
 export interface CredentialEntry {
   /** `https://index.docker.io/v1/`, `registry.example:5000/team`, `*.example.com`. */
   readonly key: string;

@@ -1,4 +1,4 @@
-/** Which credentials may open a repository. Pure: the entries are given. */
+/** Selects the credentials that may open a repository. Pure: the entries are given. */
 import type { RegistryAuth } from '../docker/index.js';
 import type { CredentialEntry } from './credentials.js';
 

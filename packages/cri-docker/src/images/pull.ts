@@ -56,7 +56,7 @@ export function createImagePuller(environment: PullEnvironment): ImagePuller {
   return self;
 }
 
-/** What names an image for good: a digest of a registry where there is one, else its id. */
+/** The permanent name of an image: a digest of a registry where there is one, else its id. */
 export function imageRefOf({ Id, RepoDigests }: InspectedImage): string {
   return RepoDigests?.[0] ?? Id;
 }

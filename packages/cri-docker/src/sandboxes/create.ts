@@ -10,7 +10,7 @@ export interface Created {
   readonly existed: boolean;
 }
 
-/** What to do with the container that has the name: take it as it is, clear it out of the way first, or neither. */
+/** How to treat the container that has the name: take it as it is, clear it out of the way first, or neither. */
 export type NameConflictDecision = 'take' | 'cleared' | 'unknown';
 
 export interface Creation {

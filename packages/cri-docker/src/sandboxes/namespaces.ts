@@ -2,7 +2,7 @@ import { NamespaceMode, type NamespaceOption, type PodSandboxConfig } from '@pod
 import { compact } from '@podwire/platform';
 import type { HostConfig } from '../docker/index.js';
 
-/** Whether a sandbox lives in the machine's own network: nothing is set up for it then. */
+/** True if a sandbox uses the machine's own network: nothing is set up for it then. */
 export function usesHostNetwork(config: PodSandboxConfig): boolean {
   return config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
 }
@@ -46,7 +46,7 @@ function pidMode(sandboxId: string, options: NamespaceOption | undefined): strin
   }
 }
 
-/** What Docker's modes say again in the words of the interface. */
+/** Translates Docker's modes into the words of the interface. */
 export function namespaceOptionsOf({ NetworkMode, IpcMode, PidMode }: Modes): NamespaceOption {
   const mode = (text: string | undefined): NamespaceMode =>
     text === 'host' ? NamespaceMode.NODE : NamespaceMode.POD;

@@ -48,7 +48,7 @@ export function pinnedNetns(context: SandboxContext, id: string): string | undef
   }
 }
 
-/** Whether what is pinned is the namespace of this process. */
+/** True if the namespace of this process is the one that is pinned. */
 export function isPinnedTo(context: SandboxContext, id: string, pid: number): boolean {
   const file = pinnedNetns(context, id);
   return file !== undefined && inodeOf(file) === inodeOf(`/proc/${pid}/ns/net`);

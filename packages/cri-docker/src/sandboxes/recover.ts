@@ -104,7 +104,7 @@ async function act(
   });
 }
 
-/** What fails now is tried again by the Stop that the caller of the interface will make. */
+/** The Stop that the caller of the interface will make tries again what fails now. */
 async function tolerate(context: SandboxContext, id: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

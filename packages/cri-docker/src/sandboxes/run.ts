@@ -119,7 +119,7 @@ async function launch(
 
 interface Settled {
   readonly hostNetwork: boolean;
-  /** Where its namespace is pinned; empty with the host's network. */
+  /** The file that pins its namespace; empty with the host's network. */
   readonly netns: string;
 }
 

@@ -129,7 +129,7 @@ function startRun(
   return running;
 }
 
-/** What broke off in the middle says so in its own way; why it was given up is what the caller must know. */
+/** A call that broke off in the middle says so in its own way; the caller must know why it was given up. */
 function explainAbort({ reason }: AbortSignal, cause: unknown): CriError {
   const { code, message } = toCriError(reason);
   return new CriError(code, `${message}: ${describeError(cause)}`, { cause });

@@ -8,7 +8,7 @@ import { pinnedNetns, unpinSandbox } from './netns.js';
 /** Seconds that the process of a sandbox gets; it ends at once unless something is very wrong. */
 export const sandboxGraceSeconds = 10;
 
-/** Which pod a sandbox is of, as far as it is known. Empty names: neither container nor checkpoint is left. */
+/** The pod of a sandbox, as far as it is known. Empty names: neither container nor checkpoint is left. */
 export interface SandboxIdentity {
   readonly name: string;
   readonly namespace: string;

@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CriError } from '@podwire/cri';
 import { connectLocalhost, hasCode } from '@podwire/linux';
+import { onAbort } from '@podwire/platform';
 import type { SandboxContext } from '../context.js';
 import { pinnedNetns } from '../sandboxes/netns.js';
 import { inspectSandbox } from '../containers/lookup.js';
@@ -26,15 +27,13 @@ export async function forwardPort(
     signal.throwIfAborted();
     throw unavailable(error, port);
   });
-  const abort = (): void => void connection.destroy();
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
+  const unsubscribe = onAbort(signal, () => connection.destroy());
   try {
     await joinBoth(stream, connection);
   } catch (error) {
     if (!signal.aborted && !isEnd(error)) throw unavailable(error, port);
   } finally {
-    signal.removeEventListener('abort', abort);
+    unsubscribe();
     connection.destroy();
   }
 }

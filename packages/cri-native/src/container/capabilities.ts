@@ -10,7 +10,7 @@ const names = [
   ...['BLOCK_SUSPEND', 'AUDIT_READ', 'PERFMON', 'BPF', 'CHECKPOINT_RESTORE'],
 ];
 
-/** What Docker and containerd leave a container, without MKNOD: here no control group says which devices may be opened. */
+/** The set that Docker and containerd leave a container, without MKNOD: here no control group says which devices may be opened. */
 const usual = [
   ...['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'SETPCAP'],
   ...['NET_BIND_SERVICE', 'NET_RAW', 'SYS_CHROOT', 'AUDIT_WRITE', 'SETFCAP'],

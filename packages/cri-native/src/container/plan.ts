@@ -1,4 +1,4 @@
-/** What the shim of a container is told: pure. */
+/** Makes the instruction for the shim of a container: pure. */
 import path from 'node:path';
 import { type ContainerConfig, CriError, MountPropagation, NamespaceMode } from '@podwire/cri';
 import type { Instruction } from '../native/instruction.js';
@@ -11,7 +11,7 @@ import { type Accounts, chooseUser } from './user.js';
 
 type Line = Instruction[number];
 
-/** What has to be known beside the two configurations. */
+/** The facts beside the two configurations. */
 export interface ContainerPlanContext {
   readonly sandbox: SandboxRecord;
   /** Directory with the sandbox's own files. */
@@ -108,7 +108,7 @@ function planKernelFiles(config: ContainerConfig): Line[] {
   ];
 }
 
-/** What every container finds in its environment; its own words come last and win. */
+/** The environment of every container; its own variables come last and win. */
 export function planEnvironment(config: ContainerConfig, hostname: string, home: string): string[] {
   const usual = {
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -136,7 +136,7 @@ export function planCredentials(config: ContainerConfig, sandbox: SandboxRecord,
   ];
 }
 
-/** Where the log goes; undefined when none is kept. */
+/** The path of the log; undefined when none is kept. */
 export function logPathOf(config: ContainerConfig, sandbox: SandboxRecord): string | undefined {
   const { logDirectory } = sandbox.config;
   return config.logPath === '' || logDirectory === '' ? undefined : path.join(logDirectory, config.logPath);

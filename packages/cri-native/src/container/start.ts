@@ -65,7 +65,7 @@ async function start(context: Context, entry: ContainerEntry): Promise<void> {
   if (entry.shim === undefined) emitContainerEvent(context, entry, 'STOPPED');
 }
 
-/** What podwire-hold itself would have written. */
+/** The state that podwire-hold itself would have written. */
 function failedStart(context: Context, error: unknown): NonNullable<ContainerEntry['state']> {
   const message = error instanceof LaunchError ? error.message : String(error);
   const finishedAt = nowNanoseconds(context.clock);
@@ -119,7 +119,7 @@ function planContextOf(context: Context, entry: ContainerEntry): ContainerPlanCo
   };
 }
 
-/** What a mount shows is made as a directory where it is missing, as containerd does; so are the log's directories. */
+/** The source of a mount is made as a directory if it is missing, as containerd does; so are the log's directories. */
 function prepareHost({ record }: ContainerEntry, { sandbox }: ContainerPlanContext): void {
   for (const { hostPath } of record.config.mounts)
     if (!fs.existsSync(hostPath)) fs.mkdirSync(hostPath, { recursive: true, mode: 0o755 });

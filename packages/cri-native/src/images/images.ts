@@ -33,7 +33,7 @@ function usedBytes(directory: string): bigint {
 /** Clients take tags apart at the last colon: `crictl images` says "errorRepoTag" where there is none. */
 const withTag = (name: string): string => (/:[^/]*$/.test(name) ? name : `${name}:latest`);
 
-/** What is known by the name; undefined for a directory that is not there. */
+/** The image of this name; undefined for a directory that is not there. */
 export function findImage(reference: string): Image | undefined {
   if (reference === '') return undefined;
   const directory = directoryOf(reference);

@@ -19,7 +19,7 @@ export function lockAlive(directory: string): number {
   }
 }
 
-/** Whether one was ever going to be started. */
+/** True if a start was ever begun. */
 export const wasLaunched = (directory: string): boolean => fs.existsSync(path.join(directory, 'alive'));
 
 export function isAlive(directory: string): boolean {

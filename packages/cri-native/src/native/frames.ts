@@ -17,6 +17,14 @@ export function encodeFrame(type: string, bytes: Uint8Array = Buffer.alloc(0)): 
   return frame;
 }
 
+/** Rows and columns of a terminal. */
+export function encodeSize({ width, height }: { readonly width: number; readonly height: number }): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt16BE(Math.min(height, 0xffff), 0);
+  bytes.writeUInt16BE(Math.min(width, 0xffff), 2);
+  return bytes;
+}
+
 /** Takes bytes as they come and calls `take` for every whole frame. */
 export function createFrameReader(take: (frame: Frame) => void): (bytes: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** What podwire-hold is told: strings that each end with NUL, a key and its values (native/spec.c has the keys). */
+/** The instruction for podwire-hold: strings that each end with NUL, a key and its values (native/spec.c has the keys). */
 export type Instruction = readonly (readonly [
   key: string,
   ...values: readonly (string | number | bigint)[],

@@ -5,7 +5,7 @@ import { hasCode } from '@podwire/linux';
 import { formatResolvConf, type PodSandboxConfig } from '@podwire/cri';
 import { namespacesOf } from './plan.js';
 
-/** Where each stands in a container, and its name in the sandbox's directory. */
+/** The path of each file in a container, and its name in the sandbox's directory. */
 export const sandboxFiles = [
   ['/etc/hosts', 'hosts'],
   ['/etc/resolv.conf', 'resolv.conf'],

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { CriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import { hasCode, lockFile, removeTree } from '@podwire/linux';
+import { replaceFileSync } from '@podwire/platform';
 import { isAlive } from '../native/alive.js';
 import type { Clock, Log } from '../options.js';
 import {
@@ -57,19 +58,15 @@ async function lockWithin(fd: number, clock: Clock): Promise<void> {
   }
 }
 
-/** Temp and rename. No fsync: after a reboot nothing of it exists any more, and what the kernel still has is looked for. */
-function writeWhole(file: string, text: string): void {
-  const draft = `${file}.draft`;
-  fs.writeFileSync(draft, text, { mode: 0o600 });
-  fs.renameSync(draft, file);
-}
+/** Not flushed: after a reboot nothing of it exists any more, and what the kernel still has is looked for. */
+const writeRecord = (file: string, text: string): void => replaceFileSync(file, text, { mode: 0o600 });
 
 const recordFile = (directory: string, phase: Phase): string => path.join(directory, `record.${phase}`);
 
 export function writeSandbox(root: string, record: SandboxRecord): void {
   const directory = sandboxDirectory(root, record.id);
   fs.mkdirSync(directory, { mode: 0o700 });
-  writeWhole(recordFile(directory, 'creating'), formatSandbox(record));
+  writeRecord(recordFile(directory, 'creating'), formatSandbox(record));
 }
 
 export function advanceSandbox(root: string, id: string, from: Phase, to: Phase): void {
@@ -85,7 +82,7 @@ export function forgetSandbox(root: string, id: string, phase: Phase): void {
 export function writeContainer(root: string, record: ContainerRecord): void {
   const directory = containerDirectory(root, record.id);
   fs.mkdirSync(directory, { mode: 0o700 });
-  writeWhole(path.join(directory, 'record'), formatContainer(record));
+  writeRecord(path.join(directory, 'record'), formatContainer(record));
 }
 
 export function forgetContainer(root: string, id: string): void {
@@ -108,7 +105,7 @@ export interface StoredSandbox {
   readonly phase: Phase;
 }
 
-/** What was found: usable records, and directories that are none. */
+/** The content of the state directory: usable records, and directories that are none. */
 export interface Found<T> {
   readonly whole: readonly T[];
   readonly rubbish: readonly string[];
@@ -119,7 +116,7 @@ export interface Found<T> {
 export interface Unusable {
   readonly id: string;
   readonly why: string;
-  /** Which sandbox a container belongs to, where that can be read. */
+  /** The sandbox of a container, if that can be read. */
   readonly sandboxId: string;
 }
 

@@ -1,4 +1,4 @@
-/** What there is, in memory: the records, and who holds them up at the moment. */
+/** The sandboxes and containers in memory: their records, and the processes that keep them alive. */
 import { CriError } from '@podwire/cri';
 import type { ControlConnection } from '../native/control.js';
 import type { HeldState, ProcessName } from '../native/state-file.js';
@@ -23,7 +23,7 @@ export interface ContainerEntry {
   readonly record: ContainerRecord;
   /** Absent when it was not started yet, or has ended. */
   shim: LiveProcess | undefined;
-  /** What is known of its program; absent when it was not started. */
+  /** The state of its program; absent when it was not started. */
   state: HeldState | undefined;
   /** While StartContainer runs, and after: it is not started twice. */
   starting: Promise<void> | undefined;

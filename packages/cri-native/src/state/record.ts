@@ -5,16 +5,16 @@ import { compact } from '@podwire/platform';
 export const phases = ['creating', 'ready', 'stopping', 'stopped'] as const;
 export type Phase = (typeof phases)[number];
 
-/** What is known of a sandbox before anything is made for it, and stays so. */
+/** The facts of a sandbox that are known before anything is made for it, and do not change. */
 export interface SandboxRecord {
   readonly id: string;
   readonly config: PodSandboxConfig;
   readonly runtimeHandler: string;
   /** Nanoseconds since 1970. */
   readonly createdAt: bigint;
-  /** Where its network namespace is pinned; absent with the host's network. */
+  /** The file that pins its network namespace; absent with the host's network. */
   readonly netns?: string;
-  /** Where its shared memory lies; absent with the host's IPC namespace. */
+  /** The directory of its shared memory; absent with the host's IPC namespace. */
   readonly shm?: string;
   readonly bootId: string;
 }

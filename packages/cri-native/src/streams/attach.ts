@@ -1,8 +1,9 @@
 import { CriError } from '@podwire/cri';
-import type { StreamCall, TerminalSize } from '@podwire/cri-streaming';
+import { onAbort } from '@podwire/platform';
+import type { StreamCall } from '@podwire/cri-streaming';
 import type { Context } from '../context.js';
 import { connectControl, type ControlConnection } from '../native/control.js';
-import { type Frame, maxFrameBytes } from '../native/frames.js';
+import { encodeSize, type Frame, maxFrameBytes } from '../native/frames.js';
 import { containerDirectory } from '../state/directory.js';
 import { needRunning } from '../state/inventory.js';
 
@@ -13,8 +14,7 @@ export async function attachStream(context: Context, containerId: string, call: 
     throw new CriError('INVALID_ARGUMENT', `the container has ${record.config.tty ? 'a' : 'no'} terminal`);
   const directory = containerDirectory(context.directory, record.id);
   const connection = await connectControl(directory, (frame) => writeOutput(frame, call, connection));
-  const leave = (): void => connection.close();
-  call.signal.addEventListener('abort', leave, { once: true });
+  const unsubscribe = onAbort(call.signal, () => connection.close());
   try {
     call.signal.throwIfAborted(); // it may have ended meanwhile
     await connection.call('A');
@@ -24,7 +24,7 @@ export async function attachStream(context: Context, containerId: string, call: 
     else call.stdin?.resume();
     await connection.ended;
   } finally {
-    call.signal.removeEventListener('abort', leave);
+    unsubscribe();
     connection.close();
   }
 }
@@ -63,11 +63,4 @@ async function followSizes({ sizes }: StreamCall, connection: ControlConnection)
   } catch {
     // As above.
   }
-}
-
-function encodeSize({ width, height }: TerminalSize): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt16BE(Math.min(height, 0xffff), 0);
-  bytes.writeUInt16BE(Math.min(width, 0xffff), 2);
-  return bytes;
 }

@@ -1,4 +1,5 @@
 import { CriError, ExecSyncResponse, type ExecSyncRequest } from '@podwire/cri';
+import { onAbort } from '@podwire/platform';
 import type { Readable } from 'node:stream';
 import { type Context, toMilliseconds } from '../context.js';
 import { startExec } from './exec.js';
@@ -19,7 +20,7 @@ export async function execSync(
   const running = startExec(context, containerId, cmd, { tty: false, stdin: false });
   const enough = new AbortController();
   const kill = (): void => running.kill();
-  signal?.addEventListener('abort', kill, { once: true });
+  const unsubscribe = onAbort(signal, kill);
   let late = false;
   if (timeout > 0n)
     void context.clock.sleep(toMilliseconds(timeout), enough.signal).then(
@@ -37,7 +38,7 @@ export async function execSync(
     return ExecSyncResponse.fromPartial({ exitCode, stdout, stderr });
   } finally {
     enough.abort();
-    signal?.removeEventListener('abort', kill);
+    unsubscribe();
   }
 }
 

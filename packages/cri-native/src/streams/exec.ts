@@ -5,10 +5,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { CriError } from '@podwire/cri';
+import { onAbort } from '@podwire/platform';
 import type { StreamCall, TerminalSize } from '@podwire/cri-streaming';
 import type { Context } from '../context.js';
 import { pidSharing, planCredentials } from '../container/plan.js';
 import { readAccounts } from '../container/user.js';
+import { encodeSize } from '../native/frames.js';
 import { encodeInstruction, type Instruction } from '../native/instruction.js';
 import { containerDirectory } from '../state/directory.js';
 import { type LiveProcess, needRunning, needSandbox } from '../state/inventory.js';
@@ -57,8 +59,8 @@ export function startExec(
   if (pidSharing(record.config, sandbox) !== 'own') endWithContainer(shim, child, kill);
   return {
     child,
-    started: hearStart(child, answers, argv[0] ?? ''),
-    exited: hearEnd(child),
+    started: awaitStart(child, answers, argv[0] ?? ''),
+    exited: awaitEnd(child),
     resize: (size) => void answers?.write(encodeSize(size)),
     kill,
   };
@@ -101,29 +103,22 @@ function writeInstruction(
   return file;
 }
 
-const encodeSize = ({ width, height }: TerminalSize): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt16BE(Math.min(height, 0xffff), 0);
-  bytes.writeUInt16BE(Math.min(width, 0xffff), 2);
-  return bytes;
-};
-
-async function hearStart(child: ChildProcess, answers: Duplex | undefined, program: string): Promise<void> {
-  const text = await new Promise<string>((resolve, reject) => {
-    let heard = '';
+async function awaitStart(child: ChildProcess, answers: Duplex | undefined, program: string): Promise<void> {
+  const answer = await new Promise<string>((resolve, reject) => {
+    let text = '';
     child.once('error', reject);
     answers?.setEncoding('utf8').on('data', (part: string) => {
-      heard += part;
-      if (heard.endsWith('\n')) resolve(heard);
+      text += part;
+      if (text.endsWith('\n')) resolve(text);
     });
-    answers?.once('close', () => resolve(heard));
+    answers?.once('close', () => resolve(text));
   });
-  if (text === 'ok\n') return;
-  const why = /^error (.*)/.exec(text)?.[1] ?? 'it ended before it was started';
+  if (answer === 'ok\n') return;
+  const why = /^error (.*)/.exec(answer)?.[1] ?? 'it ended before it was started';
   throw new CriError('UNKNOWN', `exec ${program}: ${why}`);
 }
 
-async function hearEnd(child: ChildProcess): Promise<number> {
+async function awaitEnd(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => resolve(code ?? 137));
@@ -146,7 +141,7 @@ export async function execStream(
     // The client is gone; the output must still be read, or the program's end would never be seen.
     for (const output of [child.stdout, child.stderr]) output?.unpipe().resume();
   };
-  call.signal.addEventListener('abort', kill, { once: true });
+  const unsubscribe = onAbort(call.signal, kill);
   try {
     if (child.stdin) call.stdin?.pipe(child.stdin);
     joinOutput(child.stdout, call.stdout);
@@ -155,7 +150,7 @@ export async function execStream(
     void followSizes(call, running);
     return await exited;
   } finally {
-    call.signal.removeEventListener('abort', kill);
+    unsubscribe();
     if (child.stdin) call.stdin?.unpipe(child.stdin);
   }
 }

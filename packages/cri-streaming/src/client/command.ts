@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { onAbort } from '@podwire/platform';
 import { CriError } from '@podwire/cri';
 import type { TerminalSize } from '../handlers.js';
 import { carriesStatus, decodeResult } from '../status.js';
@@ -9,7 +10,7 @@ import type { DialOptions } from './dial.js';
 import { type ClientSession, openSession } from './session.js';
 import { dialFirst, type StreamTarget, type Transport } from './target.js';
 
-/** Which streams there are must agree with what the URL was asked for. */
+/** The streams must be those that the URL was asked for. */
 export interface AttachOptions extends DialOptions {
   /** Its end ends the program's input. */
   readonly stdin?: Readable;
@@ -48,15 +49,13 @@ export async function openExec(target: StreamTarget, options: ExecOptions): Prom
   const session = await dialFirst(target, order, (transport, url) =>
     openSession(transport, url, wanted, options),
   );
-  const stop = (): void => session.destroy();
-  options.signal?.addEventListener('abort', stop, { once: true });
-  if (options.signal?.aborted === true) stop();
+  const unsubscribe = onAbort(options.signal, () => session.destroy());
   try {
     return await stream(session, options);
   } catch (error) {
     throw describeFailure(error, options.signal);
   } finally {
-    options.signal?.removeEventListener('abort', stop);
+    unsubscribe();
     session.close();
   }
 }
@@ -80,7 +79,7 @@ export async function openAttach(target: StreamTarget, options: AttachOptions): 
 async function stream(session: ClientSession, options: ExecOptions): Promise<number> {
   const input = new AbortController();
   if (options.stdin !== undefined && session.stdin !== undefined) {
-    feed(options.stdin, session.stdin, input.signal);
+    pump(options.stdin, session.stdin, input.signal);
   }
   if (options.sizes !== undefined && session.resize !== undefined) {
     void sendSizes(options.sizes, session.resize);
@@ -98,7 +97,7 @@ async function stream(session: ClientSession, options: ExecOptions): Promise<num
 }
 
 /** The caller keeps its stdin: a terminal is used again after the program. */
-function feed(source: Readable, target: Writable, over: AbortSignal): void {
+function pump(source: Readable, target: Writable, over: AbortSignal): void {
   const onData = (chunk: Buffer | string): void => {
     if (!target.write(chunk)) source.pause();
   };
@@ -111,7 +110,7 @@ function feed(source: Readable, target: Writable, over: AbortSignal): void {
   };
   source.on('end', onEnd).on('error', onEnd).on('data', onData);
   target.on('drain', onDrain).once('close', stop);
-  over.addEventListener('abort', stop, { once: true });
+  onAbort(over, stop);
   if (source.readableEnded) onEnd();
 }
 

@@ -2,6 +2,7 @@ import http from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { CriError } from '@podwire/cri';
+import { onAbort, withDeadline } from '@podwire/platform';
 import { spdyUpgrade, streamProtocolHeader } from '../protocols.js';
 import { maxMessageLength } from '../websocket/connection.js';
 
@@ -38,12 +39,9 @@ export async function dialSpdy(
   protocols: readonly string[],
   options: DialOptions,
 ): Promise<{ socket: Socket; protocol: string }> {
-  const { signal, timeoutMs = defaultTimeoutMs } = options;
-  const deadline = AbortSignal.timeout(timeoutMs);
   const request = http.request(url, {
     method: 'POST',
     agent: false,
-    signal: AbortSignal.any([deadline, ...(signal === undefined ? [] : [signal])]),
     // One line each: servers older than Kubernetes 1.16 do not split at commas.
     headers: {
       Connection: 'Upgrade',
@@ -52,15 +50,14 @@ export async function dialSpdy(
       'Content-Length': 0,
     },
   });
-  const upgraded = await new Promise<{ response: http.IncomingMessage; socket: Socket; head: Buffer }>(
-    (resolve, reject) => {
+  const upgrade = (): Promise<Upgraded> =>
+    new Promise((resolve, reject) => {
       request.once('upgrade', (response, socket, head) => resolve({ response, socket, head }));
       request.once('response', (response) => void refusal(response).then(reject));
-      request.once('error', (error) => reject(unavailable(error, signal, deadline)));
+      request.on('error', reject);
       request.end();
-    },
-  );
-  const { response, socket, head } = upgraded;
+    });
+  const { response, socket, head } = await awaitServer(options, () => request.destroy(), upgrade);
   socket.setNoDelay(true);
   if (head.length > 0) socket.unshift(head);
   // A server that names none speaks the oldest.
@@ -74,57 +71,51 @@ export async function dialWebSocket(
   protocols: readonly string[],
   options: DialOptions,
 ): Promise<WebSocket> {
-  const { signal, timeoutMs = defaultTimeoutMs } = options;
   const ws = new WebSocket(url.replace(/^http/, 'ws'), [...protocols], {
     perMessageDeflate: false,
     autoPong: false,
     maxPayload: maxMessageLength,
   });
-  const deadline = AbortSignal.timeout(timeoutMs);
-  const giveUp = (): void => ws.terminate();
-  const reasons = signal === undefined ? [deadline] : [deadline, signal];
-  for (const reason of reasons) reason.addEventListener('abort', giveUp, { once: true });
-  try {
-    await new Promise<void>((resolve, reject) => {
+  const open = (): Promise<void> =>
+    new Promise((resolve, reject) => {
       ws.once('open', () => {
         // What the server sends with its answer must wait for a listener; the caller resumes.
         ws.pause();
         resolve();
       });
       ws.once('unexpected-response', (_request, response) => void refusal(response).then(reject));
-      ws.on('error', (error) => reject(unavailable(error, signal, deadline)));
-      if (signal?.aborted === true) giveUp();
+      ws.on('error', reject);
     });
-  } catch (error) {
-    ws.terminate();
-    throw error;
-  } finally {
-    for (const reason of reasons) reason.removeEventListener('abort', giveUp);
-  }
+  await awaitServer(options, () => ws.terminate(), open);
   return ws;
 }
 
 /**
- * Waits for what a server that has upgraded must still do. `giveUp` ends it when the time or the caller's patience is over.
- * @throws CriError
+ * Waits for the server. `giveUp` ends the wait when the deadline has passed or the caller has given up.
+ * @throws UpgradeRefusedError, CriError CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE
  */
 export async function awaitServer<T>(
   { signal, timeoutMs = defaultTimeoutMs }: DialOptions,
   giveUp: () => void,
   work: () => Promise<T>,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(timeoutMs);
-  const reasons = signal === undefined ? [deadline] : [deadline, signal];
-  for (const reason of reasons) reason.addEventListener('abort', giveUp, { once: true });
-  if (signal?.aborted === true) giveUp();
-  try {
-    return await work();
-  } catch (error) {
-    giveUp();
-    throw unavailable(error as Error, signal, deadline);
-  } finally {
-    for (const reason of reasons) reason.removeEventListener('abort', giveUp);
-  }
+  return withDeadline(signal, timeoutMs, async (either) => {
+    const unsubscribe = onAbort(either, giveUp);
+    try {
+      return await work();
+    } catch (error) {
+      giveUp();
+      throw explain(error as Error, signal, either);
+    } finally {
+      unsubscribe();
+    }
+  });
+}
+
+interface Upgraded {
+  readonly response: http.IncomingMessage;
+  readonly socket: Socket;
+  readonly head: Buffer;
 }
 
 async function refusal(response: http.IncomingMessage): Promise<UpgradeRefusedError> {
@@ -140,11 +131,11 @@ async function refusal(response: http.IncomingMessage): Promise<UpgradeRefusedEr
   return new UpgradeRefusedError(response.statusCode ?? 0, text.slice(0, maxRefusal).trim());
 }
 
-function unavailable(error: Error, signal: AbortSignal | undefined, deadline: AbortSignal): CriError {
+function explain(error: Error, signal: AbortSignal | undefined, either: AbortSignal): CriError {
+  if (error instanceof UpgradeRefusedError) return error;
   if (signal?.aborted === true)
     return new CriError('CANCELLED', 'the call was given up', { cause: signal.reason });
-  if (deadline?.aborted === true)
-    return new CriError('DEADLINE_EXCEEDED', 'the streaming server does not answer');
+  if (either.aborted) return new CriError('DEADLINE_EXCEEDED', 'the streaming server does not answer');
   return new CriError('UNAVAILABLE', `the streaming server cannot be reached: ${error.message}`, {
     cause: error,
   });

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
+import { onAbort } from '@podwire/platform';
 import { CriError } from '@podwire/cri';
 import { spdyPortForwardProtocols, webSocketPortForwardProtocols } from '../protocols.js';
 import { createSpdyConnection, type SpdyConnection } from '../spdy/index.js';
@@ -45,12 +46,11 @@ export async function openPortForward(
   await dialFirst(target, options.transports ?? ['spdy', 'websocket'], async (transport, url) => {
     if (transport === 'websocket') return forwardOverWebSocket(url, port, stream, options);
     const forwarder = await connect(url, options);
-    const stop = (): void => forwarder.close();
-    options.signal?.addEventListener('abort', stop, { once: true });
+    const unsubscribe = onAbort(options.signal, () => forwarder.close());
     try {
       return await forwarder.forward(port, stream);
     } finally {
-      options.signal?.removeEventListener('abort', stop);
+      unsubscribe();
       forwarder.close();
     }
   });
@@ -104,10 +104,9 @@ async function forwardOverWebSocket(
   const ws = await dialWebSocket(url, webSocketPortForwardProtocols, options);
   const connection = createChannelConnection(ws, codecOf(ws.protocol), ['both', 'read']);
   ws.resume();
-  const stop = (): void => connection.destroy();
   // It must be ended here: neither end sees the other's half-close.
   stream.once('close', () => connection.close());
-  options.signal?.addEventListener('abort', stop, { once: true });
+  const unsubscribe = onAbort(options.signal, () => connection.destroy());
   const data = connection.channels[0]!;
   const error = connection.channels[1]!;
   try {
@@ -117,12 +116,12 @@ async function forwardOverWebSocket(
       throw new CriError('INVALID_ARGUMENT', `the URL is not for port ${port}`);
     await joinStreams(stream, data, failure);
   } finally {
-    options.signal?.removeEventListener('abort', stop);
+    unsubscribe();
     connection.close();
   }
 }
 
-/** What the runtime has to say comes first: it explains why the data ended. */
+/** The runtime's message comes first: it explains why the data ended. */
 async function joinStreams(local: Duplex, remote: Duplex, failure: Promise<string>): Promise<void> {
   const upload = pipeline(local, remote, { end: true }).catch(() => undefined);
   const download = pipeline(remote, local).then(

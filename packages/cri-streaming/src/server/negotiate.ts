@@ -45,7 +45,7 @@ function negotiateSpdy(request: Pick<IncomingMessage, 'headers'>, kind: string):
   };
 }
 
-/** Who asks for no protocol speaks the oldest, and is told of none. */
+/** A client that asks for no protocol speaks the oldest, and the answer names none. */
 function negotiateWebSocket(
   request: Pick<IncomingMessage, 'headers' | 'method'>,
   kind: string,

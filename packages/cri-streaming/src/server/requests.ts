@@ -19,7 +19,7 @@ export interface StreamingPortForwardRequest {
   readonly port: readonly number[];
 }
 
-/** What a token stands for. */
+/** The request that a token stands for. */
 export type StreamingRequest =
   | { readonly kind: 'exec'; readonly request: StreamingExecRequest }
   | { readonly kind: 'attach'; readonly request: StreamingAttachRequest }

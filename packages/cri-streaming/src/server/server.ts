@@ -46,7 +46,7 @@ export interface StreamingServerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** What Exec, Attach and PortForward of the CRI answer with, and who serves those URLs. */
+/** The URLs that Exec, Attach and PortForward of the CRI answer with, and their server. */
 export interface StreamingServer {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { onAbort } from '@podwire/platform';
 
 /** A controller whose signal many calls follow at once. */
 export function createSharedController(): AbortController {
@@ -16,12 +17,7 @@ export async function withController<T>(
   work: (controller: AbortController) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const links = sources.map((source) => {
-    const follow = (): void => controller.abort(source.reason);
-    source.addEventListener('abort', follow, { once: true });
-    if (source.aborted) follow();
-    return () => source.removeEventListener('abort', follow);
-  });
+  const links = sources.map((source) => onAbort(source, (reason) => controller.abort(reason)));
   try {
     return await work(controller);
   } finally {

@@ -14,7 +14,7 @@ export interface TokenOptions {
 export interface TokenStore<T> {
   /** @throws CriError RESOURCE_EXHAUSTED when too many wait */
   issue(request: T): string;
-  /** What stands behind a token that is still good. The token stays good. */
+  /** The request of a token that is still valid. The token stays valid. */
   peek(token: string): T | undefined;
   /** The same, once. */
   consume(token: string): T | undefined;

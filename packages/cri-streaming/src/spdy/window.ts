@@ -22,7 +22,7 @@ export function widen(window: SendWindow, delta: number): void {
  */
 export type PeerFlowControl = 'unknown' | 'heeds' | 'ignores';
 
-/** What a peer may still send to us, and what we owe it for bytes that were taken. */
+/** The bytes that a peer may still send to us, and the window update that we owe for those that were read. */
 export interface ReceiveWindow {
   /** @returns whether the peer kept to it */
   received(bytes: number): boolean;

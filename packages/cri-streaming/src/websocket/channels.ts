@@ -5,7 +5,7 @@
 
 export interface ChannelCodec {
   readonly base64: boolean;
-  /** Whether a channel can be ended on its own (v5). */
+  /** True if a channel can be ended on its own (v5). */
   readonly closes: boolean;
 }
 

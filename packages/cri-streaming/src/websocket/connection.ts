@@ -2,7 +2,7 @@ import type { RawData, WebSocket } from 'ws';
 import { QueuedDuplex } from '../queued-duplex.js';
 import { type ChannelCodec, decodeMessage, encodeClose, encodeMessage } from './channels.js';
 
-/** What we may do with a channel. What comes on one that we do not read is thrown away. */
+/** The directions of a channel. Data that comes on one that we do not read is dropped. */
 export type ChannelMode = 'read' | 'write' | 'both' | 'ignore';
 
 export interface ChannelConnection {

@@ -1,5 +1,6 @@
 /** One call over a channel, as a promise or as an async iterable. */
 import type { CallOptions as GrpcCallOptions, Client, Metadata } from '@grpc/grpc-js';
+import { onAbort } from '@podwire/platform';
 import { CriError } from '../error.js';
 import { type ApiVersion, encodeMessage, type Method, pathOf } from '../methods.js';
 import type { CallOptions } from '../services.js';
@@ -25,7 +26,7 @@ export async function callUnary(
 ): Promise<unknown> {
   const { signal } = options;
   refuseHopeless(channel, method, signal);
-  const listening = new AbortController();
+  let unsubscribe = (): void => undefined;
   try {
     return await new Promise((resolve, reject) => {
       const call = channel.client.makeUnaryRequest(
@@ -37,12 +38,12 @@ export async function callUnary(
         deadlineOf(method, request, options),
         (error, answer) => (error === null ? resolve(answer) : reject(error)),
       );
-      signal?.addEventListener('abort', () => call.cancel(), { once: true, signal: listening.signal });
+      unsubscribe = onAbort(signal, () => call.cancel());
     });
   } catch (error) {
     throw failureOf(channel, method, signal, error);
   } finally {
-    listening.abort();
+    unsubscribe();
   }
 }
 
@@ -66,14 +67,13 @@ export async function* callStream(
   );
   // Cancelling makes it fail once more, without a reader.
   call.on('error', () => {});
-  const cancel = (): void => call.cancel();
-  signal?.addEventListener('abort', cancel, { once: true });
+  const unsubscribe = onAbort(signal, () => call.cancel());
   try {
     yield* call as AsyncIterable<unknown>;
   } catch (error) {
     throw failureOf(channel, method, signal, error);
   } finally {
-    signal?.removeEventListener('abort', cancel);
+    unsubscribe();
     call.cancel();
   }
 }

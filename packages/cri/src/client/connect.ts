@@ -6,7 +6,7 @@ import { callStream, callUnary, type Channel } from './call.js';
 export interface ConnectOptions {
   /** Path of a unix socket, also as `unix:///run/containerd/containerd.sock`. */
   readonly socket: string;
-  /** Which version to speak. By default v1 where the server has it, else v1alpha2. */
+  /** The version to speak. By default v1 where the server has it, else v1alpha2. */
   readonly apiVersion?: ApiVersion;
   /** Ends the attempt to connect. */
   readonly signal?: AbortSignal;

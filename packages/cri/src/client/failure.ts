@@ -12,7 +12,7 @@ interface StatusLike {
   readonly details?: unknown;
 }
 
-/** What a call rejects with: `RunPodSandbox on /run/x.sock: no such handler`, with the code of the gRPC status. */
+/** The error of a call: `RunPodSandbox on /run/x.sock: no such handler`, with the code of the gRPC status. */
 export function toCriError(rpc: string, socket: string, cause: unknown): CriError {
   const { code, details } = (cause ?? {}) as StatusLike;
   const text = typeof details === 'string' && details !== '' ? details : describe(cause);

@@ -1,4 +1,4 @@
-/** What every call goes through before the fake does anything: counting, latency, faults, deadline, validation. */
+/** The rules for every call before the fake does anything: counting, latency, faults, deadline, validation. */
 import { untilAborted } from '@podwire/platform';
 import { CriError, isCriError } from '../error.js';
 import { type MethodName, methods } from '../methods.js';

@@ -7,7 +7,7 @@ import type { AnswersOf } from './calls.js';
 import { type FakeContext } from './context.js';
 import type { FakeState } from './state.js';
 
-/** What a pull answers for an image that is not there. */
+/** True if a registry has the image. */
 export type Registry = (name: string) => boolean;
 
 /** `busybox` is `busybox:latest`; names with tag or digest, and ids, stay. */

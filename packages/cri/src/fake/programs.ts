@@ -1,4 +1,4 @@
-/** What the processes of the fake's containers do. */
+/** The behaviour of processes in the fake's containers. */
 import type { ContainerConfig } from '../messages.js';
 
 export interface FakeProgram {

@@ -19,13 +19,13 @@ export interface FakeOptions {
   readonly clock?: FakeClock;
   /** Images that are there from the start. */
   readonly images?: readonly string[];
-  /** Whether a pull finds an image; by default it finds all. */
+  /** True if a pull finds the image; by default it finds all. */
   readonly registry?: (name: string) => boolean;
   /** Addresses of a new sandbox that is not on the host's network; by default one of 10.88.0.0/16 each. */
   readonly addressesOf?: (config: PodSandboxConfig) => readonly string[];
-  /** What a container's process does; by default see readProgram. */
+  /** The behaviour of a container's process; by default see readProgram. */
   readonly programOf?: (config: ContainerConfig) => FakeProgram;
-  /** What ExecSync finds; by default exit code 0 and no output. */
+  /** The result of ExecSync; by default exit code 0 and no output. */
   readonly exec?: FakeContext['exec'];
   /** Milliseconds before a call is acted on; none by default. */
   readonly latency?: (method: MethodName, request: unknown) => number;
@@ -52,7 +52,7 @@ export interface FakeRuntime extends CriRuntime {
   crash(containerId: string, exitCode?: number, reason?: string): void;
   /** The sandbox and with it all its containers die. */
   crashSandbox(sandboxId: string): void;
-  /** What Status says from now on. */
+  /** Sets the conditions that Status reports from now on. */
   setConditions(conditions: FakeConditions): void;
 }
 

@@ -67,7 +67,7 @@ function runSandbox(context: FakeContext, { config, runtimeHandler }: RunPodSand
   return sandbox;
 }
 
-/** What may be there once only: pod and attempt. */
+/** The key that must be unique: pod and attempt. */
 function nameOf({ metadata }: PodSandboxConfig): string {
   return `${metadata?.namespace}/${metadata?.name}/${metadata?.uid}/${metadata?.attempt}`;
 }

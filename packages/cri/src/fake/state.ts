@@ -1,4 +1,4 @@
-/** What the fake knows. Messages are made once for each change and handed out as they are: lists of 500 pods cost nothing. */
+/** The state of the fake. Messages are made once for each change and handed out as they are: lists of 500 pods cost nothing. */
 import { CriError } from '../error.js';
 import {
   type Container,

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { Notify } from '@podwire/platform';
 
 /** Tells that something happened to a file or its name. */
 export interface FileChanges {
@@ -17,39 +18,25 @@ const pollMs = 1000;
  * @throws errors of the file system where the directory cannot be watched
  */
 export function watchFile(file: string): FileChanges {
-  let changed = false;
-  let wake = (): void => undefined;
-  const notice = (): void => {
-    changed = true;
-    wake();
-  };
-  const watchers = placesOf(file).map((place) => watchPlace(place, notice));
-  const poll = setInterval(notice, pollMs);
+  const changed = new Notify();
+  const watchers = placesOf(file).map((place) => watchPlace(place, changed.notify));
+  const poll = setInterval(changed.notify, pollMs);
   return {
-    next: async (signal) => {
-      if (!changed && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          signal.addEventListener('abort', wake, { once: true });
-        });
-        signal.removeEventListener('abort', wake);
-      }
-      changed = false;
-    },
+    next: (signal) => changed.notified(signal).catch(() => undefined),
     close: () => {
       for (const watcher of watchers) watcher.close();
       clearInterval(poll);
-      wake();
+      changed.notify();
     },
   };
 }
 
-function watchPlace(place: string, notice: () => void): fs.FSWatcher {
+function watchPlace(place: string, onChange: () => void): fs.FSWatcher {
   const watcher = fs.watch(path.dirname(place), (_event, name) => {
-    if (name === null || name === path.basename(place)) notice();
+    if (name === null || name === path.basename(place)) onChange();
   });
   // A directory that goes takes its watcher along; the poll finds out what that means.
-  return watcher.on('error', notice);
+  return watcher.on('error', onChange);
 }
 
 function placesOf(file: string): string[] {

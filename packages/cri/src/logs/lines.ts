@@ -5,7 +5,7 @@ const maxLine = 4 * 1_048_576;
 export interface LineCutter {
   /** The lines that a chunk completes, without their line breaks. */
   cut(chunk: Buffer): Generator<Buffer>;
-  /** What has no line break yet. */
+  /** The text that has no line break yet. */
   rest(): Buffer;
 }
 

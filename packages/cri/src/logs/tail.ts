@@ -4,7 +4,7 @@ import { countRotatedLines, type RotatedLog } from './rotated.js';
 const blockLength = 65_536;
 const lineBreak = 0x0a;
 
-/** Where the last lines of a log begin: in its file, or in one that was rotated away. */
+/** The place where the last lines of a log begin: in its file, or in one that was rotated away. */
 export interface LogTail {
   /** In the file. */
   readonly offset: number;

@@ -1,4 +1,4 @@
-/** What grpc-js does not look after: requests that their client has reset before they are looked at. */
+/** Drops requests that their client has reset before grpc-js handles them; grpc-js does not check. */
 import type { Server } from '@grpc/grpc-js';
 import type { ServerHttp2Stream } from 'node:http2';
 

@@ -8,7 +8,7 @@ export interface GrpcStatus {
 /** The status travels in a header, and clients refuse headers that are too long. */
 const maxDetails = 4096;
 
-/** What a client gets for whatever the runtime threw: a CriError's own code, UNKNOWN for everything else. */
+/** The status for an error of the runtime: a CriError's own code, UNKNOWN for everything else. */
 export function toStatus(error: unknown): GrpcStatus {
   const message = error instanceof Error ? error.message : String(error);
   const details = message.length > maxDetails ? `${message.slice(0, maxDetails)}…` : message;

@@ -1,4 +1,4 @@
-/** What no runtime can do anything with is refused here, before any runtime sees it. */
+/** Requests that no runtime can serve are refused here, before any runtime sees them. */
 import type { ImageSpec } from '../messages.js';
 import type { CriRuntime } from '../services.js';
 import type { MethodName } from '../methods.js';

@@ -35,7 +35,7 @@ export class FakeApiServer {
   page = 2;
   /** The next answers, instead of the real ones: HTTP status codes. */
   readonly failures: number[] = [];
-  /** What they say, instead of their number. */
+  /** The text of the answer instead of its number. */
   words: string | undefined;
   readonly #watches = new Set<ServerResponse>();
   readonly #servers: http.Server[] = [];

@@ -1,4 +1,4 @@
-/** Which network is used now: looks, watches, polls, and never forgets the last good one. */
+/** Chooses the network: scans, watches and polls, and keeps the last good one. */
 import type { NetworkConfig } from '@podwire/cni';
 import type { Clock, Log } from '@podwire/platform';
 import { type FileResult, type ScanResult, scanDirectory } from './scan.js';

@@ -12,12 +12,12 @@ const leastRate = 1_000n;
 const mostRate = 10n ** 15n;
 
 /**
- * What kubelet passes for want of a wish. Debian's `bandwidth` refuses a rate without a burst; the node agent takes this
+ * Kubelet passes this where the pod asks for nothing. Debian's `bandwidth` refuses a rate without a burst; the node agent takes this
  * number for "none given" and has a default that really shapes short transfers.
  */
 const burst = 2_147_483_647;
 
-/** What is wrong with an annotation. */
+/** The problem of an annotation. */
 export interface RateProblem {
   readonly annotation: string;
   /** `must be a quantity …, is "fast"`. */

@@ -19,7 +19,7 @@ export interface CniPod {
   readonly podCidrs?: readonly string[];
 }
 
-/** What a runtime passes with an ADD. Each plugin gets only the capabilities that it asks for. */
+/** The arguments that a runtime passes with an ADD. Each plugin gets only the capabilities that it asks for. */
 export interface CniInputs {
   readonly args: CniArgs;
   readonly capabilityArgs: JsonObject;
@@ -42,7 +42,7 @@ export function toCniInputs(pod: CniPod, containerId: string): CniInputs {
   };
 }
 
-/** What is empty is left out, as containerd does. */
+/** Empty values are left out, as containerd does. */
 function toCapabilityArgs(pod: CniPod): JsonObject {
   const { bandwidth, annotations, cgroupPath = '', podCidrs = [] } = pod;
   const portMappings = pod.portMappings.filter(({ hostPort }) => hostPort > 0);

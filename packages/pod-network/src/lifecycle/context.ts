@@ -5,7 +5,7 @@ import { type Log, withDeadline } from '@podwire/platform';
 import type { LoopbackMode, PodNetworkSystem } from '../options.js';
 import type { SandboxRecords } from '../state/records.js';
 
-/** What all operations share. */
+/** The context that all operations share. */
 export interface Scope {
   readonly runtime: Runtime;
   readonly records: SandboxRecords;

@@ -15,7 +15,7 @@ export interface Detachment {
   readonly netnsGone?: boolean;
 }
 
-/** What is known of a sandbox's networks. */
+/** The known networks of a sandbox. */
 interface Held {
   readonly record: SandboxRecord | undefined;
   /** ADDs that finished. */
@@ -74,7 +74,7 @@ async function detachHeld(
 
 interface Target {
   readonly name: string;
-  /** What to run when the cache has nothing usable. */
+  /** The operations to run when the cache has nothing usable. */
   readonly config: NetworkConfig | undefined;
   readonly interfaceName: string;
   readonly loopback: boolean;

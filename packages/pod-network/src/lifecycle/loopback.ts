@@ -2,7 +2,7 @@ import { type NetworkConfig, parseNetwork } from '@podwire/cni';
 import type { NetworkCallOptions, PodAttachment } from '../contract.js';
 import { loopbackInterface, type Scope, traceVariables } from './context.js';
 
-/** What runtimes have built in for the plugin; the newest version that every `loopback` in use speaks. */
+/** The replacement for the plugin that runtimes have built in; the newest version that every `loopback` in use speaks. */
 export const loopbackNetwork: NetworkConfig = parseNetwork(
   JSON.stringify({ cniVersion: '0.3.1', name: 'cni-loopback', plugins: [{ type: 'loopback' }] }),
 );

@@ -1,4 +1,4 @@
-/** What an earlier life of this process, or of this machine, has left. */
+/** Cleans up after an earlier life of this process, or of this machine. */
 import type { SandboxRecord } from '../state/records.js';
 import { describeFailures } from '../observe/failure-text.js';
 import { podKey, type Scope } from './context.js';

@@ -1,4 +1,4 @@
-/** What is told of plugin calls: spans, lines in the log, counters. */
+/** Reports plugin calls: spans, lines in the log, counters. */
 import { CniError, type Exec, type PluginFinish, type RuntimeObserver } from '@podwire/cni';
 import { type Attributes, formatTraceparent, parseTraceparent, type Tracer } from '@podwire/tracing';
 import type { Log } from '@podwire/platform';

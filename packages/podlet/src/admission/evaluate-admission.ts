@@ -10,7 +10,7 @@ import { add, type Amounts, nothing, podRequests } from './requests.js';
 import { findForbiddenSysctl } from './sysctls.js';
 
 export interface AdmissionNode extends Affine {
-  /** What is not known is not counted. */
+  /** Unknown capacity is not counted. */
   readonly capacity: Partial<Amounts>;
   readonly allowedUnsafeSysctls: readonly string[];
 }

@@ -13,7 +13,7 @@ export const nothing: Amounts = { cpu: 0n, memory: 0n };
 const known = new WeakMap<object, Amounts>();
 
 /**
- * What a pod asks of its node at once: its containers and sidecars together, or one of its init containers beside the sidecars
+ * The resources that a pod asks of its node at once: its containers and sidecars together, or one of its init containers beside the sidecars
  * before it, whichever is more; and its overhead (Kubernetes API, PodRequests).
  */
 export function podRequests(pod: Pick<Pod, 'spec'>): Amounts {

@@ -1,4 +1,4 @@
-/** Which sysctls a pod may set: those that cannot harm other pods, and those that the node's owner allows. */
+/** The sysctls that a pod may set: those that cannot harm other pods, and those that the node's owner allows. */
 import { dottedSysctl, type Pod, sysctlOwner } from '@podwire/pod-spec';
 
 /** Kubernetes' list (pkg/kubelet/sysctl, safe_sysctls.go): namespaced, and isolated between pods. */

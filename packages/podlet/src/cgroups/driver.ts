@@ -2,7 +2,7 @@ import { CgroupDriver as CriDriver, type CriRuntime, isCriError } from '@podwire
 import type { CgroupDriver } from './names.js';
 
 /**
- * Which driver the runtime has: RuntimeConfig tells. containerd 1.6 and others of its time lack that call; containerd shows its
+ * Finds the cgroup driver of the runtime: RuntimeConfig tells. containerd 1.6 and others of its time lack that call; containerd shows its
  * configuration in a verbose status. @returns undefined where nothing tells. @throws CriError when the runtime does not answer
  */
 export async function findCgroupDriver(

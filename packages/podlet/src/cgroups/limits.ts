@@ -1,4 +1,4 @@
-/** What a whole pod may have, as the kubelet computes it: requests together, and a limit where every container has one. */
+/** The limits of a whole pod, as the kubelet computes them: requests together, and a limit where every container has one. */
 import type { Pod } from '@podwire/pod-spec';
 import { type ContainerLimits, containerLimits } from '../runtime-config/resources.js';
 

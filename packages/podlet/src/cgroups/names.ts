@@ -2,7 +2,7 @@
 import type { Pod } from '@podwire/pod-spec';
 import { qualityOfService } from '../runtime-config/resources.js';
 
-/** Who makes control groups for the runtime: itself, or systemd, to which they are slices. */
+/** The maker of control groups for the runtime: itself, or systemd, to which they are slices. */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
 export interface CgroupLocation {

@@ -18,7 +18,7 @@ export function isCheckpointed({ metadata }: Pod): boolean {
 export class PodCheckpoints {
   readonly #directory: string;
   readonly #store: CheckpointStore<unknown>;
-  /** What lies on the disk as far as this process has written it; pods are frozen, so the same object is the same pod. */
+  /** The pods on the disk as far as this process has written them; pods are frozen, so the same object is the same pod. */
   readonly #written = new Map<string, Pod>();
   /** Calls for one pod follow each other: the latest state has to win. */
   readonly #locks = new KeyedMutex();

@@ -45,7 +45,7 @@ async function unmountBelow(directory: string, mounts: Mounts): Promise<string[]
   return problems;
 }
 
-/** What it does not get to in this time is left to the next try; what was removed stays so. */
+/** The next try removes what is left after this time; what was removed stays so. */
 const REMOVE_MILLISECONDS = 60_000;
 
 /** Containers write there, so not by paths: one may be too long to be a path, or lead elsewhere. */

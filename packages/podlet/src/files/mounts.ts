@@ -44,7 +44,7 @@ function unescapeOctal(text: string): string {
   );
 }
 
-/** What a symbolic link on the way would hide: mountinfo has real paths. */
+/** Resolves symbolic links first: mountinfo has real paths. */
 export async function isMountPoint(mounts: Mounts, directory: string): Promise<boolean> {
   const real = await fs.realpath(directory);
   return (await mounts.below(real)).includes(real);

@@ -46,7 +46,7 @@ export function volumePath(directories: Root, uid: string, kind: string, name: s
   return path.join(podDirectory(directories, uid), 'volumes', kind, requireSafe('volume', name));
 }
 
-/** Where the `index`-th mount of a container that has a subPath is put together. */
+/** The bind mount for the `index`-th mount of a container that has a subPath. */
 export function subPathTarget(directories: Root, uid: string, container: string, index: number): string {
   return path.join(
     podDirectory(directories, uid),

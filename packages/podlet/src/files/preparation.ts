@@ -66,7 +66,7 @@ async function makePodDirectories(pod: Pod, directories: PodletDirectories): Pro
   }
 }
 
-/** What is not there stays out; the environment that needs it says so. */
+/** A ConfigMap that is missing stays out; the environment that needs it says so. */
 async function readConfigMaps({
   pod,
   findConfigMap,

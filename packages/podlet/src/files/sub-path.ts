@@ -38,7 +38,7 @@ function throughHandle(handle: FileHandle): string {
   return `/proc/self/fd/${handle.fd}`;
 }
 
-/** What is bound there from an earlier start of the container may meanwhile be another file: then it goes. */
+/** The bind mount of an earlier start may show another file by now: then it is removed. */
 async function isBound(handle: FileHandle, target: string, mounts: Mounts): Promise<boolean> {
   try {
     if (!(await isMountPoint(mounts, target))) return false;

@@ -100,7 +100,7 @@ async function measureImages(
   return mountpoint === undefined || mountpoint === '' ? undefined : measure(mountpoint);
 }
 
-/** What root keeps for itself counts as used: it is not there for images. */
+/** Blocks reserved for root count as used: images cannot have them. */
 async function measureDisk(mountpoint: string): Promise<ImageDisk> {
   const { bsize, blocks, bavail } = await fs.statfs(mountpoint, { bigint: true });
   return { capacityBytes: blocks * bsize, usedBytes: (blocks - bavail) * bsize };

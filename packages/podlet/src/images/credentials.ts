@@ -83,7 +83,7 @@ function asRecord(value: unknown): Record<string, unknown> {
   throw new Error('it is no JSON object of registries');
 }
 
-/** What has neither password nor token says that a credential helper has it: nothing for us. */
+/** An entry without password and token names a credential helper, which is not used. */
 function readEntry(key: string, value: unknown): CredentialEntry[] {
   if (typeof value !== 'object' || value === null) return [];
   const entry = value as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Which images to remove. Pure: the same facts give the same list. */
+/** Selects the images to remove. Pure: the same facts give the same list. */
 
 export interface StoredImage {
   readonly id: string;
@@ -22,7 +22,7 @@ export interface GarbageRule {
   readonly low: number;
   /** Milliseconds; younger ones stay: their container may just be about to be created. */
   readonly youngest: number;
-  /** Whether to remove images that no container has used since the agent started: they may belong to others. */
+  /** True to remove images that no container has used since the agent started: they may belong to others. */
   readonly neverUsed: 'keep' | 'remove';
 }
 

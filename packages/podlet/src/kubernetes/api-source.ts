@@ -77,7 +77,7 @@ function createPodCache() {
   };
 }
 
-/** What Podwire cannot honour is told, and the pod is taken all the same. */
+/** Fields that Podwire cannot honour are reported, and the pod is taken all the same. */
 function readObject(object: ApiObject): ReadPod {
   const { namespace, name } = object.metadata as { namespace?: string; name?: string };
   const { pod, complaints } = readApiPod(object);

@@ -35,7 +35,7 @@ export function createEventWriter({
 }: EventWriterOptions): EventWriter {
   const stop = new AbortController();
   const queue: Job[] = [];
-  /** What an event is about → the path of its object. */
+  /** The subject of an event → the path of its object. */
   const known = new Map<string, string>();
   let working: Promise<void> | undefined;
   const write = async ({ pod, event }: Job): Promise<void> => {

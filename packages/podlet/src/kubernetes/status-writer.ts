@@ -96,7 +96,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   };
 }
 
-/** What is wrong is wrong with this pod only. */
+/** True if the server refuses this pod only. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof KubernetesError)) return false;
   return error.status < 500 && ![401, 403, 429].includes(error.status);
@@ -187,7 +187,7 @@ function toApi(
 }
 
 function nameIds(status: ContainerStatus, runtimeName: string): ContainerStatus {
-  // What was taken over from the API's object has it already.
+  // Ids from the API's object have it already.
   const named = (id: string): string => (id === '' || id.includes('://') ? id : `${runtimeName}://${id}`);
   const nameState = (state: ContainerState): ContainerState => {
     const id = state.terminated?.containerID;

@@ -83,7 +83,7 @@ function mustRunAgain(
   return !hasExited(newestInstance(observed, container.name), true);
 }
 
-/** Whether all init containers were over in whatever sandbox the pod had last. */
+/** True if all init containers were over in the latest sandbox of the pod. */
 function wasInitialised(pod: Pod, observed: ObservedPod): boolean {
   const last = observed.sandboxes[0];
   const facts: ContainerFacts = { probeResult: () => undefined };
@@ -135,7 +135,7 @@ function planNormal(pod: Pod, observed: ObservedPod, sandboxId: string, facts: C
   };
 }
 
-/** What runs in an earlier sandbox or beside a newer instance, and containers that the pod does not have (any more). */
+/** Containers that run in an earlier sandbox or beside a newer instance, and containers that the pod does not have (any more). */
 function strays(
   pod: Pod,
   observed: ObservedPod,

@@ -39,7 +39,7 @@ export class BackOff {
     this.#entries.delete(key);
   }
 
-  /** What went well for twice the longest pause starts anew. */
+  /** After twice the longest pause without a failure the pauses start anew. */
   #isOld(updated: number, now: number): boolean {
     return now - updated > 2 * this.#rule.max;
   }

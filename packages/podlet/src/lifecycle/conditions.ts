@@ -45,7 +45,7 @@ export function computeConditions(input: ConditionInput): PodCondition[] {
     PodScheduled: fulfilled,
   };
   const own = ownConditions.map((type) => stamp(type, conditions[type], input));
-  // What others (controllers of readiness gates, the scheduler) have written there is theirs.
+  // Conditions of others (controllers of readiness gates, the scheduler) are kept.
   return [...own, ...input.pod.status.conditions.filter(({ type }) => !isOwnCondition(type))];
 }
 

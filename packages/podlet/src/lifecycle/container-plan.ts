@@ -37,7 +37,7 @@ export interface ContainerPlan {
   readonly kill?: KillAction;
 }
 
-/** What one normal container or sidecar needs. `sandboxId` is the sandbox that the pod goes on with. */
+/** Plans one normal container or sidecar. `sandboxId` is the sandbox that the pod goes on with. */
 export function planContainer(
   container: Container,
   newest: ObservedContainer | undefined,

@@ -7,7 +7,7 @@ export interface Garbage {
 }
 
 /**
- * What of a pod can be removed. Of a pod that is wanted: all that has ended but the latest ended instance of each
+ * The parts of a pod that can be removed. Of a pod that is wanted: all that has ended but the latest ended instance of each
  * container (its logs, and `lastState`), and sandboxes that are not ready, hold nothing and are not the newest.
  * Of a pod that is gone: everything that is not alive.
  */

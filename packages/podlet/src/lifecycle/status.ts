@@ -28,7 +28,7 @@ export interface PodFacts extends StatusFacts {
   readonly ended?: boolean;
 }
 
-/** What the API shows of a pod. A phase that is terminal stays (specification §1.6). */
+/** Computes the status of a pod in the API. A phase that is terminal stays (specification §1.6). */
 export function computeStatus(pod: Pod, observed: ObservedPod, facts: PodFacts): PodStatus {
   const init = initContainerStatuses(pod, observed, facts);
   const normal = containerStatuses(pod, observed, facts);

@@ -78,7 +78,7 @@ async function moveBack(rotated: string, file: string): Promise<void> {
   }
 }
 
-/** Whether a rotation was interrupted after the file was moved away: the container writes to that one, and nothing has the name. */
+/** True if a rotation was interrupted after the file was moved away: the container writes to that one, and nothing has the name. */
 export async function isInterrupted(file: string): Promise<boolean> {
   return !fs.existsSync(file) && (await listRotatedLogs(file)).some(({ compressed }) => !compressed);
 }

@@ -23,7 +23,7 @@ export interface NodeOptions {
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Instead of what the kernel says: some runtimes apply no profile. */
   readonly appArmor?: boolean;
-  /** Where the operating system is asked, unless a test is. */
+  /** The operating system, which tests replace. */
   readonly system?: Pick<typeof os, 'hostname' | 'networkInterfaces' | 'totalmem' | 'cpus' | 'arch'>;
 }
 
@@ -59,12 +59,12 @@ function hasAppArmor(): boolean {
   }
 }
 
-/** Where /proc does not say how many there are, they are not counted. */
+/** Processors are not counted if /proc does not list them. */
 function milliCpuOf(processors: number): Pick<PodletNode, 'milliCpu'> {
   return processors === 0 ? {} : { milliCpu: BigInt(processors) * 1000n };
 }
 
-/** What Go, and so Kubernetes, calls an architecture, where it has another name in Node. */
+/** Go's, and so Kubernetes', names of architectures that Node calls otherwise. */
 const architectures: Readonly<Record<string, string>> = {
   x64: 'amd64',
   ia32: '386',
@@ -117,7 +117,7 @@ function isOfContainers(name: string): boolean {
 
 export interface ResolvConfPlaces {
   readonly usual: string;
-  /** Where systemd-resolved writes the servers that it asks itself. */
+  /** The file in which systemd-resolved writes the servers that it asks itself. */
   readonly upstream: string;
 }
 
@@ -128,7 +128,7 @@ const places: ResolvConfPlaces = {
 
 /**
  * The resolv.conf that pods may have. Where the usual one names only the machine's own loopback, on which systemd-resolved listens,
- * nobody answers in a pod: then it is the one with the servers behind it.
+ * no server answers in a pod: then it is the one with the servers behind it.
  */
 export async function resolvConfFile({ usual, upstream }: ResolvConfPlaces = places): Promise<string> {
   const { servers } = parseResolvConf(await readOptional(usual));

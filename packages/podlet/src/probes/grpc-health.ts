@@ -1,6 +1,7 @@
 /** The health service of gRPC (grpc.health.v1, GRPC Health Checking Protocol). Its two messages have one field each. */
 import type { Client, ClientUnaryCall } from '@grpc/grpc-js';
 import net from 'node:net';
+import { onAbort } from '@podwire/platform';
 import { agentName } from './http-get.js';
 
 const names = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
@@ -38,19 +39,18 @@ function addressOf({ host, port }: HealthTarget): string {
 function call(client: Client, service: string, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const stop = () => running.cancel();
     const running: ClientUnaryCall = client.makeUnaryRequest<string, Buffer>(
       '/grpc.health.v1.Health/Check',
       encodeRequest,
       (bytes) => bytes,
       service,
       (error, answer) => {
-        signal.removeEventListener('abort', stop);
+        unsubscribe();
         if (error !== null) reject(error);
         else resolve(answer ?? Buffer.alloc(0));
       },
     );
-    signal.addEventListener('abort', stop, { once: true });
+    const unsubscribe = onAbort(signal, () => running.cancel());
   });
 }
 

@@ -1,6 +1,6 @@
 import net, { type Socket } from 'node:net';
 import { bracketHost } from '@podwire/addresses';
-import { compact } from '@podwire/platform';
+import { compact, onAbort } from '@podwire/platform';
 import type { ProbeAction } from '@podwire/pod-spec';
 import { readBody, readHead } from './http-answer.js';
 import { readBytes } from './socket-bytes.js';
@@ -9,16 +9,16 @@ export type HttpGet = NonNullable<ProbeAction['httpGet']>;
 
 export interface HttpTarget {
   readonly action: HttpGet;
-  /** Where the pod is; `action.host` has precedence. */
+  /** The pod's address; `action.host` has precedence. */
   readonly address: string;
   readonly port: number;
-  /** What a body that breaks off says of the answer: nothing for a hook, which has been heard. */
+  /** The meaning of a body that breaks off: nothing for a hook, which has run by then. */
   readonly brokenBody: 'fails' | 'counts';
 }
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Where a redirect leads that was not followed, since it leaves the host. */
+  /** The target of a redirect that was not followed, since it leaves the host. */
   readonly elsewhere?: string;
 }
 
@@ -66,9 +66,7 @@ async function requestOnce(
   signal.throwIfAborted();
   const request = formatRequest(url, action);
   const socket = await connect(url);
-  const stop = (): void => void socket.destroy(signal.reason as Error);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
+  const unsubscribe = onAbort(signal, (reason) => socket.destroy(reason));
   try {
     const bytes = readBytes(socket);
     socket.write(request);
@@ -82,7 +80,7 @@ async function requestOnce(
     }
     return { status: head.status, ...compact({ next }) };
   } finally {
-    signal.removeEventListener('abort', stop);
+    unsubscribe();
     socket.destroy();
   }
 }
@@ -113,7 +111,7 @@ function formatRequest(url: URL, action: HttpGet): string {
 
 type Header = readonly [name: string, value: string];
 
-/** What belongs to the message, and not to the application, is not the manifest's to say: as Go leaves it out. */
+/** Headers of the message, not of the application: a manifest cannot set them, as with Go. */
 const ours = /^(?:host|connection|content-length|transfer-encoding|trailer)$/i;
 
 /** A name may come more than once. An empty value of these two means: none at all. */

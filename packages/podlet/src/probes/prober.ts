@@ -118,7 +118,7 @@ function mayBegin({ kind, container }: ProbeTarget, probes: Watched['probes']): 
   return probes.get('startup')?.state.probeResult === true;
 }
 
-/** What is late begins now, and its periods count from now. */
+/** A probe that is late begins now, and its periods count from now. */
 function plan(context: Context, entry: Entry, wanted: number): void {
   const time = Math.max(wanted, context.clock.elapsed());
   entry.cancel = context.timers.at(time, () => {
@@ -157,7 +157,7 @@ function reportChange(context: Context, { target, state }: Entry, { why }: Probe
   context.onChange(pod.metadata.uid, container.name, kind, state.probeResult === true, why);
 }
 
-/** What waited for the startup probe begins at once, unless its own delay is longer. */
+/** Probes that waited for the startup probe begin at once, unless their own delay is longer. */
 function openOthers(context: Context, { pod, container }: ProbeTarget): void {
   const watched = context.containers.get(keyOf(pod.metadata.uid, container.name));
   for (const [kind, entry] of watched?.probes ?? []) {

@@ -1,10 +1,10 @@
-/** What comes out of a socket, asked for piece by piece. */
+/** The bytes of a socket, read on demand. */
 import type { Socket } from 'node:net';
 
 export interface Bytes {
   /** Up to the next newline, which is not part of it. @throws when there are more than `most` bytes before it, or none at all */
   readLine(most: number): Promise<Buffer>;
-  /** What is there, `most` bytes of it. @returns undefined at the end */
+  /** The next bytes, `most` of them. @returns undefined at the end */
   readSome(most: number): Promise<Buffer | undefined>;
   /** How many bytes have been taken. */
   count(): number;

@@ -1,7 +1,7 @@
 import type { DnsConfig, Pod } from '@podwire/pod-spec';
 
 export interface PodDns extends DnsSettings {
-  /** What had to be left out and why; for an event `DNSConfigForming`. */
+  /** The entries that were left out and why; for an event `DNSConfigForming`. */
   readonly warnings: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export interface DnsNode {
 /** glibc reads three servers; the rest are the limits of Kubernetes since 1.28 (its validation has the same ones). */
 export const dnsLimits = { servers: 3, searches: 32, searchCharacters: 2048, searchLength: 253 } as const;
 
-/** What goes into a pod's resolv.conf, by `dnsPolicy` and `dnsConfig`. */
+/** The content of a pod's resolv.conf, by `dnsPolicy` and `dnsConfig`. */
 export function podDns(pod: Pod, node: DnsNode): PodDns {
   const { settings, warnings } = policySettings(pod, node);
   const merged = mergeDnsConfig(settings, pod.spec.dnsConfig);

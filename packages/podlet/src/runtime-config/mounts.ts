@@ -6,7 +6,7 @@ import type { Container } from '@podwire/pod-spec';
 
 export interface MountFacts {
   readonly container: Container;
-  /** Whether the runtime can make a mount read-only with all that is mounted below it. */
+  /** True if the runtime can make a mount read-only with all that is mounted below it. */
   readonly recursiveReadOnly: boolean;
 }
 

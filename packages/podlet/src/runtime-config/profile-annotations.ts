@@ -41,7 +41,7 @@ export interface BadAnnotation {
   readonly message: string;
 }
 
-/** A wish for confinement that cannot be read, or is for no container of the pod, must not be passed over. */
+/** A request for confinement that cannot be read, or names no container of the pod, must not be ignored. */
 export function findBadAnnotation({ metadata, spec }: Annotated): BadAnnotation | undefined {
   const names = [...spec.initContainers, ...spec.containers].map(({ name }) => name);
   for (const [key, value] of Object.entries(metadata.annotations)) {

@@ -2,7 +2,7 @@ import { parseQuantity } from '@podwire/apimachinery';
 import { isNodeCritical } from '../admission/index.js';
 import type { Container, Pod } from '@podwire/pod-spec';
 
-/** What a container's processes may have of the machine, in the kernel's units (cgroups v1, Documentation/scheduler). */
+/** The resources of a container's processes, in the kernel's units (cgroups v1, Documentation/scheduler). */
 export interface ContainerLimits {
   /** 2 … 262144; 1024 is a processor's worth. */
   readonly cpuShares: bigint;

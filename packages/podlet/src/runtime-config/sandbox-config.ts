@@ -71,7 +71,7 @@ export function podDomain(pod: Pod, clusterDomain: string): string | undefined {
   return [pod.spec.subdomain, pod.metadata.namespace, 'svc', clusterDomain].filter(Boolean).join('.');
 }
 
-/** What the sandbox is told: nothing for a pod on the host's network, which keeps the host's name. */
+/** The hostname of the sandbox: none for a pod on the host's network, which keeps the host's name. */
 export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   if (pod.spec.hostNetwork) return '';
   const domain = pod.spec['setHostnameAsFQDN'] === true ? podDomain(pod, clusterDomain) : undefined;

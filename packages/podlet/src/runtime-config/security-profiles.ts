@@ -3,7 +3,7 @@ import { type SecurityProfile, SecurityProfile_ProfileType, type SELinuxOption }
 import type { PodletDirectories } from '../contract.js';
 import type { SeccompProfile } from '@podwire/pod-spec';
 
-/** What says how to confine: a container's security context, or its pod's. */
+/** The source of a profile: a container's security context, or its pod's. */
 export interface Confined {
   readonly seccompProfile?: SeccompProfile;
 }

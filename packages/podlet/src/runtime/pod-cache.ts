@@ -34,8 +34,8 @@ interface Group {
 export class PodCache {
   readonly #slots = new Map<string, Slot>();
   readonly #groups = new Map<string, Group>();
-  /** Removed things, so that an answer which was under way does not bring them back. */
-  readonly #tombstones = new Map<string, number>();
+  /** Sequences of removals, so that an answer which was under way does not bring the thing back. */
+  readonly #removals = new Map<string, number>();
   #last = 0;
 
   /** The number of a question that is asked now. */
@@ -61,7 +61,7 @@ export class PodCache {
 
   remove(id: string, sequence: number): void {
     if (this.#isOutdated(id, sequence)) return;
-    this.#tombstones.set(id, sequence);
+    this.#removals.set(id, sequence);
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.#slots.delete(id);
@@ -80,7 +80,7 @@ export class PodCache {
 
   /** Everything that was neither marked nor answered since the sequence. */
   unmarked(sequence: number): CacheEntry[] {
-    for (const [id, removedAt] of this.#tombstones) if (removedAt < sequence) this.#tombstones.delete(id);
+    for (const [id, removedAt] of this.#removals) if (removedAt < sequence) this.#removals.delete(id);
     return [...this.#slots.values()]
       .filter((slot) => slot.marked < sequence && slot.sequence < sequence)
       .map(({ entry }) => entry);
@@ -106,7 +106,7 @@ export class PodCache {
   }
 
   #isOutdated(id: string, sequence: number): boolean {
-    return sequence < (this.#slots.get(id)?.sequence ?? 0) || sequence < (this.#tombstones.get(id) ?? 0);
+    return sequence < (this.#slots.get(id)?.sequence ?? 0) || sequence < (this.#removals.get(id) ?? 0);
   }
 }
 

@@ -36,7 +36,7 @@ interface Listing {
 }
 
 /**
- * What the runtime has, as far as known. Each sandbox and container carries the number of the question that its
+ * The sandboxes and containers of the runtime, as far as known. Each sandbox and container carries the number of the question that its
  * state is the answer to; an older response never replaces a newer one.
  * So a worker that has just started a container is not set back by a listing that began before.
  */

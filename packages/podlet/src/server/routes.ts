@@ -84,7 +84,7 @@ function viewSources({ sources }: PodletApi): { files: readonly string[]; urls: 
 /** Milliseconds that the answer waits for what new places have to say: longer than a web server is given. */
 const firstWordMs = 12_000;
 
-/** Who adds a place finds its pods, or what is wrong with it, when this is answered. */
+/** Answers when the pods of a new place are known, or its problem. */
 async function addSources(api: PodletApi, body: SourcesBody, signal: AbortSignal): Promise<ApiAnswer> {
   const answer = changeSources(api, body, 'add');
   const { file, http } = api.sources;
@@ -109,7 +109,7 @@ function changeSources(api: PodletApi, { files, urls }: SourcesBody, change: 'ad
   return { json: { changed, ...viewSources(api) } };
 }
 
-/** Who takes a URL away may know it as it is shown. */
+/** A client may name a URL as it is shown. */
 function findUrl(http: SourcePlaces | undefined, url: string): string {
   const all = http?.origins() ?? [];
   return all.find((each) => each === url) ?? all.find((each) => redactUrl(each) === redactUrl(url)) ?? url;

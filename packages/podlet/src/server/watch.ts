@@ -1,35 +1,25 @@
 /** Changes of pods as something to iterate over. */
+import { AsyncQueue, onAbort } from '@podwire/platform';
 import type { PodChange, PodletApi } from './api.js';
 
-/** More than this and a watcher does not read: it is sent off, and may come again. */
+/** A watcher with more than this does not read: its watch ends, and it may come again. */
 const longestQueue = 10_000;
 
 /** The changes of `subscribe`, everything first, until the signal. */
-export async function* watchPods(
+export function watchPods(
   { subscribe }: Pick<PodletApi, 'subscribe'>,
   signal: AbortSignal,
 ): AsyncIterable<PodChange> {
-  const queue: PodChange[] = [];
-  let isTooSlow = false;
-  let wake = (): void => undefined;
-  // Looked at here, since who does not read does not come back to ask for the next change either.
-  const unsubscribe = subscribe((change) => {
-    queue.push(change);
-    if (queue.length > longestQueue) {
-      isTooSlow = true;
-      queue.length = 0;
-      unsubscribe();
-    }
-    wake();
+  const cleanups: (() => void)[] = [];
+  const queue = new AsyncQueue<PodChange>(() => {
+    for (const cleanUp of cleanups) cleanUp();
   });
-  signal.addEventListener('abort', () => wake(), { once: true });
-  try {
-    while (!signal.aborted && !isTooSlow) {
-      yield* queue.splice(0);
-      if (queue.length === 0 && !signal.aborted && !isTooSlow)
-        await new Promise<void>((resolve) => (wake = resolve));
-    }
-  } finally {
-    unsubscribe();
-  }
+  // Checked here: a watcher that does not read does not ask for the next change either.
+  const push = (change: PodChange): void => {
+    queue.push(change);
+    if (queue.length > longestQueue) queue.end();
+  };
+  cleanups.push(subscribe(push));
+  cleanups.push(onAbort(signal, () => queue.end()));
+  return queue;
 }

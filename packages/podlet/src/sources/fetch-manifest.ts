@@ -1,4 +1,5 @@
 /** One request for a manifest. Nothing that a server does makes it throw. */
+import { compact, withDeadline } from '@podwire/platform';
 import { unescape } from 'node:querystring';
 import { describeError, redactUrl } from '@podwire/errors';
 import type { Dispatcher } from 'undici';
@@ -47,22 +48,14 @@ export function splitUrl(
 /** @throws only the signal's reason */
 export async function fetchManifest(request: ManifestRequest, signal: AbortSignal): Promise<ManifestAnswer> {
   signal.throwIfAborted();
-  const stop = new AbortController();
-  const abort = (): void => stop.abort(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  const late = new Error(`no whole answer within ${request.timeout / 1000} s`);
-  request.clock.sleep(request.timeout, stop.signal).then(
-    () => stop.abort(late),
-    () => undefined,
-  );
+  let late: Error | undefined;
+  const reason = (): Error => (late = new Error(`no whole answer within ${request.timeout / 1000} s`));
   try {
-    return await exchange(request, stop.signal);
+    const { clock, timeout } = request;
+    return await withDeadline(signal, timeout, (either) => exchange(request, either), { clock, reason });
   } catch (error) {
     signal.throwIfAborted();
-    return { kind: 'failed', reason: describeError(stop.signal.aborted ? stop.signal.reason : error) };
-  } finally {
-    signal.removeEventListener('abort', abort);
-    stop.abort();
+    return { kind: 'failed', reason: describeError(late ?? error) };
   }
 }
 
@@ -81,12 +74,13 @@ async function exchange(request: ManifestRequest, signal: AbortSignal): Promise<
     return { kind: 'unchanged' };
   }
   if (answer.statusCode !== 200) {
-    answer.body.destroy();
+    // A body that is destroyed unread fails, and so the process without a listener.
+    answer.body.on('error', () => undefined).destroy();
     return { kind: 'failed', reason: `answered with status ${answer.statusCode}` };
   }
   const body = await readBody(answer.body);
   const tag = answer.headers['etag'];
-  return { kind: 'content', body, ...(typeof tag === 'string' ? { etag: tag } : {}) };
+  return { kind: 'content', body, ...compact({ etag: typeof tag === 'string' ? tag : undefined }) };
 }
 
 /** Stops as soon as it is too much, whatever length was announced. */

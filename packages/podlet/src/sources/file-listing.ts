@@ -5,7 +5,7 @@ import { describeError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
 import type { WatchedDirectory } from './watcher.js';
 
-/** Which manifests there are at a path, and which directories tell when that changes. */
+/** Lists the manifests at a path, and the directories to watch for changes. */
 
 export type ListingFiles = Pick<typeof nodeFs, 'lstatSync' | 'readdirSync' | 'realpathSync' | 'statSync'>;
 

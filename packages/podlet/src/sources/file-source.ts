@@ -32,7 +32,7 @@ export interface FileSourceOptions {
   readonly path: string;
   /** Name of the node. */
   readonly node: string;
-  /** Whether `-NODE` is put behind the names of pods, as kubelet does; `none`. */
+  /** `node` appends `-NODE` to the names of pods, as kubelet does; default `none`. */
   readonly nameSuffix?: 'node' | 'none';
   readonly clock: Clock;
   /** Milliseconds between two looks when nothing is heard; 20000. */
@@ -161,7 +161,7 @@ function keepGood(
   }
 }
 
-/** What happens between listing and watching would be missed, so a new watch means another listing. */
+/** A change between listing and watching would be missed, so a new watch means another listing. */
 function listAndWatch(target: string, fs: SourceFiles, watcher: DirectoryWatcher): FileListing {
   const mostRounds = 4;
   for (let round = 1; ; round++) {

@@ -1,5 +1,5 @@
 /**
- * What is known of one manifest file. A file that changes under our eyes is judged late: what was good stays until the
+ * The state of one manifest file. A file that is being changed is evaluated late: what was good stays until the
  * new content is good too, or has been bad for a while, and what is gone may come back at once, as editors do it.
  */
 import type nodeFs from 'node:fs';
@@ -20,9 +20,9 @@ export interface FileState {
   readonly file: string;
   /** The latest content that was good. */
   readonly content?: ManifestContent;
-  /** What is wrong with the present content. */
+  /** The problems of the present content. */
   readonly problems: readonly SourceProblem[];
-  /** Elapsed time since when the content is bad, or the file gone; it is judged when patience has ended. */
+  /** Elapsed time since when the content is bad, or the file gone; it is evaluated when patience has ended. */
   readonly badSince?: number;
   readonly goneSince?: number;
   /** When the good content came to be, milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export function isBadOnlyNow({ badSince }: FileState, now: number): boolean {
   return badSince !== undefined && now - badSince < patienceWithBad;
 }
 
-/** Whether it will be judged later, without that anything happens to it. */
+/** True if it will be evaluated later, although nothing happens to it. */
 export function isPending(state: FileState, now: number): boolean {
   const { goneSince } = state;
   return isBadOnlyNow(state, now) || (goneSince !== undefined && now - goneSince < patienceWithGone);
@@ -53,16 +53,17 @@ export function lookAtFile(
   const outcome = readIfChanged(file, known, clock, fs);
   if (outcome === 'same') return known;
   const { text: latestText, ...unread } = known;
-  if (typeof outcome === 'string') return judgeBad(unread, [problemOf(file, outcome)], '', clock);
+  if (typeof outcome === 'string') return rejectContent(unread, [problemOf(file, outcome)], '', clock);
   const { text, signature, changedAt } = outcome;
   if (text === latestText) return { ...known, signature };
   const content = readManifests(text, { ...place, source: 'file', origin: file });
-  if (content.problems.length > 0) return judgeBad({ ...known, text }, content.problems, signature, clock);
+  if (content.problems.length > 0)
+    return rejectContent({ ...known, text }, content.problems, signature, clock);
   return { file, content, problems: [], changedAt, signature, text };
 }
 
 /** Patience begins with the first bad content: a file that is rewritten badly again and again is bad all the time. */
-function judgeBad(
+function rejectContent(
   known: FileState,
   problems: readonly SourceProblem[],
   signature: string,

@@ -13,7 +13,7 @@ export interface HttpSourceOptions {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Name of the node. */
   readonly node: string;
-  /** Whether `-NODE` is put behind the names of pods, as kubelet does; `none`. */
+  /** `node` appends `-NODE` to the names of pods, as kubelet does; default `none`. */
   readonly nameSuffix?: 'node' | 'none';
   readonly clock: Clock;
   /** Milliseconds from the end of one request to the next; 20000. */
@@ -57,7 +57,7 @@ export function createHttpSource(options: HttpSourceOptions): PodSource {
 }
 
 interface AnswerReader {
-  /** What a server that knows of conditions needs, so that it does not send again what is known. */
+  /** The condition of a request, so that the server does not send the same content again. */
   condition(): { readonly etag?: string };
   /** @returns undefined when nothing is new */
   read(answer: ManifestAnswer): Snapshot | undefined;

@@ -1,4 +1,4 @@
-/** Hidden files and editors' copies are nobody's manifests. */
+/** Hidden files and editors' copies are no manifests. */
 export function isManifestName(name: string): boolean {
   return !name.startsWith('.') && !name.endsWith('~');
 }

@@ -12,7 +12,7 @@ interface Place {
   readonly waiting: (() => void)[];
 }
 
-/** What the pod agent's API does with a set. */
+/** The part of a set that the pod agent's API uses. */
 export type SourcePlaces = Pick<SourceSet, 'origins' | 'add' | 'remove' | 'known'>;
 
 export class SourceSet implements PodSource {

@@ -48,7 +48,7 @@ function takeFirst<T>(
   return [...taken.values()].map(({ object }) => object);
 }
 
-/** Whether there is nothing to tell. Objects are the same ones as long as their file is. */
+/** True if nothing has changed. Objects are the same ones as long as their file is. */
 export function isSameSnapshot(a: Snapshot, b: Snapshot): boolean {
   return (
     isSameList(a.pods, b.pods) &&

@@ -91,7 +91,7 @@ async function create(
   const { worker, view } = context;
   const { container } = start;
   await removeUnstarted(context, container.name);
-  // What was found out about an instance that has ended by itself says nothing of the next one.
+  // Probe results of an instance that has ended say nothing of the next one.
   context.prober.forget(worker.uid, container.name);
   const config = buildConfig(context, place, start, await findFurther(context, start, imageRef));
   const id = await relisting(context, () => createAndStart(context, place, container.name, config));

@@ -6,6 +6,7 @@ import { logOwner } from '../runtime/log-owners.js';
 import { callRuntime, type StopContext, withFailureEvent } from './sync-context.js';
 import { isCriError } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
+import { orUndefined, withDeadline } from '@podwire/platform';
 import type { ProbeAction } from '@podwire/pod-spec';
 import type { HookTarget } from '../hooks/index.js';
 
@@ -148,9 +149,11 @@ async function runPreStop(
   const begin = context.clock.elapsed();
   const limit = Math.max(leastGraceSeconds, graceSeconds) * 1000;
   try {
-    await withLimit(context, limit, (signal) =>
-      context.runHook(hook.action, { ...hook.target, limit }, signal),
-    );
+    const { clock, signal, runHook } = context;
+    const run = (either: AbortSignal): Promise<void> =>
+      runHook(hook.action, { ...hook.target, limit }, either);
+    const reason = (): Error => new Error(`it took longer than ${limit / 1000} s`);
+    await withDeadline(signal, limit, run, { clock, reason });
   } catch (error) {
     if (context.signal.aborted) throw error;
     context.recordEvent(
@@ -184,31 +187,6 @@ function findPreStop(context: StopContext, instance: ObservedContainer): PreStop
   };
 }
 
-/** Ends the work when it takes longer, by our own clock. */
-async function withLimit(
-  context: StopContext,
-  milliseconds: number,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const over = new AbortController();
-  const done = new AbortController();
-  const either = AbortSignal.any([context.signal, over.signal]);
-  const timer = context.clock.sleep(milliseconds, AbortSignal.any([context.signal, done.signal])).then(
-    () => over.abort(new Error(`it took longer than ${milliseconds / 1000} s`)),
-    () => undefined,
-  );
-  try {
-    await work(either);
-  } finally {
-    done.abort();
-    await timer;
-  }
-}
-
 export async function ignoreGone(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!isCriError(error, 'NOT_FOUND')) throw error;
-  }
+  await orUndefined(work(), (error) => isCriError(error, 'NOT_FOUND'));
 }

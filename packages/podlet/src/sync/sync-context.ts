@@ -1,4 +1,4 @@
-/** What the steps of a pod's sync use. Each file of this directory names the part that it needs. */
+/** The context of the steps of a pod's sync. Each file of this directory names the part that it needs. */
 import type { CallOptions, CriRuntime } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import type { Log as PodletLog, Semaphore } from '@podwire/platform';

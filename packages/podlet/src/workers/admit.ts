@@ -12,7 +12,7 @@ export interface AdmissionContext {
 }
 
 /**
- * Whether the node takes this pod. It is decided once for each, in the order of arrival. A pod that has something in the runtime
+ * Decides if the node takes this pod. It is decided once for each, in the order of arrival. A pod that has something in the runtime
  * was admitted by an earlier agent and stays, whatever has been added beside it since.
  * @returns why it is refused
  */

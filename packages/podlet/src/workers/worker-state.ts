@@ -37,7 +37,7 @@ export interface WorkerState extends Inbox {
   readonly waiting: Map<string, Waiting>;
   /** Containers that a sync has stopped to start them again, until they are started. */
   readonly interrupted: Set<string>;
-  /** Whether the node takes it, or why not. */
+  /** `admitted` if the node takes it, or the reason why not. */
   admission: 'undecided' | 'admitted' | Refusal;
   /** Why it must not begin, though the node takes it. */
   blocked: Refusal | undefined;

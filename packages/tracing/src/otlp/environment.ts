@@ -2,7 +2,7 @@
 import { compact } from '@podwire/platform';
 
 export interface OtlpSettings {
-  /** Where traces are posted to, path included. */
+  /** The URL that traces are posted to, path included. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName?: string;

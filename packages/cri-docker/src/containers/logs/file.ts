@@ -79,7 +79,7 @@ async function cutTornLine(file: string): Promise<void> {
   await fs.truncate(file, found.size - (found.tail.length - (found.tail.lastIndexOf(0x0a) + 1)));
 }
 
-/** Where the log ends; when it was just rotated and is still empty, where the one that was moved away ends. */
+/** The end of the log; when it was just rotated and is still empty, the end of the one that was moved away. */
 export async function readPosition(file: string): Promise<LogPosition | undefined> {
   const rotated = (await listRotatedLogs(file)).filter(({ compressed }) => !compressed).reverse();
   for (const candidate of [file, ...rotated.map(({ path: each }) => each)]) {

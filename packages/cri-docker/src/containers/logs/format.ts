@@ -18,7 +18,7 @@ export interface LogMessage {
 
 const newline = 0x0a;
 
-/** What Docker puts before each message (`timestamps=1`). */
+/** The prefix that Docker puts before each message (`timestamps=1`). */
 const head = String.raw`(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)) `;
 const headAtStart = new RegExp(`^${head}`);
 const headAnywhere = new RegExp(head);
@@ -60,7 +60,7 @@ export function renderLine({ time, stream, text, isPartial }: LogMessage): Buffe
   return formatLogEntry({ timestamp: time, stream, partial: isPartial, content: text });
 }
 
-/** Where a log ends: the last time in it, and how many lines of each stream have that time. */
+/** The end of a log: the last time in it, and how many lines of each stream have that time. */
 export interface LogPosition {
   readonly time: string;
   readonly count: number;
@@ -74,7 +74,7 @@ export function findPosition(tail: string): LogPosition | undefined {
   return { time, count: times.filter((one) => one === time).length };
 }
 
-/** What Docker's `since` takes: seconds and nanoseconds since 1970. */
+/** The position for Docker's `since`: seconds and nanoseconds since 1970. */
 export function toSince({ time }: LogPosition): string {
   const [, seconds = '', fraction = '', zone = 'Z'] =
     /^([^.]+?)(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/.exec(time) ?? [];

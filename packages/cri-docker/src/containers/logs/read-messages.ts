@@ -10,7 +10,7 @@ import {
   shortestHead,
 } from './format.js';
 
-/** What each chunk completes, together. With a terminal there are no frames, and all is standard output. */
+/** The messages that each chunk completes. With a terminal there are no frames, and all is standard output. */
 export async function* readMessages(
   source: AsyncIterable<Buffer>,
   tty: boolean,
@@ -22,7 +22,7 @@ export async function* readMessages(
 
 interface Cutter {
   readonly cut: (chunk: Buffer) => LogMessage[];
-  /** What is left when the log is over. */
+  /** The messages that are left when the log is over. */
   readonly rest: () => LogMessage[];
 }
 

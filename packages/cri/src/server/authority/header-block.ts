@@ -4,7 +4,7 @@ import { decodeHuffman } from './huffman.js';
 /** Index of `:authority` in the static table. */
 const authorityIndex = 1;
 
-/** What nghttp2 takes in an authority. */
+/** The characters that nghttp2 takes in an authority. */
 const forbidden = /[^A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]/g;
 
 /**

@@ -20,7 +20,7 @@ static void leave_files(void) {
   if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0) fail("leave the old root", "");
 }
 
-void retreat(void) {
+void drop_access(void) {
   leave_files();
   give_up_capabilities(0);
   /* Root gets capabilities back by starting a program, out of memory too; not after this. */
