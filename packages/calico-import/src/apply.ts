@@ -4,7 +4,7 @@ import type { Clock } from '@podwire/platform';
 import type { Condition, Expectation, Revision, Store, Write } from '@podwire/store';
 import type { Creation } from './plan/compare.js';
 import { errorsOf, type ImportPlan } from './plan/plan.js';
-import { describeRemark, listSome } from './remarks.js';
+import { describeDiagnostic, listSome } from './diagnostics.js';
 
 export interface ApplyOptions {
   readonly store: Store;
@@ -36,8 +36,8 @@ export async function applyImport(plan: ImportPlan, options: ApplyOptions): Prom
 }
 
 /** @throws PodwireError IMPORT_INVALID naming everything that is wrong */
-export function requireValid(plan: Pick<ImportPlan, 'remarks'>): void {
-  const errors = errorsOf(plan).map(describeRemark);
+export function requireValid(plan: Pick<ImportPlan, 'diagnostics'>): void {
+  const errors = errorsOf(plan).map(describeDiagnostic);
   if (errors.length === 0) return;
   const shown = errors.slice(0, 50);
   const more = errors.length > shown.length ? [`and ${errors.length - shown.length} more`] : [];

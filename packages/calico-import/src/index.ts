@@ -13,5 +13,5 @@ export type {
   DumpFile,
 } from './read/dump.js';
 export { readCalicoDump } from './read/read-dump.js';
-export { describeRemark, type Level, type Remark } from './remarks.js';
+export { describeDiagnostic, type Level, type Diagnostic } from './diagnostics.js';
 export { type Translation, translateSelector } from './selector.js';

@@ -69,8 +69,8 @@ describe('what was imported', () => {
   it('is not collected before its node has joined', async () => {
     const before = await contents();
     await collect();
-    const { mended } = await fixCluster(access(), {}, signal);
-    expect(mended).toEqual([]);
+    const { repaired } = await fixCluster(access(), {}, signal);
+    expect(repaired).toEqual([]);
     expect(await contents()).toEqual(before);
   });
 

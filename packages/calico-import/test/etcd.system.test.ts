@@ -73,7 +73,7 @@ describe('a datastore of Calico in etcd', () => {
     const cut = await planFor(
       await etcd.control(['get', '--prefix', '/calico/', '-w', 'json', '--limit', '5']),
     );
-    assert.match(JSON.stringify(cut.remarks), /the last page is missing/);
+    assert.match(JSON.stringify(cut.diagnostics), /the last page is missing/);
   });
 
   it('is taken over, and nothing of it is found wrong afterwards', async () => {
@@ -94,8 +94,8 @@ describe('a datastore of Calico in etcd', () => {
     assert.deepEqual(new Set(loans.map(({ node }) => node)), new Set(nodes));
     const addresses = allocationRecords.flatMap(({ value }) => value.entries.map(({ address }) => address));
     assert.equal(new Set(addresses).size, 48);
-    const { findings } = await checkCluster(access, { settle: 10 }, signal);
-    const wrong = findings.filter(
+    const { problems } = await checkCluster(access, { settle: 10 }, signal);
+    const wrong = problems.filter(
       ({ kind }) => kind === 'doubled' || kind === 'outside' || kind === 'unreadable',
     );
     assert.deepEqual(wrong, []);

@@ -55,7 +55,7 @@ describe('pools', () => {
         assignment: 'manual',
       },
     ]);
-    expect(made.remarks).toEqual([]);
+    expect(made.diagnostics).toEqual([]);
     expect(made.creations.map(({ object }) => object)).toEqual([
       'pool default-ipv4-ippool',
       'pool v6',
@@ -115,7 +115,7 @@ describe('pools', () => {
       },
     ]);
     expect(made.pools[0]?.disabled).toBe(true);
-    expect(made.remarks.map(({ level, field }) => `${level} ${field}`)).toEqual([
+    expect(made.diagnostics.map(({ level, field }) => `${level} ${field}`)).toEqual([
       'warning metadata.deletionTimestamp',
       'warning spec.namespaceSelector',
       'warning spec.disableBGPExport',
@@ -153,7 +153,7 @@ describe('pools', () => {
       }),
     ]);
     expect(made.pools[0]).toMatchObject({ borrowing: false, maxBlocksPerNode: 4 });
-    expect(made.remarks.map(({ level, object }) => `${level} ${object}`)).toEqual([
+    expect(made.diagnostics.map(({ level, object }) => `${level} ${object}`)).toEqual([
       'warning IPAMConfig',
       'note IPAMConfig',
     ]);
@@ -170,7 +170,7 @@ describe('pools', () => {
       pool('name with spaces', '10.5.0.0/16'),
       pool('local', '169.254.0.0/16'),
     ]);
-    const errors = made.remarks.filter(({ level }) => level === 'error');
+    const errors = made.diagnostics.filter(({ level }) => level === 'error');
     expect(errors.map(({ object, field }) => `${object}: ${field}`)).toEqual([
       'IPPool cidr: spec.cidr',
       'IPPool mode: spec.vxlanMode',

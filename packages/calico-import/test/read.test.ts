@@ -59,7 +59,7 @@ describe('an etcd datastore', () => {
     ]);
     expect(dump.handles).toMatchObject([{ id: 'k8s-pod-network.c1', counts: { '10.0.0.0/26': 1 } }]);
     expect([...dump.nodes]).toEqual([['node-1', { zone: 'a' }]]);
-    expect(dump.remarks).toEqual([
+    expect(dump.diagnostics).toEqual([
       { level: 'note', object: 'dump', message: 'not taken over: 1 keys below /calico/felix' },
     ]);
   });
@@ -75,7 +75,7 @@ describe('an etcd datastore', () => {
   });
 
   it('that was dumped with a limit is not whole', () => {
-    expect(read(jsonPage(pairs, true)).remarks).toContainEqual({
+    expect(read(jsonPage(pairs, true)).diagnostics).toContainEqual({
       level: 'error',
       object: 'dump',
       field: 'more',
@@ -85,7 +85,7 @@ describe('an etcd datastore', () => {
 
   it('with a value that is no JSON is refused with its key', () => {
     const key = '/calico/ipam/v2/assignment/ipv4/block/10.0.0.0-26';
-    expect(read(plainText([[key, '{"cidr":']])).remarks).toMatchObject([{ level: 'error', object: key }]);
+    expect(read(plainText([[key, '{"cidr":']])).diagnostics).toMatchObject([{ level: 'error', object: key }]);
   });
 });
 
@@ -141,7 +141,7 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
         addresses: ['10.0.0.1', 'fd00::1'],
       },
     ]);
-    expect(dump.remarks.map(({ message }) => message)).toEqual([
+    expect(dump.diagnostics.map(({ message }) => message)).toEqual([
       'is marked as deleted and left out',
       'not taken over: 1 IPPool (example.org/v1)',
     ]);
@@ -149,7 +149,7 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
 
   it.each(['constructor', '__proto__'])('of kind %s is nothing of Calico', (kind) => {
     const dump = read(`kind: ${kind}\nmetadata: {name: a}\n`);
-    expect(dump.remarks.map(({ message }) => message)).toEqual([`not taken over: 1 ${kind}`]);
+    expect(dump.diagnostics.map(({ message }) => message)).toEqual([`not taken over: 1 ${kind}`]);
   });
 
   it('may be there in both versions, when they say the same', () => {
@@ -157,9 +157,9 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
     const v3 = { ...v1, apiVersion: 'projectcalico.org/v3', metadata: { name: 'a', uid: 'x' } };
     const dump = read(JSON.stringify(v1), JSON.stringify(v3));
     expect(dump.pools).toHaveLength(1);
-    expect(dump.remarks).toEqual([]);
+    expect(dump.diagnostics).toEqual([]);
     const other = { ...v3, spec: { cidr: '10.1.0.0/16' } };
-    expect(read(JSON.stringify(v1), JSON.stringify(other)).remarks).toMatchObject([
+    expect(read(JSON.stringify(v1), JSON.stringify(other)).diagnostics).toMatchObject([
       { level: 'error', object: 'IPPool a' },
     ]);
   });
@@ -171,8 +171,8 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
     ['an alias', 'kind: List\nitems: &a [*a]\n', /cannot be read/],
     ['JSON that is cut off', '{"kind": "List", "items": [', /cannot be read/],
   ])('that are %s are refused', (_, text, message) => {
-    const remarks = read(text).remarks.filter(({ level }) => level === 'error');
-    expect(remarks.map((each) => each.message).join()).toMatch(message);
+    const diagnostics = read(text).diagnostics.filter(({ level }) => level === 'error');
+    expect(diagnostics.map((each) => each.message).join()).toMatch(message);
   });
 
   it('of any nonsense are refused without a crash', () => {

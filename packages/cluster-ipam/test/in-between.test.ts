@@ -105,7 +105,7 @@ it('addresses in use of an imported block are in the file before it is the nodeâ
   expect(files[0]).toEqual(entries);
 });
 
-it('an address that an import has lent is not given back while its books cannot be read', async () => {
+it('an address that an import has lent is not given back while its record cannot be read', async () => {
   await begin();
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });
@@ -259,7 +259,7 @@ it('books that an older report has overwritten are put right when nothing can be
   expect(await isListed()).toBe(false);
 });
 
-it('the books of a block that was lost say who is still in it, and are closed with the last', async () => {
+it('the record of a lost block lists its pods, and is deleted with the last', async () => {
   await begin({});
   const node = await cluster.join('n1');
   for (const owner of ['p', 'q']) await node.add(owner);

@@ -117,13 +117,13 @@ export class Term {
   async #collectOnce(signal: AbortSignal): Promise<void> {
     const { access, counters, log } = this.#options;
     const begin = access.clock.elapsed();
-    const { mended, spared, findings } = await this.#collector.collect(access, signal);
+    const { repaired, spared, problems } = await this.#collector.collect(access, signal);
     counters.collections++;
-    counters.collected += mended.length;
+    counters.collected += repaired.length;
     counters.spared += spared;
     this.#lastCollection = access.clock.elapsed() - begin;
-    for (const { finding, what } of mended) log.warn({ finding: finding.message, what }, 'cleaned up');
-    const left = findings.filter(({ remedy }) => remedy.how === 'leave');
+    for (const { problem, what } of repaired) log.warn({ problem: problem.message, what }, 'cleaned up');
+    const left = problems.filter(({ remedy }) => remedy.how === 'leave');
     if (left.length === 0) return;
     log.warn(
       { count: left.length, first: left.slice(0, 5).map(({ message }) => message) },

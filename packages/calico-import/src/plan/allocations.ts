@@ -3,7 +3,7 @@ import { type Address, addressAt, formatAddress, parsePrefix, prefixSize } from 
 import type { Allocation } from '@podwire/cluster-state';
 import type { DumpedBlock } from '../read/dump.js';
 import type { Attribute } from '../read/shapes.js';
-import type { Remarks } from '../remarks.js';
+import type { Diagnostics } from '../diagnostics.js';
 
 /** An address in use. */
 export interface Use {
@@ -19,7 +19,7 @@ export type Owner =
   | { readonly type: 'virtual'; readonly name: string }
   | { readonly type: 'none' };
 
-export function ownerOf({ spec }: DumpedBlock, about: Remarks): Owner {
+export function ownerOf({ spec }: DumpedBlock, about: Diagnostics): Owner {
   const { hostAffinity } = spec;
   const text = spec.affinity || (hostAffinity ? `host:${hostAffinity}` : '');
   if (text === '') return { type: 'none' };
@@ -34,7 +34,7 @@ export function ownerOf({ spec }: DumpedBlock, about: Remarks): Owner {
  * What is in use of a block. Tunnels, what Windows reserves and what cools down is not: told in one note each.
  * @returns undefined when the block does not fit its own prefix
  */
-export function usesOf(block: DumpedBlock, about: Remarks): Use[] | undefined {
+export function usesOf(block: DumpedBlock, about: Diagnostics): Use[] | undefined {
   const { allocations, attributes, cidr } = block.spec;
   const prefix = parsePrefix(cidr);
   if (BigInt(allocations.length) !== prefixSize(prefix)) {

@@ -15,7 +15,7 @@ import {
 import type { Block, AllocationRecord, Allocation, Pool } from '@podwire/cluster-state';
 import { compact } from '@podwire/platform';
 import type { Dump, DumpedBlock, DumpedEndpoint } from '../read/dump.js';
-import { listSome, type Remark, type Remarks, remarksAbout } from '../remarks.js';
+import { listSome, type Diagnostic, type Diagnostics, diagnosticsFor } from '../diagnostics.js';
 import { claimTimeOf, type Owner, ownerOf, type Use, usesOf } from './allocations.js';
 import type { PlannedPools } from './pools.js';
 
@@ -48,16 +48,20 @@ interface Plan {
   readonly uses: Map<string, Use>;
 }
 
-export function planBlocks(dump: Dump, { pools, skipped }: PlannedPools, remarks: Remark[]): PlannedBlocks {
+export function planBlocks(
+  dump: Dump,
+  { pools, skipped }: PlannedPools,
+  diagnostics: Diagnostic[],
+): PlannedBlocks {
   const places = pools.map((pool): Place => ({ pool, prefix: parsePrefix(pool.cidr) }));
   const others = skipped.map((cidr) => parsePrefix(cidr));
   const surroundings: Surroundings = { places, others, leaving: leavingBlocks(dump) };
   const plan: Plan = { drafts: new Map(), reserved: new Map(), uses: new Map() };
   for (const block of dump.blocks) {
-    const about = remarksAbout(`block ${block.spec.cidr}`, remarks);
+    const about = diagnosticsFor(`block ${block.spec.cidr}`, diagnostics);
     planBlock(plan, block, surroundings, about);
   }
-  for (const endpoint of dump.endpoints) protectEndpoint(plan, endpoint, places, remarks);
+  for (const endpoint of dump.endpoints) protectEndpoint(plan, endpoint, places, diagnostics);
   const drafts = [...plan.drafts.values()];
   return {
     blocks: drafts.map(toBlock),
@@ -79,7 +83,7 @@ function planBlock(
   plan: Plan,
   block: DumpedBlock,
   { places, others, leaving }: Surroundings,
-  about: Remarks,
+  about: Diagnostics,
 ): void {
   const prefix = parsePrefix(block.spec.cidr);
   const place = places.find((each) => containsPrefix(each.prefix, prefix));
@@ -102,19 +106,19 @@ function planBlock(
     );
   const drafts = draftBlocks(block, owner, place.pool, about);
   for (const use of uses) addUse(plan, use, owner, drafts, place, about);
-  remarkForeign(uses, owner, about);
+  reportForeign(uses, owner, about);
   for (const draft of drafts)
     if (draft.node !== undefined || draft.uses.length > 0) addDraft(plan, draft, about);
 }
 
 /** Drafts of one pool have one size, so those that overlap are the same. */
-function addDraft({ drafts }: Plan, draft: Draft, about: Remarks): void {
+function addDraft({ drafts }: Plan, draft: Draft, about: Diagnostics): void {
   const cidr = formatPrefix(draft.prefix);
   if (drafts.has(cidr)) about.error('cidr', `another block overlaps it in ${cidr}`);
   drafts.set(cidr, draft);
 }
 
-function reserveVirtual(plan: Plan, { pool }: Place, prefix: Prefix, name: string, about: Remarks): void {
+function reserveVirtual(plan: Plan, { pool }: Place, prefix: Prefix, name: string, about: Diagnostics): void {
   reserve(plan, pool, formatPrefix(prefix));
   about.warn('affinity', `belongs to virtual:${name}, which is no node: reserved in pool ${pool.name}`);
 }
@@ -135,7 +139,7 @@ const nameOwned = ({ spec: { cidr } }: DumpedBlock, owner: Owner): string =>
   owner.type === 'host' ? `${cidr} host:${owner.node}` : cidr;
 
 /** A block that is larger than those of its pool (which was made anew since) becomes several of the same node. */
-function draftBlocks(block: DumpedBlock, owner: Owner, pool: Pool, about: Remarks): Draft[] {
+function draftBlocks(block: DumpedBlock, owner: Owner, pool: Pool, about: Diagnostics): Draft[] {
   const prefix = parsePrefix(block.spec.cidr);
   const parts = [...splitPrefix(prefix, pool.blockSize)];
   if (parts.length > 1)
@@ -153,7 +157,7 @@ function addUse(
   owner: Owner,
   drafts: readonly Draft[],
   { pool }: Place,
-  about: Remarks,
+  about: Diagnostics,
 ): void {
   plan.uses.set(use.entry.address, use);
   const node = use.node ?? (owner.type === 'host' ? owner.node : undefined);
@@ -166,7 +170,7 @@ function addUse(
   );
 }
 
-function remarkForeign(uses: readonly Use[], owner: Owner, about: Remarks): void {
+function reportForeign(uses: readonly Use[], owner: Owner, about: Diagnostics): void {
   const nowhere = uses.filter(({ node }) => node === undefined).map(({ entry }) => entry.address);
   if (nowhere.length > 0 && owner.type === 'host')
     about.warn('attributes', `${listSome(nowhere)}: no node is named; taken for addresses of ${owner.node}`);
@@ -182,13 +186,13 @@ function protectEndpoint(
   plan: Plan,
   endpoint: DumpedEndpoint,
   places: readonly Place[],
-  remarks: Remark[],
+  diagnostics: Diagnostic[],
 ): void {
   for (const text of endpoint.addresses) {
     const address = parseAddress(text);
     const place = places.find(({ prefix }) => containsAddress(prefix, address));
     if (place === undefined || plan.uses.has(formatAddress(address))) continue;
-    protectAddress(plan, endpoint, address, place, remarksAbout(endpoint.object, remarks));
+    protectAddress(plan, endpoint, address, place, diagnosticsFor(endpoint.object, diagnostics));
   }
 }
 
@@ -197,7 +201,7 @@ function protectAddress(
   { node, pod, object }: DumpedEndpoint,
   address: Address,
   { pool }: Place,
-  about: Remarks,
+  about: Diagnostics,
 ): void {
   const text = formatAddress(address);
   const entry = { address: text, owner: object, ...(pod === '' ? {} : { pod }), since: 0 };

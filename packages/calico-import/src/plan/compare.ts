@@ -11,7 +11,7 @@ import {
 } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { encodeObject, type ObjectKind } from '@podwire/store';
-import { type Remark, remarksAbout } from '../remarks.js';
+import { type Diagnostic, diagnosticsFor } from '../diagnostics.js';
 import type { Imported, ImportState } from './state.js';
 
 /** An object to write where nothing is. */
@@ -43,16 +43,20 @@ interface Candidate {
   readonly value: Pool | Block | AllocationRecord;
 }
 
-export function compareWithState(planned: Planned, state: ImportState, remarks: Remark[]): Comparison {
-  remarkOverlaps(planned.blocks, state, remarks);
+export function compareWithState(
+  planned: Planned,
+  state: ImportState,
+  diagnostics: Diagnostic[],
+): Comparison {
+  reportOverlaps(planned.blocks, state, diagnostics);
   const adopted = adoptedBlocks(planned.blocks, state);
   const creations: Creation[] = [];
   let present = 0;
   for (const candidate of candidatesOf(planned, state)) {
     if (state.objects.has(candidate.key) || isSettled(candidate, adopted)) {
       present++;
-      remarkDifference(candidate, state, adopted, remarks);
-    } else creations.push(...create(candidate, remarks));
+      reportDifference(candidate, state, adopted, diagnostics);
+    } else creations.push(...create(candidate, diagnostics));
   }
   return { creations, present };
 }
@@ -84,14 +88,14 @@ function candidatesOf({ pools, blocks, allocationRecords }: Planned, { keys }: I
   ];
 }
 
-function create({ kind, object, key, encode }: Candidate, remarks: Remark[]): Creation[] {
+function create({ kind, object, key, encode }: Candidate, diagnostics: Diagnostic[]): Creation[] {
   try {
     return [{ kind, object, key, text: encode() }];
   } catch (error) {
     // What is wrong with pools was said before.
     if (kind === 'pool') return [];
     const field = error instanceof PodwireError ? String(error.details['field'] ?? '') : '';
-    remarksAbout(object, remarks).error(field.replace(/^value\./, ''), describeError(error));
+    diagnosticsFor(object, diagnostics).error(field.replace(/^value\./, ''), describeError(error));
     return [];
   }
 }
@@ -110,16 +114,16 @@ function isSettled({ kind, value }: Candidate, adopted: ReadonlySet<string>): bo
   return kind === 'ledger' && adopted.has((value as AllocationRecord).cidr);
 }
 
-function remarkDifference(
+function reportDifference(
   { object, key, kind, value }: Candidate,
   { objects }: ImportState,
   adopted: ReadonlySet<string>,
-  remarks: Remark[],
+  diagnostics: Diagnostic[],
 ): void {
   const there = objects.get(key);
   if (kind !== 'pool' && adopted.has((value as Block | AllocationRecord).cidr)) return;
   if (there === undefined || isDeepStrictEqual(there.value, value)) return;
-  const about = remarksAbout(object, remarks);
+  const about = diagnosticsFor(object, diagnostics);
   if (there.reason !== undefined)
     return about.error('', `is there already and cannot be read: ${there.reason}`);
   const [is, wanted] = [there.value, value] as readonly Readonly<Record<string, unknown>>[];
@@ -137,7 +141,7 @@ function show(value: unknown): string {
 }
 
 /** Blocks of another size that others have made. */
-function remarkOverlaps(blocks: readonly Block[], { objects }: ImportState, remarks: Remark[]): void {
+function reportOverlaps(blocks: readonly Block[], { objects }: ImportState, diagnostics: Diagnostic[]): void {
   const there = [...objects.values()]
     .filter(({ kind, value }) => kind === 'block' && value !== undefined)
     .map(({ value }) => (value as Block).cidr);
@@ -150,6 +154,9 @@ function remarkOverlaps(blocks: readonly Block[], { objects }: ImportState, rema
     const prefix = parsePrefix(cidr);
     const [other] = prefixes.find(([, each]) => overlaps(each, prefix)) ?? [];
     if (other !== undefined)
-      remarksAbout(`block ${cidr}`, remarks).error('cidr', `overlaps block ${other}, which is there already`);
+      diagnosticsFor(`block ${cidr}`, diagnostics).error(
+        'cidr',
+        `overlaps block ${other}, which is there already`,
+      );
   }
 }

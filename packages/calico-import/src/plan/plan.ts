@@ -4,10 +4,10 @@ import { buildPool } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
 import type { Revision } from '@podwire/store';
 import type { Dump } from '../read/dump.js';
-import { type Remark, remarksAbout } from '../remarks.js';
+import { type Diagnostic, diagnosticsFor } from '../diagnostics.js';
 import { planBlocks } from './blocks.js';
 import { compareWithState, type Creation } from './compare.js';
-import { remarkDoubts } from './doubts.js';
+import { reportInconsistencies } from './inconsistencies.js';
 import { planPools } from './pools.js';
 import type { ImportState } from './state.js';
 
@@ -25,25 +25,25 @@ export interface ImportPlan {
   /** Objects that are there already. */
   readonly present: number;
   /** With an error among them nothing is written. */
-  readonly remarks: readonly Remark[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly poolsGeneration: { readonly key: string; readonly expect: Revision | 'absent' };
 }
 
 export function planImport(dump: Dump, state: ImportState, { network }: PlanOptions): ImportPlan {
-  const remarks = [...dump.remarks];
-  const planned = planPools(dump, network, remarks);
-  const { blocks, allocationRecords, reserved, uses } = planBlocks(dump, planned, remarks);
+  const diagnostics = [...dump.diagnostics];
+  const planned = planPools(dump, network, diagnostics);
+  const { blocks, allocationRecords, reserved, uses } = planBlocks(dump, planned, diagnostics);
   const pools = planned.pools.map((pool) => withReserved(pool, reserved.get(pool.name) ?? []));
-  checkPools(pools, state, remarks);
-  remarkDoubts(dump, uses, blocks, remarks);
-  const { creations, present } = compareWithState({ pools, blocks, allocationRecords }, state, remarks);
+  checkPools(pools, state, diagnostics);
+  reportInconsistencies(dump, uses, blocks, diagnostics);
+  const { creations, present } = compareWithState({ pools, blocks, allocationRecords }, state, diagnostics);
   return {
     pools,
     blocks,
     allocationRecords,
     creations,
     present,
-    remarks,
+    diagnostics,
     poolsGeneration: { key: state.keys.poolsGeneration, expect: state.poolsGeneration },
   };
 }
@@ -52,7 +52,7 @@ const withReserved = (pool: Pool, more: readonly string[]): Pool =>
   more.length === 0 ? pool : { ...pool, reserved: [...new Set([...pool.reserved, ...more])].sort() };
 
 /** The same rules as for `pool create`, also against existing pools. */
-function checkPools(pools: readonly Pool[], { objects }: ImportState, remarks: Remark[]): void {
+function checkPools(pools: readonly Pool[], { objects }: ImportState, diagnostics: Diagnostic[]): void {
   const names = new Set(pools.map(({ name }) => name));
   const there = [...objects.values()]
     .filter(({ kind, value }) => kind === 'pool' && value !== undefined)
@@ -63,9 +63,12 @@ function checkPools(pools: readonly Pool[], { objects }: ImportState, remarks: R
       buildPool(pool, [...there, ...pools.slice(0, at)]);
     } catch (error) {
       if (!(error instanceof PodwireError)) throw error;
-      remarksAbout(`IPPool ${pool.name}`, remarks).error(String(error.details['field'] ?? ''), error.message);
+      diagnosticsFor(`IPPool ${pool.name}`, diagnostics).error(
+        String(error.details['field'] ?? ''),
+        error.message,
+      );
     }
 }
 
-export const errorsOf = ({ remarks }: Pick<ImportPlan, 'remarks'>): readonly Remark[] =>
-  remarks.filter(({ level }) => level === 'error');
+export const errorsOf = ({ diagnostics }: Pick<ImportPlan, 'diagnostics'>): readonly Diagnostic[] =>
+  diagnostics.filter(({ level }) => level === 'error');

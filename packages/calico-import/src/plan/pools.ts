@@ -3,7 +3,7 @@ import { containsPrefix, parsePrefix } from '@podwire/addresses';
 import type { Pool } from '@podwire/cluster-state';
 import type { Dump, DumpedPool } from '../read/dump.js';
 import { canonical } from '../read/collect.js';
-import { type Remark, type Remarks, remarksAbout } from '../remarks.js';
+import { type Diagnostic, type Diagnostics, diagnosticsFor } from '../diagnostics.js';
 import { translateSelector } from '../selector.js';
 
 export interface PlannedPools {
@@ -12,33 +12,33 @@ export interface PlannedPools {
   readonly skipped: readonly string[];
 }
 
-export function planPools(dump: Dump, network: string, remarks: Remark[]): PlannedPools {
+export function planPools(dump: Dump, network: string, diagnostics: Diagnostic[]): PlannedPools {
   const skipped: string[] = [];
   const pools = dump.pools.flatMap((pool) => {
-    const about = remarksAbout(pool.object, remarks);
+    const about = diagnosticsFor(pool.object, diagnostics);
     if (!isForPods(pool, about)) {
       skipped.push(canonical(pool.spec.cidr));
       return [];
     }
     return [planPool(pool, network, dump, about)];
   });
-  remarkReservations(dump, pools, remarks);
-  remarkConfig(dump, remarks);
+  reportReservations(dump, pools, diagnostics);
+  reportConfig(dump, diagnostics);
   return { pools, skipped };
 }
 
 /** An empty list means workloads and tunnels. */
-function isForPods({ spec: { allowedUses } }: DumpedPool, about: Remarks): boolean {
+function isForPods({ spec: { allowedUses } }: DumpedPool, about: Diagnostics): boolean {
   if (allowedUses.length === 0 || allowedUses.includes('Workload')) return true;
   about.note(`is for ${allowedUses.join(' and ')} alone and left out: pods have no addresses of it`);
   return false;
 }
 
-function planPool(pool: DumpedPool, network: string, dump: Dump, about: Remarks): Pool {
+function planPool(pool: DumpedPool, network: string, dump: Dump, about: Diagnostics): Pool {
   const { name, spec } = pool;
   const cidr = canonical(spec.cidr);
   const nodes = planNodes(pool, dump, about);
-  remarkLosses(pool, about);
+  reportLosses(pool, about);
   return {
     name,
     network,
@@ -63,7 +63,7 @@ function maxBlocks({ config }: Dump): Pick<Pool, 'maxBlocksPerNode'> {
   return limit === 0 ? {} : { maxBlocksPerNode: Math.min(limit, 65_536) };
 }
 
-function planEncapsulation({ spec }: DumpedPool, about: Remarks): Pool['encapsulation'] {
+function planEncapsulation({ spec }: DumpedPool, about: Diagnostics): Pool['encapsulation'] {
   const { ipipMode, vxlanMode } = spec;
   if (ipipMode !== 'Never' && vxlanMode !== 'Never')
     about.error('spec.ipipMode', `is ${ipipMode}, and vxlanMode is ${vxlanMode}: only one of them can be`);
@@ -82,11 +82,11 @@ interface Selection {
   readonly none: boolean;
 }
 
-function planNodes({ spec: { nodeSelector } }: DumpedPool, dump: Dump, about: Remarks): Selection {
+function planNodes({ spec: { nodeSelector } }: DumpedPool, dump: Dump, about: Diagnostics): Selection {
   try {
     const translation = translateSelector(nodeSelector);
     if (translation.selects === 'some') {
-      remarkLabels(translation.keys, dump, about);
+      reportLabels(translation.keys, dump, about);
       return { selector: translation.text, none: false };
     }
     if (translation.selects === 'none')
@@ -102,7 +102,7 @@ function planNodes({ spec: { nodeSelector } }: DumpedPool, dump: Dump, about: Re
 }
 
 /** Nodes had their labels from Kubernetes; ours have them from the agents' configuration. */
-function remarkLabels(keys: readonly string[], { nodes }: Dump, about: Remarks): void {
+function reportLabels(keys: readonly string[], { nodes }: Dump, about: Diagnostics): void {
   const wanted = keys.map((key) => {
     const values = [...nodes].flatMap(([node, labels]) =>
       labels[key] === undefined ? [] : `${node}: ${labels[key]}`,
@@ -117,7 +117,7 @@ function remarkLabels(keys: readonly string[], { nodes }: Dump, about: Remarks):
   );
 }
 
-function remarkLosses({ spec, deleting }: DumpedPool, about: Remarks): void {
+function reportLosses({ spec, deleting }: DumpedPool, about: Diagnostics): void {
   if (deleting) about.warn('metadata.deletionTimestamp', 'it is being deleted; it becomes a disabled pool');
   if (!['', 'all()'].includes(spec.namespaceSelector.replaceAll(' ', '')))
     about.warn(
@@ -141,19 +141,19 @@ function reservedIn(cidr: string, { reservations }: Dump): string[] {
   return [...new Set(all.filter((each) => containsPrefix(pool, parsePrefix(each))))].sort();
 }
 
-function remarkReservations(dump: Dump, pools: readonly Pool[], remarks: Remark[]): void {
+function reportReservations(dump: Dump, pools: readonly Pool[], diagnostics: Diagnostic[]): void {
   const all = pools.map(({ cidr }) => parsePrefix(cidr));
   for (const { object, cidrs } of dump.reservations)
     for (const each of cidrs) {
       const prefix = parsePrefix(each);
       if (!all.some((pool) => containsPrefix(pool, prefix) || containsPrefix(prefix, pool)))
-        remarksAbout(object, remarks).note(`${each} lies in no pool and is left out`);
+        diagnosticsFor(object, diagnostics).note(`${each} lies in no pool and is left out`);
     }
 }
 
-function remarkConfig({ config }: Dump, remarks: Remark[]): void {
+function reportConfig({ config }: Dump, diagnostics: Diagnostic[]): void {
   if (config === undefined) return;
-  const about = remarksAbout('IPAMConfig', remarks);
+  const about = diagnosticsFor('IPAMConfig', diagnostics);
   // Absent in etcd means false.
   if (!config.autoAllocateBlocks && config.strictAffinity)
     about.warn(

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatPrefix, parsePrefix } from '@podwire/addresses';
 import type { z } from 'zod';
-import { listSome, type Remark, remarksAbout } from '../remarks.js';
+import { listSome, type Diagnostic, diagnosticsFor } from '../diagnostics.js';
 import type {
   Dump,
   DumpedAffinity,
@@ -33,7 +33,7 @@ interface Collected {
   readonly handles: DumpedHandle[];
   readonly nodes: Map<string, Readonly<Record<string, string>>>;
   readonly endpoints: DumpedEndpoint[];
-  readonly remarks: Remark[];
+  readonly diagnostics: Diagnostic[];
 }
 
 interface Entry {
@@ -42,7 +42,7 @@ interface Entry {
   readonly into: Collected;
 }
 
-export function collectObjects(objects: Iterable<RawObject>, remarks: readonly Remark[]): Dump {
+export function collectObjects(objects: Iterable<RawObject>, diagnostics: readonly Diagnostic[]): Dump {
   const into: Collected = {
     pools: [],
     reservations: [],
@@ -52,16 +52,16 @@ export function collectObjects(objects: Iterable<RawObject>, remarks: readonly R
     handles: [],
     nodes: new Map(),
     endpoints: [],
-    remarks: [...remarks],
+    diagnostics: [...diagnostics],
   };
   const ignored = new Map<string, number>();
   const seen = new Map<string, unknown>();
   for (const raw of objects) {
     const take = Object.hasOwn(takers, raw.kind) ? takers[raw.kind] : undefined;
     if (take === undefined) ignored.set(raw.kind, (ignored.get(raw.kind) ?? 0) + 1);
-    else if (isNew(raw, seen, into.remarks)) take({ raw, object: nameOf(raw), into });
+    else if (isNew(raw, seen, into.diagnostics)) take({ raw, object: nameOf(raw), into });
   }
-  noteIgnored(ignored, into.remarks);
+  noteIgnored(ignored, into.diagnostics);
   return into;
 }
 
@@ -75,7 +75,7 @@ const titles: Readonly<Record<string, string>> = {
 const nameOf = ({ kind, name }: RawObject): string => `${titles[kind] ?? kind} ${name}`;
 
 /** Two files may have the same object; when it differs, they were not made at one time. */
-function isNew(raw: RawObject, seen: Map<string, unknown>, remarks: Remark[]): boolean {
+function isNew(raw: RawObject, seen: Map<string, unknown>, diagnostics: Diagnostic[]): boolean {
   const object = nameOf(raw);
   // Kubernetes adds to the metadata what is of no concern here.
   const content = fields(raw.value)['spec'] ?? raw.value;
@@ -84,26 +84,26 @@ function isNew(raw: RawObject, seen: Map<string, unknown>, remarks: Remark[]): b
     return true;
   }
   if (!isDeepStrictEqual(seen.get(object), content))
-    remarksAbout(object, remarks).error(
+    diagnosticsFor(object, diagnostics).error(
       '',
       `is there twice, and not the same (${raw.file}); dump everything at one time`,
     );
   return false;
 }
 
-function noteIgnored(ignored: ReadonlyMap<string, number>, remarks: Remark[]): void {
+function noteIgnored(ignored: ReadonlyMap<string, number>, diagnostics: Diagnostic[]): void {
   if (ignored.size === 0) return;
   const kinds = [...ignored].map(([kind, count]) => `${count} ${kind}`).sort();
-  remarksAbout('dump', remarks).note(`not taken over: ${listSome(kinds, 20)}`);
+  diagnosticsFor('dump', diagnostics).note(`not taken over: ${listSome(kinds, 20)}`);
 }
 
-/** Reads a value; what is wrong becomes a remark. */
+/** Reads a value; what is wrong becomes a diagnostic. */
 function read<T>(schema: z.ZodType<T>, value: unknown, { object, into }: Entry, at: string): T | undefined {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const remarks = remarksAbout(object, into.remarks);
+  const diagnostics = diagnosticsFor(object, into.diagnostics);
   for (const { path, message } of result.error.issues)
-    remarks.error([at, ...path.map(String)].filter((part) => part !== '').join('.'), message);
+    diagnostics.error([at, ...path.map(String)].filter((part) => part !== '').join('.'), message);
   return undefined;
 }
 
@@ -229,7 +229,7 @@ function takeAffinity({ object, into }: Entry, affinity: Omit<DumpedAffinity, 'o
 
 /** Calico marks objects before it deletes them, and treats a marked one as deleted. */
 function isDeleted({ object, into }: Entry, deleted: boolean): boolean {
-  if (deleted) remarksAbout(object, into.remarks).note('is marked as deleted and left out');
+  if (deleted) diagnosticsFor(object, into.diagnostics).note('is marked as deleted and left out');
   return deleted;
 }
 

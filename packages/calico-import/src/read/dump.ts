@@ -1,5 +1,5 @@
 /** What a dump has, in Calico's own terms. */
-import type { Remark } from '../remarks.js';
+import type { Diagnostic } from '../diagnostics.js';
 import type { BlockSpec, ConfigSpec, PoolSpec } from './shapes.js';
 
 export interface DumpFile {
@@ -66,5 +66,5 @@ export interface Dump {
   readonly nodes: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly endpoints: readonly DumpedEndpoint[];
   /** What was wrong, or is left out, so far. */
-  readonly remarks: readonly Remark[];
+  readonly diagnostics: readonly Diagnostic[];
 }

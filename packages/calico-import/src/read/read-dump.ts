@@ -1,6 +1,6 @@
 /** Files, of whatever form, as a dump. */
 import { describeError } from '@podwire/errors';
-import { type Remark, remarksAbout } from '../remarks.js';
+import { type Diagnostic, diagnosticsFor } from '../diagnostics.js';
 import { collectObjects, type RawObject } from './collect.js';
 import { readDocuments } from './documents.js';
 import type { Dump, DumpFile } from './dump.js';
@@ -8,37 +8,37 @@ import { isPage, isPlain, type Pair, type PairPage, readPage, readPlain } from '
 
 /**
  * Reads what `etcdctl get --prefix /calico/` has printed (plain, or JSON, in pages too) and custom resources as YAML or JSON, in
- * as many files as there are. What is wrong is in the dump's remarks, all of it.
+ * as many files as there are. What is wrong is in the dump's diagnostics, all of it.
  */
 export function readCalicoDump(files: readonly DumpFile[]): Dump {
-  const remarks: Remark[] = [];
+  const diagnostics: Diagnostic[] = [];
   const pages: PairPage[] = [];
-  const objects = files.flatMap((file) => readFile(file, pages, remarks));
+  const objects = files.flatMap((file) => readFile(file, pages, diagnostics));
   if (pages.length > 0 && pages.every(({ more }) => more))
-    remarksAbout('dump', remarks).error(
+    diagnosticsFor('dump', diagnostics).error(
       'more',
       'is true: etcdctl was given a limit, and the last page is missing',
     );
-  if (objects.length === 0 && remarks.length === 0)
-    remarksAbout('dump', remarks).error('', 'has nothing of Calico');
-  return collectObjects(objects, remarks);
+  if (objects.length === 0 && diagnostics.length === 0)
+    diagnosticsFor('dump', diagnostics).error('', 'has nothing of Calico');
+  return collectObjects(objects, diagnostics);
 }
 
-function readFile({ name, text }: DumpFile, allPages: PairPage[], remarks: Remark[]): RawObject[] {
-  const about = remarksAbout(name, remarks);
+function readFile({ name, text }: DumpFile, allPages: PairPage[], diagnostics: Diagnostic[]): RawObject[] {
+  const about = diagnosticsFor(name, diagnostics);
   try {
-    if (isPlain(text)) return fromPairs(readPlain(text), name, remarks);
+    if (isPlain(text)) return fromPairs(readPlain(text), name, diagnostics);
     const documents = readDocuments(text);
     const pages = documents.filter(isPage).map(readPage);
     allPages.push(...pages);
     const resources = documents
       .filter((each) => !isPage(each))
-      .flatMap((each) => fromDocument(each, name, remarks));
+      .flatMap((each) => fromDocument(each, name, diagnostics));
     return [
       ...fromPairs(
         pages.flatMap(({ pairs }) => pairs),
         name,
-        remarks,
+        diagnostics,
       ),
       ...resources,
     ];
@@ -54,17 +54,22 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A resource, or a list of them; what is empty between two `---` is nothing. */
-function fromDocument(document: unknown, file: string, remarks: Remark[], listed?: string): RawObject[] {
+function fromDocument(
+  document: unknown,
+  file: string,
+  diagnostics: Diagnostic[],
+  listed?: string,
+): RawObject[] {
   if (document === null || document === undefined) return [];
   const kind = isFields(document) ? (document['kind'] ?? listed) : undefined;
   if (!isFields(document) || typeof kind !== 'string') {
-    remarksAbout(file, remarks).error('kind', 'there is something that is no resource');
+    diagnosticsFor(file, diagnostics).error('kind', 'there is something that is no resource');
     return [];
   }
   const items = document['items'];
   if (!Array.isArray(items)) return [toRaw(document, kind, file)];
   const inner = kind === 'List' ? undefined : kind.replace(/List$/, '');
-  return items.flatMap((item) => fromDocument(item, file, remarks, inner));
+  return items.flatMap((item) => fromDocument(item, file, diagnostics, inner));
 }
 
 /** Kinds of other groups with the same name are named with their group, and so ignored. */
@@ -89,17 +94,17 @@ const shapes: readonly (readonly [RegExp, string])[] = [
 ];
 const resource = /^\/?calico\/resources\/v3\/[^/]+\//;
 
-function fromPairs(pairs: readonly Pair[], file: string, remarks: Remark[]): RawObject[] {
-  return pairs.flatMap((pair) => fromPair(pair, file, remarks));
+function fromPairs(pairs: readonly Pair[], file: string, diagnostics: Diagnostic[]): RawObject[] {
+  return pairs.flatMap((pair) => fromPair(pair, file, diagnostics));
 }
 
-function fromPair({ key, value }: Pair, file: string, remarks: Remark[]): RawObject[] {
+function fromPair({ key, value }: Pair, file: string, diagnostics: Diagnostic[]): RawObject[] {
   const shape = shapes.find(([pattern]) => pattern.test(key));
   if (shape === undefined && !resource.test(key)) return [{ kind: ignoredKind(key), name: key, file, value }];
   // Affinities of early versions have no value.
-  const parsed = parseJson(key, value === '' ? '{}' : value, remarks);
+  const parsed = parseJson(key, value === '' ? '{}' : value, diagnostics);
   if (parsed === undefined) return [];
-  if (shape === undefined) return fromDocument(parsed, file, remarks);
+  if (shape === undefined) return fromDocument(parsed, file, diagnostics);
   const [pattern, kind] = shape;
   return [{ kind, name: nameFrom(pattern, key, kind), file, value: parsed }];
 }
@@ -112,11 +117,11 @@ function nameFrom(pattern: RegExp, key: string, kind: string): string {
   return [...parts, cidr].join(' ');
 }
 
-function parseJson(key: string, text: string, remarks: Remark[]): unknown {
+function parseJson(key: string, text: string, diagnostics: Diagnostic[]): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    remarksAbout(key, remarks).error('', `is no JSON: ${describeError(error)}`);
+    diagnosticsFor(key, diagnostics).error('', `is no JSON: ${describeError(error)}`);
     return undefined;
   }
 }

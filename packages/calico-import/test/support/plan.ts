@@ -17,9 +17,9 @@ export function plan(input: readonly Json[] | string, state: ImportState = empty
   return planImport(readCalicoDump([{ name: 'dump', text }]), state, { network: 'default' });
 }
 
-/** Remarks as lines: `error IPPool a: spec.cidr: …`. */
-export const remarksOf = ({ remarks }: Pick<ImportPlan, 'remarks'>, level: string): string[] =>
-  remarks
+/** Diagnostics as lines: `error IPPool a: spec.cidr: …`. */
+export const remarksOf = ({ diagnostics }: Pick<ImportPlan, 'diagnostics'>, level: string): string[] =>
+  diagnostics
     .filter((each) => each.level === level)
     .map(({ object, field, message }) =>
       [object, field, message].filter((part) => part !== undefined && part !== '').join(': '),

@@ -1,14 +1,14 @@
 /** What an import will write, or has written, for people and for programs. */
-import { describeRemark, type ImportPlan, type Level } from '@podwire/calico-import';
+import { describeDiagnostic, type ImportPlan, type Level } from '@podwire/calico-import';
 import { compact } from '@podwire/platform';
 import { type Colors, colorsFor, type Io, printable } from '../io.js';
 import { renderTable } from '../render/table.js';
 
 /** @param written undefined: nothing, it was only looked */
 export function importJson(plan: ImportPlan, written: number | undefined): object {
-  const { pools, blocks, allocationRecords, creations, present, remarks } = plan;
+  const { pools, blocks, allocationRecords, creations, present, diagnostics } = plan;
   const of = (level: Level) =>
-    remarks.filter((each) => each.level === level).map(({ level: _, ...rest }) => rest);
+    diagnostics.filter((each) => each.level === level).map(({ level: _, ...rest }) => rest);
   return {
     pools,
     blocks,
@@ -26,8 +26,8 @@ export function importLines(plan: ImportPlan, written: number | undefined, io: I
   return [
     ...poolLines(plan, paint),
     ...nodeLines(plan, paint),
-    ...remarkLines(plan, 'warning', paint.yellow),
-    ...remarkLines(plan, 'note', paint.dim),
+    ...diagnosticLines(plan, 'warning', paint.yellow),
+    ...diagnosticLines(plan, 'note', paint.dim),
     describeEnd(plan, written),
   ];
 }
@@ -77,8 +77,12 @@ function nodeLines({ blocks, allocationRecords }: ImportPlan, paint: Colors): st
   return [...renderTable({ head, rows: rows.slice(0, mostNodes), right: [1, 2, 3] }, paint), ...more, ''];
 }
 
-function remarkLines({ remarks }: ImportPlan, level: Level, color: (text: string) => string): string[] {
-  const lines = remarks.filter((each) => each.level === level).map(describeRemark);
+function diagnosticLines(
+  { diagnostics }: ImportPlan,
+  level: Level,
+  color: (text: string) => string,
+): string[] {
+  const lines = diagnostics.filter((each) => each.level === level).map(describeDiagnostic);
   if (lines.length === 0) return [];
   return [...lines.map((line) => `${color(`${level}:`)} ${printable(line)}`), ''];
 }

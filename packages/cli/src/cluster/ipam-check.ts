@@ -1,5 +1,5 @@
 /** `podwire ipam check`: what is wrong with the addresses of a cluster. */
-import type { CheckReport, Finding, FindingKind, FixReport } from '@podwire/cluster-ipam/operations';
+import type { CheckReport, Problem, ProblemKind, FixReport } from '@podwire/cluster-ipam/operations';
 import type { Command } from 'commander';
 import { optionsOf, outputOf } from '../command.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
@@ -15,7 +15,9 @@ export async function checkOfCluster(command: Command, io: Io): Promise<void> {
   const report = await withStore(command, io, (access, signal) => {
     // What was found a moment ago says nothing about time.
     const old = reports.filter(({ at }) => access.clock.now() - at >= findingDefaults.grace);
-    return withSlowProgress(io, 'mending', () => fixCluster(access, { foundBefore: intersect(old) }, signal));
+    return withSlowProgress(io, 'repairing', () =>
+      fixCluster(access, { foundBefore: intersect(old) }, signal),
+    );
   });
   return writeFix(command, io, report);
 }
@@ -25,13 +27,13 @@ async function justCheck(command: Command, io: Io): Promise<void> {
   const report = await withStore(command, io, (access, signal) =>
     withSlowProgress(io, 'looking through the cluster, twice', () => checkCluster(access, {}, signal)),
   );
-  if (report.findings.length > 0) io.exitCode = exitCodes.notAsItShould;
+  if (report.problems.length > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, checkJson(report));
   const paint = colorsFor(io, io.stdout);
-  const mendable = report.findings.filter(({ remedy }) => remedy.how === 'write').length;
-  const hint = mendable === 0 ? [] : [`${mendable} of them can be repaired: podwire ipam check --fix`];
+  const repairable = report.problems.filter(({ remedy }) => remedy.how === 'write').length;
+  const hint = repairable === 0 ? [] : [`${repairable} of them can be repaired: podwire ipam check --fix`];
   return writeLines(io, [
-    ...report.findings.flatMap((finding) => describeFinding(finding, paint)),
+    ...report.problems.flatMap((problem) => describeProblem(problem, paint)),
     summarize(report),
     ...hint,
   ]);
@@ -40,7 +42,7 @@ async function justCheck(command: Command, io: Io): Promise<void> {
 const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-function summarize({ looked, findings }: CheckReport): string {
+function summarize({ looked, problems }: CheckReport): string {
   const { pools, blocks, nodes, addresses, workloads } = looked;
   const what = [
     plural(pools, 'pool'),
@@ -49,17 +51,17 @@ function summarize({ looked, findings }: CheckReport): string {
     plural(addresses, 'address', 'addresses'),
     plural(workloads, 'workload'),
   ];
-  const kinds = Object.entries(countKinds(findings)).map(([kind, count]) => `${count} ${kind}`);
+  const kinds = Object.entries(countKinds(problems)).map(([kind, count]) => `${count} ${kind}`);
   return `looked at ${what.join(', ')}: ${kinds.length === 0 ? 'nothing is wrong' : kinds.join(', ')}`;
 }
 
-function countKinds(findings: readonly Finding[]): Partial<Record<FindingKind, number>> {
-  const counts: Partial<Record<FindingKind, number>> = {};
-  for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
+function countKinds(problems: readonly Problem[]): Partial<Record<ProblemKind, number>> {
+  const counts: Partial<Record<ProblemKind, number>> = {};
+  for (const { kind } of problems) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
 
-function describeFinding({ kind, message, remedy }: Finding, paint: Colors): string[] {
+function describeProblem({ kind, message, remedy }: Problem, paint: Colors): string[] {
   const advice = remedy.how === 'write' ? `--fix ${remedy.what}` : remedy.why;
   return [
     `${paint.red(kind.padEnd(10))} ${printable(message)}`,
@@ -67,34 +69,34 @@ function describeFinding({ kind, message, remedy }: Finding, paint: Colors): str
   ];
 }
 
-/** One finding as programs get it. `mend` is what --fix does; `left` is why it does nothing. */
-function findingJson({ remedy, ...finding }: Finding): object {
-  return { ...finding, ...(remedy.how === 'write' ? { mend: remedy.what } : { left: remedy.why }) };
+/** One problem as programs get it. `mend` is what --fix does; `left` is why it does nothing. */
+function problemJson({ remedy, ...problem }: Problem): object {
+  return { ...problem, ...(remedy.how === 'write' ? { mend: remedy.what } : { left: remedy.why }) };
 }
 
-function checkJson({ findings, ...report }: CheckReport): object {
-  return { ...report, findings: findings.map(findingJson) };
+function checkJson({ at, revision, looked, problems }: CheckReport): object {
+  return { at, revision, looked, findings: problems.map(problemJson) };
 }
 
 export function writeFix(command: Command, io: Io, report: FixReport): void {
-  const { mended, left } = report;
+  const { repaired, left } = report;
   if (left.length > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') {
     return writeJson(io, {
       ...checkJson(report),
-      mended: mended.map(({ finding, what }) => ({ id: finding.id, message: finding.message, what })),
-      left: left.map(({ finding, why }) => ({ id: finding.id, message: finding.message, why })),
+      mended: repaired.map(({ problem, what }) => ({ id: problem.id, message: problem.message, what })),
+      left: left.map(({ problem, why }) => ({ id: problem.id, message: problem.message, why })),
     });
   }
   const paint = colorsFor(io, io.stdout);
   return writeLines(io, [
-    ...mended.map(
-      ({ finding, what }) => `${paint.green('repaired')}   ${printable(finding.message)}: ${printable(what)}`,
+    ...repaired.map(
+      ({ problem, what }) => `${paint.green('repaired')}   ${printable(problem.message)}: ${printable(what)}`,
     ),
-    ...left.flatMap(({ finding, why }) => [
-      `${paint.red('left')}       ${printable(finding.message)}`,
+    ...left.flatMap(({ problem, why }) => [
+      `${paint.red('left')}       ${printable(problem.message)}`,
       `${' '.repeat(11)}${paint.dim(printable(why))}`,
     ]),
-    `${mended.length} repaired, ${left.length} left; ${summarize(report)}`,
+    `${repaired.length} repaired, ${left.length} left; ${summarize(report)}`,
   ]);
 }

@@ -20,7 +20,7 @@ function defineCheck(command: Command, io: Io): void {
     .description(
       'Checks the whole store, twice, and reports addresses that are leaked (held by nodes that are gone or do not own the block), duplicate or outside of every pool, and objects that are orphaned, pending for too long, or unreadable. With --fix it repairs what is safe: nothing that a registered node holds, and nothing that has changed since the check.',
     )
-    .option('--fix', 'mend what is safe, and say what is left and why')
+    .option('--fix', 'repair what is safe; list what is left and why')
     .option(
       '--from-report <file>',
       'with --fix: an earlier report, for problems that must persist; repeatable',

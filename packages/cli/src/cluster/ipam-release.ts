@@ -54,17 +54,17 @@ async function releaseReported(
     withSlowProgress(io, 'releasing what the reports have in common', async (): Promise<FixReport> => {
       const fixed = await fixCluster(access, { only: ids, foundBefore: ids }, signal);
       if (!force) return fixed;
-      const forced = fixed.left.filter(({ finding }) => finding.kind === 'leaked' && ids.has(finding.id));
-      for (const address of forced.flatMap(({ finding }) => finding.addresses)) {
+      const forced = fixed.left.filter(({ problem }) => problem.kind === 'leaked' && ids.has(problem.id));
+      for (const address of forced.flatMap(({ problem }) => problem.addresses)) {
         await releaseAddress(access, address, { force }, signal);
       }
-      const left = fixed.left.filter((each) => !forced.includes(each) || each.finding.addresses.length === 0);
-      const done = forced.filter(({ finding }) => finding.addresses.length > 0);
-      const mended = [
-        ...fixed.mended,
-        ...done.map(({ finding }) => ({ finding, what: 'released by force' })),
+      const left = fixed.left.filter((each) => !forced.includes(each) || each.problem.addresses.length === 0);
+      const done = forced.filter(({ problem }) => problem.addresses.length > 0);
+      const repaired = [
+        ...fixed.repaired,
+        ...done.map(({ problem }) => ({ problem, what: 'released by force' })),
       ];
-      return { ...fixed, findings: left.map(({ finding }) => finding), mended, left };
+      return { ...fixed, problems: left.map(({ problem }) => problem), repaired, left };
     }),
   );
   return writeFix(command, io, report);

@@ -142,7 +142,7 @@ describe('ipam release', () => {
       expect.stringContaining('10.244.0.20: node n1, which is up, reports it for default/web'),
     ]);
     const forced = await cluster.podwire('ipam release 10.244.0.20 --force');
-    expect([forced.code, forced.stdout]).toEqual([0, '10.244.0.20: taken out of the books of node n1\n']);
+    expect([forced.code, forced.stdout]).toEqual([0, '10.244.0.20: taken out of the record of node n1\n']);
     const unallocated = await cluster.podwire('ipam release 10.244.0.20');
     expect([unallocated.code, unallocated.stdout]).toEqual([4, '10.244.0.20: unallocated\n']);
   });

@@ -2,16 +2,16 @@
 import type { Revision } from '@podwire/store';
 import { type ClusterAccess, commit } from './access.js';
 import {
-  type Finding,
+  type Problem,
   findingDefaults,
-  type FindingOptions,
+  type ProblemOptions,
   findProblemsInTurns,
-  type Mend,
-} from './findings/index.js';
+  type Repair,
+} from './problems/index.js';
 import { type ClusterSnapshot, readCluster } from './snapshot.js';
 
 export interface CheckOptions extends Partial<
-  Pick<FindingOptions, 'grace' | 'pendingLimit' | 'requestLimit'>
+  Pick<ProblemOptions, 'grace' | 'pendingLimit' | 'requestLimit'>
 > {
   /** Milliseconds between two checks: a problem that the second does not find was work in progress. 1 s by default. */
   readonly settle?: number;
@@ -28,7 +28,7 @@ export interface CheckReport {
     readonly addresses: number;
     readonly workloads: number;
   };
-  readonly findings: readonly Finding[];
+  readonly problems: readonly Problem[];
 }
 
 /** Everything at one revision; when something is found, once more, and only what is found both times counts. */
@@ -38,11 +38,11 @@ export async function checkCluster(
   signal: AbortSignal,
 ): Promise<CheckReport> {
   const first = await look(access, options, signal);
-  if (first.findings.length === 0) return first;
+  if (first.problems.length === 0) return first;
   await access.clock.sleep(options.settle ?? 1_000, signal);
   const second = await look(access, options, signal);
-  const before = new Set(first.findings.map(({ id }) => id));
-  return { ...second, findings: second.findings.filter(({ id }) => before.has(id)) };
+  const before = new Set(first.problems.map(({ id }) => id));
+  return { ...second, problems: second.problems.filter(({ id }) => before.has(id)) };
 }
 
 /** One look. */
@@ -54,14 +54,14 @@ export async function look(
   const snapshot = await readCluster(access, signal);
   const { grace, pendingLimit, requestLimit } = { ...findingDefaults, ...options };
   const now = access.clock.now();
-  const findings = await findProblemsInTurns(snapshot, {
+  const problems = await findProblemsInTurns(snapshot, {
     keys: access.keys,
     now,
     grace,
     pendingLimit,
     requestLimit,
   });
-  return { at: now, revision: snapshot.revision, looked: count(snapshot), findings };
+  return { at: now, revision: snapshot.revision, looked: count(snapshot), problems };
 }
 
 function count({
@@ -88,67 +88,67 @@ export interface FixOptions extends CheckOptions {
 }
 
 export interface FixReport extends CheckReport {
-  readonly mended: readonly { readonly finding: Finding; readonly what: string }[];
-  /** What is left, and why; `findings` is the same without reasons. */
-  readonly left: readonly { readonly finding: Finding; readonly why: string }[];
+  readonly repaired: readonly { readonly problem: Problem; readonly what: string }[];
+  /** What is left, and why; `problems` is the same without reasons. */
+  readonly left: readonly { readonly problem: Problem; readonly why: string }[];
 }
 
 /** A repair may reveal another problem (a block without an owner), which the next round repairs. */
 const rounds = 5;
 
 /**
- * Mends what is safe: each write depends on what was seen, and on the absence of the nodes that could object.
+ * Repairs what is safe: each write depends on what was seen, and on the absence of the nodes that could object.
  */
 export async function fixCluster(
   access: ClusterAccess,
   options: FixOptions,
   signal: AbortSignal,
 ): Promise<FixReport> {
-  const mended: { finding: Finding; what: string }[] = [];
+  const repaired: { problem: Problem; what: string }[] = [];
   let report = await checkCluster(access, options, signal);
   for (let round = 0; round < rounds; round++) {
-    const done = await mendAll(access, selectMends(report.findings, options), signal);
+    const done = await repairAll(access, selectRepairs(report.problems, options), signal);
     if (done.length === 0) break;
-    mended.push(...done);
+    repaired.push(...done);
     report = await look(access, options, signal);
   }
-  const left = report.findings.map((finding) => ({ finding, why: explain(finding, options) }));
-  return { ...report, mended, left };
+  const left = report.problems.map((problem) => ({ problem, why: explain(problem, options) }));
+  return { ...report, repaired, left };
 }
 
 interface Work {
-  readonly mend: Mend;
-  readonly findings: readonly Finding[];
+  readonly repair: Repair;
+  readonly problems: readonly Problem[];
 }
 
-function selectMends(findings: readonly Finding[], options: FixOptions): Work[] {
-  const work = new Map<Mend, Finding[]>();
-  for (const finding of findings) {
-    const { remedy, id } = finding;
+function selectRepairs(problems: readonly Problem[], options: FixOptions): Work[] {
+  const work = new Map<Repair, Problem[]>();
+  for (const problem of problems) {
+    const { remedy, id } = problem;
     if (remedy.how === 'leave' || (remedy.patient && options.foundBefore?.has(id) !== true)) continue;
     if (options.only?.has(id) === false) continue;
     const known = work.get(remedy);
-    if (known === undefined) work.set(remedy, [finding]);
-    else known.push(finding);
+    if (known === undefined) work.set(remedy, [problem]);
+    else known.push(problem);
   }
-  return [...work].map(([mend, all]) => ({ mend, findings: all }));
+  return [...work].map(([repair, all]) => ({ repair, problems: all }));
 }
 
-async function mendAll(access: ClusterAccess, work: readonly Work[], signal: AbortSignal) {
-  const mended: { finding: Finding; what: string }[] = [];
-  for (const { mend, findings } of work) {
+async function repairAll(access: ClusterAccess, work: readonly Work[], signal: AbortSignal) {
+  const repaired: { problem: Problem; what: string }[] = [];
+  for (const { repair, problems } of work) {
     // What does not hold any more is looked at again in the next round.
-    if ((await commit(access, mend.transaction, signal)) === undefined) continue;
-    mended.push(...findings.map((finding) => ({ finding, what: mend.what })));
+    if ((await commit(access, repair.transaction, signal)) === undefined) continue;
+    repaired.push(...problems.map((problem) => ({ problem, what: repair.what })));
   }
-  return mended;
+  return repaired;
 }
 
-function explain({ remedy, id }: Finding, { foundBefore, only }: FixOptions): string {
+function explain({ remedy, id }: Problem, { foundBefore, only }: FixOptions): string {
   if (remedy.how === 'leave') return remedy.why;
   if (only?.has(id) === false) return 'it is not in every report';
   if (remedy.patient && foundBefore?.has(id) !== true) {
     return 'it was found for the first time, and may be on its way: check again later with --from-report of this one';
   }
-  return 'it changed while it was being mended: check again';
+  return 'it changed while it was being repaired: check again';
 }

@@ -1,7 +1,7 @@
 /** Garbage collection: repairs problems that persist. */
 import { type ClusterAccess, commit } from './access.js';
 import { type CheckOptions, look } from './check.js';
-import type { Finding, Mend } from './findings/index.js';
+import type { Problem, Repair } from './problems/index.js';
 
 export interface CollectorOptions extends Pick<CheckOptions, 'requestLimit'> {
   /** Milliseconds for which a problem must persist before it is repaired. 15 minutes by default. */
@@ -11,11 +11,11 @@ export interface CollectorOptions extends Pick<CheckOptions, 'requestLimit'> {
 export interface Collection {
   /** Problems that can be repaired, due or not. */
   readonly candidates: number;
-  readonly mended: readonly { readonly finding: Finding; readonly what: string }[];
+  readonly repaired: readonly { readonly problem: Problem; readonly what: string }[];
   /** Repairs whose conditions did not hold any more. */
   readonly spared: number;
   /** Everything that was found, with what is left to people. */
-  readonly findings: readonly Finding[];
+  readonly problems: readonly Problem[];
 }
 
 export interface Collector {
@@ -40,29 +40,29 @@ export function createCollector(options: CollectorOptions = {}): Collector {
     },
     async collect(access, signal) {
       const now = access.clock.elapsed();
-      const { findings } = await look(access, { ...options, grace }, signal);
-      const mendable = findings.filter(({ remedy }) => remedy.how === 'write');
-      seen = new Map(mendable.map(({ id }) => [id, seen.get(id) ?? now]));
-      const due = mendable.filter(({ id }) => now - (seen.get(id) ?? now) >= grace);
-      const { mended, spared } = await mendDue(access, due, signal);
-      return { candidates: mendable.length, mended, spared, findings };
+      const { problems } = await look(access, { ...options, grace }, signal);
+      const repairable = problems.filter(({ remedy }) => remedy.how === 'write');
+      seen = new Map(repairable.map(({ id }) => [id, seen.get(id) ?? now]));
+      const due = repairable.filter(({ id }) => now - (seen.get(id) ?? now) >= grace);
+      const { repaired, spared } = await repairDue(access, due, signal);
+      return { candidates: repairable.length, repaired, spared, problems };
     },
   };
 }
 
-async function mendDue(
+async function repairDue(
   access: ClusterAccess,
-  due: readonly Finding[],
+  due: readonly Problem[],
   signal: AbortSignal,
-): Promise<Pick<Collection, 'mended' | 'spared'>> {
-  const mended: { finding: Finding; what: string }[] = [];
-  const outcomes = new Map<Mend, boolean>();
-  for (const finding of due) {
-    const { remedy } = finding;
+): Promise<Pick<Collection, 'repaired' | 'spared'>> {
+  const repaired: { problem: Problem; what: string }[] = [];
+  const outcomes = new Map<Repair, boolean>();
+  for (const problem of due) {
+    const { remedy } = problem;
     if (remedy.how !== 'write') continue;
     const done = outcomes.get(remedy) ?? (await commit(access, remedy.transaction, signal)) !== undefined;
     outcomes.set(remedy, done);
-    if (done) mended.push({ finding, what: remedy.what });
+    if (done) repaired.push({ problem, what: remedy.what });
   }
-  return { mended, spared: due.length - mended.length };
+  return { repaired, spared: due.length - repaired.length };
 }

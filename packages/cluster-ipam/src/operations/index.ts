@@ -10,13 +10,13 @@ export {
 } from './check.js';
 export { type Collection, type Collector, type CollectorOptions, createCollector } from './collect.js';
 export {
-  type Finding,
+  type Problem,
   findingDefaults,
-  type FindingKind,
-  type FindingOptions,
-  type Mend,
+  type ProblemKind,
+  type ProblemOptions,
+  type Repair,
   type Remedy,
-} from './findings/index.js';
+} from './problems/index.js';
 export {
   migratePool,
   type MigrateOptions,

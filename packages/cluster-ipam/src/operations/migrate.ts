@@ -8,7 +8,7 @@ import { type ClusterAccess, retryOnConflict, roomOf } from './access.js';
 import { invalid } from './pool-rules.js';
 import { beginPoolChange, commitPoolChange, deletePool, putPool, requirePool, sameFamily } from './pools.js';
 import { showPool } from './show.js';
-import { blocksWithin, type ClusterSnapshot, ledgersWithin, readCluster } from './snapshot.js';
+import { blocksWithin, type ClusterSnapshot, recordsWithin, readCluster } from './snapshot.js';
 import { compareCidrs, isNodesOwn, listSome, prefixFrom } from './text.js';
 import { addressesWithin, nameOfWorkload, withoutAssignments } from './workload-rules.js';
 
@@ -158,7 +158,7 @@ const putWorkload = ({ key }: Stored<Workload>, value: Workload): Write => ({
 /** What is left of `from`. Pure. @throws PodwireError POOL_UNKNOWN */
 function describeMigration(snapshot: ClusterSnapshot, from: string, to: string): Migration {
   const { cidr } = requirePool(snapshot.pools, from).value;
-  const pods = ledgersWithin(snapshot, cidr).flatMap(({ value }) =>
+  const pods = recordsWithin(snapshot, cidr).flatMap(({ value }) =>
     value.entries
       .filter((entry) => !isNodesOwn(entry))
       .map(({ address, pod, owner, since }): MigratingPod => ({

@@ -6,7 +6,7 @@ import { encodeObject, type Condition, type Transaction, type Write } from '@pod
 import { type ClusterAccess, commit, deleteUnchanged, retryOnConflict } from './access.js';
 import { knownAddresses } from './known-addresses.js';
 import { buildPool, invalid, patchPool, type PoolInput, type PoolPatch } from './pool-rules.js';
-import { blocksWithin, type ClusterSnapshot, ledgersWithin, readCluster } from './snapshot.js';
+import { blocksWithin, type ClusterSnapshot, recordsWithin, readCluster } from './snapshot.js';
 import { isNodesOwn, listSome, prefixFrom } from './text.js';
 import { workloadsOf } from './workload-rules.js';
 
@@ -162,7 +162,7 @@ export function usesOf(snapshot: ClusterSnapshot, pool: Pool): PoolUse {
   const blocks = blocksWithin(snapshot, pool.cidr).filter(
     ({ value }) => value.node !== undefined || value.loans.length > 0,
   );
-  const entries = ledgersWithin(snapshot, pool.cidr).flatMap(({ value }) => value.entries);
+  const entries = recordsWithin(snapshot, pool.cidr).flatMap(({ value }) => value.entries);
   const nodes = blocks.flatMap(({ value }) => [
     ...(value.node === undefined ? [] : [value.node]),
     ...value.loans.map(({ node }) => node),

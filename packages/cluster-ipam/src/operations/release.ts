@@ -12,7 +12,7 @@ import {
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
 import { type ClusterAccess, commit, retryOnConflict } from './access.js';
-import { standingOf } from './findings/finding.js';
+import { nodeStateOf } from './problems/problem.js';
 import { type ClusterSnapshot, readCluster } from './snapshot.js';
 import { canonicalAddress, prefixFrom } from './text.js';
 import { withoutAssignments } from './workload-rules.js';
@@ -103,13 +103,13 @@ function requireNobody(
   nodes: readonly string[],
   address: string,
 ): void {
-  const node = nodes.find((name) => standingOf(snapshot, name) !== 'unknown');
+  const node = nodes.find((name) => nodeStateOf(snapshot, name) !== 'unknown');
   if (node === undefined) return;
   const entry = held.allocationRecords
     .find(({ value }) => value.node === node)
     ?.value.entries.find((each) => each.address === address);
   const who = entry === undefined ? 'has borrowed it' : `reports it for ${entry.pod ?? entry.owner}`;
-  const state = standingOf(snapshot, node) === 'present' ? 'which is up' : 'which is unreachable';
+  const state = nodeStateOf(snapshot, node) === 'present' ? 'which is up' : 'which is unreachable';
   throw new PodwireError('ADDRESS_IN_USE', `${address}: node ${node}, ${state}, ${who}`, {
     details: { address, node, pod: entry?.pod },
   });
@@ -144,7 +144,7 @@ function planWrites(
         key,
         value: encodeObject(allocationRecordKind, { ...value, entries }),
       };
-      return { what: `taken out of the books of node ${value.node}`, write };
+      return { what: `taken out of the record of node ${value.node}`, write };
     }),
     ...(lender === undefined ? [] : [endLoan(lender, nodes, address)]),
     ...workloads.map(({ key, value }) => {

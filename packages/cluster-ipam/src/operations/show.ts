@@ -3,7 +3,7 @@ import { containsPrefix, prefixSize } from '@podwire/addresses';
 import type { Block, Allocation, Pool } from '@podwire/cluster-state';
 import { type AddressRange, readPool } from '@podwire/ipam';
 import { compact } from '@podwire/platform';
-import { blocksWithin, type ClusterSnapshot, ledgersWithin, poolAround } from './snapshot.js';
+import { blocksWithin, type ClusterSnapshot, recordsWithin, poolAround } from './snapshot.js';
 import { canonicalAddress, compareCidrs, prefixFrom } from './text.js';
 
 export interface BlockShown {
@@ -67,7 +67,7 @@ function countEntries(entries: readonly (readonly Allocation[])[]): number {
 
 export function showPool(snapshot: ClusterSnapshot, pool: Pool): PoolShown {
   const prefix = prefixFrom(pool.cidr);
-  const allocationRecords = ledgersWithin(snapshot, pool.cidr);
+  const allocationRecords = recordsWithin(snapshot, pool.cidr);
   const used = new Map<string, number>();
   for (const { value } of allocationRecords) {
     used.set(value.cidr, (used.get(value.cidr) ?? 0) + value.entries.length);

@@ -145,7 +145,7 @@ export function blocksWithin({ blocks }: Pick<ClusterSnapshot, 'blocks'>, cidr: 
 }
 
 /** Ledgers whose block lies inside a pool. */
-export function ledgersWithin(
+export function recordsWithin(
   { allocationRecords }: Pick<ClusterSnapshot, 'allocationRecords'>,
   cidr: string,
 ): Stored<AllocationRecord>[] {

@@ -5,16 +5,16 @@ import { createHealthy, disturb, hour } from './cluster.js';
 describe('garbage collection', () => {
   const grace = 900_000;
 
-  test('mends what two looks a grace apart have found', async () => {
+  test('repairs what two looks a grace apart have found', async () => {
     const { access, signal, block, clock, keysBelow } = await createHealthy();
     await block('10.244.3.0/26', 'gone');
     clock.advance(hour);
     const collector = createCollector({ grace });
     for (let look = 0; look < 2; look++) {
-      expect(await collector.collect(access, signal)).toMatchObject({ candidates: 1, mended: [] });
+      expect(await collector.collect(access, signal)).toMatchObject({ candidates: 1, repaired: [] });
       clock.advance(grace / 2);
     }
-    expect((await collector.collect(access, signal)).mended).toHaveLength(1);
+    expect((await collector.collect(access, signal)).repaired).toHaveLength(1);
     expect(await keysBelow('shared/blocks/10.244.3')).toEqual([]);
   });
 
@@ -32,7 +32,7 @@ describe('garbage collection', () => {
     await collector.collect(access, signal);
     await claim();
     clock.advance(grace / 2);
-    expect((await collector.collect(access, signal)).mended).toEqual([]);
+    expect((await collector.collect(access, signal)).repaired).toEqual([]);
   });
 
   test('counts an address in other hands as another', async () => {
@@ -43,7 +43,7 @@ describe('garbage collection', () => {
     await collector.collect(access, signal);
     await ledger('10.244.0.0/26', 'gone', ['10.244.0.20=default/b']);
     clock.advance(grace);
-    expect((await collector.collect(access, signal)).mended).toEqual([]);
+    expect((await collector.collect(access, signal)).repaired).toEqual([]);
   });
 
   test('spares who comes back between the look and the write', async () => {
@@ -56,7 +56,7 @@ describe('garbage collection', () => {
     const returning = disturb(store, () => node('gone'));
     expect(await collector.collect({ ...access, store: returning }, signal)).toMatchObject({
       spared: 1,
-      mended: [],
+      repaired: [],
     });
   });
 

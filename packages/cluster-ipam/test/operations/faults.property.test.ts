@@ -84,13 +84,13 @@ test('a node is released whole, and what others have stays', async () => {
         ['10.244.1.0/26', undefined, [{ address: '10.244.1.9', node: 'n1' }]],
       ]);
       expect(allocationRecords.map(({ value }) => value.node)).toEqual(['n1', 'n1']);
-      expect((await checkCluster(cluster.access, {}, cluster.signal)).findings).toEqual([]);
+      expect((await checkCluster(cluster.access, {}, cluster.signal)).problems).toEqual([]);
     }),
     { numRuns: 150 },
   );
 });
 
-test('mends come to the same end', async () => {
+test('repairs come to the same end', async () => {
   await fc.assert(
     fc.asyncProperty(plan, async (faults) => {
       const cluster = await createCluster();
@@ -137,9 +137,9 @@ test('pools are whole at every moment', async () => {
         () => deletePool(access, 'main-2', {}, signal),
       ];
       for (const step of steps) expect(names).toContain(await codeOf(step()));
-      const { findings } = await checkCluster(cluster.access, {}, signal);
+      const { problems } = await checkCluster(cluster.access, {}, signal);
       // Neither pools that overlap, nor blocks that lie in none.
-      expect(findings.map(({ id }) => id)).toEqual([]);
+      expect(problems.map(({ id }) => id)).toEqual([]);
       const { blocks } = await readCluster(cluster.access, signal);
       expect(blocks.size).toBe(3);
     }),

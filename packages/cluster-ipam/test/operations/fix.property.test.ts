@@ -6,18 +6,18 @@ import { createTestCluster, disturb, type TestCluster } from './cluster.js';
 
 const hour = 3_600_000;
 
-/** Each in a block of its own. What is found of it says the block's name; mended or not. */
+/** Each in a block of its own. What is found of it says the block's name; repaired or not. */
 const faults = {
-  leakedBlock: { mends: true, plant: (c: TestCluster, at: Slot) => c.block(at.cidr, at.gone) },
+  leakedBlock: { repairs: true, plant: (c: TestCluster, at: Slot) => c.block(at.cidr, at.gone) },
   leakedBlockWithLoan: {
-    mends: true,
+    repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, at.gone, { loans: [{ address: at.address(7), node: 'n2' }] });
       await c.ledger(at.cidr, 'n2', [at.address(7)]);
     },
   },
   leakedBooks: {
-    mends: true,
+    repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, 'n1');
       await c.ledger(at.cidr, at.gone, [at.address(3)]);
@@ -25,7 +25,7 @@ const faults = {
     },
   },
   orphanedLoan: {
-    mends: true,
+    repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       const loans = [
         { address: at.address(8), node: at.gone },
@@ -35,17 +35,17 @@ const faults = {
       await c.ledger(at.cidr, 'n1', [at.address(1)]);
     },
   },
-  emptyBlock: { mends: true, plant: (c: TestCluster, at: Slot) => c.block(at.cidr, undefined) },
-  emptyBooks: { mends: true, plant: (c: TestCluster, at: Slot) => c.ledger(at.cidr, 'n2', []) },
+  emptyBlock: { repairs: true, plant: (c: TestCluster, at: Slot) => c.block(at.cidr, undefined) },
+  emptyBooks: { repairs: true, plant: (c: TestCluster, at: Slot) => c.ledger(at.cidr, 'n2', []) },
   imported: {
-    mends: false,
+    repairs: false,
     plant: async (c: TestCluster, at: Slot) => {
       await c.importedBlock(at.cidr, `${at.gone}-calico`);
       await c.ledger(at.cidr, `${at.gone}-calico`, [at.address(2)], { imported: true });
     },
   },
   importedLoan: {
-    mends: false,
+    repairs: false,
     plant: async (c: TestCluster, at: Slot) => {
       const loans = [{ address: at.address(2), node: `${at.gone}-calico` }];
       await c.block(at.cidr, 'n1', { loans });
@@ -53,14 +53,14 @@ const faults = {
     },
   },
   leakedBlockWithBooks: {
-    mends: true,
+    repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, at.gone);
       await c.ledger(at.cidr, at.gone, [at.address(2), at.address(3)]);
     },
   },
   doubledAddress: {
-    mends: false,
+    repairs: false,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, 'n1');
       await c.ledger(at.cidr, 'n1', [at.address(2)]);
@@ -68,18 +68,18 @@ const faults = {
     },
   },
   doubledByCutOff: {
-    mends: false,
+    repairs: false,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, 'n1');
       await c.ledger(at.cidr, 'n3', [at.address(2)]);
     },
   },
   wrongSize: {
-    mends: false,
+    repairs: false,
     plant: (c: TestCluster, at: Slot) => c.block(at.cidr.replace('/26', '/27'), 'n3'),
   },
   healthy: {
-    mends: true,
+    repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, 'n3', { loans: [{ address: at.address(60), node: 'n1' }] });
       await c.ledger(at.cidr, 'n3', [at.address(1), at.address(2)]);
@@ -112,7 +112,7 @@ async function plantAll(list: readonly Fault[]): Promise<TestCluster> {
   return cluster;
 }
 
-/** By node: blocks, loans and addresses in its books. */
+/** By node: blocks, loans and addresses in its record. */
 async function holdings({ access, signal }: TestCluster): Promise<Map<string, string[]>> {
   const { blocks, allocationRecords } = await readCluster(access, signal);
   const all = new Map<string, string[]>();
@@ -141,13 +141,13 @@ test('everything planted is found; what is left afterwards needs people', async 
         `${each.subject} ${each.message} `.includes(slotOf(index).cidr.replace('/26', '/')) ||
         each.subject === `address ${slotOf(index).address(2)}`;
       for (const [index, fault] of planted.entries()) {
-        expect([fault, report.findings.some(isAbout(index))]).toEqual([fault, fault !== 'healthy']);
+        expect([fault, report.problems.some(isAbout(index))]).toEqual([fault, fault !== 'healthy']);
       }
       const { left } = await fixCluster(access, {}, signal);
-      const after = (await checkCluster(access, {}, signal)).findings;
-      expect(after.map(({ id }) => id)).toEqual(left.map(({ finding }) => finding.id));
+      const after = (await checkCluster(access, {}, signal)).problems;
+      expect(after.map(({ id }) => id)).toEqual(left.map(({ problem }) => problem.id));
       for (const [index, fault] of planted.entries()) {
-        expect([fault, after.some(isAbout(index))]).toEqual([fault, !faults[fault].mends]);
+        expect([fault, after.some(isAbout(index))]).toEqual([fault, !faults[fault].repairs]);
       }
       const now = await holdings(cluster);
       for (const [node, held] of before) {

@@ -46,7 +46,7 @@ describe('a split', () => {
     expect([...pools.keys()]).toEqual(['old-1', 'old-2', 'old-3', 'old-4']);
     expect(blocks.size).toBe(2);
     expect(workloads[0]?.value.pools).toEqual(['old-1', 'old-2', 'old-3', 'old-4']);
-    expect((await checkCluster(access, {}, signal)).findings).toEqual([]);
+    expect((await checkCluster(access, {}, signal)).problems).toEqual([]);
   });
 
   test('ends claims that were decided before', async () => {

@@ -142,7 +142,7 @@ describe('the release of an address', () => {
     await ledger('10.244.0.64/26', 'n2', ['10.244.0.70=default/right']);
     await workload('right', { sticky: true, assigned: { right: ['10.244.0.70'] } });
     const { done } = await releaseAddress(access, '10.244.0.70', { force: true, node: 'n1' }, signal);
-    expect(done).toEqual(['taken out of the books of node n1']);
+    expect(done).toEqual(['taken out of the record of node n1']);
     const wrong = await releaseAddress(access, '10.244.0.65', { force: true, node: 'n2' }, signal);
     expect(wrong.done).toEqual([]);
     const { allocationRecords, workloads, blocks } = await readCluster(access, signal);
@@ -157,7 +157,7 @@ describe('the release of an address', () => {
     await importedBlock('10.244.1.0/26', 'old');
     await ledger('10.244.1.0/26', 'old', ['10.244.1.1', '10.244.1.2']);
     const { done } = await releaseAddress(access, '10.244.1.1', { force: false }, signal);
-    expect(done).toEqual(['taken out of the books of node old']);
+    expect(done).toEqual(['taken out of the record of node old']);
   });
 
   test('of a loan to a node that is gone', async () => {

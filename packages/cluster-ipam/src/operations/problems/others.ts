@@ -12,9 +12,9 @@ import { knownAddresses, metBy } from '../known-addresses.js';
 import { poolAround } from '../snapshot.js';
 import { compareCidrs, listSome, prefixFrom } from '../text.js';
 import { nameOfWorkload, withoutAssignments } from '../workload-rules.js';
-import { type Evidence, type Finding, leave, mend, standingOf } from './finding.js';
+import { type Evidence, type Problem, leave, repair, nodeStateOf } from './problem.js';
 
-export function findElsewhere(evidence: Evidence): Finding[] {
+export function findElsewhere(evidence: Evidence): Problem[] {
   const { snapshot } = evidence;
   const inUse = new Set(
     snapshot.allocationRecords.flatMap(({ value }) => value.entries.map(({ address }) => address)),
@@ -25,7 +25,7 @@ export function findElsewhere(evidence: Evidence): Finding[] {
     ...snapshot.workloads.flatMap((workload) => findInWorkload(evidence, workload, inUse)),
     ...[...snapshot.unreachable.values()].flatMap((absence) => findAbsence(evidence, absence)),
     ...snapshot.borrowRequests.flatMap((request) => findRequest(evidence, request)),
-    ...snapshot.unreadable.map(({ key, reason, revision }): Finding => ({
+    ...snapshot.unreadable.map(({ key, reason, revision }): Problem => ({
       id: `unreadable:${key}:${revision}`,
       kind: 'unreadable',
       subject: key,
@@ -38,12 +38,12 @@ export function findElsewhere(evidence: Evidence): Finding[] {
   ];
 }
 
-function findPools({ snapshot }: Evidence): Finding[] {
+function findPools({ snapshot }: Evidence): Problem[] {
   const sorted = [...snapshot.pools.values()]
     .map(({ value }) => value)
     .sort((a, b) => compareCidrs(a.cidr, b.cidr));
   let outer = sorted[0];
-  return sorted.slice(1).flatMap((pool): Finding[] => {
+  return sorted.slice(1).flatMap((pool): Problem[] => {
     if (outer === undefined || !overlaps(prefixFrom(outer.cidr), prefixFrom(pool.cidr))) {
       outer = pool;
       return [];
@@ -62,10 +62,10 @@ function findPools({ snapshot }: Evidence): Finding[] {
 }
 
 /** A node may join, or be given another address, after the pool was made. */
-function findMet({ snapshot }: Evidence): Finding[] {
+function findMet({ snapshot }: Evidence): Problem[] {
   const known = knownAddresses(snapshot);
   return [...snapshot.pools.values()].flatMap(({ value: pool }) =>
-    metBy(pool, known).map(({ address, whose }): Finding => ({
+    metBy(pool, known).map(({ address, whose }): Problem => ({
       id: `doubled:pool:${pool.name}:${address}:${whose}`,
       kind: 'doubled',
       subject: `pool ${pool.name}`,
@@ -78,11 +78,11 @@ function findMet({ snapshot }: Evidence): Finding[] {
   );
 }
 
-function findInWorkload(evidence: Evidence, stored: Stored<Workload>, inUse: ReadonlySet<string>): Finding[] {
+function findInWorkload(evidence: Evidence, stored: Stored<Workload>, inUse: ReadonlySet<string>): Problem[] {
   return [...findBadIntent(evidence, stored.value), ...findAssignments(evidence, stored, inUse)];
 }
 
-function findBadIntent({ snapshot }: Evidence, workload: Workload): Finding[] {
+function findBadIntent({ snapshot }: Evidence, workload: Workload): Problem[] {
   const name = nameOfWorkload(workload);
   const outside = workload.addresses.filter(
     (address) => poolAround(snapshot.pools, prefixFrom(address)) === undefined,
@@ -120,7 +120,7 @@ function findAssignments(
   { snapshot }: Evidence,
   { key, value: workload, revision }: Stored<Workload>,
   inUse: ReadonlySet<string>,
-): Finding[] {
+): Problem[] {
   const name = nameOfWorkload(workload);
   const assigned = Object.values(workload.assigned).flat();
   const isOutside = (address: string): boolean =>
@@ -144,7 +144,7 @@ function findAssignments(
       message: `workload ${name} keeps ${listSome(gone)} for ${listSome(pods)}, and no pod has them`,
       addresses: gone,
       // The pod may have got it a moment ago, and its node not have reported it.
-      remedy: mend(`frees ${listSome(gone)} in workload ${name}`, transaction, !gone.every(isOutside)),
+      remedy: repair(`frees ${listSome(gone)} in workload ${name}`, transaction, !gone.every(isOutside)),
     },
   ];
 }
@@ -152,8 +152,8 @@ function findAssignments(
 function findAbsence(
   { snapshot, keys }: Evidence,
   { key, value: { node, since }, revision }: Stored<UnreachableNode>,
-): Finding[] {
-  const standing = standingOf(snapshot, node);
+): Problem[] {
+  const standing = nodeStateOf(snapshot, node);
   if (standing === 'registered') return [];
   const presence: Expectation = snapshot.nodeLeases.get(node)?.revision ?? 'absent';
   const isBack = standing === 'present';
@@ -170,7 +170,7 @@ function findAbsence(
       message: `node ${node} is noted as absent, but ${isBack ? 'it is there' : 'there is no such node'}`,
       node,
       addresses: [],
-      remedy: mend(`deletes the absence of ${node}`, { conditions, writes: [{ op: 'delete', key }] }),
+      remedy: repair(`deletes the absence of ${node}`, { conditions, writes: [{ op: 'delete', key }] }),
     },
   ];
 }
@@ -178,7 +178,7 @@ function findAbsence(
 function findRequest(
   { snapshot, now, requestLimit }: Evidence,
   { key, value: request, revision }: Stored<BorrowRequest>,
-): Finding[] {
+): Problem[] {
   const age = now - request.askedAt;
   if (age < requestLimit) return [];
   const what = request.address ?? `an address of ${request.block}`;
@@ -188,9 +188,9 @@ function findRequest(
       kind: 'orphaned',
       subject: `request of ${request.node}`,
       message: `node ${request.node} asked ${Math.round(age / 1000)} s ago for ${what}, and does not wait for it any more`,
-      ...(standingOf(snapshot, request.node) === 'unknown' ? {} : { node: request.node }),
+      ...(nodeStateOf(snapshot, request.node) === 'unknown' ? {} : { node: request.node }),
       addresses: [],
-      remedy: mend(`deletes the request of ${request.node}`, {
+      remedy: repair(`deletes the request of ${request.node}`, {
         conditions: [{ key, expect: revision }],
         writes: [{ op: 'delete', key }],
       }),

@@ -3,7 +3,7 @@
 /** `error`: nothing is written. `warning`: it will not be as it was. `note`: for the record. */
 export type Level = 'error' | 'warning' | 'note';
 
-export interface Remark {
+export interface Diagnostic {
   readonly level: Level;
   /** `IPPool default-pool`, `block 10.0.0.0/26`, or a file. */
   readonly object: string;
@@ -12,14 +12,14 @@ export interface Remark {
   readonly message: string;
 }
 
-/** Collects remarks about one object. */
-export interface Remarks {
+/** Collects diagnostics about one object. */
+export interface Diagnostics {
   error(field: string, message: string): void;
   warn(field: string, message: string): void;
   note(message: string): void;
 }
 
-export function remarksAbout(object: string, into: Remark[]): Remarks {
+export function diagnosticsFor(object: string, into: Diagnostic[]): Diagnostics {
   return {
     error: (field, message) => void into.push({ level: 'error', object, field, message }),
     warn: (field, message) => void into.push({ level: 'warning', object, field, message }),
@@ -27,7 +27,7 @@ export function remarksAbout(object: string, into: Remark[]): Remarks {
   };
 }
 
-export const describeRemark = ({ object, field, message }: Remark): string =>
+export const describeDiagnostic = ({ object, field, message }: Diagnostic): string =>
   [object, field, message].filter((part) => part !== undefined && part !== '').join(': ');
 
 /** `a, b and 3 more` */

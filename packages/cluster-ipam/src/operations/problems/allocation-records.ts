@@ -5,20 +5,20 @@ import { listSome, prefixFrom } from '../text.js';
 import { remedyForLeaked } from './blocks.js';
 import {
   type Evidence,
-  type Finding,
+  type Problem,
   leave,
-  mend,
+  repair,
   type Remedy,
-  standingOf,
+  nodeStateOf,
   stillUnknown,
   whyNot,
   isUnheard,
   whyUnheard,
-} from './finding.js';
+} from './problem.js';
 
-export function* findInLedgers(evidence: Evidence): Generator<Finding[]> {
-  for (const ledger of evidence.snapshot.allocationRecords) {
-    yield [...findInLedger(evidence, ledger), ...findOutside(evidence, ledger.value)];
+export function* findInRecords(evidence: Evidence): Generator<Problem[]> {
+  for (const record of evidence.snapshot.allocationRecords) {
+    yield [...findInRecord(evidence, record), ...findOutside(evidence, record.value)];
   }
   yield* findDoubled(evidence);
 }
@@ -26,47 +26,47 @@ export function* findInLedgers(evidence: Evidence): Generator<Finding[]> {
 const subjectOf = ({ node, cidr }: AllocationRecord): string => `ledger of ${node} for ${cidr}`;
 
 /** The first problem of the record as a whole; its consequences are not reported. */
-function findInLedger(evidence: Evidence, stored: Stored<AllocationRecord>): Finding[] {
-  const { value: ledger } = stored;
-  const block = evidence.snapshot.blocks.get(ledger.cidr);
-  const standing = standingOf(evidence.snapshot, ledger.node);
-  const about = { subject: subjectOf(ledger), node: ledger.node };
-  const isEmpty = ledger.entries.length === 0;
+function findInRecord(evidence: Evidence, stored: Stored<AllocationRecord>): Problem[] {
+  const { value: record } = stored;
+  const block = evidence.snapshot.blocks.get(record.cidr);
+  const standing = nodeStateOf(evidence.snapshot, record.node);
+  const about = { subject: subjectOf(record), node: record.node };
+  const isEmpty = record.entries.length === 0;
   if (standing === 'unknown') {
-    const message = `node ${ledger.node} is not registered, and ${describe(ledger.entries)} of ${ledger.cidr} in its books`;
+    const message = `node ${record.node} is not registered, and ${describe(record.entries)} of ${record.cidr} in its record`;
     const kind = isEmpty ? 'orphaned' : 'leaked';
-    return [found(about, kind, ledger, ledger.entries, message, remedyForUnknown(evidence, stored, block))];
+    return [found(about, kind, record, record.entries, message, remedyForUnknown(evidence, stored, block))];
   }
   if (block === undefined) {
-    const message = `there is no block ${ledger.cidr}, and node ${ledger.node} has ${describe(ledger.entries)} of it in its books`;
+    const message = `there is no block ${record.cidr}, and node ${record.node} has ${describe(record.entries)} of it in its record`;
     const conditions = [
       { key: stored.key, expect: stored.revision },
-      { key: evidence.keys.block(ledger.cidr), expect: 'absent' as const },
+      { key: evidence.keys.block(record.cidr), expect: 'absent' as const },
     ];
-    const remedy = isEmpty ? dropLedger(stored, conditions) : leave(whyNot(ledger.node, standing));
-    return [found(about, 'orphaned', ledger, ledger.entries, message, remedy)];
+    const remedy = isEmpty ? dropRecord(stored, conditions) : leave(whyNot(record.node, standing));
+    return [found(about, 'orphaned', record, record.entries, message, remedy)];
   }
-  if (block.value.node === ledger.node)
-    return findLentAway(ledger, block.value, leave(whyNot(ledger.node, standing)));
-  return findNotLent(stored, block, leave(whyNot(ledger.node, standing)));
+  if (block.value.node === record.node)
+    return findBorrowed(record, block.value, leave(whyNot(record.node, standing)));
+  return findNotBorrowed(stored, block, leave(whyNot(record.node, standing)));
 }
 
 const describe = (entries: readonly Allocation[]): string =>
   entries.length === 0 ? 'nothing' : listSome(entries.map(({ address }) => address));
 
 function found(
-  about: Pick<Finding, 'subject' | 'node'>,
-  kind: Finding['kind'],
-  ledger: AllocationRecord,
+  about: Pick<Problem, 'subject' | 'node'>,
+  kind: Problem['kind'],
+  record: AllocationRecord,
   entries: readonly Allocation[],
   message: string,
   remedy: Remedy,
-): Finding {
-  // With owners and times: an address that was handed out again meanwhile is another finding.
+): Problem {
+  // With owners and times: an address that was handed out again meanwhile is another problem.
   const who = entries.map(({ address, owner, since }) => `${address}=${owner}@${since}`).join(',');
   return {
     ...about,
-    id: `${kind}:ledger:${ledger.cidr}:${ledger.node}:${who}`,
+    id: `${kind}:ledger:${record.cidr}:${record.node}:${who}`,
     kind,
     message,
     addresses: entries.map(({ address }) => address),
@@ -74,11 +74,11 @@ function found(
   };
 }
 
-function dropLedger(
+function dropRecord(
   { key, value }: Stored<AllocationRecord>,
-  conditions: Parameters<typeof mend>[1]['conditions'],
+  conditions: Parameters<typeof repair>[1]['conditions'],
 ): Remedy {
-  return mend(`deletes the ${subjectOf(value)}`, { conditions, writes: [{ op: 'delete', key }] });
+  return repair(`deletes the ${subjectOf(value)}`, { conditions, writes: [{ op: 'delete', key }] });
 }
 
 function remedyForUnknown(
@@ -91,49 +91,49 @@ function remedyForUnknown(
   if (block?.value.node === node) return remedyForLeaked(evidence, block);
   if (evidence.now - reportedAt < evidence.grace)
     return leave('it was reported a moment ago: look again later');
-  return dropLedger(stored, [{ key: stored.key, expect: stored.revision }, ...stillUnknown(evidence, node)]);
+  return dropRecord(stored, [{ key: stored.key, expect: stored.revision }, ...stillUnknown(evidence, node)]);
 }
 
 /** An owner that uses what it has lent. */
-function findLentAway(ledger: AllocationRecord, { loans }: Block, remedy: Remedy): Finding[] {
+function findBorrowed(record: AllocationRecord, { loans }: Block, remedy: Remedy): Problem[] {
   const lent = new Map(loans.map(({ address, node }) => [address, node]));
-  const both = ledger.entries.filter(({ address }) => (lent.get(address) ?? ledger.node) !== ledger.node);
+  const both = record.entries.filter(({ address }) => (lent.get(address) ?? record.node) !== record.node);
   if (both.length === 0) return [];
   const to = [...new Set(both.map(({ address }) => lent.get(address)!))];
-  const message = `node ${ledger.node} uses ${describe(both)}, which it has lent to ${listSome(to)}`;
-  return [found({ subject: subjectOf(ledger), node: ledger.node }, 'doubled', ledger, both, message, remedy)];
+  const message = `node ${record.node} uses ${describe(both)}, which it has lent to ${listSome(to)}`;
+  return [found({ subject: subjectOf(record), node: record.node }, 'doubled', record, both, message, remedy)];
 }
 
 /** A node that has addresses of another's block which that one has not lent to it. */
-function findNotLent(stored: Stored<AllocationRecord>, block: Stored<Block>, remedy: Remedy): Finding[] {
-  const { value: ledger } = stored;
+function findNotBorrowed(stored: Stored<AllocationRecord>, block: Stored<Block>, remedy: Remedy): Problem[] {
+  const { value: record } = stored;
   const own = new Set(
-    block.value.loans.filter(({ node }) => node === ledger.node).map(({ address }) => address),
+    block.value.loans.filter(({ node }) => node === record.node).map(({ address }) => address),
   );
-  const wrong = ledger.entries.filter(({ address }) => !own.has(address));
-  const about = { subject: subjectOf(ledger), node: ledger.node };
+  const wrong = record.entries.filter(({ address }) => !own.has(address));
+  const about = { subject: subjectOf(record), node: record.node };
   const owner = block.value.node === undefined ? 'has no owner' : `node ${block.value.node} owns`;
   if (wrong.length > 0) {
-    const message = `node ${ledger.node} uses ${describe(wrong)} of block ${ledger.cidr}, which ${owner}`;
-    return [found(about, 'leaked', ledger, wrong, message, remedy)];
+    const message = `node ${record.node} uses ${describe(wrong)} of block ${record.cidr}, which ${owner}`;
+    return [found(about, 'leaked', record, wrong, message, remedy)];
   }
-  if (ledger.entries.length > 0 || own.size > 0) return [];
+  if (record.entries.length > 0 || own.size > 0) return [];
   const conditions = [
     { key: stored.key, expect: stored.revision },
     { key: block.key, expect: block.revision },
   ];
-  const message = `node ${ledger.node} keeps empty books of block ${ledger.cidr}, of which it has nothing`;
-  return [found(about, 'orphaned', ledger, [], message, dropLedger(stored, conditions))];
+  const message = `node ${record.node} has an empty record of block ${record.cidr}, of which it has nothing`;
+  return [found(about, 'orphaned', record, [], message, dropRecord(stored, conditions))];
 }
 
-function findOutside({ snapshot }: Evidence, ledger: AllocationRecord): Finding[] {
-  const prefix = prefixFrom(ledger.cidr);
-  const wrong = ledger.entries.filter(({ address }) => !containsPrefix(prefix, prefixFrom(address)));
+function findOutside({ snapshot }: Evidence, record: AllocationRecord): Problem[] {
+  const prefix = prefixFrom(record.cidr);
+  const wrong = record.entries.filter(({ address }) => !containsPrefix(prefix, prefixFrom(address)));
   if (wrong.length === 0) return [];
-  const message = `node ${ledger.node} has ${describe(wrong)} in its books of block ${ledger.cidr}`;
-  const remedy = leave(whyNot(ledger.node, standingOf(snapshot, ledger.node)));
+  const message = `node ${record.node} has ${describe(wrong)} in its record of block ${record.cidr}`;
+  const remedy = leave(whyNot(record.node, nodeStateOf(snapshot, record.node)));
   return [
-    found({ subject: subjectOf(ledger), node: ledger.node }, 'outside', ledger, wrong, message, remedy),
+    found({ subject: subjectOf(record), node: record.node }, 'outside', record, wrong, message, remedy),
   ];
 }
 
@@ -142,11 +142,11 @@ interface Holder extends Allocation {
 }
 
 /** One address in the records of two nodes. Those of unknown nodes are leaked, which is another problem. */
-function* findDoubled({ snapshot }: Evidence): Generator<Finding[]> {
+function* findDoubled({ snapshot }: Evidence): Generator<Problem[]> {
   const holders = new Map<string, Holder[]>();
   for (const { value } of snapshot.allocationRecords) {
     yield [];
-    if (standingOf(snapshot, value.node) === 'unknown') continue;
+    if (nodeStateOf(snapshot, value.node) === 'unknown') continue;
     for (const entry of value.entries) {
       const holder = { ...entry, node: value.node };
       const known = holders.get(entry.address);
@@ -161,7 +161,7 @@ function doubled(
   blocks: Evidence['snapshot']['blocks'],
   address: string,
   holders: readonly Holder[],
-): Finding {
+): Problem {
   const rightful = rightfulOf(blocks, address);
   const wrong = holders.filter(({ node }) => node !== rightful);
   const name = ({ pod, owner, node }: Holder): string => `${pod ?? owner} on ${node}`;

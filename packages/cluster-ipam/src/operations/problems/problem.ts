@@ -7,12 +7,12 @@ import type { ClusterSnapshot } from '../snapshot.js';
  * `leaked`: in the allocation record of a node that is gone or does not own the block. `doubled`: in use twice. `outside`: in no
  * pool, or not as its pool requires. `orphaned`: its owner is gone. `pending`: claimed but not confirmed. `unreadable`.
  */
-export type FindingKind = 'leaked' | 'doubled' | 'outside' | 'orphaned' | 'pending' | 'unreadable';
+export type ProblemKind = 'leaked' | 'doubled' | 'outside' | 'orphaned' | 'pending' | 'unreadable';
 
-export interface Finding {
+export interface Problem {
   /** The same thing found again has the same; the same address in other hands has another. */
   readonly id: string;
-  readonly kind: FindingKind;
+  readonly kind: ProblemKind;
   /** `block 10.244.0.0/26`, `ledger of n1 for 10.244.0.0/26`, … */
   readonly subject: string;
   readonly message: string;
@@ -23,10 +23,10 @@ export interface Finding {
 }
 
 export type Remedy =
-  /** Findings of one object share one remedy: the same object in memory. */
-  Mend | { readonly how: 'leave'; readonly why: string };
+  /** Problems of one object share one remedy: the same object in memory. */
+  Repair | { readonly how: 'leave'; readonly why: string };
 
-export interface Mend {
+export interface Repair {
   readonly how: 'write';
   /** `deletes the block`, in words. */
   readonly what: string;
@@ -39,7 +39,7 @@ export interface Mend {
   readonly patient: boolean;
 }
 
-export interface FindingOptions {
+export interface ProblemOptions {
   readonly keys: Keys;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -51,20 +51,20 @@ export interface FindingOptions {
   readonly requestLimit: number;
 }
 
-/** What findings are found in. */
-export interface Evidence extends FindingOptions {
+/** What problems are found in. */
+export interface Evidence extends ProblemOptions {
   readonly snapshot: ClusterSnapshot;
   /** The repair of a block, by key: one for all of its problems, since the second of two writes would find it changed. */
   readonly blockRemedies: Map<string, Remedy>;
   /** `CIDR NODE` of allocation records that only an import has written. */
-  readonly importedBooks: ReadonlySet<string>;
+  readonly importedRecords: ReadonlySet<string>;
   /** By key. */
   readonly allocationRecords: ReadonlyMap<string, Stored<AllocationRecord>>;
 }
 
-/** Nobody knows whether the pods are alive that an import has found there. */
-export function isUnheard({ snapshot, importedBooks }: Evidence, cidr: string, node: string): boolean {
-  return importedBooks.has(`${cidr} ${node}`) && standingOf(snapshot, node) === 'unknown';
+/** Whether the pods that an import found there are alive is unknown. */
+export function isUnheard({ snapshot, importedRecords }: Evidence, cidr: string, node: string): boolean {
+  return importedRecords.has(`${cidr} ${node}`) && nodeStateOf(snapshot, node) === 'unknown';
 }
 
 export const whyUnheard = (node: string): Remedy =>
@@ -74,7 +74,7 @@ export const whyUnheard = (node: string): Remedy =>
 
 export const leave = (why: string): Remedy => ({ how: 'leave', why });
 
-export const mend = (what: string, transaction: Transaction, patient = false): Mend => ({
+export const repair = (what: string, transaction: Transaction, patient = false): Repair => ({
   how: 'write',
   what,
   transaction,
@@ -82,15 +82,15 @@ export const mend = (what: string, transaction: Transaction, patient = false): M
 });
 
 /** `present`: in touch with the store. `registered`: it was, and may come back. `unknown`: no such node. */
-export type Standing = 'present' | 'registered' | 'unknown';
+export type NodeState = 'present' | 'registered' | 'unknown';
 
-export function standingOf({ nodeLeases, nodes }: ClusterSnapshot, node: string): Standing {
+export function nodeStateOf({ nodeLeases, nodes }: ClusterSnapshot, node: string): NodeState {
   if (nodeLeases.has(node)) return 'present';
   return nodes.has(node) ? 'registered' : 'unknown';
 }
 
 /** That no node of this name came (back) since it was looked. */
-export function stillUnknown({ keys }: Pick<FindingOptions, 'keys'>, node: string): Condition[] {
+export function stillUnknown({ keys }: Pick<ProblemOptions, 'keys'>, node: string): Condition[] {
   return [
     { key: keys.nodeLease(node), expect: 'absent' },
     { key: keys.node(node), expect: 'absent' },
@@ -98,11 +98,11 @@ export function stillUnknown({ keys }: Pick<FindingOptions, 'keys'>, node: strin
 }
 
 /** Why addresses of a registered node are left alone. */
-export function whyNot(node: string, standing: Standing): string {
+export function whyNot(node: string, standing: NodeState): string {
   if (standing === 'present') return `node ${node} is up and says so: delete the pods there that have them`;
   return `node ${node} cannot be asked: it will be released when it has vanished, or by \`podwire nodes forget ${node}\``;
 }
 
-export function byKind(a: Finding, b: Finding): number {
+export function byKind(a: Problem, b: Problem): number {
   return a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }

@@ -2,19 +2,19 @@
 import { formatAddress, parseAddress } from '@podwire/addresses';
 import type { Block } from '@podwire/cluster-state';
 import type { Dump } from '../read/dump.js';
-import { listSome, type Remark, remarksAbout } from '../remarks.js';
+import { listSome, type Diagnostic, diagnosticsFor } from '../diagnostics.js';
 import type { Use } from './allocations.js';
 
-export function remarkDoubts(
+export function reportInconsistencies(
   dump: Dump,
   uses: readonly Use[],
   blocks: readonly Block[],
-  remarks: Remark[],
+  diagnostics: Diagnostic[],
 ): void {
-  remarkHandles(dump, remarks);
-  remarkLeaks(dump, uses, remarks);
-  remarkAffinities(dump, remarks);
-  remarkNodes(dump, uses, blocks, remarks);
+  reportHandles(dump, diagnostics);
+  reportLeaks(dump, uses, diagnostics);
+  reportAffinities(dump, diagnostics);
+  reportNodes(dump, uses, blocks, diagnostics);
 }
 
 /** How many addresses each handle has in each block, as the blocks have it; `HANDLE CIDR`. */
@@ -32,7 +32,7 @@ function countByHandle({ blocks }: Dump): Map<string, number> {
 }
 
 /** Handles are an index that drifts (projectcalico/calico#8548, #10759): the blocks are right. */
-function remarkHandles(dump: Dump, remarks: Remark[]): void {
+function reportHandles(dump: Dump, diagnostics: Diagnostic[]): void {
   if (dump.handles.length === 0) return;
   const counts = countByHandle(dump);
   const orphans: string[] = [];
@@ -45,7 +45,7 @@ function remarkHandles(dump: Dump, remarks: Remark[]): void {
     if (pairs.every(([is]) => is === 0)) orphans.push(id);
     else if (pairs.some(([is, said]) => is !== said)) wrong.push(id);
   }
-  const about = remarksAbout('IPAMHandle', remarks);
+  const about = diagnosticsFor('IPAMHandle', diagnostics);
   if (orphans.length > 0)
     about.note(`${orphans.length} have no address (orphans) and are left out: ${listSome(orphans)}`);
   if (wrong.length > 0)
@@ -54,7 +54,7 @@ function remarkHandles(dump: Dump, remarks: Remark[]): void {
     );
 }
 
-function remarkLeaks({ endpoints }: Dump, uses: readonly Use[], remarks: Remark[]): void {
+function reportLeaks({ endpoints }: Dump, uses: readonly Use[], diagnostics: Diagnostic[]): void {
   if (endpoints.length === 0) return;
   const alive = new Set(
     endpoints.flatMap(({ addresses }) => addresses.map((each) => formatAddress(parseAddress(each)))),
@@ -62,18 +62,18 @@ function remarkLeaks({ endpoints }: Dump, uses: readonly Use[], remarks: Remark[
   const leaked = uses.filter(({ entry }) => !alive.has(entry.address));
   if (leaked.length === 0) return;
   const names = leaked.map(({ entry }) => `${entry.address} (${entry.pod ?? entry.owner})`);
-  remarksAbout('addresses', remarks).warn(
+  diagnosticsFor('addresses', diagnostics).warn(
     '',
     `${leaked.length} are allocated and no pod has them (leaked); taken over as in use, free them with \`podwire ipam release\`: ${listSome(names, 10)}`,
   );
 }
 
-function remarkAffinities({ affinities, blocks }: Dump, remarks: Remark[]): void {
+function reportAffinities({ affinities, blocks }: Dump, diagnostics: Diagnostic[]): void {
   const owners = new Map(
     blocks.map(({ spec }) => [spec.cidr, spec.affinity || `host:${spec.hostAffinity ?? ''}`]),
   );
   for (const { object, cidr, node, type, state } of affinities) {
-    const about = remarksAbout(object, remarks);
+    const about = diagnosticsFor(object, diagnostics);
     const owner = owners.get(cidr);
     if (owner === undefined)
       about.note(`${node} wants ${cidr} (${state}), and there is no such block: left out`);
@@ -82,11 +82,11 @@ function remarkAffinities({ affinities, blocks }: Dump, remarks: Remark[]): void
   }
 }
 
-function remarkNodes(
+function reportNodes(
   { nodes }: Dump,
   uses: readonly Use[],
   blocks: readonly Block[],
-  remarks: Remark[],
+  diagnostics: Diagnostic[],
 ): void {
   const names = new Set([
     ...blocks.flatMap(({ node, loans }) => [node, ...loans.map((loan) => loan.node)]),
@@ -94,12 +94,12 @@ function remarkNodes(
   ]);
   const wanted = [...names].filter((name) => name !== undefined).sort();
   if (wanted.length > 0)
-    remarksAbout('nodes', remarks).note(
+    diagnosticsFor('nodes', diagnostics).note(
       `an agent with this nodeName takes each one's blocks over: ${listSome(wanted, 20)}`,
     );
   const gone = nodes.size === 0 ? [] : wanted.filter((name) => !nodes.has(name));
   if (gone.length > 0)
-    remarksAbout('nodes', remarks).warn(
+    diagnosticsFor('nodes', diagnostics).warn(
       '',
       `not there any more, but they have blocks or addresses: ${listSome(gone, 20)}. Free those with \`podwire nodes forget NAME\``,
     );

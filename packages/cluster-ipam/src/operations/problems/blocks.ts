@@ -8,24 +8,24 @@ import { poolAround } from '../snapshot.js';
 import { compareCidrs, prefixFrom } from '../text.js';
 import {
   type Evidence,
-  type Finding,
+  type Problem,
   leave,
-  mend,
+  repair,
   type Remedy,
-  standingOf,
+  nodeStateOf,
   stillUnknown,
   whyNot,
   isUnheard,
   whyUnheard,
-} from './finding.js';
+} from './problem.js';
 
-export function* findInBlocks(evidence: Evidence): Generator<Finding[]> {
+export function* findInBlocks(evidence: Evidence): Generator<Problem[]> {
   const blocks = [...evidence.snapshot.blocks.values()];
   for (const block of blocks) yield findInBlock(evidence, block);
   yield findOverlapping(blocks.map(({ value }) => value));
 }
 
-const findInBlock = (evidence: Evidence, block: Stored<Block>): Finding[] => [
+const findInBlock = (evidence: Evidence, block: Stored<Block>): Problem[] => [
   ...findOutside(evidence, block.value),
   ...findOwnerless(evidence, block),
   ...findPending(evidence, block.value),
@@ -40,7 +40,7 @@ function isImported(block: Block): boolean {
   return block.node !== undefined && block.instance === undefined;
 }
 
-function findOutside({ snapshot }: Evidence, block: Block): Finding[] {
+function findOutside({ snapshot }: Evidence, block: Block): Problem[] {
   const prefix = prefixFrom(block.cidr);
   const pool = poolAround(snapshot.pools, prefix)?.value;
   if (pool?.blockSize === prefix.length) return [];
@@ -66,7 +66,7 @@ function findOutside({ snapshot }: Evidence, block: Block): Finding[] {
 }
 
 /** Blocks of nodes that are gone, and blocks without an owner. */
-function findOwnerless(evidence: Evidence, stored: Stored<Block>): Finding[] {
+function findOwnerless(evidence: Evidence, stored: Stored<Block>): Problem[] {
   const { value: block } = stored;
   if (block.node === undefined) {
     if (block.loans.length > 0) return [];
@@ -82,7 +82,7 @@ function findOwnerless(evidence: Evidence, stored: Stored<Block>): Finding[] {
       },
     ];
   }
-  if (standingOf(evidence.snapshot, block.node) !== 'unknown') return [];
+  if (nodeStateOf(evidence.snapshot, block.node) !== 'unknown') return [];
   return [
     {
       id: `leaked:block:${block.cidr}:${block.node}:${block.instance ?? ''}:${block.claimedAt}`,
@@ -119,7 +119,7 @@ function tidyBlock(evidence: Evidence, stored: Stored<Block>): Remedy {
  */
 function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stored<Block>): Remedy {
   const isGone = (node: string): boolean =>
-    standingOf(evidence.snapshot, node) === 'unknown' && !isUnheard(evidence, block.cidr, node);
+    nodeStateOf(evidence.snapshot, node) === 'unknown' && !isUnheard(evidence, block.cidr, node);
   const isOld = evidence.now - block.claimedAt >= evidence.grace;
   const ownerGoes = block.node !== undefined && isGone(block.node) && !isImported(block) && isOld;
   const loans = block.loans.filter(({ node }) => !isGone(node));
@@ -127,33 +127,33 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
   if (ownerGoes) gone.add(block.node!);
   const conditions: Condition[] = [
     { key, expect: revision },
-    ...[...gone].flatMap((node) => [...stillUnknown(evidence, node), booksOf(evidence, block.cidr, node)]),
+    ...[...gone].flatMap((node) => [...stillUnknown(evidence, node), recordOf(evidence, block.cidr, node)]),
   ];
-  const books: Write[] = ownerGoes
+  const recordWrites: Write[] = ownerGoes
     ? [{ op: 'delete', key: evidence.keys.allocationRecord(block.cidr, block.node!) }]
     : [];
   const hasOwner = block.node !== undefined && !ownerGoes;
   if (!hasOwner && loans.length === 0) {
-    const writes: Write[] = [{ op: 'delete', key }, ...books];
-    return mend(`deletes block ${block.cidr}`, { conditions, writes });
+    const writes: Write[] = [{ op: 'delete', key }, ...recordWrites];
+    return repair(`deletes block ${block.cidr}`, { conditions, writes });
   }
   const rest = hasOwner ? { ...block, loans } : withoutOwner(block, loans);
   const what = hasOwner
     ? `ends loans of block ${block.cidr}`
     : `removes the owner of block ${block.cidr}; its borrowed addresses stay`;
   const write: Write = { op: 'put', key, value: encodeObject(blockKind, rest) };
-  return mend(what, { conditions, writes: [write, ...books] });
+  return repair(what, { conditions, writes: [write, ...recordWrites] });
 }
 
 /** The record of the node must be as it was read. */
-function booksOf({ keys, allocationRecords }: Evidence, cidr: string, node: string): Condition {
+function recordOf({ keys, allocationRecords }: Evidence, cidr: string, node: string): Condition {
   const key = keys.allocationRecord(cidr, node);
   return { key, expect: allocationRecords.get(key)?.revision ?? 'absent' };
 }
 
-function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): Finding[] {
+function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): Problem[] {
   if (block.state !== 'pending' || block.node === undefined) return [];
-  const standing = standingOf(snapshot, block.node);
+  const standing = nodeStateOf(snapshot, block.node);
   const age = now - block.claimedAt;
   if (age < pendingLimit || standing === 'unknown') return [];
   const why =
@@ -173,11 +173,11 @@ function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): F
   ];
 }
 
-function findLoans(evidence: Evidence, stored: Stored<Block>): Finding[] {
+function findLoans(evidence: Evidence, stored: Stored<Block>): Problem[] {
   const { value: block } = stored;
   const prefix = prefixFrom(block.cidr);
-  return block.loans.flatMap(({ address, node }, index): Finding[] => {
-    const standing = standingOf(evidence.snapshot, node);
+  return block.loans.flatMap(({ address, node }, index): Problem[] => {
+    const standing = nodeStateOf(evidence.snapshot, node);
     const about = { subject: subjectOf(block), node, addresses: [address] };
     const isTwice = block.loans.findIndex((loan) => loan.address === address) < index;
     if (standing === 'unknown') {
@@ -200,19 +200,19 @@ function findLoans(evidence: Evidence, stored: Stored<Block>): Finding[] {
 }
 
 /** Sorted by first address, what overlaps a block stands behind it, before everything that does not. */
-function findOverlapping(blocks: readonly Block[]): Finding[] {
+function findOverlapping(blocks: readonly Block[]): Problem[] {
   const sorted = [...blocks].sort((a, b) => compareCidrs(a.cidr, b.cidr));
-  const findings: Finding[] = [];
+  const problems: Problem[] = [];
   let outer: Block | undefined;
   for (const block of sorted) {
     if (outer !== undefined && overlaps(prefixFrom(outer.cidr), prefixFrom(block.cidr))) {
-      findings.push(overlapping(outer, block));
+      problems.push(overlapping(outer, block));
     } else outer = block;
   }
-  return findings;
+  return problems;
 }
 
-function overlapping(outer: Block, inner: Block): Finding {
+function overlapping(outer: Block, inner: Block): Problem {
   const owner = ({ node }: Block): string => (node === undefined ? 'no owner' : `node ${node}`);
   return {
     id: `doubled:blocks:${outer.cidr}:${inner.cidr}`,

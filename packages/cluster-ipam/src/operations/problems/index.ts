@@ -1,35 +1,35 @@
 import type { ClusterSnapshot } from '../snapshot.js';
 import { findInBlocks } from './blocks.js';
-import { byKind, type Evidence, type Finding, type FindingOptions } from './finding.js';
-import { findInLedgers } from './allocation-records.js';
+import { byKind, type Evidence, type Problem, type ProblemOptions } from './problem.js';
+import { findInRecords } from './allocation-records.js';
 import { findElsewhere } from './others.js';
 import { inTurns } from '../turns.js';
 
-export type { Finding, FindingKind, FindingOptions, Mend, Remedy } from './finding.js';
+export type { Problem, ProblemKind, ProblemOptions, Repair, Remedy } from './problem.js';
 
 /** Everything that is wrong in what was read, beside other work of the process. */
 export async function findProblemsInTurns(
   snapshot: ClusterSnapshot,
-  options: FindingOptions,
-): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  await inTurns(search(snapshot, options), (found) => void findings.push(...found));
-  return findings.sort(byKind);
+  options: ProblemOptions,
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  await inTurns(search(snapshot, options), (found) => void problems.push(...found));
+  return problems.sort(byKind);
 }
 
-function* search(snapshot: ClusterSnapshot, options: FindingOptions): Generator<Finding[]> {
+function* search(snapshot: ClusterSnapshot, options: ProblemOptions): Generator<Problem[]> {
   const imported = snapshot.allocationRecords.filter(({ value }) => value.imported === true);
-  const importedBooks = new Set(imported.map(({ value }) => `${value.cidr} ${value.node}`));
-  const allocationRecords = new Map(snapshot.allocationRecords.map((ledger) => [ledger.key, ledger]));
+  const importedRecords = new Set(imported.map(({ value }) => `${value.cidr} ${value.node}`));
+  const allocationRecords = new Map(snapshot.allocationRecords.map((record) => [record.key, record]));
   const evidence: Evidence = {
     ...options,
     snapshot,
     blockRemedies: new Map(),
-    importedBooks,
+    importedRecords,
     allocationRecords,
   };
   yield* findInBlocks(evidence);
-  yield* findInLedgers(evidence);
+  yield* findInRecords(evidence);
   yield findElsewhere(evidence);
 }
 
