@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Agent, pings } from '@podwire/testkit';
+import { type ColdFigures, measureColdAgent } from './cold-agent.js';
 import type { Contender, PodSlot } from './contenders.js';
 import { type Job, type JobResult, launch, previousOutput } from './launcher.js';
 import { processorTime, residentBytes } from './process-cost.js';
@@ -19,6 +20,7 @@ export interface AgentFigures {
   /** Median ADD in milliseconds with 10 endpoints (before and after) and with all. */
   readonly addWithFew: number;
   readonly addWithMany: number;
+  readonly cold: ColdFigures;
 }
 
 export interface AgentPlan {
@@ -28,6 +30,8 @@ export interface AgentPlan {
   readonly pods: readonly PodSlot[];
   /** Attached and detached again to see what an ADD costs. */
   readonly spare: readonly PodSlot[];
+  /** Pods that an agent gets at once that has just started. */
+  readonly burst: number;
   readonly workers: number;
   readonly idleSeconds: number;
   readonly signal: AbortSignal;
@@ -41,22 +45,24 @@ const restartCount = 3;
 export async function measureAgent(plan: AgentPlan): Promise<AgentFigures> {
   const { pods, progress } = plan;
   const results = new Map<PodSlot, string>();
-  const step = (name: string, done: number): void => progress(name, done, 6);
+  const step = (name: string, done: number): void => progress(name, done, 7);
+  step('a cold agent', 0);
+  const cold = await measureColdAgent({ ...plan, pods: pods.slice(0, plan.burst) });
   await attach(plan, pods.slice(0, few), results);
-  step('ADD with few endpoints', 0);
+  step('ADD with few endpoints', 1);
   await addCosts(plan); // to warm up
   const before = await addCosts(plan);
-  step('attach all', 1);
+  step('attach all', 2);
   await attach(plan, pods.slice(few), results);
-  step('ADD with all endpoints', 2);
+  step('ADD with all endpoints', 3);
   const addWithMany = quantile(await addCosts(plan), 0.5);
-  step('idle', 3);
+  step('idle', 4);
   const idleShare = await measureIdle(plan.agent.pid, plan.idleSeconds, plan.signal);
   const resident = residentBytes(plan.agent.pid);
-  step('restart', 4);
+  step('restart', 5);
   const restarts = await measureRestarts(plan);
   await checkOne(plan, results);
-  step('detach all', 5);
+  step('detach all', 6);
   await detach(plan, pods.slice(few), results);
   const after = await addCosts(plan);
   await detach(plan, pods.slice(0, few), results);
@@ -69,6 +75,7 @@ export async function measureAgent(plan: AgentPlan): Promise<AgentFigures> {
     restarts,
     addWithFew: quantile([...before, ...after], 0.5),
     addWithMany,
+    cold,
   };
 }
 

@@ -35,18 +35,37 @@ export function compare(measurements: readonly Measurement[], agent: AgentFigure
     ...ratio(`ADD pods/s of ptp, ${many} at once`, rate, pair('podwire', 'ptp', 'ADD', many), least(4)),
     ...ratio(`DEL pods/s of ptp, ${many} at once`, rate, pair('podwire', 'ptp', 'DEL', many), least(4)),
     ...workers.flatMap((count) => [...spread('ADD', count), ...spread('DEL', count)]),
-    ...ratio('ADD p50 of the floor', median, pair('podwire', 'floor', 'ADD', single), undefined),
-    ...ratio('DEL p50 of the floor', median, pair('podwire', 'floor', 'DEL', single), undefined),
+    ...ratio('ADD p50 of the floor', median, pair('podwire', 'floor', 'ADD', single), most(2)),
+    ...ratio('DEL p50 of the floor', median, pair('podwire', 'floor', 'DEL', single), most(4)),
     ...(agent === undefined ? [] : compareAgent(agent)),
+    ...(agent === undefined ? [] : compareCold(agent, find('ptp', 'ADD', many), find('ptp', 'DEL', many))),
   ];
 }
 
 function compareAgent(agent: AgentFigures): Comparison[] {
   const with_ = `with ${agent.endpoints} endpoints`;
   return [
-    evaluate(`agent resident ${with_}`, agent.residentBytes / 1e6, 'MB', most(120)),
+    evaluate(`agent resident ${with_}`, agent.residentBytes / 1e6, 'MB', most(100)),
     evaluate(`agent idle ${with_}`, agent.idleShare * 100, '%', most(1)),
     evaluate(`agent restart ${with_}`, agent.restart, 'ms', most(1_000)),
     evaluate(`ADD ${with_} of that with 10`, agent.addWithMany / agent.addWithFew, '×', most(1.3)),
+  ];
+}
+
+/** Beside the peer of the same run, which has no agent that could be cold. */
+function compareCold(
+  { cold }: AgentFigures,
+  additions: Measurement | undefined,
+  deletions: Measurement | undefined,
+): Comparison[] {
+  const beside = (operation: Operation, ours: number, peer: Measurement | undefined): Comparison[] => {
+    if (peer === undefined) return [];
+    const name = `${operation} pods/s of ptp, ${peer.workers} at once, agent just started`;
+    return [evaluate(name, ours / peer.podsPerSecond, '×', least(4))];
+  };
+  return [
+    evaluate('start of the agent to its first ADD', cold.firstAdd, 'ms'),
+    ...beside('ADD', cold.addsPerSecond, additions),
+    ...beside('DEL', cold.deletesPerSecond, deletions),
   ];
 }

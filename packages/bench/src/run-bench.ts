@@ -200,6 +200,7 @@ async function measureAgentAlone(
     contender,
     pods: addPods(host, options.endpoints),
     spare: addPods(host, spareCount),
+    burst: options.pods,
     workers: options.workers,
     idleSeconds: options.idleSeconds,
     signal,

@@ -39,7 +39,8 @@ test('Podwire is measured beside them, and its agent', async () => {
   assert.ok(own.every(({ daemonTime }) => (daemonTime ?? 0) > 0));
   assert.equal(result.agent?.endpoints, 12);
   assert.ok(result.agent.residentBytes > 1e6 && result.agent.restart > 0);
-  assert.equal(result.comparisons.length, 16);
+  assert.ok(result.agent.cold.firstAdd > 0 && result.agent.cold.deletesPerSecond > 0);
+  assert.equal(result.comparisons.length, 19);
   assert.match(formatReport(result), /agent resident with 12 endpoints/);
   assert.deepEqual(ownNamespaces(), []);
 });

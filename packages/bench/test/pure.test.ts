@@ -104,6 +104,7 @@ describe('thresholds', () => {
   });
 
   test('compares the figures of the agent', () => {
+    const least4 = { unit: '×', limit: { at: 'least', value: 4 } };
     const figures = {
       endpoints: 1_000,
       residentBytes: 121e6,
@@ -111,8 +112,14 @@ describe('thresholds', () => {
       idleSeconds: 10,
       restart: 900,
     };
-    const agent = { ...figures, restarts: [900], addWithFew: 2, addWithMany: 2.4 };
-    expect(compare([], agent).map(({ met }) => met)).toEqual([false, true, true, true]);
+    const cold = { firstAdd: 300, firstAdds: [300], addsPerSecond: 2_000, deletesPerSecond: 100 };
+    const agent = { ...figures, restarts: [900], addWithFew: 2, addWithMany: 2.4, cold };
+    expect(compare([], agent).map(({ met }) => met)).toEqual([false, true, true, true, undefined]);
+    // The peer attaches 500 pods a second.
+    const beside = compare(taken, agent).filter(({ name }) => name.includes('just started'));
+    expect(beside).toEqual([
+      { name: 'ADD pods/s of ptp, 32 at once, agent just started', value: 4, ...least4, met: true },
+    ]);
   });
 });
 
