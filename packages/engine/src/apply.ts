@@ -1,10 +1,10 @@
 import { describeError, PodwireError } from '@podwire/errors';
-import { type EngineContext, observe, type Sessions, startTimer, withSessions } from './call.js';
-import type { Batch, Failure, Owned, Resource } from './contract.js';
+import { type EngineContext, type Sessions, startTimer, withSessions } from './call.js';
+import type { Failure, Owned, Resource } from './contract.js';
 import type { CallOptions } from './engine.js';
 import { removeResources } from './remove.js';
 import { planBatches } from './steps.js';
-import { differenceOf } from './verify.js';
+import { withoutAgreeing } from './verify.js';
 
 /** Applies a list, all or nothing; see `Engine.apply`. */
 export async function applyResources(
@@ -34,7 +34,7 @@ async function applyInOrder(
     context.faults.reach(`apply:${number}:${batch.resources[0]?.kind}`);
     throwIfExpired(context, options.signal, batch.resources[0]);
     const failures = await sessions.of(batch.backend).create(batch, options);
-    const serious = failures.length === 0 ? [] : await withoutAdopted(context, sessions, batch, failures);
+    const serious = failures.length === 0 ? [] : await withoutAgreeing(context, sessions, failures);
     applied.push(...without(batch.resources, serious));
     timer.lap(number, batch.resources);
     if (serious.length > 0) throw refusal(context, owned, serious);
@@ -46,23 +46,6 @@ function throwIfExpired({ kinds }: EngineContext, signal: AbortSignal, next: Res
   if (!signal.aborted) return;
   const before = next === undefined ? '' : ` before ${kinds.describe(next)}`;
   throw new PodwireError('DEADLINE_EXCEEDED', `the call was given up${before}`, { cause: signal.reason });
-}
-
-/** What is there already and is just what the list asks for (after a crash, or by repair) is adopted. */
-export async function withoutAdopted(
-  context: EngineContext,
-  sessions: Sessions,
-  batch: Pick<Batch, 'backend'>,
-  failures: readonly Failure[],
-): Promise<Failure[]> {
-  const backend = context.backends.get(batch.backend)!;
-  const conflicts = failures.filter(({ error }) => backend.isConflict(error)).map(({ resource }) => resource);
-  if (conflicts.length === 0) return [...failures];
-  const observed = await observe(context, sessions, conflicts);
-  const adopted = new Set(
-    conflicts.filter((resource) => differenceOf(context, resource, observed) === undefined),
-  );
-  return failures.filter(({ resource }) => !adopted.has(resource));
 }
 
 function without(resources: readonly Resource[], failures: readonly Failure[]): readonly Resource[] {

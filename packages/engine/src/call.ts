@@ -1,5 +1,5 @@
 /** What every call of the engine works with. */
-import type { FaultPoints } from '@podwire/platform';
+import { type FaultPoints, groupBy } from '@podwire/platform';
 import type {
   Backend,
   Observation,
@@ -89,17 +89,6 @@ export async function observe(
       observed.set(resource, one);
   }
   return observed;
-}
-
-export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /** Measures batches one after the other and tells the tracer what each resource cost. */

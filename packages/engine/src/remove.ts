@@ -1,5 +1,6 @@
 import { describeError, PodwireError } from '@podwire/errors';
-import { type EngineContext, groupBy, type Sessions, startTimer, withSessions } from './call.js';
+import { groupBy } from '@podwire/platform';
+import { type EngineContext, type Sessions, startTimer, withSessions } from './call.js';
 import type { Batch, Failure, Owned, Resource } from './contract.js';
 import type { CallOptions } from './engine.js';
 import { planBatches, planRemoval } from './steps.js';

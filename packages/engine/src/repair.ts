@@ -1,17 +1,10 @@
 import { PodwireError } from '@podwire/errors';
-import {
-  type EngineContext,
-  groupBy,
-  observe,
-  type Sessions,
-  type Snapshots,
-  takeSnapshots,
-  withSessions,
-} from './call.js';
+import { groupBy } from '@podwire/platform';
+import { type EngineContext, type Sessions, type Snapshots, takeSnapshots, withSessions } from './call.js';
 import type { Failure, Owned, OwnerId, Repair, Resource } from './contract.js';
 import type { CallOptions, Change, Drift } from './engine.js';
 import { planBatches } from './steps.js';
-import { differenceOf, driftsIn, findDrift } from './verify.js';
+import { driftsIn, findDrift, withoutAgreeing } from './verify.js';
 
 /** Whether an owner has a resource with this key. */
 export type IsOwned = (key: string) => boolean;
@@ -147,7 +140,8 @@ export async function repairTogether(
     const drifts = await driftsIn(context, sessions, resources, snapshots);
     if (drifts.length === 0) return [];
     const failures = await repairDrifts(context, sessions, inBatchOrder(context, resources, drifts), options);
-    const serious = await withoutOutdated(context, sessions, failures);
+    // The snapshot may be some time old: what others made since is there, and no failure if it is right.
+    const serious = await withoutAgreeing(context, sessions, failures, takeSnapshots(context));
     const ofOwner = new Map(owners.flatMap(({ owner, resources }) => resources.map((one) => [one, owner])));
     return drifts.flatMap((drift) => report(context, ofOwner.get(drift.resource)!, [drift], serious));
   });
@@ -163,21 +157,4 @@ function inBatchOrder(
   const order = [...new Set(resources.map(batchOf))];
   const rank = ({ resource }: Drift): number => order.indexOf(batchOf(resource));
   return drifts.toSorted((a, b) => rank(a) - rank(b));
-}
-
-/** The snapshot may be some time old: what others made since is there, and no failure if it is right. */
-async function withoutOutdated(
-  context: EngineContext,
-  sessions: Sessions,
-  failures: readonly Failure[],
-): Promise<readonly Failure[]> {
-  const isConflict = ({ resource, error }: Failure): boolean =>
-    context.backends.get(context.kinds.of(resource).backend)!.isConflict(error);
-  const conflicts = failures.filter(isConflict);
-  if (conflicts.length === 0) return failures;
-  const resources = conflicts.map(({ resource }) => resource);
-  const observed = await observe(context, sessions, resources, takeSnapshots(context));
-  return failures.filter(
-    (failure) => !isConflict(failure) || differenceOf(context, failure.resource, observed) !== undefined,
-  );
 }

@@ -1,5 +1,5 @@
 import { type EngineContext, observe, type Sessions, type Snapshots, withSessions } from './call.js';
-import type { Difference, Observed, Owned, Resource } from './contract.js';
+import type { Difference, Failure, Observed, Owned, Resource } from './contract.js';
 import type { Drift } from './engine.js';
 
 /** What of a list is missing or changed, in the list's order; see `Engine.verify`. */
@@ -36,6 +36,26 @@ export function differenceOf(
   if (observation === undefined) return { missing: 'it was not looked at' };
   if ('gone' in observation) return { missing: observation.gone };
   return kinds.of(resource).compare(resource, observation.found);
+}
+
+/**
+ * Leaves out failures that only say that something is there already, where it is just what the resource asks for: after a
+ * crash, by repair, or because another owner was faster.
+ */
+export async function withoutAgreeing(
+  context: EngineContext,
+  sessions: Sessions,
+  failures: readonly Failure[],
+  snapshots?: Snapshots,
+): Promise<readonly Failure[]> {
+  const isConflict = ({ resource, error }: Failure): boolean =>
+    context.backends.get(context.kinds.of(resource).backend)!.isConflict(error);
+  const conflicts = failures.filter(isConflict).map(({ resource }) => resource);
+  if (conflicts.length === 0) return failures;
+  const observed = await observe(context, sessions, conflicts, snapshots);
+  return failures.filter(
+    (failure) => !isConflict(failure) || differenceOf(context, failure.resource, observed) !== undefined,
+  );
 }
 
 function driftOf(resource: Resource, difference: Difference): Drift {

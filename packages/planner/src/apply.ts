@@ -1,7 +1,6 @@
 /** Carries out a difference: removals before additions, hundreds of keys in one call, scope by scope after a failure. */
 import type { CallOptions, Engine, Resource } from '@podwire/engine';
-import { describeError } from '@podwire/errors';
-import type { Log } from '@podwire/platform';
+import { groupBy, type Log } from '@podwire/platform';
 import type { Change, Planner, Scope } from './planner.js';
 
 /** Keys that travel together: one call to the kernel for many costs a fraction of one each. */
@@ -73,7 +72,7 @@ async function addBatch(
     planner.succeed(batch);
     return new Map();
   }
-  const scopes = groupByScope(batch);
+  const scopes = groupBy(batch, ({ scope }) => scope);
   if (scopes.size > 1) options.log.warn({ err: error, scopes: scopes.size }, 'applying scope by scope');
   const failed = new Map<Scope, unknown>();
   for (const [scope, changes] of scopes) {
@@ -83,20 +82,10 @@ async function addBatch(
     } else {
       planner.fail(changes);
       failed.set(scope, reason);
-      options.log.error({ err: reason, scope, why: describeError(reason) }, 'a scope could not be applied');
+      options.log.error({ err: reason, scope }, 'a scope could not be applied');
     }
   }
   return failed;
-}
-
-function groupByScope(changes: readonly Change<Resource>[]): Map<Scope, Change<Resource>[]> {
-  const groups = new Map<Scope, Change<Resource>[]>();
-  for (const change of changes) {
-    const group = groups.get(change.scope);
-    if (group === undefined) groups.set(change.scope, [change]);
-    else group.push(change);
-  }
-  return groups;
 }
 
 /** @throws the signal's reason @returns the error of the engine */

@@ -25,6 +25,7 @@ export {
   type ReplaceOptions,
   type SyncFiles,
 } from './files.js';
+export { groupBy } from './group-by.js';
 export { Heap } from './heap.js';
 export { KeyedMutex } from './keyed-mutex.js';
 export { Notify } from './notify.js';

@@ -1,3 +1,4 @@
+import { groupBy } from '@podwire/platform';
 import type { Span } from './span.js';
 
 /** A span with its children. */
@@ -48,16 +49,6 @@ export function assembleTree(spans: readonly Span[]): readonly SpanNode[] {
 /** Longer first where they begin together: that is the one which has the other in it. */
 function byStart(a: Span, b: Span): number {
   return a.startedAt - b.startedAt || b.duration - a.duration;
-}
-
-function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /** Children may overlap, and outlive their parent: what counts is the part of the span that none of them covers. */

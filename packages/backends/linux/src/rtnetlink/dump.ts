@@ -15,7 +15,7 @@ import {
   type Route,
   TC_ROOT,
 } from '@podwire/netlink';
-import { groupBy } from '../group-by.js';
+import { groupBy } from '@podwire/platform';
 import type { KernelNamespace } from '../kernel.js';
 import { isMarkedForDeletion } from '../marks.js';
 import { once, remember } from './lookup.js';

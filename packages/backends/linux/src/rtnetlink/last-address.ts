@@ -15,7 +15,7 @@ import {
   type Route,
   RTPROT_KERNEL,
 } from '@podwire/netlink';
-import { groupBy } from '../group-by.js';
+import { groupBy } from '@podwire/platform';
 
 /** An address that is about to be deleted. */
 export interface GoingAddress {
