@@ -102,6 +102,7 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
     node: new NodeState({
       name: config.nodeName,
       networks,
+      kinds: dependencies.engine.kinds,
       readHost,
       warn: (problem) =>
         dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
@@ -120,10 +121,11 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
 
 function createMember(config: AgentConfig, dependencies: AgentDependencies): ClusterMember | undefined {
   if (config.cluster === undefined) return undefined;
-  const { cluster: world, version, readHost, random, faults, log } = dependencies;
+  const { cluster: world, engine, version, readHost, random, faults, log } = dependencies;
   if (world === undefined) throw new PodwireError('INTERNAL', 'there is no store for the configured cluster');
   const { nodeName } = config;
   return createClusterMember({
+    kinds: engine.kinds,
     config: config.cluster,
     nodeName,
     version,

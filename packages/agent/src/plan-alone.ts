@@ -1,6 +1,7 @@
 /** Planning without an agent: from a configuration and requests alone. Looks at nothing else, so it is always the same. */
 import { createHash } from 'node:crypto';
 import { createIpam } from '@podwire/ipam';
+import { resourceKinds } from './backends.js';
 import { type Plan, planAdds } from './api/plan.js';
 import type { AgentConfig } from './config/index.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
@@ -32,7 +33,13 @@ export function planWithoutAgent(
   const networks = createNetworks(config, { models: indexModels(networkModels), createIpam, clock });
   const uplink = { index: 2, name: 'uplink', mtu, up: true, loopback: false, own: false };
   const readHost = () => ({ links: [uplink], defaultRoutes: [], addresses: [], nextHops: [], ipv6 });
-  const node = new NodeState({ name: config.nodeName, networks, readHost, routerHistory: freshNode });
+  const node = new NodeState({
+    name: config.nodeName,
+    networks,
+    kinds: resourceKinds,
+    readHost,
+    routerHistory: freshNode,
+  });
   node.rediscover();
   return planAdds(
     { networks, node, endpoints: createEndpointRegistry(), random: countedBytes(), clock },

@@ -2,18 +2,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory } from './records/directory.js';
-import {
-  createLinuxBackends,
-  describeResource,
-  linuxRegistry,
-  LIVE_GROUP,
-  openKernel,
-} from '@podwire/backend-linux';
+import { LIVE_GROUP, openKernel } from '@podwire/backend-linux';
 import { type CallOptions, createEngine, type Engine } from '@podwire/engine';
 import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode, readBootId } from '@podwire/linux';
 import { listLinks, type NetlinkConnection, openRouteConnection } from '@podwire/netlink';
 import { planForwardAccept } from '@podwire/network-traffic';
+import { deadlineSignal } from '@podwire/platform';
+import { createBackends, resourceKinds } from './backends.js';
 import { openStateFiles } from './cluster/state-files.js';
 import type { AgentConfig } from './config/index.js';
 import { planRestore } from './node/restore-plan.js';
@@ -79,7 +75,7 @@ const plural = (count: number, what: string): string => `${count} ${what}${count
 
 function countRecords(directory: string): number {
   if (!fs.existsSync(directory)) return 0;
-  const { records, broken } = openRecordDirectory(directory, linuxRegistry).readAll();
+  const { records, broken } = openRecordDirectory(directory, resourceKinds).readAll();
   return records.length + broken.length;
 }
 
@@ -88,11 +84,11 @@ async function restore(
   connection: NetlinkConnection,
   stop: AbortSignal,
 ): Promise<NodeChange[]> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(config.deadlines.reconcile)]);
+  const signal = deadlineSignal(config.deadlines.reconcile, stop);
   const kernel = openKernel(undefined, { programTimeout: config.deadlines.request });
   const errors: NodeChange[] = [];
   const engine = createEngine({
-    backends: createLinuxBackends(kernel),
+    backends: createBackends(kernel),
     onError: (message) => errors.push({ action: 'failed', what: message }),
   });
   try {
@@ -128,7 +124,7 @@ async function restoreParameters(
     try {
       await engine.apply({ owner: 'node', resources: parameters }, options);
       changes.push(
-        ...parameters.map((each): NodeChange => ({ action: 'restored', what: describeResource(each) })),
+        ...parameters.map((each): NodeChange => ({ action: 'restored', what: resourceKinds.describe(each) })),
       );
     } catch (error) {
       changes.push(failure(`IPv${family} forwarding`, error));

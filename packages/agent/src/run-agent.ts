@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory, type RecordFiles } from './records/directory.js';
-import { createLinuxBackends, linuxRegistry, openKernel } from '@podwire/backend-linux';
+import { openKernel } from '@podwire/backend-linux';
 import { createEngine, type FaultPoints, noFaults } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
@@ -13,6 +13,7 @@ import { compact, systemClock } from '@podwire/platform';
 import type { Store, StoreSpec } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
+import { createBackends, resourceKinds } from './backends.js';
 import type { BgpDaemon } from './cluster/bgp-contract.js';
 import { readKernelAddresses } from './cluster/kernel-addresses.js';
 import { describeLinkState } from './cluster/kernel-link.js';
@@ -97,11 +98,11 @@ function openDependencies(
   log: Log,
   { faults = noFaults, single = false, recordFiles = fs, models = networkModels }: NodeAgentOptions,
 ): { dependencies: AgentDependencies; close: () => void } {
-  const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), linuxRegistry, recordFiles);
+  const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), resourceKinds, recordFiles);
   const hostConnection = openRouteConnection();
   const addresses = describeHostAddresses(hostConnection);
   const engine = createEngine({
-    backends: createLinuxBackends(openKernel(undefined, { programTimeout: config.deadlines.request })),
+    backends: createBackends(openKernel(undefined, { programTimeout: config.deadlines.request })),
     faults,
     single,
     onError: (message) => log.error(message),

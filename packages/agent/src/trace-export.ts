@@ -1,5 +1,5 @@
 /** Traces to an OpenTelemetry collector, where the environment names one: what this agent did, within the trace of who asked. */
-import { describeResource } from '@podwire/backend-linux';
+import { resourceKinds } from './backends.js';
 import type { Log } from './log.js';
 import type { Trace } from './trace.js';
 
@@ -26,7 +26,7 @@ export async function openTraceExport(
   return {
     // Requests that are part of no trace (STATUS of a runtime that has none) give no spans.
     add: (trace) => {
-      for (const span of spansFromAgentTrace(trace, undefined, describeResource)) exporter.add(span);
+      for (const span of spansFromAgentTrace(trace, undefined, resourceKinds.describe)) exporter.add(span);
     },
     close: () => exporter.close(),
   };

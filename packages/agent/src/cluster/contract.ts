@@ -2,7 +2,7 @@
 import type { ClusterCache, ClusterCacheOptions } from '@podwire/cluster-state';
 import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import type { Controller, ControllerOptions } from '@podwire/controller';
-import type { Engine } from '@podwire/engine';
+import type { Engine, KindRegistry } from '@podwire/engine';
 import type { BlockSource } from '@podwire/ipam';
 import type { Clock, FaultPoints } from '@podwire/platform';
 import type { Store } from '@podwire/store';
@@ -46,6 +46,7 @@ export interface MemberOptions {
   readonly version: string;
   /** MAC of the node's end of tunnels; undefined where no model of its networks has tunnels. */
   readonly tunnelMac: string | undefined;
+  readonly kinds: KindRegistry;
   readonly world: ClusterWorld;
   readonly readHost: () => HostView;
   readonly random: (bytes: number) => Uint8Array;

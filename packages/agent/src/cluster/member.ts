@@ -267,8 +267,9 @@ class StoreMember implements ClusterMember {
   }
 
   #createPeers(): Peers {
-    const { world, nodeName, log } = this.#options;
+    const { world, nodeName, kinds, log } = this.#options;
     return new Peers({
+      kinds,
       sides: () =>
         (this.#parts?.networks ?? []).map((network) => ({
           model: network.model,

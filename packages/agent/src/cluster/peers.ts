@@ -4,12 +4,11 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { describeError } from '@podwire/errors';
-import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
+import type { CallOptions, Engine, KindRegistry, Owned, Resource } from '@podwire/engine';
 import type { PeerView } from '@podwire/network-contract';
 import { applyDifference, type ApplyOutcome, Planner, type Scope } from '@podwire/planner';
-import type { Log } from '@podwire/platform';
+import { groupBy, type Log } from '@podwire/platform';
 import type { NetworkSide } from '../node/host-tables.js';
-import { inFewSteps, resourceKey } from '../node/resource-key.js';
 import type { PeerJournal } from './peer-journal.js';
 import { planPeer } from './peer-plan.js';
 
@@ -24,6 +23,7 @@ export interface PeersOptions {
   readonly sides: () => readonly NetworkSide[];
   /** As the store has it; undefined when there is no such node (any more). */
   readonly viewOf: (name: string) => PeerView | undefined;
+  readonly kinds: KindRegistry;
   readonly journal: PeerJournal;
   /** Whether the store has told of all nodes. */
   readonly isSynced: () => boolean;
@@ -61,7 +61,7 @@ export class Peers {
     this.#planner = new Planner<Resource>({
       plan: (scope, read) => this.#plan(scope, read(scope), read(sidesFact)),
       readFact: (fact) => (fact === sidesFact ? this.#sides : this.#viewOf(nameOf(fact))),
-      keyOf: resourceKey,
+      keyOf: options.kinds.keyOf,
       onPlanError: (scope, err) => this.#notePlanError(nameOf(scope), err),
     });
   }
@@ -97,7 +97,11 @@ export class Peers {
     const isAll = isSynced();
     const names = await this.#replan(signal);
     const outcome = await applyDifference(this.#planner, {
-      ...{ engine, signal, log, ownerOf, arrange: inFewSteps },
+      engine,
+      signal,
+      log,
+      ownerOf,
+      arrange: (resources) => this.#arrange(resources),
     });
     for (const [scope, error] of outcome.failed) this.#noteProblem(nameOf(scope), describeError(error));
     journal.note([...this.#gone].map((name) => [name, undefined]));
@@ -143,6 +147,14 @@ export class Peers {
       const others = losers.map(nameOf).join(', ');
       return `PLAN_CONFLICT: ${key}: nodes ${nameOf(winner)} and ${others} need it differently; ${nameOf(winner)} has it`;
     });
+  }
+
+  /** Neighbours in a list travel together, so what travels the same way stands together. */
+  #arrange(resources: readonly Resource[]): Resource[] {
+    const { kinds } = this.#options;
+    const batchOf = (resource: Resource): string =>
+      `${kinds.of(resource).backend}/${kinds.of(resource).batch}`;
+    return [...groupBy(resources, batchOf).values()].flat();
   }
 
   #viewOf(name: string): PeerView | undefined {

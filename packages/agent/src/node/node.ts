@@ -1,7 +1,7 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
 import { setImmediate } from 'node:timers/promises';
 import { type Family, familyOf } from '@podwire/addresses';
-import type { CallOptions, Engine, Owned, Resource } from '@podwire/engine';
+import type { CallOptions, Engine, KindRegistry, Owned, Resource } from '@podwire/engine';
 import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from '@podwire/network-contract';
 import { type Change, Planner } from '@podwire/planner';
 import { compact, Semaphore } from '@podwire/platform';
@@ -9,7 +9,6 @@ import type { Network } from '../networks.js';
 import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
 import { discoverMtu, type HostView } from './host-view.js';
 import { planHostTables } from './host-tables.js';
-import { resourceKey } from './resource-key.js';
 import type { RouterHistory } from './router-history.js';
 
 /** What a node is in a cluster; all of it may change at any time. */
@@ -27,6 +26,7 @@ export interface ClusterFacts {
 export interface NodeOptions {
   readonly name: string;
   readonly networks: readonly Network[];
+  readonly kinds: KindRegistry;
   readonly readHost: () => HostView;
   /** The same, with other work in between. */
   readonly readHostInSteps?: () => Promise<HostView>;
@@ -64,7 +64,7 @@ export class NodeState {
     this.#planner = new Planner<Resource>({
       plan: () => this.#reconciled ?? this.owned().resources,
       readFact: () => undefined,
-      keyOf: resourceKey,
+      keyOf: options.kinds.keyOf,
     });
     this.noteUses();
   }
@@ -152,8 +152,8 @@ export class NodeState {
   }
 
   /**
-   * Makes the kernel follow `owned` where that is adding and taking away alone. Returns false when something has to be replaced, which
-   * only a reconcile can.
+   * Makes the kernel follow `owned` where only independent things come and go: routes, addresses, elements of sets. Returns false
+   * when anything else has changed, which is for a reconcile.
    */
   async sync(engine: Engine, options: CallOptions): Promise<boolean> {
     while (this.#working !== undefined) await this.#working.catch(() => undefined);
@@ -226,7 +226,7 @@ export class NodeState {
     if (
       !changes
         .flatMap(({ add, remove }) => [...remove, ...(add === undefined ? [] : [add])])
-        .every(comesAndGoes)
+        .every((resource) => this.#options.kinds.of(resource).independent)
     )
       return false;
     await this.#carryOut(changes, engine, options);
@@ -285,11 +285,6 @@ function union(held: readonly string[], used: readonly string[]): readonly strin
   const all = [...new Set([...held, ...used])];
   unions.set(held, { used, all });
   return all;
-}
-
-/** Things that can be there or not, and are never changed in place. */
-function comesAndGoes({ kind }: Resource): boolean {
-  return kind === 'route' || kind === 'address' || kind === 'neighbour' || kind === 'nft-element';
 }
 
 /** Two networks of one model need the same parameters and tables of the node, and reach a peer through one tunnel. */

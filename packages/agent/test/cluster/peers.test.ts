@@ -91,6 +91,7 @@ test('a block goes from one peer to another also when they travel apart', async 
   makeUplink(system.host.route);
   const owners = new Map([['n999', ['10.244.1.0/26']]]);
   const peers = new Peers({
+    kinds: engine.kinds,
     sides: () => [{ model: networkModels[0], view: directNode }],
     viewOf: (name) => ({
       name,

@@ -85,6 +85,7 @@ export class PeerWorld {
     this.#node = this.#makeNode();
     const side = () => ({ model: this.#network.model, view: this.#node.view(this.#network) });
     this.#peers = new Peers({
+      kinds: this.#engine.kinds,
       sides: () => [side()],
       viewOf: (name) => this.#viewOf(Number(name.slice(1))),
       isSynced: () => true,
@@ -257,7 +258,13 @@ export class PeerWorld {
     // The pools of a network change under the node's eyes.
     const network = (): Network => this.#network;
     const networks = [new Proxy({} as Network, { get: (_, key) => Reflect.get(network(), key) as unknown })];
-    return new NodeState({ name: 'n0', networks, readHost: () => ordinaryHost, cluster: facts });
+    return new NodeState({
+      name: 'n0',
+      networks,
+      kinds: this.#engine.kinds,
+      readHost: () => ordinaryHost,
+      cluster: facts,
+    });
   }
 
   /** As the member of a cluster does it. */

@@ -8,9 +8,15 @@ const yaml = 'networks: [{ name: n, pools: [{ cidr: 10.1.0.0/24, blockSize: 31 }
 /** A node in a cluster, whose own part is applied as it is when it begins. */
 async function createAppliedNode(blocksOf: () => readonly string[]) {
   const { networks } = (await createReadyHarness({ yaml })).context;
-  const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], uses: [], blocksOf };
-  const node = new NodeState({ name: 'n', networks, readHost: () => ordinaryHost, cluster });
   const engine = new FakeEngine();
+  const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], uses: [], blocksOf };
+  const node = new NodeState({
+    name: 'n',
+    networks,
+    kinds: engine.kinds,
+    readHost: () => ordinaryHost,
+    cluster,
+  });
   const options = { signal: new AbortController().signal };
   await node.repair(async (owned) => {
     await engine.apply(owned, options);
