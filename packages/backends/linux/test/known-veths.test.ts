@@ -58,3 +58,12 @@ test('our veth is removed also when another engine has made it anew', async () =
   await engine.remove(pod, call());
   expect(links().filter((link) => link.kind === 'veth' && !isMarkedForDeletion(link))).toEqual([]);
 });
+
+test('a link that came to the node with the index of a veth that died with its pod is left alone', async () => {
+  await engine.apply(pod, call());
+  const { index } = links().find((link) => link.name === name)!;
+  system.removePod(pod.namespace!);
+  system.host.route.request([createLink({ kind: 'dummy', name: 'nic', index, up: true })]);
+  await engine.remove(pod, call());
+  expect(links().find((link) => link.index === index)).toMatchObject({ name: 'nic', group: 0, up: true });
+});

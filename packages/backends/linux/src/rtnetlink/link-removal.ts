@@ -38,7 +38,7 @@ export function findOwn(route: NetlinkConnection, name: string): Link | undefine
   return link?.group === LIVE_GROUP ? link : undefined;
 }
 
-/** The two ends of a veth that the kernel told of when it was made. It gives no index to another link. */
+/** The two ends of a veth that the kernel told of when it was made. It gives no index to a new link. */
 export interface VethEnds {
   readonly host: number;
   readonly pod: number;
@@ -89,11 +89,16 @@ interface Ends {
   readonly far?: number;
 }
 
-function findEnds({ kernel, veths }: RemovalContext, resource: LinkResource): Ends | undefined {
+/**
+ * A veth dies with the pod's namespace, and a link that comes to the node from another namespace keeps its index where
+ * that is free: without the namespace only the name and the group tell whether a link is ours.
+ */
+function findEnds({ kernel, veths, pod }: RemovalContext, resource: LinkResource): Ends | undefined {
   const name = hostNameOf(resource);
   const known = veths.get(name);
   veths.delete(name);
-  if (known !== undefined) return { near: { index: known.host, kind: 'veth' }, far: known.pod };
+  if (known !== undefined && pod.isThere())
+    return { near: { index: known.host, kind: 'veth' }, far: known.pod };
   const near = findOwn(kernel.host.route, name);
   return near === undefined ? undefined : { near };
 }
