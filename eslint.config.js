@@ -68,10 +68,7 @@ export default tseslint.config(
   {
     // So have listeners for an AbortSignal; packages that still add them by hand are left out.
     files: ['packages/*/src/**/*.ts'],
-    ignores: [
-      'packages/platform/**',
-      'packages/agent/**',
-    ],
+    ignores: ['packages/platform/**', 'packages/agent/**'],
     rules: { 'no-restricted-syntax': ['error', familyByColon, abortListener] },
   },
   {

@@ -3,7 +3,7 @@
  * and the fake all are this, and one compliance suite tests them all. Which package name (v1, v1alpha2) a peer speaks
  * is the transport's affair: the messages are the same.
  */
-import type * as cri from './messages.js';
+import type { ImageServiceDefinition, RuntimeServiceDefinition } from './generated/services.js';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -16,99 +16,33 @@ export interface CallOptions {
   readonly traceparent?: string;
 }
 
-/** All methods reject with a CriError. */
-export interface RuntimeService {
-  version(request: cri.VersionRequest, options?: CallOptions): Promise<cri.VersionResponse>;
-  status(request: cri.StatusRequest, options?: CallOptions): Promise<cri.StatusResponse>;
-  runtimeConfig(request: cri.RuntimeConfigRequest, options?: CallOptions): Promise<cri.RuntimeConfigResponse>;
-  updateRuntimeConfig(
-    request: cri.UpdateRuntimeConfigRequest,
-    options?: CallOptions,
-  ): Promise<cri.UpdateRuntimeConfigResponse>;
-
-  runPodSandbox(request: cri.RunPodSandboxRequest, options?: CallOptions): Promise<cri.RunPodSandboxResponse>;
-  stopPodSandbox(
-    request: cri.StopPodSandboxRequest,
-    options?: CallOptions,
-  ): Promise<cri.StopPodSandboxResponse>;
-  removePodSandbox(
-    request: cri.RemovePodSandboxRequest,
-    options?: CallOptions,
-  ): Promise<cri.RemovePodSandboxResponse>;
-  podSandboxStatus(
-    request: cri.PodSandboxStatusRequest,
-    options?: CallOptions,
-  ): Promise<cri.PodSandboxStatusResponse>;
-  listPodSandbox(
-    request: cri.ListPodSandboxRequest,
-    options?: CallOptions,
-  ): Promise<cri.ListPodSandboxResponse>;
-  portForward(request: cri.PortForwardRequest, options?: CallOptions): Promise<cri.PortForwardResponse>;
-
-  createContainer(
-    request: cri.CreateContainerRequest,
-    options?: CallOptions,
-  ): Promise<cri.CreateContainerResponse>;
-  startContainer(
-    request: cri.StartContainerRequest,
-    options?: CallOptions,
-  ): Promise<cri.StartContainerResponse>;
-  stopContainer(request: cri.StopContainerRequest, options?: CallOptions): Promise<cri.StopContainerResponse>;
-  removeContainer(
-    request: cri.RemoveContainerRequest,
-    options?: CallOptions,
-  ): Promise<cri.RemoveContainerResponse>;
-  listContainers(
-    request: cri.ListContainersRequest,
-    options?: CallOptions,
-  ): Promise<cri.ListContainersResponse>;
-  containerStatus(
-    request: cri.ContainerStatusRequest,
-    options?: CallOptions,
-  ): Promise<cri.ContainerStatusResponse>;
-  updateContainerResources(
-    request: cri.UpdateContainerResourcesRequest,
-    options?: CallOptions,
-  ): Promise<cri.UpdateContainerResourcesResponse>;
-  reopenContainerLog(
-    request: cri.ReopenContainerLogRequest,
-    options?: CallOptions,
-  ): Promise<cri.ReopenContainerLogResponse>;
-  execSync(request: cri.ExecSyncRequest, options?: CallOptions): Promise<cri.ExecSyncResponse>;
-  exec(request: cri.ExecRequest, options?: CallOptions): Promise<cri.ExecResponse>;
-  attach(request: cri.AttachRequest, options?: CallOptions): Promise<cri.AttachResponse>;
-
-  containerStats(
-    request: cri.ContainerStatsRequest,
-    options?: CallOptions,
-  ): Promise<cri.ContainerStatsResponse>;
-  listContainerStats(
-    request: cri.ListContainerStatsRequest,
-    options?: CallOptions,
-  ): Promise<cri.ListContainerStatsResponse>;
-  podSandboxStats(
-    request: cri.PodSandboxStatsRequest,
-    options?: CallOptions,
-  ): Promise<cri.PodSandboxStatsResponse>;
-  listPodSandboxStats(
-    request: cri.ListPodSandboxStatsRequest,
-    options?: CallOptions,
-  ): Promise<cri.ListPodSandboxStatsResponse>;
-
-  /** Changes as they happen. UNIMPLEMENTED where a runtime has none (containerd before 1.7): callers list again and again. */
-  getContainerEvents(
-    request: cri.GetEventsRequest,
-    options?: CallOptions,
-  ): AsyncIterable<cri.ContainerEventResponse>;
+interface Definition<Request, Response, IsStream extends boolean> {
+  readonly requestType: { decode(bytes: Uint8Array): Request };
+  readonly responseType: { decode(bytes: Uint8Array): Response };
+  readonly responseStream: IsStream;
 }
 
-export interface ImageService {
-  listImages(request: cri.ListImagesRequest, options?: CallOptions): Promise<cri.ListImagesResponse>;
-  imageStatus(request: cri.ImageStatusRequest, options?: CallOptions): Promise<cri.ImageStatusResponse>;
-  pullImage(request: cri.PullImageRequest, options?: CallOptions): Promise<cri.PullImageResponse>;
-  removeImage(request: cri.RemoveImageRequest, options?: CallOptions): Promise<cri.RemoveImageResponse>;
-  imageFsInfo(request: cri.ImageFsInfoRequest, options?: CallOptions): Promise<cri.ImageFsInfoResponse>;
-}
+type Call<Method> =
+  Method extends Definition<infer Request, infer Response, infer IsStream>
+    ? (
+        request: Request,
+        options?: CallOptions,
+      ) => IsStream extends true ? AsyncIterable<Response> : Promise<Response>
+    : never;
+
+type Service<Methods> = { [Name in keyof Methods]: Call<Methods[Name]> };
+
+/** Calls of the generated definition that Podwire does not have; servers answer UNIMPLEMENTED to them. */
+type UnusedCalls =
+  'checkpointContainer' | 'updatePodSandboxResources' | 'listMetricDescriptors' | 'listPodSandboxMetrics';
+
+/**
+ * All methods reject with a CriError. `getContainerEvents` is UNIMPLEMENTED where a runtime has no events (containerd before 1.7):
+ * callers list again and again.
+ */
+export type RuntimeService = Omit<Service<typeof RuntimeServiceDefinition.methods>, UnusedCalls>;
+
+export type ImageService = Service<typeof ImageServiceDefinition.methods>;
 
 /** The calls that are answered with a URL. */
 export type StreamingCalls = Pick<RuntimeService, 'exec' | 'attach' | 'portForward'>;
