@@ -30,7 +30,7 @@ const stopDeadline = 5_000;
 
 /**
  * Starts the daemon, waits until it answers, and starts it again whenever it ends. One that answers already was ours before we were
- * killed: it makes room, since nobody would end it, and two do not run on one socket.
+ * killed: it makes room, since no other program would end it, and two do not run on one socket.
  * @throws PodwireError PREREQUISITE_MISSING, BGP_REFUSED
  */
 export async function startBird(options: BirdDaemonOptions, signal: AbortSignal): Promise<BirdDaemon> {

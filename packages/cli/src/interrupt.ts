@@ -5,19 +5,19 @@ import { exitCodes, type Io } from './io.js';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Not SIGPIPE itself: Node ignores it only until somebody listens to it. From then on it comes for every socket too whose other side
- * has gone, and when nobody listens any more it ends the process.
+ * Not SIGPIPE itself: Node ignores it only until a listener is added. From then on it comes for every socket too whose other side
+ * has gone, and without listeners it ends the process.
  */
 const output = new EventEmitter<{ broken: [] }>();
 
 /**
- * Tells work under {@link withInterrupt} that nobody reads its output any more.
+ * Tells work under {@link withInterrupt} that the reader of its output is gone.
  * @returns whether there is such work
  */
 export const breakOutput = (): boolean => output.emit('broken');
 
 /**
- * Runs work that must put things away: the first SIGINT, SIGTERM or SIGHUP, or output that nobody reads any more (SIGPIPE), aborts its
+ * Runs work that must put things away: the first SIGINT, SIGTERM or SIGHUP, or output without a reader (SIGPIPE), aborts its
  * signal, and when the work has ended this throws. A second signal ends the process at once.
  * @throws InterruptedError after a signal, whatever the work made of it
  */

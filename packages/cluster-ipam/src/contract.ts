@@ -165,8 +165,8 @@ export interface NodeAddressing {
    */
   attach(network: string, ipam: Ipam): void;
   /**
-   * For the network's {@link Ipam}: hands out what was claimed ahead, never waits. `claim` returns undefined when the
-   * stock is empty; a claim in the background begins with the first block that is more than half used.
+   * For the network's {@link Ipam}: hands out what was claimed ahead, never waits. `claim` returns undefined when
+   * none is left; a claim in the background begins with the first block that is more than half used.
    */
   source(network: string): BlockSource;
   /**

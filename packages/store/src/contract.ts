@@ -93,7 +93,7 @@ export interface Lease {
   /** Milliseconds for which it lives on without being kept alive; what the server granted. */
   readonly ttl: number;
   /**
-   * Prolongs it once. Whoever needs it kept calls this every third of `ttl` (see `keepLease`).
+   * Prolongs it once. To keep it, call this every third of `ttl` (see `keepLease`).
    * @throws PodwireError STORE_LEASE_LOST when it has ended
    */
   keepAlive(options?: CallOptions): Promise<void>;

@@ -13,7 +13,7 @@ export interface Use {
   readonly entry: Allocation;
 }
 
-/** `host`: a node's. `virtual`: of something that is no node (load balancers). `none`: nobody's any more. */
+/** `host`: a node's. `virtual`: of something that is no node (load balancers). `none`: without an owner. */
 export type Owner =
   | { readonly type: 'host'; readonly node: string }
   | { readonly type: 'virtual'; readonly name: string }

@@ -39,8 +39,8 @@ export async function releaseOfCluster(
 }
 
 /**
- * What all reports have in common and is still so. With force also what belongs to nodes that are registered, for a cluster that
- * nobody works in any more.
+ * What all reports have in common and is still so. With force also what belongs to nodes that are registered, for a cluster
+ * that no one changes any more.
  */
 async function releaseReported(
   command: Command,

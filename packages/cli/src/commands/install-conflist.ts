@@ -31,8 +31,8 @@ const keysOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? Object.keys(value).sort().join(',') : '';
 
 /**
- * True for a file that some version of {@link renderConflist} wrote: the same keys and one plugin. Whoever added a plugin or
- * an option made the file theirs.
+ * True for a file that some version of {@link renderConflist} wrote: the same keys and one plugin. With another
+ * plugin or option it is the administrator's.
  */
 export function isOwnConflist(text: string): boolean {
   let list: unknown;

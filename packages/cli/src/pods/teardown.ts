@@ -54,7 +54,7 @@ export async function tearDownPods(call: TakeDown, sources?: Sources): Promise<T
 }
 
 /**
- * The pod agent has died, or `podwire up` was killed before it started one. A node agent that nobody can need any more can be ended
+ * The pod agent has died, or `podwire up` was killed before it started one. A node agent without pods can be ended
  * all the same; otherwise its pods come first. @throws what else was wrong
  */
 async function refuseUnlessBare({ places, signal }: TakeDown, error: unknown): Promise<undefined> {

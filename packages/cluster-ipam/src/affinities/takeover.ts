@@ -24,7 +24,7 @@ export function blocksToTakeOver(store: ClusterStore): Stored<Block>[] {
 
 /**
  * The pods of an earlier boot are dead, so the addresses of its allocation record are free. An imported block never had an
- * instance: its pods may run, and its addresses stay in use until somebody releases them.
+ * instance: its pods may run, and its addresses stay in use until they are released.
  * @throws as the store does
  */
 export async function takeOverBlock(

@@ -65,7 +65,7 @@ export function patchPool(pool: Pool, patch: PoolPatch, others: readonly Pool[])
   const { maxBlocksPerNode = pool.maxBlocksPerNode, ...rest } = patch;
   const { maxBlocksPerNode: _, ...before } = pool;
   const limit = maxBlocksPerNode === undefined || maxBlocksPerNode === null ? {} : { maxBlocksPerNode };
-  // Somebody who died while deleting it has left it so.
+  // A client that died while deleting it has left it so.
   const deleting = patch.disabled === false ? false : pool.deleting;
   const changed = checkShape({ ...before, ...rest, ...limit, deleting });
   checkAmong(changed, others);

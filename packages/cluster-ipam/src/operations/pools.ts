@@ -136,7 +136,7 @@ async function tryDelete(
       const pool = change.pools.get(name);
       if (pool === undefined) return {};
       if (!pool.value.deleting) {
-        // Somebody else has given it up meanwhile; without the mark a block could be claimed beside this.
+        // Another client has given it up meanwhile; without the mark a block could be claimed beside this.
         await markDeleting(access, name, signal);
         return undefined;
       }

@@ -1,4 +1,4 @@
-/** Items that go when nobody keeps them. */
+/** Items that go with their lease. */
 import assert from 'node:assert/strict';
 import { isUncertain } from '../failures.js';
 import type { CaseContext, StoreCase } from './target.js';
@@ -57,7 +57,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    title: 'a lease that nobody keeps alive ends, and one that is kept does not',
+    title: 'a lease ends unless it is kept alive',
     run: async (context) => {
       const { store, another, folder, ttl } = context;
       const [left, kept] = [await store.grantLease(ttl), await store.grantLease(ttl)];

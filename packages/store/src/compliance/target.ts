@@ -1,7 +1,7 @@
 /** What the suite is told about a store, and what its cases get. */
 import type { Store } from '../contract.js';
 
-/** What a target may lack. Cases that need it are left out, so whoever lists one here says so in public. */
+/** What a target may lack. Cases that need it are left out: a back end says here what it lacks. */
 export type StoreFeature =
   /** A watch gives every single change; without it, several writes of one item may arrive as the last of them. */
   | 'history'
@@ -38,7 +38,7 @@ export interface CaseContext {
   readonly compact: (() => Promise<void>) | undefined;
   readonly interrupt: (() => Promise<() => Promise<void>>) | undefined;
   readonly connectDeaf: (() => Promise<Store>) | undefined;
-  /** Where nobody else writes: `/compliance/…/`. */
+  /** Where no other program writes: `/compliance/…/`. */
   readonly folder: string;
 }
 

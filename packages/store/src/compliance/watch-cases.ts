@@ -286,7 +286,7 @@ export const watchCases: readonly StoreCase[] = [
     },
   },
   {
-    title: 'closing a store ends its watches, and those of nobody else',
+    title: 'closing a store ends its own watches only',
     run: async ({ store, another, folder }) => {
       const other = await another();
       const { signal } = new AbortController();

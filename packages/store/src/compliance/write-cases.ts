@@ -22,7 +22,7 @@ const oddKeys = [
 ];
 const fineKeys = ['%2F', '?q=1&r=2#f', '+~!$', 'a:b@c', '...', '"\\', '[{(<>)}]', '-a/_b/c.d'];
 
-/** Adds one to the number at `key` by compare-and-set, so often. @returns how often it met somebody */
+/** Adds one to the number at `key` by compare-and-set, so often. @returns how many attempts met a conflict */
 async function countUp({ store }: CaseContext, client: CaseContext['store'], key: string, times: number) {
   let conflicts = 0;
   for (let done = 0; done < times;) {

@@ -103,7 +103,7 @@ function requireStore(directory: string, changeFile: string): void {
 function prepareDirectory(directory: string, changeFile: string): void {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const names = fs.readdirSync(directory);
-  // Somebody's own directory is not closed to others because it was named by mistake.
+  // A directory that was named by mistake keeps its permissions.
   if (names.length > 0 && !names.includes(path.basename(changeFile)))
     throw new PodwireError('CONFIG_INVALID', `${directory} is not empty and no store`, {
       details: { field: 'directory', path: directory },

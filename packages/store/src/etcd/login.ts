@@ -39,14 +39,14 @@ export async function logIn(
       log.warn({ endpoint: endpoint.url, username }, 'etcd does not ask who calls: the user is of no use');
       return undefined;
     }
-    throw judgeLogin(username, failure);
+    throw toLoginFailure(username, failure);
   }
 }
 
-function judgeLogin(username: string, failure: EtcdFailure): EtcdFailure {
+function toLoginFailure(username: string, failure: EtcdFailure): EtcdFailure {
   const { kind, message, isAnswer } = failure;
   if (kind === 'final' && failure.code === 'STORE_DENIED')
     return new EtcdFailure('final', `user "${username}": ${message}`, { code: 'STORE_DENIED' });
-  // Nobody could be asked; of the call itself nothing was sent.
+  // No member could be asked; nothing of the call itself was sent.
   return kind === 'unknown' ? new EtcdFailure('unsent', message, { isAnswer, cause: failure }) : failure;
 }

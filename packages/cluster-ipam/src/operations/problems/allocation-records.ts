@@ -29,10 +29,10 @@ const subjectOf = ({ node, cidr }: AllocationRecord): string => `ledger of ${nod
 function findInRecord(evidence: Evidence, stored: Stored<AllocationRecord>): Problem[] {
   const { value: record } = stored;
   const block = evidence.snapshot.blocks.get(record.cidr);
-  const standing = nodeStateOf(evidence.snapshot, record.node);
+  const nodeState = nodeStateOf(evidence.snapshot, record.node);
   const about = { subject: subjectOf(record), node: record.node };
   const isEmpty = record.entries.length === 0;
-  if (standing === 'unknown') {
+  if (nodeState === 'unknown') {
     const message = `node ${record.node} is not registered, and ${describe(record.entries)} of ${record.cidr} in its record`;
     const kind = isEmpty ? 'orphaned' : 'leaked';
     return [found(about, kind, record, record.entries, message, remedyForUnknown(evidence, stored, block))];
@@ -43,12 +43,12 @@ function findInRecord(evidence: Evidence, stored: Stored<AllocationRecord>): Pro
       { key: stored.key, expect: stored.revision },
       { key: evidence.keys.block(record.cidr), expect: 'absent' as const },
     ];
-    const remedy = isEmpty ? dropRecord(stored, conditions) : leave(whyNot(record.node, standing));
+    const remedy = isEmpty ? dropRecord(stored, conditions) : leave(whyNot(record.node, nodeState));
     return [found(about, 'orphaned', record, record.entries, message, remedy)];
   }
   if (block.value.node === record.node)
-    return findBorrowed(record, block.value, leave(whyNot(record.node, standing)));
-  return findNotBorrowed(stored, block, leave(whyNot(record.node, standing)));
+    return findBorrowed(record, block.value, leave(whyNot(record.node, nodeState)));
+  return findNotBorrowed(stored, block, leave(whyNot(record.node, nodeState)));
 }
 
 const describe = (entries: readonly Allocation[]): string =>

@@ -153,11 +153,11 @@ function recordOf({ keys, allocationRecords }: Evidence, cidr: string, node: str
 
 function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): Problem[] {
   if (block.state !== 'pending' || block.node === undefined) return [];
-  const standing = nodeStateOf(snapshot, block.node);
+  const nodeState = nodeStateOf(snapshot, block.node);
   const age = now - block.claimedAt;
-  if (age < pendingLimit || standing === 'unknown') return [];
+  if (age < pendingLimit || nodeState === 'unknown') return [];
   const why =
-    standing === 'present'
+    nodeState === 'present'
       ? `node ${block.node} is up and has to confirm it: see its log`
       : `node ${block.node} cannot be asked: it confirms when it is back`;
   return [
@@ -177,10 +177,10 @@ function findLoans(evidence: Evidence, stored: Stored<Block>): Problem[] {
   const { value: block } = stored;
   const prefix = prefixFrom(block.cidr);
   return block.loans.flatMap(({ address, node }, index): Problem[] => {
-    const standing = nodeStateOf(evidence.snapshot, node);
+    const nodeState = nodeStateOf(evidence.snapshot, node);
     const about = { subject: subjectOf(block), node, addresses: [address] };
     const isTwice = block.loans.findIndex((loan) => loan.address === address) < index;
-    if (standing === 'unknown') {
+    if (nodeState === 'unknown') {
       const message = `${address} of block ${block.cidr} is lent to node ${node}, which is not registered`;
       const id = `orphaned:loan:${block.cidr}:${address}:${node}`;
       const isImport = isUnheard(evidence, block.cidr, node);
@@ -190,12 +190,12 @@ function findLoans(evidence: Evidence, stored: Stored<Block>): Problem[] {
     if (!containsPrefix(prefix, prefixFrom(address))) {
       const message = `${address}, lent to node ${node}, is not in its block ${block.cidr}`;
       const id = `outside:loan:${block.cidr}:${address}:${node}`;
-      return [{ ...about, id, kind: 'outside', message, remedy: leave(whyNot(node, standing)) }];
+      return [{ ...about, id, kind: 'outside', message, remedy: leave(whyNot(node, nodeState)) }];
     }
     if (!isTwice) return [];
     const message = `${address} of block ${block.cidr} is lent to node ${node} and to another`;
     const id = `doubled:loan:${block.cidr}:${address}:${node}`;
-    return [{ ...about, id, kind: 'doubled', message, remedy: leave(whyNot(node, standing)) }];
+    return [{ ...about, id, kind: 'doubled', message, remedy: leave(whyNot(node, nodeState)) }];
   });
 }
 

@@ -153,10 +153,10 @@ function findAbsence(
   { snapshot, keys }: Evidence,
   { key, value: { node, since }, revision }: Stored<UnreachableNode>,
 ): Problem[] {
-  const standing = nodeStateOf(snapshot, node);
-  if (standing === 'registered') return [];
+  const nodeState = nodeStateOf(snapshot, node);
+  if (nodeState === 'registered') return [];
   const presence: Expectation = snapshot.nodeLeases.get(node)?.revision ?? 'absent';
-  const isBack = standing === 'present';
+  const isBack = nodeState === 'present';
   const conditions: Condition[] = [
     { key, expect: revision },
     { key: keys.nodeLease(node), expect: presence },

@@ -98,8 +98,8 @@ export function stillUnknown({ keys }: Pick<ProblemOptions, 'keys'>, node: strin
 }
 
 /** Why addresses of a registered node are left alone. */
-export function whyNot(node: string, standing: NodeState): string {
-  if (standing === 'present') return `node ${node} is up and says so: delete the pods there that have them`;
+export function whyNot(node: string, nodeState: NodeState): string {
+  if (nodeState === 'present') return `node ${node} is up and says so: delete the pods there that have them`;
   return `node ${node} cannot be asked: it will be released when it has vanished, or by \`podwire nodes forget ${node}\``;
 }
 
