@@ -35,6 +35,21 @@ const seconds = [0.0005, 0.001, 0.0015, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 
 
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
+  const requests = addRequests(registry);
+  const reconciles = addReconciles(registry);
+  addState(registry, sources);
+  if (sources.cluster !== undefined) addCluster(registry, sources.cluster);
+  addProcess(registry, sources.version);
+  return {
+    ...requests,
+    ...reconciles,
+    async render() {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+function addRequests(registry: Registry): Pick<Metrics, 'requestStarted' | 'requestFinished'> {
   const registers = [registry];
   const requests = new Counter({
     name: 'podwire_requests_total',
@@ -61,6 +76,21 @@ export function createMetrics(sources: MetricsSources): Metrics {
     buckets: seconds,
     registers,
   });
+  return {
+    requestStarted: () => inFlight.inc(),
+    requestFinished(trace) {
+      inFlight.dec();
+      const command = knownCommand(trace.command);
+      requests.inc({ command, result: trace.result });
+      durations.observe({ command }, trace.duration / 1000);
+      for (const { name, duration } of trace.stages)
+        stages.observe({ command, stage: name }, duration / 1000);
+    },
+  };
+}
+
+function addReconciles(registry: Registry): Pick<Metrics, 'reconciled'> {
+  const registers = [registry];
   const reconciles = new Histogram({
     name: 'podwire_reconcile_duration_seconds',
     help: 'Time of reconciles by result.',
@@ -74,26 +104,10 @@ export function createMetrics(sources: MetricsSources): Metrics {
     labelNames: ['action'],
     registers,
   });
-  addState(registry, sources);
-  if (sources.cluster !== undefined) addCluster(registry, sources.cluster);
-  addProcess(registry, sources.version);
-
   return {
-    requestStarted: () => inFlight.inc(),
-    requestFinished(trace) {
-      inFlight.dec();
-      const command = knownCommand(trace.command);
-      requests.inc({ command, result: trace.result });
-      durations.observe({ command }, trace.duration / 1000);
-      for (const { name, duration } of trace.stages)
-        stages.observe({ command, stage: name }, duration / 1000);
-    },
     reconciled(duration, done) {
       reconciles.observe({ result: done === undefined ? 'failed' : 'ok' }, duration / 1000);
       for (const { action } of done ?? []) changes.inc({ action });
-    },
-    async render() {
-      return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
 }
@@ -220,7 +234,7 @@ function addProcess(registry: Registry, version: string): void {
     name: 'podwire_event_loop_lag_seconds',
     help: 'How long the event loop took to come back to a scrape.',
     registers,
-    // Measured when somebody asks: a sampling timer would wake an idle agent fifty times a second.
+    // Measured at a scrape: a sampling timer would wake an idle agent fifty times a second.
     async collect() {
       const asked = performance.now();
       await new Promise((resolve) => setImmediate(resolve));
