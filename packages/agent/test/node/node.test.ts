@@ -1,3 +1,4 @@
+import type { PoolView } from '@podwire/network-contract';
 import { describe, expect, test } from 'vitest';
 import { NodeState } from '../../src/node/node.js';
 import { FakeEngine } from '../fakes/fake-engine.js';
@@ -6,10 +7,10 @@ import { createReadyHarness, ordinaryHost } from '../fakes/harness.js';
 const yaml = 'networks: [{ name: n, pools: [{ cidr: 10.1.0.0/24, blockSize: 31 }] }]';
 
 /** A node in a cluster, whose own part is applied as it is when it begins. */
-async function createAppliedNode(blocksOf: () => readonly string[]) {
+async function createAppliedNode(blocksOf: () => readonly string[], otherPools: readonly PoolView[] = []) {
   const { networks } = (await createReadyHarness({ yaml })).context;
   const engine = new FakeEngine();
-  const cluster = { underlay: undefined, tunnel: undefined, otherPools: [], uses: [], blocksOf };
+  const cluster = { underlay: undefined, tunnel: undefined, otherPools, uses: [], blocksOf };
   const node = new NodeState({
     name: 'n',
     networks,
@@ -75,6 +76,23 @@ describe("the node's own part", () => {
     held = before;
     expect(await node.sync(engine, options)).toBe(true);
     expect(engine.of('node').filter(({ kind }) => kind === 'route')).toHaveLength(2);
+  });
+
+  test('a pool that comes and goes is followed without a reconcile', async () => {
+    const others: PoolView[] = [];
+    const { node, engine, options } = await createAppliedNode(() => [], others);
+    const pools = (): unknown[] =>
+      engine
+        .of('node')
+        .flatMap((each) => (each.kind === 'nft-element' && each.set === 'pools4' ? each.key : []))
+        .map(({ value }) => value);
+    expect(pools()).toEqual(['10.1.0.0/24']);
+    others.push({ name: 'other', cidr: '10.9.0.0/16', natOutgoing: false });
+    expect(await node.sync(engine, options)).toBe(true);
+    expect(pools()).toEqual(['10.1.0.0/24', '10.9.0.0/16']);
+    others.pop();
+    expect(await node.sync(engine, options)).toBe(true);
+    expect(pools()).toEqual(['10.1.0.0/24']);
   });
 
   test('two networks share one table and one set of parameters', async () => {
