@@ -17,11 +17,11 @@ export const IFADDRMSG = 8;
 
 export const IFA_ADDRESS = 1;
 export const IFA_LOCAL = 2;
-export const IFA_LABEL = 3;
+const IFA_LABEL = 3;
 export const IFA_BROADCAST = 4;
-export const IFA_CACHEINFO = 6;
+const IFA_CACHEINFO = 6;
 export const IFA_FLAGS = 8;
-export const IFA_RT_PRIORITY = 9;
+const IFA_RT_PRIORITY = 9;
 
 /** ip-address(8) flags, by the bit that IFA_FLAGS has for them. */
 const flagBits = {

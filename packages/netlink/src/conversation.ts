@@ -148,7 +148,7 @@ export class Conversation implements NetlinkConnection {
     return reader;
   }
 
-  /** What is left of a dump would come in the way of the next one. */
+  /** The rest of a dump would be read as part of the next one. */
   #abandon({ label, messages }: DumpReader, limit: number): NetlinkMessage[] {
     if (this.#pending > 0) throw new NetlinkError('EBUSY', `${label}: an asynchronous request is under way`);
     this.#port.renew();
@@ -182,7 +182,7 @@ export class Conversation implements NetlinkConnection {
         throw new NetlinkError('EMSGSIZE', `an answer of ${length} bytes is too long`);
       } catch (error) {
         if (!hasCode(error, 'ENOBUFS')) throw error;
-        // Whose answers were dropped cannot be told, so every exchange under way is in doubt.
+        // The kernel does not say which answers it dropped, so the outcome of every open exchange is unknown.
         for (const exchange of this.#open) exchange.lost = true;
         lost?.();
       }

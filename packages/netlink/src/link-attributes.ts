@@ -10,11 +10,9 @@ export const IFINFOMSG = 16;
 
 export const IFF_UP = 0x1;
 export const IFF_RUNNING = 0x40;
-export const IFF_PROMISC = 0x100;
 export const IFF_LOWER_UP = 0x10000;
 
 export const IFLA_ADDRESS = 1;
-export const IFLA_BROADCAST = 2;
 export const IFLA_IFNAME = 3;
 export const IFLA_MTU = 4;
 export const IFLA_LINK = 5;
@@ -23,25 +21,21 @@ export const IFLA_MASTER = 10;
 export const IFLA_TXQLEN = 13;
 export const IFLA_OPERSTATE = 16;
 export const IFLA_LINKINFO = 18;
-export const IFLA_NET_NS_PID = 19;
 export const IFLA_IFALIAS = 20;
 export const IFLA_STATS64 = 23;
 export const IFLA_AF_SPEC = 26;
 export const IFLA_GROUP = 27;
 export const IFLA_NET_NS_FD = 28;
 export const IFLA_EXT_MASK = 29;
-export const IFLA_PROMISCUITY = 30;
 export const IFLA_NUM_TX_QUEUES = 31;
 export const IFLA_NUM_RX_QUEUES = 32;
 export const IFLA_CARRIER_CHANGES = 35;
 export const IFLA_LINK_NETNSID = 37;
-export const IFLA_NEW_IFINDEX = 49;
 export const IFLA_PROP_LIST = 52;
 export const IFLA_ALT_IFNAME = 53;
 
 export const IFLA_INFO_KIND = 1;
 export const IFLA_INFO_DATA = 2;
-export const IFLA_INFO_SLAVE_KIND = 4;
 
 export const VETH_INFO_PEER = 1;
 

@@ -20,6 +20,4 @@ export const NTF_MASTER = 0x04;
 export const NTF_PROXY = 0x08;
 export const NTF_ROUTER = 0x80;
 
-export const NUD_REACHABLE = 0x02;
-export const NUD_NOARP = 0x40;
 export const NUD_PERMANENT = 0x80;

@@ -8,10 +8,9 @@ export const NLM_F_MULTI = 0x02;
 export const NLM_F_ACK = 0x04;
 export const NLM_F_ECHO = 0x08;
 export const NLM_F_DUMP_INTR = 0x10;
-export const NLM_F_DUMP_FILTERED = 0x20;
 /** GET requests. */
-export const NLM_F_ROOT = 0x100;
-export const NLM_F_MATCH = 0x200;
+const NLM_F_ROOT = 0x100;
+const NLM_F_MATCH = 0x200;
 export const NLM_F_DUMP = NLM_F_ROOT | NLM_F_MATCH;
 /** NEW requests. */
 export const NLM_F_REPLACE = 0x100;
@@ -25,7 +24,6 @@ export const NLM_F_ACK_TLVS = 0x200;
 export const NLMSG_NOOP = 1;
 export const NLMSG_ERROR = 2;
 export const NLMSG_DONE = 3;
-export const NLMSG_OVERRUN = 4;
 
 export const NLMSG_HDRLEN = 16;
 

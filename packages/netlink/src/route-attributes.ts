@@ -9,7 +9,6 @@ export const RTMSG = 12;
 
 export const RTA_DST = 1;
 export const RTA_SRC = 2;
-export const RTA_IIF = 3;
 export const RTA_OIF = 4;
 export const RTA_GATEWAY = 5;
 export const RTA_PRIORITY = 6;
@@ -19,17 +18,14 @@ export const RTA_MULTIPATH = 9;
 export const RTA_TABLE = 15;
 export const RTA_MARK = 16;
 export const RTA_VIA = 18;
-export const RTA_PREF = 20;
 export const RTA_NH_ID = 30;
 
 export const RTAX_MTU = 2;
-export const RTAX_ADVMSS = 8;
 
 export const RTNH_F_DEAD = 1;
 export const RTNH_F_ONLINK = 4;
 export const RTNH_F_LINKDOWN = 16;
 
-export const RTM_F_CLONED = 0x200;
 export const RTM_F_LOOKUP_TABLE = 0x1000;
 
 /** Routing tables with a name. */

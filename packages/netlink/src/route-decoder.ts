@@ -12,7 +12,7 @@ export interface NextHop {
   readonly link?: number;
   readonly gateway?: string;
   readonly onlink?: boolean;
-  /** The link is down or has no carrier, so this way is not used. */
+  /** The link is down or has no carrier, so this next hop is not used. */
   readonly dead?: boolean;
   readonly weight: number;
 }

@@ -8,7 +8,7 @@ import * as rt from './route-attributes.js';
 import { decodeRoute, type Route } from './route-decoder.js';
 import { type Scope, scopeNumber } from './scope.js';
 
-/** One way of several for the same destination. */
+/** One next hop of several for the same destination. */
 export interface NewNextHop {
   readonly link?: number;
   /** Of either family: an IPv4 route may go through an IPv6 gateway (RTA_VIA). */

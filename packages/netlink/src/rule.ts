@@ -15,17 +15,17 @@ export const RTM_GETRULE = 34;
 /** struct fib_rule_hdr: family, dst_len, src_len, tos, table, 2 reserved, action (u8 each), flags (u32 at 8). */
 export const FIB_RULE_HDR = 12;
 
-export const FRA_DST = 1;
+const FRA_DST = 1;
 export const FRA_SRC = 2;
-export const FRA_IIFNAME = 3;
-export const FRA_GOTO = 4;
+const FRA_IIFNAME = 3;
+const FRA_GOTO = 4;
 export const FRA_PRIORITY = 6;
 export const FRA_FWMARK = 10;
-export const FRA_SUPPRESS_PREFIXLEN = 14;
+const FRA_SUPPRESS_PREFIXLEN = 14;
 export const FRA_TABLE = 15;
 export const FRA_FWMASK = 16;
-export const FRA_OIFNAME = 17;
-export const FRA_PROTOCOL = 21;
+const FRA_OIFNAME = 17;
+const FRA_PROTOCOL = 21;
 
 const FIB_RULE_INVERT = 2;
 const NO_SUPPRESSION = 0xffffffff;

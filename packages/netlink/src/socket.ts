@@ -160,7 +160,7 @@ class SocketPort implements NetlinkPort {
     if (wait) this.#limitWaiting();
     for (;;) {
       const length = this.#receiveAny(into, wait);
-      // Port 0 is the kernel. Whoever has CAP_NET_ADMIN in the namespace, a pod for instance, can send to us too.
+      // Port 0 is the kernel. Any process with CAP_NET_ADMIN in the namespace, of a pod for instance, can send to us too.
       if (length === undefined || senderPort[0] === 0) return length;
     }
   }
@@ -175,7 +175,7 @@ class SocketPort implements NetlinkPort {
     }
   }
 
-  /** The kernel has no way to end a dump but the end of its socket. */
+  /** The kernel ends a dump early only when its socket is closed. */
   renew(): void {
     const namespace = openSocketNamespace(this.#fd);
     try {

@@ -4,7 +4,7 @@ import { PayloadWriter } from './payload.js';
 import * as tc from './tc-attributes.js';
 
 /** struct tcmsg, the head of every traffic control message. */
-export interface TcHeader {
+interface TcHeader {
   /** Index of the link. */
   readonly link: number;
   readonly handle: number;

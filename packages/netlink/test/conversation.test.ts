@@ -164,8 +164,8 @@ describe('a batch with unacknowledged ends', () => {
   });
 });
 
-describe('answers that are not there', () => {
-  test('are waited for once, then the exchange is given up', () => {
+describe('answers', () => {
+  test('that do not come are waited for once, then the exchange is given up', () => {
     const { port, connection } = open(() => []);
     const error = failureOf(() => connection.request([request('a')]));
     expect(error).toMatchObject({ code: 'ETIMEDOUT', message: 'a: no answer from the kernel' });
@@ -202,7 +202,7 @@ describe('answers that are not there', () => {
     expect(dropped.port.waits).toBe(0);
   });
 
-  test('but are too long are an error', () => {
+  test('that are longer than the buffer are an error', () => {
     const { connection } = open(() => [Buffer.alloc(300 * 1024)]);
     expect(failureOf(() => connection.request([request('a')]))).toMatchObject({ code: 'EMSGSIZE' });
   });

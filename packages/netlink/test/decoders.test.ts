@@ -127,7 +127,7 @@ describe.each(Object.entries(decoders))('%s', (_name, decode) => {
     );
   });
 
-  test('survives spoilt messages', () => {
+  test('survives damaged messages', () => {
     fc.assert(
       fc.property(spoilt, (bytes) => void decodeSafely(decode, bytes)),
       { numRuns: 2_000 },
@@ -159,7 +159,7 @@ describe.each(Object.entries(decoders))('%s', (_name, decode) => {
 });
 
 describe('datagrams', () => {
-  test('of any bytes are walked in finite steps', () => {
+  test('of random bytes are walked in finite steps', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const datagram = Buffer.from(bytes);
@@ -173,7 +173,7 @@ describe('datagrams', () => {
     );
   });
 
-  test('of any bytes do not break a conversation', () => {
+  test('of random bytes do not break a conversation', () => {
     const anyMessage = fc
       .tuple(fc.nat(40), fc.nat(0xffff), fc.nat(3), fc.uint8Array({ maxLength: 60 }))
       .map(([type, flags, sequence, payload]) => message(type, flags, sequence, payload));
@@ -198,7 +198,7 @@ describe('datagrams', () => {
     );
   });
 
-  test('acks of any bytes are decoded or refused', () => {
+  test('acks of random bytes are decoded or refused', () => {
     fc.assert(
       fc.property(fc.nat(0xffff), fc.uint8Array({ maxLength: 80 }), (flags, payload) => {
         const given = { type: 2, flags, sequence: 1, payload: Buffer.from(payload) };
@@ -228,7 +228,7 @@ describe('attributes', () => {
     );
   });
 
-  test('of every size', () => {
+  test('of every size are written and read alike', () => {
     const writer = new PayloadWriter(0)
       .u8(1, 0xff)
       .u16(2, 0xffff)
@@ -265,7 +265,7 @@ describe('attributes', () => {
     expect(() => read.u32(1)).toThrow(DecodeError);
   });
 
-  test('that are twice there count once, the last', () => {
+  test('that appear twice count once: the last one does', () => {
     expect(new Attributes(new PayloadWriter(0).u8(1, 1).u8(1, 2).finish()).u8(1)).toBe(2);
   });
 

@@ -349,7 +349,7 @@ describe('traffic control', () => {
   );
 });
 
-describe('what cannot be said', () => {
+describe('values that do not fit', () => {
   const refused: [string, () => unknown][] = [
     ['a name with a NUL', () => createLink({ kind: 'ifb', name: 'a\0b' })],
     ['a link-layer address that is none', () => setLink(1, { mac: '02:0' })],

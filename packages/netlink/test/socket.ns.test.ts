@@ -161,7 +161,7 @@ test('an abandoned request is carried out all the same, and disturbs no other re
   });
 });
 
-test('a connection that is closed under way finishes first', async () => {
+test('closing a connection waits for its open requests', async () => {
   await withNamespaceAsync(async ({ fd }) => {
     const connection = openRouteConnection({ fd });
     const requests = Array.from({ length: 12 }, (_, index) =>
@@ -178,7 +178,7 @@ test('a connection that is closed under way finishes first', async () => {
   });
 });
 
-test('what others than the kernel send is not believed', () => {
+test('messages of other processes are ignored', () => {
   withNamespace(({ fd }) => {
     const victim = openRouteConnection({ fd });
     // The first request gives the socket its port.

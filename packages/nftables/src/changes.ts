@@ -122,7 +122,7 @@ function toError(refused: readonly Refusal[]): NftablesError {
 }
 
 /**
- * Whether the kernel knows NFT_MSG_DESTROYSETELEM, asked by destroying something in a table that nobody has: that is
+ * Whether the kernel knows NFT_MSG_DESTROYSETELEM, asked by destroying something in a table that does not exist: that is
  * ENOENT, and an unknown message is EINVAL.
  */
 export function supportsDestroy(connection: NetlinkConnection): boolean {

@@ -43,7 +43,7 @@ const messages = {
 } as const;
 
 /** One message about elements of one set. */
-export interface ElementMessage {
+interface ElementMessage {
   readonly request: NetlinkRequest;
   /** Where each element's attribute starts, counted from the nlmsghdr as extended acks do. */
   readonly offsets: readonly number[];

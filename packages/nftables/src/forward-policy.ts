@@ -17,7 +17,7 @@ export interface ForwardPolicy {
 const NF_INET_FORWARD = 2;
 const NF_DROP = 0;
 
-/** `undefined` where iptables has no such chain in this namespace: nobody used it yet. */
+/** `undefined` where iptables has no such chain in this namespace: it was not used yet. */
 export function readForwardPolicy(
   connection: NetlinkConnection,
   family: 'ip' | 'ip6',

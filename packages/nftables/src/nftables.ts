@@ -46,11 +46,11 @@ export interface Nftables {
   /** All elements of a set or map. @throws NftablesError `ENOENT`; `EOPNOTSUPP` for types that are not known here */
   listElements(family: Family, table: string, set: string): Element[];
   listTables(): TableReference[];
-  /** Goes up with every transaction in the namespace, whoever made it. */
+  /** Goes up with every transaction in the namespace, by any program. */
   generation(): number;
   /**
    * The digest (`digestTable`) of the declaration that the table stands for; `undefined` when there is no such table,
-   * it was not made by {@link applyTable}, or somebody changed anything but elements since.
+   * it was not made by {@link applyTable}, or something other than elements was changed since.
    */
   tableDigest(family: Family, name: string): string | undefined;
   /**

@@ -8,12 +8,10 @@ export const NFNL_MSG_BATCH_END = 17;
 /** struct nfgenmsg: family, version, resource id. */
 export const NFGENMSG = 4;
 
-export const NFT_MSG_NEWTABLE = message(0);
 export const NFT_MSG_GETTABLE = message(1);
 export const NFT_MSG_DELTABLE = message(2);
 export const NFT_MSG_GETCHAIN = message(4);
 export const NFT_MSG_GETRULE = message(7);
-export const NFT_MSG_NEWSET = message(9);
 export const NFT_MSG_GETSET = message(10);
 export const NFT_MSG_NEWSETELEM = message(12);
 export const NFT_MSG_GETSETELEM = message(13);

@@ -15,7 +15,7 @@ import type { Value } from './values.js';
  *     set structure_seal { type mark; elements = { 0 comment "table BODY SEAL", 1 comment "set NAME HANDLE TEXT", … } }
  *
  * BODY and TEXT are digests of what was declared, SEAL is one of the handles that the kernel gave to everything in the
- * table. The kernel never gives a handle twice, and a changed rule is a new rule, so whoever adds, deletes or changes
+ * table. The kernel never gives a handle twice, and a changed rule is a new rule, so a program that adds, deletes or changes
  * a chain, rule or set behind our back breaks the seal.
  */
 export const SEAL_SET = 'structure_seal';
@@ -40,7 +40,7 @@ export function digestTable({ family, name, body }: TableDeclaration): string {
 }
 
 /** A number that changes with everything but elements and counters. */
-export function sealOf({ table, chains, rules, sets, objects }: Structure): string {
+function sealOf({ table, chains, rules, sets, objects }: Structure): string {
   const parts = [
     [String(table.handle)],
     chains.map(({ name, handle, hook }) => `${name} ${handle} ${JSON.stringify(hook)}`).sort(),

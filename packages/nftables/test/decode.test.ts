@@ -73,7 +73,7 @@ describe('elements', () => {
     );
   });
 
-  it('are told by where they stand in a message', () => {
+  it('are found by their offset in a message', () => {
     fc.assert(
       fc.property(fc.array(element, { minLength: 1, maxLength: 20 }), (elements) => {
         const { request, offsets } = encodeElements('create', set, elements);

@@ -8,11 +8,11 @@ const body = 'set s { type inet_service; }';
 const table = { family: 'inet', name: 't', body } as const;
 const element = { family: 'inet', table: 't', set: 's', key: [{ type: 'inet_service', value: 1 }] } as const;
 
-describe('the fake nftables does what the kernel does:', () => {
+describe('the fake nftables', () => {
   for (const { name, check } of requirements) it(name, async () => await check(createFakeNftables()));
 });
 
-describe('the fake conntrack does what the kernel does:', () => {
+describe('the fake conntrack', () => {
   for (const { name, check } of conntrackRequirements) {
     it(name, async () => {
       const conntrack = createFakeConntrack();

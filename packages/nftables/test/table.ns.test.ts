@@ -90,7 +90,7 @@ describe('the digest of a table', () => {
       table inet t { ${body} }`,
   };
   for (const [what, script] of Object.entries(alterations)) {
-    it(`is worth nothing when ${what}, until the table is applied anew`, async () => {
+    it(`is unknown when ${what}, until the table is applied anew`, async () => {
       const untouched = await listing('table', 'inet', 't');
       assert.equal(digest(), digestTable(table));
       await nft(`${script}\n`);

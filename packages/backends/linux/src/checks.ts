@@ -76,8 +76,7 @@ export const record =
   };
 
 /** The check of a kind. */
-export const resource = <R extends AnyResource>(fields: Fields<R>): Check =>
-  record(fields);
+export const resource = <R extends AnyResource>(fields: Fields<R>): Check => record(fields);
 
 /** By the value of one field. */
 export const variants =

@@ -21,7 +21,7 @@ const firewall: Owned = {
   ],
 };
 
-/** @param kernel `openKernel()`, or a fake one. @returns what a reconcile repairs after somebody took a network away */
+/** @param kernel `openKernel()`, or a fake one. @returns what a reconcile repairs after the damage */
 export async function blockNetworks(kernel: Kernel, damage: () => void): Promise<string[]> {
   const engine = createEngine({ backends: createLinuxBackends(kernel) });
   const signal = AbortSignal.timeout(10_000);

@@ -75,7 +75,7 @@ describe('apply', () => {
     expect(picture()).toEqual(empty);
   });
 
-  test('says which resource of whom the kernel refused, and in whose words', async () => {
+  test('names the resource and the owner that the kernel refused, with its own words', async () => {
     system.netlink.failRequest(1, { code: 'ENOMEM', message: 'no room for a link' });
     await expect(engine.apply(pod(1), call())).rejects.toMatchObject({
       code: 'KERNEL_REFUSED',
@@ -133,7 +133,7 @@ describe('remove', () => {
 });
 
 describe('reconcile', () => {
-  test('a pod that cannot be looked at keeps no others from being repaired', async () => {
+  test('repairs other pods when one cannot be looked at', async () => {
     const pods = [pod(1), pod(2), pod(3)];
     for (const owned of pods) await engine.apply(owned, call());
     system.host.route.request([deleteLink('pwtest3')]);

@@ -1,4 +1,4 @@
-/** Which way a route goes, and whether it can: what fib_check_nh and ip6_validate_gw do. */
+/** Finds the link of a next hop and checks that it can be reached, as fib_check_nh and ip6_validate_gw do. */
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import type { NextHop, Route } from '../route-decoder.js';
 import { RT_TABLE_LOCAL, RT_TABLE_MAIN } from '../route-attributes.js';
@@ -61,12 +61,12 @@ function linkOfGateway4(
   hop: Hop,
   gateway: string,
 ): number | undefined {
-  const way = lookUp(namespace, gateway, hop.link, [RT_TABLE_LOCAL, RT_TABLE_MAIN, route.table]);
-  if (way === undefined) throw new FakeErrno('ENETUNREACH', 'Nexthop has invalid gateway');
-  if (way.type !== 'unicast' && way.type !== 'local') {
+  const found = lookUp(namespace, gateway, hop.link, [RT_TABLE_LOCAL, RT_TABLE_MAIN, route.table]);
+  if (found === undefined) throw new FakeErrno('ENETUNREACH', 'Nexthop has invalid gateway');
+  if (found.type !== 'unicast' && found.type !== 'local') {
     throw new FakeErrno('EINVAL', 'Nexthop has invalid gateway');
   }
-  return way.link;
+  return found.link;
 }
 
 function linkOfGateway6(namespace: NamespaceState, hop: Hop, gateway: string): number | undefined {
@@ -77,9 +77,9 @@ function linkOfGateway6(namespace: NamespaceState, hop: Hop, gateway: string): n
   if (namespace.addresses.some(({ address }) => address.startsWith(`${gateway}/`))) {
     throw new FakeErrno('EINVAL', 'Gateway can not be a local address');
   }
-  const way = lookUp(namespace, gateway, hop.link, [RT_TABLE_MAIN]);
-  if (way === undefined) throw new FakeErrno('EHOSTUNREACH');
-  return way.link;
+  const found = lookUp(namespace, gateway, hop.link, [RT_TABLE_MAIN]);
+  if (found === undefined) throw new FakeErrno('EHOSTUNREACH');
+  return found.link;
 }
 
 /** The most specific direct route to an address in some tables. */

@@ -9,7 +9,7 @@ import { answerType, isDump } from './dispatch.js';
 import { FakeErrno } from './errno.js';
 
 /** Carries a request out and returns the payloads of the answers. @throws FakeErrno */
-export type Execute = (message: NetlinkMessage) => Buffer[];
+type Execute = (message: NetlinkMessage) => Buffer[];
 
 /** How many messages of a dump go into one datagram; small, so that tests see dumps in several. */
 const MESSAGES_PER_DATAGRAM = 3;

@@ -63,7 +63,7 @@ function remove(namespace: NamespaceState, qdisc: Qdisc): void {
     remove(namespace, child);
 }
 
-export const isHook = (qdisc: Qdisc): boolean => qdisc.kind === 'ingress' || qdisc.kind === 'clsact';
+const isHook = (qdisc: Qdisc): boolean => qdisc.kind === 'ingress' || qdisc.kind === 'clsact';
 
 /** RTM_DELQDISC */
 export function deleteQdisc({ namespace }: FakeContext, message: NetlinkMessage): Buffer[] {

@@ -1,4 +1,4 @@
-/** RTM_GETROUTE for one destination: which way a packet would go, by the rules. */
+/** RTM_GETROUTE for one destination: which route a packet would take, by the rules. */
 import { type Address, containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { Attributes, readStructure } from '../attributes.js';
 import type { NetlinkMessage } from '../connection.js';

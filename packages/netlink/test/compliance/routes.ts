@@ -166,7 +166,7 @@ export const routeCases: readonly Case[] = [
     },
   },
   {
-    name: 'routes without a way are refused',
+    name: 'routes whose next hop cannot be reached are refused',
     run(environment) {
       const connection = prepare(environment);
       connection.request([createLink({ kind: 'ifb', name: 'down', index: 30 })]);
@@ -315,7 +315,7 @@ export const routeCases: readonly Case[] = [
     },
   },
   {
-    name: 'the way of a packet is looked up',
+    name: 'the route of a packet is looked up',
     run(environment) {
       const connection = prepare(environment);
       connection.request([
@@ -324,14 +324,14 @@ export const routeCases: readonly Case[] = [
         addRoute({ destination: '10.9.0.0/16', link: 11, table: 100 }),
         addRule({ family: 4, priority: 100, mark: 7, table: 100 }),
       ]);
-      const way = (destination: string, options?: { mark: number }) => {
+      const routeOf = (destination: string, options?: { mark: number }) => {
         const [replies] = connection.request([lookUpRoute(destination, options)]);
         const route = decodeRoute(replies![0]!);
         return `${route?.link} ${route?.gateway}`;
       };
-      assert.equal(way('10.1.2.3'), '11 undefined');
-      assert.equal(way('10.9.2.3'), '10 192.0.2.9');
-      assert.equal(way('10.9.2.3', { mark: 7 }), '11 undefined');
+      assert.equal(routeOf('10.1.2.3'), '11 undefined');
+      assert.equal(routeOf('10.9.2.3'), '10 192.0.2.9');
+      assert.equal(routeOf('10.9.2.3', { mark: 7 }), '11 undefined');
       assert.equal(outcome(connection, lookUpRoute('11.0.0.1')), 'ENETUNREACH');
     },
   },

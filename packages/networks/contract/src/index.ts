@@ -80,7 +80,7 @@ export interface NetworkView {
 
 /** What the node did with packets of others before Podwire made a router of it. */
 export interface RouterBefore {
-  /** Whether it forwarded; a family is absent as long as nobody needs to know. */
+  /** Whether it forwarded; a family is absent until forwarding is needed for it. */
   readonly forwarded: { readonly 4?: boolean; readonly 6?: boolean };
   /** Names of its bridges, by the family whose forwarding was about to be switched on. */
   readonly bridges: Readonly<Record<4 | 6, readonly string[]>>;
@@ -98,7 +98,7 @@ export interface NodeView {
   /** Whether the node speaks the family at all. */
   readonly ipv4: boolean;
   readonly ipv6: boolean;
-  /** Absent where nobody looked: then it is as if the node had forwarded before. */
+  /** Absent where the node was not looked at: it then counts as one that forwarded before. */
   readonly router?: RouterBefore;
   /** Both only in a cluster. */
   readonly underlay?: UnderlayView;

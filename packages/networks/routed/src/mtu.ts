@@ -6,7 +6,7 @@ import {
   type UnderlayView,
 } from '@podwire/network-contract';
 import { tunnelFamily, tunnelOverhead } from '@podwire/network-traffic';
-import { pairOf, shareTunnel } from './way.js';
+import { pairOf, shareTunnel } from './path.js';
 
 /** RFC 8200 §5: the kernel switches IPv6 off on links with less. */
 const IPV6_MINIMUM = 1280;
@@ -17,7 +17,7 @@ const overhead = (underlay: UnderlayView): number => tunnelOverhead[tunnelFamily
 export const tunnelMtu = (underlay: UnderlayView): number => underlay.mtu - overhead(underlay);
 
 /**
- * The MTU that pod links of this network must have, in bytes: what fits through whatever way the packets take, so that a pod
+ * The MTU that pod links of this network must have, in bytes: what fits through every path that packets may take, so that a pod
  * need not know (and a packet with DF set is never lost) when it speaks to another one. `node.mtu` outside clusters.
  */
 export function podMtu(node: Pick<NodeView, 'network' | 'underlay' | 'mtu'>): number {

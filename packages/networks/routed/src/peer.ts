@@ -4,7 +4,7 @@ import type { Resource } from '@podwire/engine';
 import type { NodeView, PeerView } from '@podwire/network-contract';
 import { tunnel, tunnelFamily, tunnelPeerElement } from '@podwire/network-traffic';
 import { tunnelMac } from './tunnel.js';
-import { type Pair, pairOf, poolAround, shareTunnel, type Way, wayTo } from './way.js';
+import { type NodePair, pairOf, poolAround, shareTunnel, type Path, pathTo } from './path.js';
 
 /**
  * What the node needs to reach the pods of another one: a route for each block and each borrowed address of it, and for
@@ -14,63 +14,63 @@ import { type Pair, pairOf, poolAround, shareTunnel, type Way, wayTo } from './w
 export function planPeer(node: NodeView, peer: PeerView): Resource[] {
   if (node.underlay === undefined) return [];
   const pair = pairOf(node, peer);
-  const ways = waysOf(pair);
-  const routes = ways.flatMap((way) => routeTo(node.underlay!.link, way));
-  return [...tunnelTo(pair, ways), ...routes, ...acceptTunnelOf(pair)];
+  const paths = pathsOf(pair);
+  const routes = paths.flatMap((path) => routeTo(node.underlay!.link, path));
+  return [...tunnelTo(pair, paths), ...routes, ...acceptTunnelOf(pair)];
 }
 
-/** A block of a peer that this node has no way to, and why, in words. */
-export interface UnreachableBlock {
+/** A block of a peer that this node has no path to, and why, in words. */
+interface UnreachableBlock {
   readonly block: string;
   readonly why: string;
 }
 
-/** For status: blocks in pools of this network that {@link planPeer} plans no route for. Routers or BGP may know the way. */
+/** For status: blocks in pools of this network that {@link planPeer} plans no route for. Routers or BGP may know a path. */
 export function unreachableBlocks(node: NodeView, peer: PeerView): UnreachableBlock[] {
   if (node.underlay === undefined) return [];
-  return waysOf(pairOf(node, peer)).flatMap(({ block, way }) =>
-    way.kind === 'none' ? [{ block, why: way.why }] : [],
+  return pathsOf(pairOf(node, peer)).flatMap(({ block, path }) =>
+    path.kind === 'none' ? [{ block, why: path.why }] : [],
   );
 }
 
-interface BlockWay {
+interface BlockPath {
   readonly block: string;
   readonly family: Family;
   /** A single address, as pods have them. */
   readonly isSingle: boolean;
-  readonly way: Way;
+  readonly path: Path;
 }
 
 /** The peer's blocks in pools of this network; other networks' are planned with their own view of the node. */
-function waysOf(pair: Pair): BlockWay[] {
+function pathsOf(pair: NodePair): BlockPath[] {
   return pair.peer.blocks.flatMap((text) => {
     const prefix = parsePrefix(text);
     const pool = poolAround(pair.node.network.pools, prefix);
     if (pool === undefined) return [];
     const { family, length } = prefix;
     const isSingle = length === (family === 4 ? 32 : 128);
-    return [{ block: formatPrefix(prefix), family, isSingle, way: wayTo(pair, pool, family) }];
+    return [{ block: formatPrefix(prefix), family, isSingle, path: pathTo(pair, pool, family) }];
   });
 }
 
 /**
  * Of routes to single addresses: behind what the pod itself would have here (0 and, for IPv6, 1024), before our blackholes and before
  * what a BGP daemon adds (32 and 3072). An address that comes back, or from there to here, has its pod before we are told that
- * nobody else has it any more, and the kernel takes no second route of the same metric.
+ * no other node has it any more, and the kernel takes no second route of the same metric.
  */
 const SINGLE_METRIC: Readonly<Record<Family, number>> = { 4: 16, 6: 2048 };
 
-function routeTo(underlay: string, { block, family, isSingle, way }: BlockWay): IpRoute[] {
+function routeTo(underlay: string, { block, family, isSingle, path }: BlockPath): IpRoute[] {
   const metric = isSingle ? { metric: SINGLE_METRIC[family] } : {};
   const route = { kind: 'route', in: 'host', destination: block, ...metric } as const;
-  if (way.kind === 'none') return [];
-  if (way.kind === 'direct') return [{ ...route, gateway: way.gateway, link: underlay }];
-  return [{ ...route, gateway: way.gateway, link: tunnel.link, onlink: true }];
+  if (path.kind === 'none') return [];
+  if (path.kind === 'direct') return [{ ...route, gateway: path.gateway, link: underlay }];
+  return [{ ...route, gateway: path.gateway, link: tunnel.link, onlink: true }];
 }
 
-/** The next hops of tunnel routes, which nobody can be asked for, and where their frames go. */
-function tunnelTo({ peer, remote }: Pair, ways: readonly BlockWay[]): Resource[] {
-  const gateways = new Set(ways.flatMap(({ way }) => (way.kind === 'tunnel' ? [way.gateway] : [])));
+/** The next hops of tunnel routes, which answer no ARP and no neighbour discovery, and where their frames go. */
+function tunnelTo({ peer, remote }: NodePair, paths: readonly BlockPath[]): Resource[] {
+  const gateways = new Set(paths.flatMap(({ path }) => (path.kind === 'tunnel' ? [path.gateway] : [])));
   if (gateways.size === 0 || remote === undefined) return [];
   const on = { in: 'host', link: tunnel.link } as const;
   const mac = peer.tunnel?.mac ?? tunnelMac(peer.name);
@@ -81,7 +81,7 @@ function tunnelTo({ peer, remote }: Pair, ways: readonly BlockWay[]): Resource[]
 }
 
 /** A peer without blocks sends through the tunnel too, as soon as it speaks to a pod of ours. */
-function acceptTunnelOf(pair: Pair): Resource[] {
+function acceptTunnelOf(pair: NodePair): Resource[] {
   const { peer, remote } = pair;
   const family = tunnelFamily(peer);
   if (remote === undefined || family === undefined) return [];

@@ -38,7 +38,7 @@ function switchForwardingOff(link: string, families: readonly Family[]): Resourc
   return [{ kind: 'sysctl', in: 'pod', key: 'net/ipv4/ip_forward', value: '0', initial: true }];
 }
 
-/** Nobody has to answer for the gateway, so it works on a node without default route, and from the first packet. */
+/** The gateway needs no answer, so it works on a node without default route, and from the first packet. */
 const gatewayNeighbour = (link: string, family: Family): Neighbour => ({
   kind: 'neighbour',
   in: 'pod',

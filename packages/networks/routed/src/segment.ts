@@ -3,7 +3,7 @@ import type { PeerView, UnderlayView } from '@podwire/network-contract';
 
 /**
  * Whether two nodes reach each other in this family without a router, by their addresses' prefixes. Both must think so: if
- * only one did, packets would take one way there and another one back.
+ * only one did, packets would take one path there and another one back.
  */
 export function sharesSegment(
   node: Pick<UnderlayView, 'ipv4' | 'ipv6'>,

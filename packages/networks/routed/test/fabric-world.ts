@@ -77,7 +77,7 @@ export const call = () => ({ signal: AbortSignal.timeout(20_000) });
 const subnets = { near: ['192.0.2', '2001:db8:2::'], far: ['198.51.100', '2001:db8:51::'] } as const;
 const subnetOf = (number: number) => (number === 4 ? subnets.far : subnets.near);
 
-/** Settings that break naive fabrics: the node takes nothing that it would not answer the same way. */
+/** Settings that break naive fabrics: the node takes no packet whose answer would leave by another link. */
 const strict = {
   'net/ipv4/conf/all/rp_filter': '1',
   'net/ipv4/conf/default/rp_filter': '1',

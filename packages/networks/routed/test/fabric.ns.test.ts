@@ -14,19 +14,19 @@ import {
 
 const fabrics: readonly (FabricOptions & {
   /** By the number of the other node: what a pod of node 1 goes through to it. */
-  readonly ways: Readonly<Record<number, 'direct' | 'tunnel' | 'none'>>;
+  readonly paths: Readonly<Record<number, 'direct' | 'tunnel' | 'none'>>;
 })[] = [
-  { name: 'direct', encapsulation: 'direct', ways: { 2: 'direct', 4: 'none' } },
-  { name: 'vxlan', encapsulation: 'vxlan', ways: { 2: 'tunnel', 4: 'tunnel' } },
-  { name: 'vxlan6', encapsulation: 'vxlan', underlay: ['ipv6'], ways: { 2: 'tunnel', 4: 'tunnel' } },
-  { name: 'cross', encapsulation: 'vxlan-cross-subnet', ways: { 2: 'direct', 4: 'tunnel' } },
+  { name: 'direct', encapsulation: 'direct', paths: { 2: 'direct', 4: 'none' } },
+  { name: 'vxlan', encapsulation: 'vxlan', paths: { 2: 'tunnel', 4: 'tunnel' } },
+  { name: 'vxlan6', encapsulation: 'vxlan', underlay: ['ipv6'], paths: { 2: 'tunnel', 4: 'tunnel' } },
+  { name: 'cross', encapsulation: 'vxlan-cross-subnet', paths: { 2: 'direct', 4: 'tunnel' } },
   {
     ...{ name: 'cross4', encapsulation: 'vxlan-cross-subnet', underlay: ['ipv4'] },
-    ways: { 2: 'direct', 4: 'tunnel' },
+    paths: { 2: 'direct', 4: 'tunnel' },
   },
 ];
 
-for (const { ways, ...options } of fabrics) {
+for (const { paths, ...options } of fabrics) {
   suite(`the fabric ${options.name}, with strict rp_filter`, () => {
     let fabric: Fabric;
     let here: FabricNode;
@@ -49,18 +49,18 @@ for (const { ways, ...options } of fabrics) {
 
     for (const family of families) {
       for (const number of [2, 4]) {
-        const way = wayOf(options, ways, number, family);
+        const path = pathOf(options, paths, number, family);
         const there = (): FabricNode => fabric.nodes[number - 1]!;
         const other = (): FabricPod => pods.get(number)!;
 
-        if (way === 'none') {
-          test(`no way to node ${number}, ${family}`, async () => {
+        if (path === 'none') {
+          test(`pods of node ${number} cannot be reached, ${family}`, async () => {
             assert.equal(await pings(pod.namespace, other()[family], 200), false);
           });
           continue;
         }
 
-        test(`pods reach each other with their own addresses, node ${number}, ${way}, ${family}`, async () => {
+        test(`pods reach each other with their own addresses, node ${number}, ${path}, ${family}`, async () => {
           const to = await ask(pod.namespace, 'tcp', other()[family], 80);
           assert.equal(to.peer.address, pod[family]);
           const back = await ask(other().namespace, 'tcp', pod[family], 80);
@@ -68,14 +68,14 @@ for (const { ways, ...options } of fabrics) {
           assert.ok(await pings(pod.namespace, other()[family]));
         });
 
-        test(`full-size packets that may not be cut, node ${number}, ${way}, ${family}`, async () => {
+        test(`full-size packets that may not be cut, node ${number}, ${path}, ${family}`, async () => {
           assert.ok(await pingsUncut(pod.namespace, other()[family], here.view.mtu));
           assert.equal(await pingsUncut(pod.namespace, other()[family], here.view.mtu + 1), false);
         });
 
         test(`a node reaches pods elsewhere, and they see the right one of its addresses, ${number}, ${family}`, async () => {
           const seen = await ask(here.host.namespace, 'tcp', other()[family], 80);
-          assert.equal(seen.peer.address, way === 'tunnel' ? here.tunnel[family] : here[family]);
+          assert.equal(seen.peer.address, path === 'tunnel' ? here.tunnel[family] : here[family]);
         });
 
         test(`a pod reaches the other node itself, ${number}, ${family}`, async () => {
@@ -83,7 +83,7 @@ for (const { ways, ...options } of fabrics) {
           assert.equal(seen.peer.address, here[family], 'outside the pools: masqueraded');
         });
 
-        if (way === 'tunnel')
+        if (path === 'tunnel')
           test(`a program bound to the node's own address is answered, ${number}, ${family}`, async () => {
             const seen = await ask(here.host.namespace, 'tcp', other()[family], 80, { from: here[family] });
             assert.equal(seen.peer.address, here.tunnel[family]);
@@ -99,14 +99,14 @@ for (const { ways, ...options } of fabrics) {
 }
 
 /** Without addresses of its family on the underlay a pool is never direct. */
-function wayOf(
+function pathOf(
   { underlay = families, encapsulation }: FabricOptions,
-  ways: Readonly<Record<number, 'direct' | 'tunnel' | 'none'>>,
+  paths: Readonly<Record<number, 'direct' | 'tunnel' | 'none'>>,
   number: number,
   family: FamilyName,
 ): 'direct' | 'tunnel' | 'none' {
-  const way = ways[number]!;
-  if (way !== 'direct' || underlay.includes(family)) return way;
+  const path = paths[number]!;
+  if (path !== 'direct' || underlay.includes(family)) return path;
   return encapsulation === 'direct' ? 'none' : 'tunnel';
 }
 

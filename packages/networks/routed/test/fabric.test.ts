@@ -141,7 +141,7 @@ describe('a peer', () => {
     expect(planPeer(nodeWith('vxlan-cross-subnet'), wide)).toEqual(tunnelPlan('192.0.3.2'));
   });
 
-  test('each family takes its own way where they differ', () => {
+  test('each family takes its own path where they differ', () => {
     const node = nodeWith('vxlan-cross-subnet');
     const mixed = { ...peer, ipv6: '2001:db8:51::2/64' };
     const kinds = planPeer(node, mixed).map((one) => `${one.kind} ${'link' in one ? one.link : ''}`);

@@ -240,7 +240,7 @@ test('every link that a plan speaks of is one it makes, or lo', () => {
   );
 });
 
-test('every address of a pod has a way in and the pod a way out', () => {
+test('every address of a pod has a route on the host and in the pod', () => {
   fc.assert(
     fc.property(requests, (request) => {
       const { resources } = model.planEndpoint(request, node);

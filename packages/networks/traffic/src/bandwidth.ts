@@ -8,13 +8,13 @@ import { ifbName } from './link-names.js';
 const slowest = 1_000;
 const fastest = 1_000_000_000_000_000;
 
-/** Runtimes that have no wish for a burst pass this (kubelet) or more (containerd 4294967295, Calico 4 Gibit). */
-const noWish = 2_147_483_647;
+/** Runtimes that request no burst pass this (kubelet) or more (containerd 4294967295, Calico 4 Gibit). */
+const unspecifiedBurst = 2_147_483_647;
 
 /** Seconds. See docs/decisions/0006-default-burst.md for all three. */
 const burstTime = 0.01;
 const queueTime = 0.025;
-/** What TCP sends before it hears anything (RFC 6928), so that a slow queue does not lose a short transfer's start. */
+/** TCP sends so many before the first acknowledgement (RFC 6928), so that a slow queue does not lose a short transfer's start. */
 const queuePackets = 10;
 
 /** tc-tbf(8) counts both in 32 bits, and in as many the ticks of 64 ns that a burst takes at its rate. */
@@ -81,9 +81,10 @@ function shapeOf(
 }
 
 /** A bucket that cannot hold a frame would never let one pass, hence the lower bounds. */
-function burstBytes(bytesPerSecond: number, wish: number, frame: number): number {
+function burstBytes(bytesPerSecond: number, requested: number, frame: number): number {
   const longest = Math.floor(bytesPerSecond) * longestBurst;
-  if (wish > 0 && wish < noWish) return Math.max(Math.min(Math.floor(wish / 8), longest), frame);
+  if (requested > 0 && requested < unspecifiedBurst)
+    return Math.max(Math.min(Math.floor(requested / 8), longest), frame);
   return Math.min(Math.max(Math.ceil(bytesPerSecond * burstTime), 2 * frame), largestBurst);
 }
 
@@ -95,5 +96,6 @@ function checkNumbers(direction: 'ingress' | 'egress', rate: number, burst: numb
     refuse('Rate', rate, 'not 0 nor between 1000 and 10^15 bits per second');
   }
   if (!Number.isSafeInteger(burst) || burst < 0) refuse('Burst', burst, 'not a whole number of bits');
-  if (rate === 0 && burst > 0 && burst < noWish) refuse('Burst', burst, `needs an ${direction}Rate`);
+  if (rate === 0 && burst > 0 && burst < unspecifiedBurst)
+    refuse('Burst', burst, `needs an ${direction}Rate`);
 }

@@ -38,7 +38,7 @@ function openIPv4Loopback(forwards: readonly Forward[], hostLink: string): Sysct
 }
 
 const LOCAL_TABLE = 255;
-/** Above every metric the kernel gives by itself, so that `lo` stays the node's own way to ::1. */
+/** Above every metric the kernel gives by itself, so that the node itself goes on reaching ::1 through `lo`. */
 const LOOPBACK_METRIC = 0x4000_0000;
 
 /**

@@ -3,7 +3,7 @@ import { type EndpointId, endpointKey } from '@podwire/network-contract';
 
 /**
  * Every host-side pod interface begins with this (Calico's FELIX_INTERFACEPREFIX). The packet filter knows pods by it,
- * so that it needs no element for each pod and drops what comes out of an interface that nobody planned.
+ * so that it needs no element for each pod and drops packets from an interface that no plan has.
  */
 export const podLinkPrefix = 'cali';
 

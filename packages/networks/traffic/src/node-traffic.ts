@@ -24,8 +24,8 @@ set hairpins6 { type ipv6_addr . ipv6_addr; }`;
  *
  * From pods: router advertisements and redirects could change the node's routes (CVE-2020-10749), whatever accept_ra is. Solicitations
  * of routers have no answer here, and leave a neighbour behind on a node that forwards.
- * A source that the node would not route back through the very same interface is spoofed; an interface that nobody
- * planned has no route, so everything from it is. The fib expression lets neighbour discovery from `::` pass by itself, and every
+ * A source that the node would not route back through the very same interface is spoofed; an interface that no
+ * plan has has no route, so everything from it is. The fib expression lets neighbour discovery from `::` pass by itself, and every
  * link-local source: the node would remember each as a neighbour, in tables that the whole machine shares, so a link gets a few of
  * them a minute. What leaves no neighbour behind is spared, since the node waits for it.
  * DHCP may come from 0.0.0.0 and :: for the same reason: a server of the node would serve pods.

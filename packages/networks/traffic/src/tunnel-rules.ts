@@ -25,7 +25,7 @@ const none: TunnelRules = { declarations: '', guard: '', fromPod: '', postroutin
 const ours = `udp dport ${tunnel.port} @th,96,24 ${tunnel.id}`;
 
 /**
- * - `tunnel_in`: nobody but a known peer puts packets into the cluster. Neither these nor ours to peers are tracked: an entry
+ * - `tunnel_in`: only known peers put packets into the cluster. Neither these nor ours to peers are tracked: an entry
  *   for each pair of nodes and source port would say nothing, and a full table would cut the tunnels.
  * - `from_pod`: what a pod sends to another node gets this node's address on the way out (masquerading), and would be taken
  *   there for a packet of ours, with whatever source is inside.

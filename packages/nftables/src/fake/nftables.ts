@@ -42,7 +42,7 @@ export class FakeNftables implements Nftables {
     this.#faults.inject(fault);
   }
 
-  /** What somebody else does to a table behind our back: its digest is worth nothing then. */
+  /** Does what another program would do to a table: its digest is unknown then. */
   tamper(family: Family, name: string): void {
     const table = this.#tables.get(`${family} ${name}`);
     if (table === undefined) throw refusal('ENOENT', ENOENT, `tamper with table ${family} ${name}`);

@@ -18,7 +18,7 @@ import {
 import { groupBy } from '@podwire/platform';
 
 /** An address that is about to be deleted. */
-export interface GoingAddress {
+interface GoingAddress {
   /** Index of its link. */
   readonly link: number;
   /** ADDRESS/LENGTH */
@@ -26,7 +26,7 @@ export interface GoingAddress {
 }
 
 /** Entries that are deleted as well. */
-export interface GoingAlong {
+interface GoingAlong {
   readonly route: (route: Route) => boolean;
   readonly neighbour: (neighbour: Neighbour) => boolean;
 }

@@ -4,7 +4,7 @@ import type { Sysctl } from '../sysctl/resources.js';
 import type { RtnetlinkKind } from './kind.js';
 
 /** A sysctl of one link, as an attribute of the link. */
-export interface LinkSetting {
+interface LinkSetting {
   readonly link: string;
   readonly settings: Readonly<Partial<Record<InetSetting, number>>>;
 }

@@ -86,7 +86,7 @@ function askOrAbsent(connection: NetlinkConnection, request: NetlinkRequest): Ne
  * Entries of a list that are read in a pod. With CAP_NET_ADMIN a pod may have hundreds of thousands, and the agent
  * does nothing else while it reads. What ADD made comes first in most lists; where it does not, it counts as missing.
  */
-export const POD_LIMIT = 1024;
+const POD_LIMIT = 1024;
 
 /**
  * Looks at single things in a pod, and at lists only up to a limit. Nothing is left to a filter of the kernel that

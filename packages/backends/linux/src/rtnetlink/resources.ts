@@ -24,8 +24,8 @@ export interface Ifb {
 
 /**
  * The node's end of VXLAN tunnels to all its peers: no learning, what is where is said by {@link ForwardingEntry}. It starts
- * down; see {@link LinkUp}. Addresses, permanent neighbours and forwarding entries on it are all Podwire's: reconcile takes away
- * what nobody wants. One that is there with another id, port, address or underlay is made anew; MAC and MTU are set.
+ * down; see {@link LinkUp}. Addresses, permanent neighbours and forwarding entries on it are all Podwire's: reconcile removes
+ * those that are in no list. One that is there with another id, port, address or underlay is made anew; MAC and MTU are set.
  */
 export interface Vxlan {
   readonly kind: 'vxlan';

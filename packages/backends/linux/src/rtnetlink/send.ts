@@ -7,9 +7,9 @@ import {
 } from '@podwire/netlink';
 
 export type Encode = (resource: Resource) => readonly NetlinkRequest[];
-export type Learn = (resource: Resource, replies: readonly NetlinkMessage[]) => void;
+type Learn = (resource: Resource, replies: readonly NetlinkMessage[]) => void;
 
-export interface Encoded {
+interface Encoded {
   readonly requests: NetlinkRequest[];
   /** The resource that the request of the same index comes from. */
   readonly origins: Resource[];

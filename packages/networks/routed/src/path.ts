@@ -13,13 +13,13 @@ import { compact } from '@podwire/platform';
 import { sharesSegment } from './segment.js';
 
 /** How packets for a block get to the peer that has it; `none` with the reason in words. */
-export type Way =
+export type Path =
   | { readonly kind: 'direct'; readonly gateway: string }
   | { readonly kind: 'tunnel'; readonly gateway: string }
   | { readonly kind: 'none'; readonly why: string };
 
-/** The two nodes of a way, and what does not depend on the block: worked out once for each peer. */
-export interface Pair {
+/** The two nodes of a path, and what does not depend on the block: computed once for each peer. */
+export interface NodePair {
   readonly node: NodeView;
   readonly peer: PeerView;
   /** Where tunnels to the peer end; absent when there can be none. */
@@ -27,7 +27,7 @@ export interface Pair {
   readonly direct: Readonly<Record<Family, boolean>>;
 }
 
-export function pairOf(node: NodeView, peer: PeerView): Pair {
+export function pairOf(node: NodeView, peer: PeerView): NodePair {
   const underlay = node.underlay ?? {};
   const sameFamily = tunnelFamily(underlay) === tunnelFamily(peer);
   const remote = sameFamily ? tunnelEnd(peer) : undefined;
@@ -36,36 +36,36 @@ export function pairOf(node: NodeView, peer: PeerView): Pair {
 }
 
 /** Whether packets between the two take the tunnel, by the pool they are of. */
-function takesTunnel({ direct }: Pair, { encapsulation }: PoolView, family: Family): boolean {
+function takesTunnel({ direct }: NodePair, { encapsulation }: PoolView, family: Family): boolean {
   return encapsulation === 'vxlan' || (encapsulation === 'vxlan-cross-subnet' && !direct[family]);
 }
 
 /** Whether any packets between the two take the tunnel. */
-export const shareTunnel = (pair: Pair): boolean =>
+export const shareTunnel = (pair: NodePair): boolean =>
   pair.node.network.pools.some((pool) => takesTunnel(pair, pool, familyOf(pool.cidr)));
 
-/** The way to a block that lies in this pool. */
-export function wayTo(pair: Pair, pool: PoolView, family: Family): Way {
+/** The path to a block that lies in this pool. */
+export function pathTo(pair: NodePair, pool: PoolView, family: Family): Path {
   const { node, direct } = pair;
   if (!(family === 4 ? node.ipv4 : node.ipv6)) return none(`this node does not speak IPv${family}`);
   if (takesTunnel(pair, pool, family)) return throughTunnel(pair, family);
   return direct[family] ? directly(pair, family) : notDirectly(pair, family);
 }
 
-const none = (why: string): Way => ({ kind: 'none', why });
+const none = (why: string): Path => ({ kind: 'none', why });
 
-function directly({ peer }: Pair, family: Family): Way {
+function directly({ peer }: NodePair, family: Family): Path {
   return { kind: 'direct', gateway: addressIn((family === 4 ? peer.ipv4 : peer.ipv6)!) };
 }
 
-function notDirectly({ node, peer }: Pair, family: Family): Way {
+function notDirectly({ node, peer }: NodePair, family: Family): Path {
   const key = family === 4 ? 'ipv4' : 'ipv6';
   if (node.underlay?.[key] === undefined) return none(`this node has no IPv${family} address`);
   if (peer[key] === undefined) return none(`node ${peer.name} has no IPv${family} address`);
   return none(`node ${peer.name} is on another segment: routers must know the way, or the pool be vxlan`);
 }
 
-function throughTunnel({ node, peer, remote }: Pair, family: Family): Way {
+function throughTunnel({ node, peer, remote }: NodePair, family: Family): Path {
   if (remote === undefined) {
     const [here, there] = [tunnelFamily(node.underlay ?? {}), tunnelFamily(peer)];
     return none(`tunnels begin at IPv${here ?? '?'} here and end at IPv${there ?? '?'} at node ${peer.name}`);
