@@ -52,6 +52,10 @@ const allowed = [
   [/^packages\/(nftables|netlink|networks|backends)\//, /^verdicts?$/],
   // The user `nobody` of Unix.
   [/./, /^nobody$/, /65534|'nobody'|`nobody`|USER_NOBODY|user nobody|nobody:|\/nonexistent/],
+  // Names that people and other versions use: JSON fields, the file of a node's blocks, keys of the store.
+  [/./, /^holdings$/, /holdings\.json|['"`.{ ]holdings\b/],
+  [/./, /^ledgers?$/, /ledgers\/|kind\('ledger'|`ledger`|\[20\]/],
+  [/^packages\/(cli\/README|controller)/, /^(mend|mended|verdict|vacant|remedy)$/],
 ];
 
 /** Names of the field: the history of decisions and of changes, the list itself, generated code. */

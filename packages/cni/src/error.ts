@@ -1,6 +1,6 @@
 /**
  * The error codes that the specification reserves (1.1.0, section 5, "Error"; 50 and 51: section 2, `STATUS`).
- * 8 and 999 are not in its text but in everyone's code. A plugin's own codes start at 100.
+ * 8 and 999 are not in its text but in all implementations. A plugin's own codes start at 100.
  */
 import { compact } from '@podwire/platform';
 export const errorCodes = {

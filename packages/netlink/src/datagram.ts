@@ -64,6 +64,6 @@ export function readMessages(datagram: Buffer): Message[] {
     at += align(length);
   }
   if (at < datagram.length)
-    throw new DecodeError(`${datagram.length - at} stray bytes after the last message`);
+    throw new DecodeError(`${datagram.length - at} unexpected bytes after the last message`);
   return messages;
 }

@@ -156,7 +156,7 @@ export function deleteLink(reference: LinkReference): NetlinkRequest {
 
 /**
  * Deletes every link of a group in one grace period. ENODEV when the group is empty, EPERM for group 0, which is
- * everybody's, and EOPNOTSUPP, with nothing deleted, when one of the links is hardware.
+ * that of all links, and EOPNOTSUPP, with nothing deleted, when one of the links is hardware.
  */
 export function deleteLinkGroup(group: number): NetlinkRequest {
   const payload = writeLinkHeader(undefined).u32(rt.IFLA_GROUP, group).finish();

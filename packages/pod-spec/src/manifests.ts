@@ -142,7 +142,7 @@ interface ProblemCollector {
   of(document: ManifestDocument, number: number): (path: Path, message: string) => void;
 }
 
-/** Says the same thing once, and not more things than anybody reads. */
+/** Says the same thing once, and not more things than a reader reads. */
 function collectProblems({ source, origin }: LocalPlace, several: boolean): ProblemCollector {
   const most = 100;
   const list: SourceProblem[] = [];

@@ -53,7 +53,7 @@ async function readStandardInput(): Promise<Uint8Array> {
   }
 }
 
-/** For a descriptor that someone made non-blocking. */
+/** For a descriptor that another process made non-blocking. */
 async function readStream(begun: Buffer): Promise<Uint8Array> {
   const chunks: Buffer[] = [begun];
   let size = begun.length;

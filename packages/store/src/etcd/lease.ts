@@ -27,16 +27,16 @@ async function keepAlive(
   number: string,
   { signal }: CallOptions,
 ): Promise<void> {
-  const errand = { method: leaseKeepAlive, request: { ID: number }, repetition: 'read', signal } as const;
-  const { response } = await unlessEnded(session.call(errand), () => {
+  const call = { method: leaseKeepAlive, request: { ID: number }, repetition: 'read', signal } as const;
+  const { response } = await unlessEnded(session.call(call), () => {
     throw leaseLost(id);
   });
   if (response.TTL <= 0) throw leaseLost(id);
 }
 
 async function revoke(session: Session, number: string, { signal }: CallOptions): Promise<void> {
-  const errand = { method: leaseRevoke, request: { ID: number }, repetition: 'repeatable', signal } as const;
-  await unlessEnded<unknown>(session.call(errand), () => undefined);
+  const call = { method: leaseRevoke, request: { ID: number }, repetition: 'repeatable', signal } as const;
+  await unlessEnded<unknown>(session.call(call), () => undefined);
 }
 
 async function unlessEnded<T>(work: Promise<T>, ended: () => T): Promise<T> {

@@ -21,7 +21,7 @@ import { Tokens } from './tokens.js';
  */
 export type Repetition = 'read' | 'repeatable' | 'guarded' | 'once';
 
-export interface Errand<Request, Response> {
+export interface Call<Request, Response> {
   readonly method: Method<Request, Response>;
   readonly request: Request;
   readonly repetition: Repetition;
@@ -88,18 +88,18 @@ export class Session {
   }
 
   /** @throws EtcdFailure of the kinds compacted, future and no-lease; PodwireError for all others; the signal's reason */
-  async call<Q, A>(errand: Errand<Q, A>): Promise<Answer<A>> {
+  async call<Q, A>(call: Call<Q, A>): Promise<Answer<A>> {
     const end = this.clock.elapsed() + this.timeouts.call;
     const course: Course = { end, isUncertain: false, renewals: 0, failures: new Map() };
     for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
-      const answer = await this.#askAll(errand, course);
+      const answer = await this.#askAll(call, course);
       if (answer !== undefined) return answer;
       const wait = pause * (0.5 + this.random());
       if (this.isClosed || !isWorthwhile(course) || this.clock.elapsed() + wait >= end)
-        throw this.#giveUp(errand, course);
-      const pausing = this.clock.sleep(wait, errand.signal ?? this.closing);
+        throw this.#giveUp(call, course);
+      const pausing = this.clock.sleep(wait, call.signal ?? this.closing);
       await orAborted(pausing, this.closing).catch(() => undefined);
-      errand.signal?.throwIfAborted();
+      call.signal?.throwIfAborted();
     }
   }
 
@@ -137,23 +137,23 @@ export class Session {
   }
 
   /** One member after the other, beginning with the one in use. @throws failures that every member would return */
-  async #askAll<Q, A>(errand: Errand<Q, A>, course: Course): Promise<Answer<A> | undefined> {
+  async #askAll<Q, A>(call: Call<Q, A>, course: Course): Promise<Answer<A> | undefined> {
     for (const [index, endpoint] of this.#endpoints.inOrder().entries()) {
       if (this.isClosed || this.clock.elapsed() >= course.end) return undefined;
       try {
-        const response = await this.#askOne(errand, endpoint, course);
+        const response = await this.#askOne(call, endpoint, course);
         if (index > 0) this.#endpoints.prefer(endpoint);
         return { response, isRepeated: course.isUncertain };
       } catch (error) {
-        errand.signal?.throwIfAborted();
-        this.#evaluate(errand, endpoint, course, toFailure(error));
+        call.signal?.throwIfAborted();
+        this.#evaluate(call, endpoint, course, toFailure(error));
       }
     }
     return undefined;
   }
 
-  async #askOne<Q, A>(errand: Errand<Q, A>, endpoint: Endpoint, course: Course): Promise<A> {
-    const { signal, repetition, method, request } = errand;
+  async #askOne<Q, A>(call: Call<Q, A>, endpoint: Endpoint, course: Course): Promise<A> {
+    const { signal, repetition, method, request } = call;
     const left = (): number => course.end - this.clock.elapsed();
     for (;;) {
       const pass = await orAborted(this.#tokens.pass(), signal);
@@ -175,8 +175,8 @@ export class Session {
   }
 
   /** @throws unless the next member may be asked */
-  #evaluate<Q, A>(errand: Errand<Q, A>, endpoint: Endpoint, course: Course, failure: EtcdFailure): void {
-    const { repetition } = errand;
+  #evaluate<Q, A>(call: Call<Q, A>, endpoint: Endpoint, course: Course, failure: EtcdFailure): void {
+    const { repetition } = call;
     course.failures.set(endpoint, failure);
     this.leave(endpoint, failure);
     switch (failure.kind) {
@@ -185,11 +185,11 @@ export class Session {
         return;
       case 'unknown':
         course.isUncertain ||= repetition !== 'read';
-        if (repetition === 'once') throw this.#giveUp(errand, course);
+        if (repetition === 'once') throw this.#giveUp(call, course);
         return;
       case 'no-lease':
         // It may have ended after an attempt that was done: what that wrote without a lease is there.
-        if (course.isUncertain && repetition === 'guarded') throw this.#giveUp(errand, course);
+        if (course.isUncertain && repetition === 'guarded') throw this.#giveUp(call, course);
         throw failure;
       case 'compacted':
       case 'future':
@@ -198,11 +198,11 @@ export class Session {
       case 'final':
         // etcd does the write that finds it full, and refuses those after it (quotaApplierV3): the answer is the same.
         course.isUncertain ||= failure.code === 'STORE_FULL' && repetition !== 'read';
-        throw toPodwireError(failure, `${errand.method.name} at ${endpoint.url}`, course.isUncertain);
+        throw toPodwireError(failure, `${call.method.name} at ${endpoint.url}`, course.isUncertain);
     }
   }
 
-  #giveUp<Q, A>({ method }: Errand<Q, A>, { failures, isUncertain }: Course): PodwireError {
+  #giveUp<Q, A>({ method }: Call<Q, A>, { failures, isUncertain }: Course): PodwireError {
     if (this.isClosed) return unavailable('the store is closed', { uncertain: isUncertain });
     const all = [...failures.entries()];
     const said = all.map(([{ url }, { message }]) => `${url}: ${message}`).join('; ');

@@ -15,7 +15,7 @@ import { isGuarded, toItem, toKey, toLeaseNumber, toTxn } from './codec.js';
 import { EtcdFailure } from './failure.js';
 import type { TxnResponse } from './generated/rpc.js';
 import { deleteRange, put, txn } from './methods.js';
-import type { Errand, Session } from './session.js';
+import type { Call, Session } from './session.js';
 
 export async function putItem(
   session: Session,
@@ -70,7 +70,7 @@ export async function transact(
 ): Promise<TransactionOutcome> {
   const { conditions, writes } = transaction;
   const leases = writes.flatMap((write) => (write.op === 'put' ? (write.lease ?? []) : []));
-  const repetition: Errand<never, never>['repetition'] =
+  const repetition: Call<never, never>['repetition'] =
     writes.length === 0 ? 'read' : isGuarded(transaction) ? 'guarded' : 'once';
   const { response, isRepeated } = await withLeases(leases, () =>
     session.call({ method: txn, request: toTxn(transaction), repetition, signal }),

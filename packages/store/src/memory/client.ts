@@ -35,7 +35,7 @@ export interface MemoryStore extends Store {
   dropWatches(): void;
 }
 
-interface Errand<T> {
+interface Call<T> {
   readonly operation: Operation;
   readonly keys: readonly string[];
   readonly signal: AbortSignal | undefined;
@@ -169,7 +169,7 @@ export class MemoryClient implements MemoryStore, Connection {
     });
   }
 
-  async #run<T>({ operation, keys, signal, work }: Errand<T>): Promise<T> {
+  async #run<T>({ operation, keys, signal, work }: Call<T>): Promise<T> {
     signal?.throwIfAborted();
     this.#calls++;
     const call = { operation, key: keys[0] ?? '' };

@@ -25,7 +25,7 @@ export interface CertificateAuthority {
 }
 
 // Debian's own file would add extensions, among them that every certificate is an authority.
-const configuration = '[req]\ndistinguished_name = name\nprompt = no\n[name]\nCN = nobody\n';
+const configuration = '[req]\ndistinguished_name = name\nprompt = no\n[name]\nCN = unused\n';
 
 /** Makes an authority with its files in `directory`, which must exist. Its certificates are good for two days. */
 export async function createAuthority(directory: string, name = 'ca'): Promise<CertificateAuthority> {

@@ -7,7 +7,7 @@ import { exitOnSignals } from '../private-host.js';
 import { run, start } from '../processes.js';
 import { createAuthority, type CertificateAuthority } from './certificates.js';
 import { EtcdControl } from './control.js';
-import { createMember, type EtcdMember, type MemberPlan, type MemberSurroundings } from './member.js';
+import { createMember, type EtcdMember, type MemberPlan, type MemberEnvironment } from './member.js';
 import { findPorts } from './ports.js';
 
 export interface EtcdOptions {
@@ -71,7 +71,7 @@ export class Etcd {
     });
     const spawn: typeof start = (argv, how) =>
       namespace === undefined ? start(argv, how) : namespace.start(argv, how);
-    const untilReady: MemberSurroundings['untilReady'] = ({ endpoint }, signal) =>
+    const untilReady: MemberEnvironment['untilReady'] = ({ endpoint }, signal) =>
       this.#control.untilHealthy(endpoint, signal);
     this.members = plans.map((plan) => createMember(plan, { spawn, untilReady }));
   }

@@ -32,14 +32,14 @@ export interface MemberPlan {
   readonly argv: readonly string[];
 }
 
-export interface MemberSurroundings {
+export interface MemberEnvironment {
   readonly spawn: (argv: readonly string[], options: ProcessOptions) => RunningProcess;
   /** Resolves when the member answers; the signal aborts when it has ended. */
   readonly untilReady: (plan: MemberPlan, signal: AbortSignal) => Promise<void>;
 }
 
 /** A member that is not started yet. */
-export function createMember(plan: MemberPlan, { spawn, untilReady }: MemberSurroundings): EtcdMember {
+export function createMember(plan: MemberPlan, { spawn, untilReady }: MemberEnvironment): EtcdMember {
   let current: RunningProcess | undefined;
   const log = (): string => (fs.existsSync(plan.logFile) ? fs.readFileSync(plan.logFile, 'utf8') : '');
   const begin = (): void => {

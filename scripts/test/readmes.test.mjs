@@ -1,0 +1,135 @@
+/**
+ * Examples of READMEs. Those that need no system are executed, and what they say of their results is compared. Of the
+ * others each function that they call must exist. Packages with a test of their own README are left out.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import util from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const readManifest = (folder) => JSON.parse(fs.readFileSync(path.join(root, folder, 'package.json'), 'utf8'));
+const workspaces = readManifest('.').workspaces;
+const folderOf = new Map(workspaces.map((folder) => [readManifest(folder).name, folder]));
+
+/** What an example takes as given. */
+const executed = {
+  '@podwire/addresses': {},
+  '@podwire/apimachinery': {},
+  '@podwire/ipam': {},
+  '@podwire/tracing': { send: () => undefined },
+};
+const testedByPackage = new Set([
+  '@podwire/engine',
+  '@podwire/backend-linux',
+
+  '@podwire/cni',
+  '@podwire/cri',
+  '@podwire/netlink',
+  '@podwire/nftables',
+  '@podwire/store',
+]);
+
+const examplesOf = (folder) => {
+  const file = path.join(root, folder, 'README.md');
+  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  return [...text.matchAll(/^```(?:ts|js)[^\n]*\n([^]*?)^```$/gm)].map(([, code]) => code);
+};
+
+/** The exports of an entry (`@podwire/x` or `@podwire/x/testing`), from the sources as in vitest.config.js. */
+function load(entry) {
+  const [, name, rest] = /^(@[^/]+\/[^/]+)(.*)$/.exec(entry);
+  const folder = folderOf.get(name);
+  const { default: built } = readManifest(folder).exports[`.${rest}`];
+  const source = built.replace('dist/src', 'src').replace(/js$/, 'ts');
+  return import(/* @vite-ignore */ path.join(root, folder, source));
+}
+
+const entriesOf = (name) =>
+  Object.keys(readManifest(folderOf.get(name)).exports ?? {})
+    .filter((entry) => !entry.includes('*') && !entry.endsWith('.json'))
+    .map((entry) => `${name}${entry.slice(1)}`);
+
+const importPattern = /^import \{([^}]*)\} from '([^']+)';$/gm;
+
+async function importsOf(code) {
+  const scope = {};
+  for (const [, names, from] of code.matchAll(importPattern)) {
+    const module = await load(from);
+    for (const name of names.split(',').map((each) => each.trim())) {
+      expect(module[name], `${name} of ${from}`).toBeDefined();
+      scope[name] = module[name];
+    }
+  }
+  return scope;
+}
+
+const squeeze = (text) => text.replaceAll(/\s/g, '');
+
+/** A result as an example writes it behind `//`: whole, or in parts with `…` between; words are no result. */
+function compare(getResult, comment) {
+  if (/^[A-Z]\w*Error: /.test(comment)) {
+    const parts = comment.replace(/^\w+:/, '').split('…');
+    for (const part of parts) if (part.trim() !== '') expect(getResult).toThrow(part.trim());
+    return;
+  }
+  const result = getResult();
+  if (!/^(\[|\{|\d|true|false)/.test(comment)) return;
+  const shown =
+    typeof result === 'string' ? result : util.inspect(result, { depth: 5, breakLength: Infinity });
+  if (!comment.includes('…') || comment.startsWith('[]'))
+    return expect(comment.startsWith(shown), `${shown}, not ${comment}`).toBe(true);
+  for (const part of comment.split('…')) expect(squeeze(shown)).toContain(squeeze(part).replace(/,$/, ''));
+}
+
+/** Turns `expression; // result` into a comparison. */
+const withComparisons = (code) =>
+  code
+    .replaceAll(importPattern, '')
+    .replaceAll(
+      /^(?!const |await |let |import )(\S.*); \/\/ (.+)$/gm,
+      (_all, expression, comment) => `compare(() => (${expression}), ${JSON.stringify(comment)});`,
+    );
+
+const AsyncFunction = (async () => undefined).constructor;
+
+describe.each(Object.entries(executed))('the README of %s', (name, given) => {
+  it('shows an example that does what it says', async () => {
+    const examples = examplesOf(folderOf.get(name));
+    expect(examples.length).toBeGreaterThan(0);
+    for (const code of examples) {
+      const scope = { ...given, ...(await importsOf(code)), compare };
+      await new AsyncFunction(...Object.keys(scope), withComparisons(code))(...Object.values(scope));
+    }
+  });
+});
+
+const others = [...folderOf].filter(
+  ([name, folder]) => !(name in executed) && !testedByPackage.has(name) && examplesOf(folder).length > 0,
+);
+
+const keywords = /^(if|for|while|switch|catch|async|function|return|await|import)$/;
+
+/** The functions that a piece of code calls by their bare name, without those that it declares. */
+function callsOf(code) {
+  const bare = code.replaceAll(/\/\/.*$/gm, '').replaceAll(/'[^']*'|`[^`]*`/g, "''");
+  const own = [...bare.matchAll(/(?:const|let|function|async) (\w+)/g)].map(([, name]) => name);
+  return [...bare.matchAll(/(?<![.\w#])([A-Za-z]\w+)\(/g)]
+    .map(([, name]) => name)
+    .filter((name) => !own.includes(name) && !(name in globalThis) && !keywords.test(name));
+}
+
+describe.each(others)('the README of %s', (name, folder) => {
+  it('calls functions that exist', async () => {
+    const needed = Object.keys(readManifest(folder).dependencies ?? {}).filter((other) =>
+      folderOf.has(other),
+    );
+    const entries = [name, ...needed].flatMap(entriesOf);
+    const modules = await Promise.all(entries.map(load));
+    const known = new Set(modules.flatMap((module) => Object.keys(module)));
+    const missing = examplesOf(folder)
+      .flatMap(callsOf)
+      .filter((each) => !known.has(each));
+    expect(missing).toEqual([]);
+  });
+});
