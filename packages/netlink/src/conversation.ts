@@ -51,7 +51,7 @@ export class Conversation implements NetlinkConnection {
 
   /**
    * One after the other: the kernel would let them wait for each other anyway, and each that waits there keeps a thread
-   * of the pool from everybody else. One that is aborted before its turn is not sent.
+   * of the pool from all other users. One that is aborted before its turn is not sent.
    */
   async requestAsync(requests: readonly NetlinkRequest[], signal: AbortSignal): Promise<NetlinkMessage[][]> {
     signal.throwIfAborted();
