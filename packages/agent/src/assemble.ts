@@ -23,7 +23,7 @@ import type { HostView } from './node/host-view.js';
 import type { Namespaces } from './node/namespaces.js';
 import { NodeState } from './node/node.js';
 import type { RouterHistory } from './node/router-history.js';
-import { createReconcileLoop, type ReconcileLoop } from './reconcile-loop.js';
+import { ReconcileLoop } from './reconcile-loop.js';
 import { createTraceLog, type Trace } from './trace.js';
 
 export interface AgentDependencies {
@@ -74,7 +74,7 @@ export function assembleAgent(config: AgentConfig, dependencies: AgentDependenci
     clocks: { now: clock, elapsed },
     deadline: config.deadlines.request,
   };
-  const reconciler = createReconcileLoop({
+  const reconciler = new ReconcileLoop({
     context,
     metrics,
     elapsed,

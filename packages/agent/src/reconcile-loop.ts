@@ -1,26 +1,9 @@
-/** When the node is reconciled: soon again until it is in order, then every while, and when somebody asks. */
+/** When the node is reconciled: at the start, soon again until it is in order, then in intervals and on request. */
 import { describeError, PodwireError } from '@podwire/errors';
-import { Semaphore } from '@podwire/platform';
+import { onAbort, Semaphore, withDeadline } from '@podwire/platform';
 import type { EndpointContext } from './endpoints/context.js';
 import type { Metrics } from './metrics.js';
 import { reconcile, type ReconcileReport } from './reconcile.js';
-
-export interface ReconcileLoop {
-  /**
-   * Reconciles now; two of them never run side by side. Until the agent is ready for the first time the node is held
-   * for it alone, then requests are served meanwhile. @throws what made it impossible
-   */
-  run(): Promise<ReconcileReport>;
-  /** Begins the first round, and so takes its place in the queue for the node before this call returns. */
-  start(): void;
-  /** Something has changed that only a reconcile can follow: a round begins now, or right after the one that is under way. */
-  nudge(): void;
-  /** Ends the rounds, gives up one that is under way, and resolves when it has ended. */
-  stop(): Promise<void>;
-  /** Resolves with the first round that leaves the node in order; rejects when stopped before. */
-  readonly ready: Promise<void>;
-  readonly last: ReconcileReport | undefined;
-}
 
 export interface ReconcileLoopOptions {
   readonly context: EndpointContext;
@@ -37,107 +20,128 @@ export interface ReconcileLoopOptions {
 const firstRetry = 500;
 const lastRetry = 30_000;
 
-export function createReconcileLoop(options: ReconcileLoopOptions): ReconcileLoop {
-  const { context, metrics, elapsed, interval, deadline } = options;
-  const stopped = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let retry = firstRetry;
-  let last: ReconcileReport | undefined;
-  let current: Promise<void> = Promise.resolve();
-  let isStarted = false;
-  let isRunning = false;
-  let isDue = false;
-  let isRecovered = false;
-  const rounds = new Semaphore(1);
-  let becomeReady = (): void => undefined;
-  const ready = new Promise<void>((resolve, reject) => {
-    becomeReady = resolve;
-    stopped.signal.addEventListener('abort', () => reject(stopped.signal.reason as Error), { once: true });
-  });
-  // Whoever does not ask need not hear of it.
-  ready.catch(() => undefined);
+/** Reconciles at the start, in intervals and on request. Two rounds never run side by side. */
+export class ReconcileLoop {
+  /** Resolves with the first round that leaves the node in order; rejects when stopped before. */
+  readonly ready: Promise<void>;
+  readonly #options: ReconcileLoopOptions;
+  readonly #stopped = new AbortController();
+  readonly #rounds = new Semaphore(1);
+  #becomeReady: () => void = () => undefined;
+  #last: ReconcileReport | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retry = firstRetry;
+  #current: Promise<void> = Promise.resolve();
+  #isStarted = false;
+  #isRunning = false;
+  #isDue = false;
+  #isRecovered = false;
 
-  async function run(): Promise<ReconcileReport> {
+  constructor(options: ReconcileLoopOptions) {
+    this.#options = options;
+    this.ready = new Promise<void>((resolve, reject) => {
+      this.#becomeReady = resolve;
+      onAbort(this.#stopped.signal, reject);
+    });
+    // A caller that does not wait for it has no use for the rejection.
+    this.ready.catch(() => undefined);
+  }
+
+  get last(): ReconcileReport | undefined {
+    return this.#last;
+  }
+
+  /** Begins the first round, and so takes its place in the queue for the node before this call returns. */
+  start(): void {
+    this.#isStarted = true;
+    this.#begin();
+  }
+
+  /**
+   * Something has changed that only a reconcile can follow: a round begins now, or right after the one that is under way.
+   */
+  nudge(): void {
+    this.#isDue = true;
+    // The first round finds all that has changed before it; one beside it would be followed by rounds of its own for ever.
+    if (!this.#isStarted || this.#isRunning || this.#stopped.signal.aborted) return;
+    clearTimeout(this.#timer);
+    this.#begin();
+  }
+
+  /** Ends the rounds, gives up one that is under way, and resolves when it has ended. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
+    await this.#current;
+  }
+
+  /**
+   * Reconciles now. Until the agent is ready for the first time the node is held for it alone, then requests are served
+   * meanwhile.
+   * @throws what made it impossible
+   */
+  async run(): Promise<ReconcileReport> {
+    const { context, metrics, elapsed, deadline } = this.#options;
     const begin = elapsed();
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(tooLate(deadline)), deadline);
-    const signal = AbortSignal.any([stopped.signal, late.signal]);
+    const reason = (): PodwireError => tooLate(deadline);
     try {
-      last = await rounds.run(() => reconcileOnce(signal), signal);
-      metrics.reconciled(last.duration, last.changes);
-      logReport(context, last);
-      return last;
+      const report = await withDeadline(
+        this.#stopped.signal,
+        deadline,
+        (signal) => this.#rounds.run(() => this.#reconcileOnce(signal), signal),
+        { reason },
+      );
+      this.#last = report;
+      metrics.reconciled(report.duration, report.changes);
+      logReport(context, report);
+      return report;
     } catch (error) {
       context.readiness.problem = describeObstacle(error);
       metrics.reconciled(elapsed() - begin, undefined);
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 
-  async function reconcileOnce(signal: AbortSignal): Promise<ReconcileReport> {
-    if (isRecovered) return reconcile(context, { signal, elapsed, alone: false });
+  async #reconcileOnce(signal: AbortSignal): Promise<ReconcileReport> {
+    const { context, elapsed } = this.#options;
+    if (this.#isRecovered) return reconcile(context, { signal, elapsed, alone: false });
     // Readiness changes while the node is still held: a request that waits for it must find the agent ready.
     const report = await context.locks.withAll(signal, () =>
       reconcile(context, { signal, elapsed, alone: true }),
     );
     if (context.readiness.ready) {
-      isRecovered = true;
-      becomeReady();
+      this.#isRecovered = true;
+      this.#becomeReady();
     }
     return report;
   }
 
-  function schedule(): void {
-    if (stopped.signal.aborted) return;
+  #begin(): void {
+    this.#current = this.#runRound();
+  }
+
+  async #runRound(): Promise<void> {
+    this.#isRunning = true;
+    this.#isDue = false;
+    try {
+      await this.run();
+    } catch (err) {
+      if (!this.#stopped.signal.aborted) this.#options.context.log.error({ err }, 'reconcile failed');
+    }
+    this.#isRunning = false;
+    if (this.#isDue && !this.#stopped.signal.aborted) this.#begin();
+    else this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#stopped.signal.aborted) return;
+    const { context, interval } = this.#options;
     const { ready: isReady, problem } = context.readiness;
     const isInOrder = isReady && problem === undefined;
-    const soon = isReady ? Math.min(retry, interval) : retry;
-    timer = setTimeout(begin, isInOrder ? interval : soon);
-    retry = isInOrder ? firstRetry : Math.min(retry * 2, lastRetry);
+    const soon = isReady ? Math.min(this.#retry, interval) : this.#retry;
+    this.#timer = setTimeout(() => this.#begin(), isInOrder ? interval : soon);
+    this.#retry = isInOrder ? firstRetry : Math.min(this.#retry * 2, lastRetry);
   }
-
-  async function round(): Promise<void> {
-    isRunning = true;
-    isDue = false;
-    try {
-      await run();
-    } catch (err) {
-      if (!stopped.signal.aborted) context.log.error({ err }, 'reconcile failed');
-    }
-    isRunning = false;
-    if (isDue && !stopped.signal.aborted) begin();
-    else schedule();
-  }
-
-  function begin(): void {
-    current = round();
-  }
-
-  return {
-    run,
-    ready,
-    start() {
-      isStarted = true;
-      begin();
-    },
-    nudge() {
-      isDue = true;
-      // The first round finds whatever has changed before it; one beside it would be followed by rounds of its own for ever.
-      if (!isStarted || isRunning || stopped.signal.aborted) return;
-      clearTimeout(timer);
-      begin();
-    },
-    async stop() {
-      clearTimeout(timer);
-      stopped.abort(new PodwireError('AGENT_NOT_READY', 'the agent is stopping'));
-      await current;
-    },
-    get last() {
-      return last;
-    },
-  };
 }
 
 /** What is not ready says so in its own words. */

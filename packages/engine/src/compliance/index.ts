@@ -62,7 +62,10 @@ async function settled(subject: BackendSubject): Promise<unknown> {
 
 class Crash extends Error {}
 
-/** Stands for `kill -9`: from the chosen point on nothing happens any more. Names of repeated points are numbered. */
+/**
+ * Stands for `kill -9`: from the chosen point on nothing happens any more. A point that is reached again is another one:
+ * `repair:add:route (2)`.
+ */
 export function crashAt(target: string | undefined): FaultPoints & { readonly seen: string[] } {
   const seen: string[] = [];
   const times = new Map<string, number>();
