@@ -50,6 +50,8 @@ const pattern = new RegExp(`\\b(?:${replacements.map(([word]) => word).join('|')
 const allowed = [
   // nftables has verdicts and verdict maps.
   [/^packages\/(nftables|netlink|networks|backends)\//, /^verdicts?$/],
+  // A field of `podwire net -o json`.
+  [/^packages\/pod-network\//, /^verdict$/],
   // The user `nobody` of Unix.
   [/./, /^nobody$/, /65534|'nobody'|`nobody`|USER_NOBODY|user nobody|nobody:|\/nonexistent/],
   // Names that people and other versions use: JSON fields, the file of a node's blocks, keys of the store.

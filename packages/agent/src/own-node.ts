@@ -16,7 +16,7 @@ export const lockFileName = 'agent.lock';
 export function lockStateDirectory(directory: string): () => void {
   try {
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // It may be there from before with a wider mode; what is in it is nobody else's business.
+    // It may be there from before with a wider mode; other users must not read what is in it.
     fs.chmodSync(directory, 0o700);
     const fd = fs.openSync(
       path.join(directory, lockFileName),
@@ -56,7 +56,7 @@ export async function claimNetworkNamespace(): Promise<() => void> {
   }
   if (!hasCode(error, 'EADDRINUSE')) throw error;
   const holder = await holderOf(abstractName);
-  // Anybody may take an abstract name; only another agent is a reason not to start.
+  // Any user may take an abstract name; only another agent is a reason not to start.
   if (holder !== undefined && holder.uid !== 0 && holder.uid !== process.getuid?.()) return () => undefined;
   const who = holder === undefined ? '' : ` (process ${holder.pid})`;
   throw new PodwireError('AGENT_RUNNING', `another agent${who} serves this network namespace`);

@@ -149,7 +149,7 @@ describe('faults', () => {
     await one.agent.stop();
     const image = path.join(one.host.directory, 'image');
     fs.cpSync(one.agent.stateDirectory, image, { recursive: true });
-    const lost = holdingsIn(image).filter((cidr) => !cidr.includes(':'));
+    const lost = blocksIn(image).filter((cidr) => !cidr.includes(':'));
     for (const cidr of lost) {
       const block = (await fixture.block(cidr))!;
       const other = { node: 'n9', instance: 'other', state: 'confirmed' } as const;
@@ -219,7 +219,7 @@ describe('faults', () => {
   });
 });
 
-function holdingsIn(directory: string): string[] {
+function blocksIn(directory: string): string[] {
   const file = JSON.parse(fs.readFileSync(path.join(directory, 'holdings.json'), 'utf8')) as {
     holdings: { cidr: string }[];
   };

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Agent, pings } from '@podwire/testkit';
 import { type ColdFigures, measureColdAgent } from './cold-agent.js';
-import type { Contender, PodSlot } from './contenders.js';
+import type { Candidate, PodSlot } from './candidates.js';
 import { type Job, type JobResult, launch, previousOutput } from './launcher.js';
 import { processorTime, residentBytes } from './process-cost.js';
 import { quantile } from './statistics.js';
@@ -25,7 +25,7 @@ export interface AgentFigures {
 
 export interface AgentPlan {
   readonly agent: Agent;
-  readonly contender: Contender;
+  readonly candidate: Candidate;
   /** Endpoints that fill the node. */
   readonly pods: readonly PodSlot[];
   /** Attached and detached again to see what an ADD costs. */
@@ -80,7 +80,7 @@ export async function measureAgent(plan: AgentPlan): Promise<AgentFigures> {
 }
 
 async function run(plan: AgentPlan, workers: number, jobs: readonly Job[]): Promise<JobResult[]> {
-  const outcomes = await launch(plan.contender.host.namespace, workers, jobs, plan.signal);
+  const outcomes = await launch(plan.candidate.host.namespace, workers, jobs, plan.signal);
   const failed = outcomes.find(({ status }) => status !== 0);
   if (failed !== undefined)
     throw new Error(`the plugin ended with ${failed.status}: ${failed.output}${failed.error}`);
@@ -95,7 +95,7 @@ async function attach(
   const outcomes = await run(
     plan,
     plan.workers,
-    pods.map((pod) => plan.contender.add(pod)),
+    pods.map((pod) => plan.candidate.add(pod)),
   );
   pods.forEach((pod, index) => results.set(pod, outcomes[index]?.output ?? ''));
 }
@@ -108,15 +108,15 @@ async function detach(
   await run(
     plan,
     plan.workers,
-    pods.map((pod) => plan.contender.delete(pod, results.get(pod) ?? '')),
+    pods.map((pod) => plan.candidate.delete(pod, results.get(pod) ?? '')),
   );
 }
 
 /** Milliseconds of each ADD, one at a time, each followed by its DEL: the number of endpoints stays what it is. */
 async function addCosts(plan: AgentPlan): Promise<number[]> {
   const jobs = plan.spare.map((pod) => [
-    ...plan.contender.add(pod),
-    ...plan.contender.delete(pod, previousOutput),
+    ...plan.candidate.add(pod),
+    ...plan.candidate.delete(pod, previousOutput),
   ]);
   return (await run(plan, 1, jobs)).map(({ steps }) => steps[0] ?? Number.NaN);
 }
@@ -143,8 +143,8 @@ async function measureRestarts({ agent }: AgentPlan): Promise<number[]> {
 async function checkOne(plan: AgentPlan, results: ReadonlyMap<PodSlot, string>): Promise<void> {
   const pod = plan.pods[0];
   if (pod === undefined) return;
-  const address = plan.contender.addressOf(pod, results.get(pod) ?? '');
-  if (address === undefined || !(await pings(plan.contender.host.namespace, address))) {
+  const address = plan.candidate.addressOf(pod, results.get(pod) ?? '');
+  if (address === undefined || !(await pings(plan.candidate.host.namespace, address))) {
     throw new Error(`after the restart ${address} does not answer`);
   }
 }

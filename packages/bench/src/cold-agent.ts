@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Agent } from '@podwire/testkit';
-import type { Contender, PodSlot } from './contenders.js';
+import type { Candidate, PodSlot } from './candidates.js';
 import { type Job, type JobResult, launch } from './launcher.js';
 import { quantile } from './statistics.js';
 
@@ -16,7 +16,7 @@ export interface ColdFigures {
 
 export interface ColdPlan {
   readonly agent: Agent;
-  readonly contender: Contender;
+  readonly candidate: Candidate;
   readonly pods: readonly PodSlot[];
   readonly workers: number;
   readonly signal: AbortSignal;
@@ -56,14 +56,14 @@ async function measureFirstAdd(plan: ColdPlan): Promise<number> {
   const start = performance.now();
   const [, added] = await Promise.all([plan.agent.start(), addUntilServed(plan, pod)]);
   const duration = performance.now() - start;
-  await runAll(plan, 1, [plan.contender.delete(pod, added.output)]);
+  await runAll(plan, 1, [plan.candidate.delete(pod, added.output)]);
   return duration;
 }
 
 /** The plugin waits for an agent for a second; a start on a busy machine may take longer. */
-async function addUntilServed({ contender, signal }: ColdPlan, pod: PodSlot): Promise<JobResult> {
+async function addUntilServed({ candidate, signal }: ColdPlan, pod: PodSlot): Promise<JobResult> {
   for (;;) {
-    const [outcome] = await launch(contender.host.namespace, 1, [contender.add(pod)], signal);
+    const [outcome] = await launch(candidate.host.namespace, 1, [candidate.add(pod)], signal);
     if (outcome?.status === 0) return outcome;
     // What the plugin says is `try again later`; anything else shows when the agent's start fails.
     await setTimeout(1, undefined, { signal });
@@ -74,18 +74,18 @@ const attachAll = (plan: ColdPlan): Promise<JobResult[]> =>
   runAll(
     plan,
     plan.workers,
-    plan.pods.map((pod) => plan.contender.add(pod)),
+    plan.pods.map((pod) => plan.candidate.add(pod)),
   );
 
 const detachAll = (plan: ColdPlan, added: readonly JobResult[]): Promise<JobResult[]> =>
   runAll(
     plan,
     plan.workers,
-    plan.pods.map((pod, index) => plan.contender.delete(pod, added[index]?.output ?? '')),
+    plan.pods.map((pod, index) => plan.candidate.delete(pod, added[index]?.output ?? '')),
   );
 
 async function runAll(plan: ColdPlan, workers: number, jobs: readonly Job[]): Promise<JobResult[]> {
-  const outcomes = await launch(plan.contender.host.namespace, workers, jobs, plan.signal);
+  const outcomes = await launch(plan.candidate.host.namespace, workers, jobs, plan.signal);
   const failed = outcomes.find(({ status }) => status !== 0);
   if (failed === undefined) return outcomes;
   throw new Error(`the plugin ended with ${failed.status}: ${failed.output}${failed.error}`);

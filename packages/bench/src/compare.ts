@@ -1,5 +1,5 @@
 import type { AgentFigures } from './agent-figures.js';
-import type { ContenderName } from './contenders.js';
+import type { CandidateName } from './candidates.js';
 import type { Measurement, Operation } from './measure.js';
 import { type Comparison, evaluate, least, most } from './thresholds.js';
 
@@ -7,9 +7,9 @@ import { type Comparison, evaluate, least, most } from './thresholds.js';
 export function compare(measurements: readonly Measurement[], agent: AgentFigures | undefined): Comparison[] {
   const workers = [...new Set(measurements.map((one) => one.workers))];
   const [single = 1, many = single] = workers;
-  const find = (contender: ContenderName, operation: Operation, count: number): Measurement | undefined =>
+  const find = (candidate: CandidateName, operation: Operation, count: number): Measurement | undefined =>
     measurements.find(
-      (one) => one.contender === contender && one.operation === operation && one.workers === count,
+      (one) => one.candidate === candidate && one.operation === operation && one.workers === count,
     );
   const ratio = (
     name: string,
@@ -20,7 +20,7 @@ export function compare(measurements: readonly Measurement[], agent: AgentFigure
     ours === undefined || theirs === undefined ? [] : [evaluate(name, pick(ours) / pick(theirs), '×', limit)];
   const median = (one: Measurement): number => one.summary.median;
   const rate = (one: Measurement): number => one.podsPerSecond;
-  const pair = (ours: ContenderName, theirs: ContenderName, operation: Operation, count: number) =>
+  const pair = (ours: CandidateName, theirs: CandidateName, operation: Operation, count: number) =>
     [find(ours, operation, count), find(theirs, operation, count)] as const;
   const spread = (operation: Operation, count: number): Comparison[] => {
     const ours = find('podwire', operation, count);

@@ -1,5 +1,5 @@
 export type { AgentFigures } from './agent-figures.js';
-export type { Contender, ContenderName } from './contenders.js';
+export type { Candidate, CandidateName } from './candidates.js';
 export { type Job, type JobResult, launch, previousOutput, type Step } from './launcher.js';
 export type { Measurement, Operation } from './measure.js';
 export type { Comparison } from './thresholds.js';

@@ -1,13 +1,13 @@
 import { pings } from '@podwire/testkit';
-import type { Contender, ContenderName, PodSlot } from './contenders.js';
+import type { Candidate, CandidateName, PodSlot } from './candidates.js';
 import { type Job, type JobResult, launch } from './launcher.js';
 import { type Summary, summarize } from './statistics.js';
 
 export type Operation = 'ADD' | 'DEL';
 
-/** What one contender took for one operation with so many at once. */
+/** What one candidate took for one operation with so many at once. */
 export interface Measurement {
-  readonly contender: ContenderName;
+  readonly candidate: CandidateName;
   readonly operation: Operation;
   readonly workers: number;
   readonly summary: Summary;
@@ -21,11 +21,11 @@ export interface Measurement {
 }
 
 export interface Plan {
-  readonly contenders: readonly Contender[];
-  /** The pods of each contender, all of the same number. */
-  readonly pods: ReadonlyMap<ContenderName, readonly PodSlot[]>;
+  readonly candidates: readonly Candidate[];
+  /** The pods of each candidate, all of the same number. */
+  readonly pods: ReadonlyMap<CandidateName, readonly PodSlot[]>;
   readonly workers: number;
-  /** Pods of one contender before the next one's turn: noise of the machine then meets all of them alike. */
+  /** Pods of one candidate before the next one's turn: noise of the machine then meets all of them alike. */
   readonly batch: number;
   readonly signal: AbortSignal;
   /** Called after each batch. */
@@ -39,33 +39,33 @@ interface Tally {
   daemonTime: number | undefined;
 }
 
-/** Attaches every pod of every contender, checks that some can be reached, and detaches them again. */
+/** Attaches every pod of every candidate, checks that some can be reached, and detaches them again. */
 export async function measure(plan: Plan): Promise<Measurement[]> {
   const results = new Map<PodSlot, string>();
   const resultOf = (pod: PodSlot): string => results.get(pod) ?? '';
-  const total = plan.contenders.length * podCount(plan) * 2;
+  const total = plan.candidates.length * podCount(plan) * 2;
   let done = 0;
   const advance = (pods: number): void => plan.progress((done += pods), total);
-  const added = await measureOperation(plan, 'ADD', advance, async (contender, pods) => {
+  const added = await measureOperation(plan, 'ADD', advance, async (candidate, pods) => {
     const outcomes = await runBatch(
       plan,
-      contender,
+      candidate,
       'ADD',
-      pods.map((pod) => contender.add(pod)),
+      pods.map((pod) => candidate.add(pod)),
     );
     pods.forEach((pod, index) => results.set(pod, outcomes[index]?.output ?? ''));
     return outcomes;
   });
-  for (const contender of plan.contenders) await checkReachability(plan, contender, resultOf);
-  const deleted = await measureOperation(plan, 'DEL', advance, (contender, pods) =>
+  for (const candidate of plan.candidates) await checkReachability(plan, candidate, resultOf);
+  const deleted = await measureOperation(plan, 'DEL', advance, (candidate, pods) =>
     runBatch(
       plan,
-      contender,
+      candidate,
       'DEL',
-      pods.map((pod) => contender.delete(pod, resultOf(pod))),
+      pods.map((pod) => candidate.delete(pod, resultOf(pod))),
     ),
   );
-  for (const contender of plan.contenders) await contender.settle?.();
+  for (const candidate of plan.candidates) await candidate.settle?.();
   return [...added, ...deleted];
 }
 
@@ -73,36 +73,36 @@ async function measureOperation(
   plan: Plan,
   operation: Operation,
   advance: (pods: number) => void,
-  run: (contender: Contender, pods: readonly PodSlot[]) => Promise<JobResult[]>,
+  run: (candidate: Candidate, pods: readonly PodSlot[]) => Promise<JobResult[]>,
 ): Promise<Measurement[]> {
-  const tallies = new Map(plan.contenders.map(({ name }) => [name, emptyTally()]));
+  const tallies = new Map(plan.candidates.map(({ name }) => [name, emptyTally()]));
   for (let first = 0; first < podCount(plan); first += plan.batch) {
-    for (const contender of plan.contenders) {
-      const pods = podsOf(plan, contender).slice(first, first + plan.batch);
-      const computed = contender.processorTime?.();
-      const outcomes = await run(contender, pods);
-      const computedNow = contender.processorTime?.();
-      addTo(tallies.get(contender.name), outcomes, difference(computed, computedNow));
+    for (const candidate of plan.candidates) {
+      const pods = podsOf(plan, candidate).slice(first, first + plan.batch);
+      const computed = candidate.processorTime?.();
+      const outcomes = await run(candidate, pods);
+      const computedNow = candidate.processorTime?.();
+      addTo(tallies.get(candidate.name), outcomes, difference(computed, computedNow));
       advance(pods.length);
     }
   }
-  return plan.contenders.map(({ name }) => conclude(name, operation, plan.workers, tallies.get(name)));
+  return plan.candidates.map(({ name }) => conclude(name, operation, plan.workers, tallies.get(name)));
 }
 
-const podsOf = (plan: Plan, contender: Contender): readonly PodSlot[] => plan.pods.get(contender.name) ?? [];
-const podCount = (plan: Plan): number => Math.max(...plan.contenders.map((one) => podsOf(plan, one).length));
+const podsOf = (plan: Plan, candidate: Candidate): readonly PodSlot[] => plan.pods.get(candidate.name) ?? [];
+const podCount = (plan: Plan): number => Math.max(...plan.candidates.map((one) => podsOf(plan, one).length));
 
 async function runBatch(
   plan: Plan,
-  contender: Contender,
+  candidate: Candidate,
   operation: Operation,
   jobs: readonly Job[],
 ): Promise<JobResult[]> {
-  const outcomes = await launch(contender.host.namespace, plan.workers, jobs, plan.signal);
+  const outcomes = await launch(candidate.host.namespace, plan.workers, jobs, plan.signal);
   const failed = outcomes.find(({ status }) => status !== 0);
   if (failed !== undefined) {
     const why = `${failed.output}${failed.error}`.trim();
-    throw new Error(`${contender.title}: ${operation} ended with ${failed.status}: ${why}`);
+    throw new Error(`${candidate.title}: ${operation} ended with ${failed.status}: ${why}`);
   }
   return outcomes;
 }
@@ -125,27 +125,27 @@ function addTo(
 }
 
 function conclude(
-  contender: ContenderName,
+  candidate: CandidateName,
   operation: Operation,
   workers: number,
   tally: Tally = emptyTally(),
 ): Measurement {
   const podsPerSecond = (tally.samples.length * 1_000) / tally.elapsed;
-  return { contender, operation, workers, summary: summarize(tally.samples), podsPerSecond, ...tally };
+  return { candidate, operation, workers, summary: summarize(tally.samples), podsPerSecond, ...tally };
 }
 
 /** Puts the rounds of equal measurements together. */
 export function merge(measurements: readonly Measurement[]): Measurement[] {
   const groups = new Map<string, [Measurement, ...Measurement[]]>();
   for (const one of measurements) {
-    const key = `${one.contender} ${one.operation} ${one.workers}`;
+    const key = `${one.candidate} ${one.operation} ${one.workers}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [one]);
     else group.push(one);
   }
   return [...groups.values()].map((group) => {
-    const { contender, operation, workers } = group[0];
-    return conclude(contender, operation, workers, {
+    const { candidate, operation, workers } = group[0];
+    return conclude(candidate, operation, workers, {
       samples: group.flatMap(({ samples }) => samples),
       elapsed: sumOf(group.map(({ elapsed }) => elapsed)),
       daemonTime: group[0].daemonTime && sumOf(group.map(({ daemonTime }) => daemonTime ?? 0)),
@@ -155,16 +155,16 @@ export function merge(measurements: readonly Measurement[]): Measurement[] {
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** A contender that answers quickly and does nothing would win: every fiftieth pod must answer a ping. */
+/** A candidate that answers quickly and does nothing would win: every fiftieth pod must answer a ping. */
 async function checkReachability(
   plan: Plan,
-  contender: Contender,
+  candidate: Candidate,
   resultOf: (pod: PodSlot) => string,
 ): Promise<void> {
-  for (const pod of podsOf(plan, contender).filter((_, index) => index % 50 === 0)) {
-    const address = contender.addressOf(pod, resultOf(pod));
-    if (address !== undefined && !(await pings(contender.host.namespace, address))) {
-      throw new Error(`${contender.title}: ${address} does not answer`);
+  for (const pod of podsOf(plan, candidate).filter((_, index) => index % 50 === 0)) {
+    const address = candidate.addressOf(pod, resultOf(pod));
+    if (address !== undefined && !(await pings(candidate.host.namespace, address))) {
+      throw new Error(`${candidate.title}: ${address} does not answer`);
     }
   }
 }

@@ -27,9 +27,9 @@ const measurementHeader = ['plugin', 'call', 'at once', 'p50 ms', 'p99 ms', 'max
 
 function measurementRow(
   result: BenchResult,
-  { contender, operation, workers, summary, podsPerSecond, daemonTime }: Measurement,
+  { candidate, operation, workers, summary, podsPerSecond, daemonTime }: Measurement,
 ) {
-  const title = result.contenders.find(({ name }) => name === contender)?.title ?? contender;
+  const title = result.candidates.find(({ name }) => name === candidate)?.title ?? candidate;
   const times = [summary.median, summary.p99, summary.maximum].map(formatNumber);
   const daemon = daemonTime === undefined ? '' : formatNumber(daemonTime / summary.count);
   return [title, operation, String(workers), ...times, podsPerSecond.toFixed(0), daemon];

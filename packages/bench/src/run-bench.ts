@@ -4,26 +4,26 @@ import { type AgentFigures, measureAgent } from './agent-figures.js';
 import { makeVolatileDirectory } from './cluster/members.js';
 import { compare } from './compare.js';
 import {
-  type Contender,
-  type ContenderName,
-  debianContender,
-  emptyContender,
-  floorContender,
+  type Candidate,
+  type CandidateName,
+  debianCandidate,
+  emptyCandidate,
+  floorCandidate,
   type PodSlot,
-  podwireContender,
-} from './contenders.js';
+  podwireCandidate,
+} from './candidates.js';
 import { describeMachine, type Machine } from './machine.js';
 import { measure, type Measurement, merge } from './measure.js';
 import type { Comparison } from './thresholds.js';
 
 export interface BenchOptions {
-  /** Pods of each contender. */
+  /** Pods of each candidate. */
   readonly pods: number;
   /** Calls at once in the second part; the first part makes one at a time. */
   readonly workers: number;
   /** Repetitions of the whole; samples are put together. */
   readonly rounds: number;
-  /** Pods of each contender that are attached and detached before anything is measured. */
+  /** Pods of each candidate that are attached and detached before anything is measured. */
   readonly warmUp: number;
   /** Endpoints for the figures of the agent. */
   readonly endpoints: number;
@@ -64,7 +64,7 @@ export interface BenchResult {
   /** One-minute load average: what else the machine was doing. */
   readonly load: { readonly before: number; readonly after: number };
   readonly options: BenchOptions;
-  readonly contenders: readonly { readonly name: ContenderName; readonly title: string }[];
+  readonly candidates: readonly { readonly name: CandidateName; readonly title: string }[];
   readonly measurements: readonly Measurement[];
   readonly agent: AgentFigures | undefined;
   readonly comparisons: readonly Comparison[];
@@ -85,8 +85,8 @@ export async function runBench(options: BenchOptions, call: BenchCall): Promise<
   const before = os.loadavg()[0] ?? 0;
   const hosts: PrivateHost[] = [];
   try {
-    const contenders = await prepareContenders(options, hosts);
-    const measurements = await measureAll(options, contenders, call);
+    const candidates = await prepareCandidates(options, hosts);
+    const measurements = await measureAll(options, candidates, call);
     const agent = await measureAgentAlone(options, hosts, call);
     return {
       version: 1,
@@ -95,7 +95,7 @@ export async function runBench(options: BenchOptions, call: BenchCall): Promise<
       machine: describeMachine(),
       load: { before, after: os.loadavg()[0] ?? 0 },
       options,
-      contenders: contenders.map(({ name, title }) => ({ name, title })),
+      candidates: candidates.map(({ name, title }) => ({ name, title })),
       measurements,
       agent,
       comparisons: compare(measurements, agent),
@@ -113,19 +113,19 @@ async function addHost(hosts: PrivateHost[], name: string): Promise<PrivateHost>
   return host;
 }
 
-async function prepareContenders(options: BenchOptions, hosts: PrivateHost[]): Promise<Contender[]> {
+async function prepareCandidates(options: BenchOptions, hosts: PrivateHost[]): Promise<Candidate[]> {
   const { peerBinDir, podwire } = options;
-  const contenders = [
-    emptyContender(await addHost(hosts, 'empty')),
-    floorContender(await addHost(hosts, 'floor')),
-    debianContender(await addHost(hosts, 'ptp'), false, peerBinDir),
-    debianContender(await addHost(hosts, 'chain'), true, peerBinDir),
+  const candidates = [
+    emptyCandidate(await addHost(hosts, 'empty')),
+    floorCandidate(await addHost(hosts, 'floor')),
+    debianCandidate(await addHost(hosts, 'ptp'), false, peerBinDir),
+    debianCandidate(await addHost(hosts, 'chain'), true, peerBinDir),
   ];
-  if (podwire === undefined) return contenders;
+  if (podwire === undefined) return candidates;
   return [
-    ...contenders,
-    (await startPodwire(podwire, await addHost(hosts, 'podwire'), false)).contender,
-    (await startPodwire(podwire, await addHost(hosts, 'podwirec'), true)).contender,
+    ...candidates,
+    (await startPodwire(podwire, await addHost(hosts, 'podwire'), false)).candidate,
+    (await startPodwire(podwire, await addHost(hosts, 'podwirec'), true)).candidate,
   ];
 }
 
@@ -138,17 +138,17 @@ async function startPodwire(
   const networks = [{ name: 'default', model: 'routed', pools: [{ cidr: '10.62.0.0/16' }] }];
   const stateDir = makeVolatileDirectory(host);
   const agent = await startAgent(host, { entry: podwire.agent, config: { networks, stateDir } });
-  return { agent, contender: podwireContender(host, chained, podwire.binDir, agent) };
+  return { agent, candidate: podwireCandidate(host, chained, podwire.binDir, agent) };
 }
 
 async function measureAll(
   options: BenchOptions,
-  contenders: readonly Contender[],
+  candidates: readonly Candidate[],
   call: BenchCall,
 ): Promise<Measurement[]> {
-  const pods = new Map(contenders.map((one) => [one.name, addPods(one.host, options.pods)]));
+  const pods = new Map(candidates.map((one) => [one.name, addPods(one.host, options.pods)]));
   const firstPods = new Map([...pods].map(([name, slots]) => [name, slots.slice(0, options.warmUp)]));
-  const plan = { contenders, pods, signal: call.signal };
+  const plan = { candidates, pods, signal: call.signal };
   const progressOf = (phase: string) => (done: number, total: number) =>
     call.progress({ phase, done, total });
   if (options.warmUp > 0) {
@@ -160,9 +160,9 @@ async function measureAll(
     for (let round = 0; round < options.rounds; round += 1) {
       const measurements = await measure({
         ...plan,
-        contenders: rotate(contenders, round),
+        candidates: rotate(candidates, round),
         workers,
-        // One at a time the contenders take turns; many at once, a part would be mostly beginning and end.
+        // One at a time the candidates take turns; many at once, a part would be mostly beginning and end.
         batch: workers === 1 ? Math.ceil(options.pods / 8) : options.pods,
         progress: progressOf(`${workers === 1 ? 'one at a time' : `${workers} at once`}, round ${round + 1}`),
       });
@@ -194,10 +194,10 @@ async function measureAgentAlone(
 ): Promise<AgentFigures | undefined> {
   if (options.podwire === undefined || options.endpoints === 0) return undefined;
   const host = await addHost(hosts, 'agent');
-  const { agent, contender } = await startPodwire(options.podwire, host, false);
+  const { agent, candidate } = await startPodwire(options.podwire, host, false);
   return measureAgent({
     agent,
-    contender,
+    candidate,
     pods: addPods(host, options.endpoints),
     spare: addPods(host, spareCount),
     burst: options.pods,

@@ -35,7 +35,7 @@ test('Podwire is measured beside them, and its agent', async () => {
     { signal: new AbortController().signal, progress: () => undefined },
   );
   assert.equal(result.measurements.length, 6 * 2 * 2);
-  const own = result.measurements.filter(({ contender }) => contender.startsWith('podwire'));
+  const own = result.measurements.filter(({ candidate }) => candidate.startsWith('podwire'));
   assert.ok(own.every(({ daemonTime }) => (daemonTime ?? 0) > 0));
   assert.equal(result.agent?.endpoints, 12);
   assert.ok(result.agent.residentBytes > 1e6 && result.agent.restart > 0);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compare } from '../src/compare.js';
-import type { ContenderName } from '../src/contenders.js';
+import type { CandidateName } from '../src/candidates.js';
 import { type Measurement, merge, type Operation } from '../src/measure.js';
 import { readNetstrings, writeNetstrings } from '../src/netstring.js';
 import { formatNumber, formatTable } from '../src/table.js';
@@ -49,7 +49,7 @@ test('ratios are of the same round: what slows both down counts for neither', ()
 });
 
 function measurement(
-  contender: ContenderName,
+  candidate: CandidateName,
   operation: Operation,
   workers: number,
   samples: number[],
@@ -57,7 +57,7 @@ function measurement(
   const elapsed = samples.reduce((sum, sample) => sum + sample, 0) / workers;
   const podsPerSecond = (samples.length * 1_000) / elapsed;
   return {
-    contender,
+    candidate,
     operation,
     workers,
     summary: summarize(samples),
@@ -68,7 +68,7 @@ function measurement(
   };
 }
 
-test('merges rounds by contender, call and concurrency', () => {
+test('merges rounds by candidate, call and concurrency', () => {
   const [adds, dels, ...rest] = merge([
     measurement('ptp', 'ADD', 1, [10, 30]),
     measurement('ptp', 'DEL', 1, [5]),

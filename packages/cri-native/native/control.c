@@ -96,7 +96,7 @@ void send_frame(size_t index, char type, const void *bytes, size_t length) {
   int fd = clients[index].fd;
   ssize_t sent = send(fd, head, sizeof head, MSG_NOSIGNAL | MSG_MORE);
   for (const char *at = bytes; sent > 0 && length > 0; at += sent, length -= (size_t)sent) sent = send(fd, at, length, MSG_NOSIGNAL);
-  /* Half a frame is of no use to anybody; the next look at this client finds the end. */
+  /* Half a frame is of no use; the next look at this client finds the end. */
   if (sent < 0) shutdown(fd, SHUT_RDWR);
 }
 

@@ -89,7 +89,7 @@ async function createWriter(io: Io): Promise<DemoObserver> {
         ...render.renderMatrix(checks, paint),
         ...render.renderPorts(checks, paint),
         '',
-        ...render.renderVerdict(checks, paint),
+        ...render.renderSummary(checks, paint),
         '',
       ]),
     rated: (rates) => writeLines(io, render.renderRates(rates, paint)),

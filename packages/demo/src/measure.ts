@@ -16,7 +16,7 @@ import { startPeer } from './peers.js';
 import type { DemoPod, DemoState } from './state.js';
 
 /** With a host. */
-type Scene = DemoState & { readonly host: DemoHost };
+type DemoOnHost = DemoState & { readonly host: DemoHost };
 
 export interface RateResult {
   readonly from: string;
@@ -53,7 +53,7 @@ export function makeParticipants({ families }: DemoHost, pods: readonly DemoPod[
 
 /** All at once: each takes as long as Node takes to start. */
 export async function startPeers(
-  { host, peers, record, namespaces }: Scene,
+  { host, peers, record, namespaces }: DemoOnHost,
   { node, world }: Participants,
   pods: readonly DemoPod[],
   signal: AbortSignal,
@@ -92,7 +92,7 @@ function ownPorts({ portMappings }: DemoPod['endpoint']): PeerPort[] {
 const atOnce = 2;
 
 export async function measureReach(
-  { peers }: Scene,
+  { peers }: DemoOnHost,
   participants: Participants,
   signal: AbortSignal,
 ): Promise<CheckResult[]> {
@@ -116,7 +116,7 @@ const pourSeconds = 1;
 const unlimitedBytes = 64 << 20;
 
 export async function measureRates(
-  { peers }: Scene,
+  { peers }: DemoOnHost,
   pods: readonly DemoPod[],
   signal: AbortSignal,
 ): Promise<RateResult[]> {

@@ -13,22 +13,22 @@ export interface Programs {
 }
 
 /** Where to look; for tests. */
-export interface Surroundings {
+export interface Environment {
   readonly uid: number | undefined;
   readonly directories: readonly string[];
   /** The checkout's. */
   readonly binDirectory: string;
 }
 
-const ownSurroundings = (): Surroundings => ({
+const readEnvironment = (): Environment => ({
   uid: process.getuid?.(),
   directories: programDirectories(),
   binDirectory: checkoutFile('bin'),
 });
 
 /** @throws PodwireError PRIVILEGE_MISSING, PREREQUISITE_MISSING */
-export function findPrograms(surroundings: Surroundings = ownSurroundings()): Programs {
-  const { uid, directories, binDirectory } = surroundings;
+export function findPrograms(environment: Environment = readEnvironment()): Programs {
+  const { uid, directories, binDirectory } = environment;
   if (uid !== 0) {
     throw new PodwireError('PRIVILEGE_MISSING', 'the demo makes network namespaces, which only root may do');
   }

@@ -82,7 +82,7 @@ export function renderPorts(checks: readonly CheckResult[], paint: Colors): stri
     same[0]!.to,
     same[0]!.answeredBy,
     ...families.map((family) =>
-      renderSight(
+      renderObservedCheck(
         same.find((check) => check.family === family),
         paint,
       ),
@@ -94,13 +94,13 @@ export function renderPorts(checks: readonly CheckResult[], paint: Colors): stri
 
 const lineOf = ({ from, to }: CheckResult): string => `${from} ${to}`;
 
-function renderSight(check: CheckResult | undefined, paint: Colors): string {
+function renderObservedCheck(check: CheckResult | undefined, paint: Colors): string {
   if (check === undefined) return paint.dim('-');
   return `${mark(check.ok, paint)} ${check.saw ?? check.problem ?? ''}`;
 }
 
 /** How many there were, how long they took, and every one that went wrong. */
-export function renderVerdict(checks: readonly CheckResult[], paint: Colors): string[] {
+export function renderSummary(checks: readonly CheckResult[], paint: Colors): string[] {
   const failed = checks.filter(({ ok }) => !ok);
   const times = checks
     .filter(({ ok }) => ok)

@@ -66,7 +66,7 @@ export async function runDemo(call: DemoCall): Promise<DemoReport> {
   const machine = describeMachine();
   const record = openRecord(process.pid);
   const state: DemoState = { record, peers: new Map(), namespaces: [] };
-  const end = () => endScene(state, machine, call);
+  const end = () => concludeDemo(state, machine, call);
   try {
     const found = await perform(state, programs, call);
     const { name } = record.current;
@@ -99,18 +99,18 @@ async function perform(
     ...compact({ engine }),
   });
   observer.up(pods);
-  const scene = { ...state, host };
+  const demo = { ...state, host };
   const participants = makeParticipants(host, pods);
   await progress.step('an observer in every pod, on the node and in the world', () =>
-    startPeers(scene, participants, pods, signal),
+    startPeers(demo, participants, pods, signal),
   );
   signal.throwIfAborted();
   const checks = await progress.step('packets sent and answered', () =>
-    measureReach(scene, participants, signal),
+    measureReach(demo, participants, signal),
   );
   observer.measured(checks);
   const rates = await progress.step('bytes poured through the limited pod', () =>
-    measureRates(scene, pods, signal),
+    measureRates(demo, pods, signal),
   );
   observer.rated(rates);
   observer.traced(trace);
@@ -137,7 +137,7 @@ function release({ record, peers, host }: DemoState): NonNullable<DemoReport['ke
   return { directory: record.current.directory, namespaces };
 }
 
-async function endScene(
+async function concludeDemo(
   state: DemoState,
   machine: readonly string[],
   { io, progress, observer }: DemoCall,

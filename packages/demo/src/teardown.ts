@@ -73,7 +73,7 @@ export function listBelongings({ directory, namespaces }: DemoRecord): Belonging
 
 /**
  * Keeps the demo's namespaces for as long as they are known by their inodes: the kernel gives the number of one that is gone to the
- * next that anybody makes.
+ * next that is made.
  * @returns lets go of them
  */
 export function keepNamespacesOpen({ directory, namespaces }: DemoRecord): () => void {

@@ -2,7 +2,7 @@ import { createColors } from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import { type Participants, evaluateCheck, planChecks } from '../src/checks.js';
 import { compareLines } from '../src/machine.js';
-import { renderEnding, renderMatrix, renderPorts, renderVerdict } from '../src/render.js';
+import { renderEnding, renderMatrix, renderPorts, renderSummary } from '../src/render.js';
 
 const plain = createColors(false);
 const party = (name: string, n: number) => ({ name, addresses: { 4: `10.0.0.${n}`, 6: `fd00::${n}` } });
@@ -87,8 +87,8 @@ describe('what the demo shows', () => {
     ]);
   });
 
-  test('the verdict counts and names it', () => {
-    expect(renderVerdict(results, plain)).toEqual([
+  test('the summary counts and names it', () => {
+    expect(renderSummary(results, plain)).toEqual([
       '43 of 44 as it should be, median 1.00 ms for question and answer.',
       '✗ a to b, tcp over IPv4: no answer',
     ]);

@@ -53,9 +53,9 @@ export function describeSet({ family, table, set }: SetReference): string {
 
 /** `{ tcp . 8080 : 10.244.0.2 . 80 }`, as nft writes it. */
 export function describeElement({ key, value, verdict, comment }: Element): string {
-  const remark = comment === undefined ? '' : ` comment ${JSON.stringify(comment)}`;
+  const note = comment === undefined ? '' : ` comment ${JSON.stringify(comment)}`;
   const data = verdict !== undefined ? describeVerdict(verdict) : value && formatValues(value);
-  return `{ ${formatValues(key)}${remark}${data === undefined ? '' : ` : ${data}`} }`;
+  return `{ ${formatValues(key)}${note}${data === undefined ? '' : ` : ${data}`} }`;
 }
 
 function describeVerdict(verdict: Verdict): string {

@@ -109,7 +109,7 @@ export interface ProberOptions {
   readonly runtime: Pick<CriRuntime, 'execSync'>;
   readonly clock: Clock;
   readonly random: () => number;
-  /** A verdict has changed: sync the pod. */
+  /** A result has changed: sync the pod. */
   readonly onChange: (
     uid: string,
     containerName: string,

@@ -82,45 +82,45 @@ export async function planAddsInTurns(
 function* planEach(context: PlanContext, bodies: readonly unknown[]): Generator<Plan, void> {
   const requests = bodies.map(readRequest);
   const names = new Set(requests.map((request) => podName({ pod: podIdentityOf(request) })));
-  const scratch = copyBooks(context, names);
+  const scratch = copyAllocations(context, names);
   for (const request of requests) yield planOne(context, scratch, request);
 }
 
 /** Copies of what an ADD writes into. */
-interface Books {
+interface Allocations {
   readonly ipams: ReadonlyMap<Network, Ipam>;
   readonly ports: HostPorts;
   readonly endpoints: EndpointRegistry;
 }
 
-function copyBooks(
+function copyAllocations(
   { networks, node, endpoints }: PlanContext,
   without: ReadonlySet<string | undefined>,
-): Books {
+): Allocations {
   const ipams = new Map(networks.map((network) => [network, network.copyIpam(node.view(network).blocks)]));
-  const books: Books = { ipams, ports: createHostPorts(), endpoints: createEndpointRegistry() };
+  const allocations: Allocations = { ipams, ports: createHostPorts(), endpoints: createEndpointRegistry() };
   for (const record of endpoints.all()) {
     const name = podName(record);
     if (name !== undefined && without.has(name)) {
       for (const ipam of ipams.values()) ipam.release(endpointKey(record.id));
     } else {
-      books.endpoints.put(record);
-      books.ports.claim(record);
+      allocations.endpoints.put(record);
+      allocations.ports.claim(record);
     }
   }
-  return books;
+  return allocations;
 }
 
-function planOne(context: PlanContext, books: Books, request: AttachmentRequest): Plan {
+function planOne(context: PlanContext, allocations: Allocations, request: AttachmentRequest): Plan {
   const network = chooseNetwork(context.networks, request.config);
-  const ipam = books.ipams.get(network)!;
+  const ipam = allocations.ipams.get(network)!;
   const wanted = readAddRequest(request);
   const id = endpointIdOf(request);
   const own = context.node.view(network);
   // In a cluster the node has blocks in stock, and has them in its kernel already.
   const stock = own.underlay === undefined ? [] : own.blocks;
   const view = () => ({ ...own, blocks: [...new Set([...stock, ...ipam.blocks()])] });
-  books.ports.check(id, wanted.portMappings, wantedFamilies(wanted, network, view()));
+  allocations.ports.check(id, wanted.portMappings, wantedFamilies(wanted, network, view()));
   const before = new Set(network.model.planNode(view()).map((each) => JSON.stringify(each)));
   const record = planEndpoint(
     { id, network, request: wanted, namespace: { path: request.netns, device: 0, inode: 0 } },
@@ -129,11 +129,11 @@ function planOne(context: PlanContext, books: Books, request: AttachmentRequest)
       view,
       random: context.random,
       now: context.clock(),
-      isLinkTaken: (name) => books.endpoints.ofLink(name) !== undefined,
+      isLinkTaken: (name) => allocations.endpoints.ofLink(name) !== undefined,
     },
   );
-  books.endpoints.put(record);
-  books.ports.claim(record);
+  allocations.endpoints.put(record);
+  allocations.ports.claim(record);
   return {
     network: network.view.name,
     addresses: record.leases.map(({ address }) => address),

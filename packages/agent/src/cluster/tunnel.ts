@@ -23,7 +23,7 @@ function usable(network: Network, family: Family): string[] {
   return tunnelled(network, family).filter((name) => enabled.has(name));
 }
 
-/** Takes the addresses of an earlier life over, before anybody else is given them. */
+/** Takes over the addresses of an earlier life before they are given to another endpoint. */
 export function adoptTunnel(networks: readonly Network[], tunnel: TunnelAddresses, now: number): void {
   for (const family of [4, 6] as const) {
     const address = tunnel[keys[family]];

@@ -54,7 +54,7 @@ const deadlines = z.strictObject({
     .meta({ description: 'For one CNI request, waiting for its turn included.' }),
   receive: duration('10ms', '1m')
     .prefault('2s')
-    .meta({ description: 'For the plugin to hand over its request, and to take the answer.' }),
+    .meta({ description: 'For the plugin to send its request, and to take the answer.' }),
   reconcile: duration('1s', '30m')
     .prefault('1m')
     .meta({ description: 'For one reconcile of the whole node.' }),

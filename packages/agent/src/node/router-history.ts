@@ -49,7 +49,7 @@ export function openRouterHistory(read: () => RouterView, files: StateFiles, boo
         files.write(routerFile, `${JSON.stringify({ version: 1, boot, families: all })}\n`);
         remembered = all;
       }
-      return judge(remembered, view);
+      return deriveRouterBefore(remembered, view);
     },
   };
 }
@@ -64,7 +64,7 @@ function describe({ bridges, parameters }: RouterView, family: Family): Before {
   };
 }
 
-function judge(remembered: RememberedRouter, view: RouterView): RouterBefore {
+function deriveRouterBefore(remembered: RememberedRouter, view: RouterView): RouterBefore {
   const forwarded = ([4, 6] as const).flatMap((family) => {
     const known = remembered[family];
     return known === undefined ? [] : [[family, forwardedThen(known, family)] as const];

@@ -71,7 +71,7 @@ async function serve(
   options: CniServerOptions,
 ): Promise<void> {
   const { deadline, handle, log } = options;
-  // A failed write also comes through its callback; an error event that nobody hears would end the process.
+  // A failed write also comes through its callback; an error event without a listener would end the process.
   socket.on('error', (err) => log.debug({ err }, 'connection failed'));
   const refusal = refuse(socket, count, options);
   const received = await receive(socket, {

@@ -9,7 +9,7 @@ export interface PluginRequest {
 
 /** Limit of one request, environment and standard input together, in bytes. */
 export const maxRequestBytes = 1 << 20;
-/** The protocol has a dozen variables; more than this is somebody playing. */
+/** The protocol has a dozen variables; more than this is no plugin. */
 const maxPairs = 64;
 
 const magic = Buffer.from('PW1\0', 'latin1');

@@ -1,6 +1,6 @@
 /** ADD and DEL on a node of a cluster beside a node alone, with etcd up and with etcd stopped: all in turns. */
 import { createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
-import { type Contender, podwireContender, type PodSlot } from '../contenders.js';
+import { type Candidate, podwireCandidate, type PodSlot } from '../candidates.js';
 import { measure, type Measurement } from '../measure.js';
 import type { Summary } from '../statistics.js';
 import { makeVolatileDirectory, type Member, type Members, startMembers } from './members.js';
@@ -38,11 +38,11 @@ export async function measureAdds(options: AddOptions): Promise<AddFigures> {
   let cluster: Members | undefined;
   try {
     cluster = await startMembers({ name: 'add', nodes: 1, agent, pools: [pool] });
-    const contenders = [await startAlone(host, options), memberContender(cluster.members[0]!, binDir)];
-    const slots = new Map(contenders.map((one) => [one.name, addPods(one, pods)]));
+    const candidates = [await startAlone(host, options), memberCandidate(cluster.members[0]!, binDir)];
+    const slots = new Map(candidates.map((one) => [one.name, addPods(one, pods)]));
     const run = async (step: string, count: number): Promise<Measurement[]> =>
       measure({
-        contenders,
+        candidates,
         pods: new Map([...slots].map(([name, all]) => [name, all.slice(0, count)])),
         workers: 1,
         batch: Math.ceil(count / 8),
@@ -60,20 +60,20 @@ export async function measureAdds(options: AddOptions): Promise<AddFigures> {
   }
 }
 
-async function startAlone(host: PrivateHost, { agent, binDir }: AddOptions): Promise<Contender> {
+async function startAlone(host: PrivateHost, { agent, binDir }: AddOptions): Promise<Candidate> {
   const { cidr, blockSize } = pool;
   const networks = [{ name: 'default', model: 'routed', pools: [{ cidr, blockSize }] }];
   const config = { networks, stateDir: makeVolatileDirectory(host) };
-  return podwireContender(host, false, binDir, await startAgent(host, { entry: agent, config }));
+  return podwireCandidate(host, false, binDir, await startAgent(host, { entry: agent, config }));
 }
 
-const memberContender = ({ host, agent }: Member, binDir: string): Contender => ({
-  ...podwireContender(host, false, binDir, agent),
+const memberCandidate = ({ host, agent }: Member, binDir: string): Candidate => ({
+  ...podwireCandidate(host, false, binDir, agent),
   name: 'member',
   title: 'podwire in a cluster',
 });
 
-function addPods({ host }: Contender, count: number): PodSlot[] {
+function addPods({ host }: Candidate, count: number): PodSlot[] {
   return Array.from({ length: count }, (_, index) => ({
     index,
     containerId: `${host.name}-${index}`,
@@ -84,7 +84,7 @@ function addPods({ host }: Contender, count: number): PodSlot[] {
 function evaluate(measurements: readonly Measurement[]): AddFigures['up'] {
   const of = (operation: 'ADD' | 'DEL'): AddLatency => {
     const find = (name: string): Measurement =>
-      measurements.find((one) => one.contender === name && one.operation === operation)!;
+      measurements.find((one) => one.candidate === name && one.operation === operation)!;
     const [alone, member] = [find('podwire'), find('member')];
     return {
       alone: alone.summary,

@@ -3,7 +3,7 @@
  * way of its ADD, as plugins do that keep every address in the store. The same agent, plugin and etcd; runs take turns.
  */
 import path from 'node:path';
-import { podwireContender, type PodSlot } from '../contenders.js';
+import { podwireCandidate, type PodSlot } from '../candidates.js';
 import { type Job, launch } from '../launcher.js';
 import { processorTime } from '../process-cost.js';
 import { pairedRatio, quantile } from '../statistics.js';
@@ -113,15 +113,15 @@ interface Prepared {
 
 function prepare({ members }: Members, { binDir, podsPerNode }: BurstOptions): Prepared[] {
   return members.map((member) => {
-    const contender = podwireContender(member.host, false, binDir, member.agent);
+    const candidate = podwireCandidate(member.host, false, binDir, member.agent);
     const pods = Array.from({ length: podsPerNode }, (_, index): PodSlot => {
       const netns = member.host.addPod().path;
       return { index, containerId: `${member.host.name}-${index}`, netns };
     });
     return {
       member,
-      adds: pods.map((pod) => named(contender.add(pod), pod)),
-      deletes: pods.map((pod) => contender.delete(pod, '{}')),
+      adds: pods.map((pod) => named(candidate.add(pod), pod)),
+      deletes: pods.map((pod) => candidate.delete(pod, '{}')),
     };
   });
 }

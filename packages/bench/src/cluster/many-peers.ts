@@ -8,7 +8,7 @@ import { memberConfig, startMembers } from './members.js';
 
 export interface ManyPeers {
   readonly peers: number;
-  /** Milliseconds from starting the process until it is ready, on a node that has no way to anybody yet. */
+  /** Milliseconds from starting the process until it is ready, on a node that has no path to a peer yet. */
   readonly firstStart: number;
   /** Until every route is there. */
   readonly allRoutes: number;

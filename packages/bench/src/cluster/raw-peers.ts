@@ -1,4 +1,4 @@
-/** The floor: peers' resources as bare requests, without looking and without books. */
+/** The floor: peers' resources as bare requests; nothing is looked up or remembered. */
 import type { Resource } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
 import {

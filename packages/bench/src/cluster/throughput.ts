@@ -31,7 +31,7 @@ export interface ThroughputOptions {
   readonly progress: (what: string, done: number, total: number) => void;
 }
 
-interface Contender {
+interface Candidate {
   readonly pair: Pair;
   readonly rates: number[];
 }
@@ -48,17 +48,17 @@ async function comparePairs(
   family: 4 | 6,
   options: ThroughputOptions,
 ): Promise<Throughput> {
-  const contenders: Contender[] = [];
-  const add = (pair: Pair): void => void contenders.push({ pair, rates: [] });
+  const candidates: Candidate[] = [];
+  const add = (pair: Pair): void => void candidates.push({ pair, rates: [] });
   try {
     add(await makeByPodwire(encapsulation));
     add(await makeByHand(encapsulation));
     add(await makeByHand(encapsulation, { masquerade: true }));
-    await pourInTurns(contenders, family, options, `TCP, ${encapsulation}, IPv${family}`);
+    await pourInTurns(candidates, family, options, `TCP, ${encapsulation}, IPv${family}`);
   } finally {
-    for (const { pair } of contenders) await pair.close();
+    for (const { pair } of candidates) await pair.close();
   }
-  const [podwire = [], byHand = [], masquerading = []] = contenders.map(({ rates }) => rates);
+  const [podwire = [], byHand = [], masquerading = []] = candidates.map(({ rates }) => rates);
   return {
     ...{ encapsulation, family, podwire, byHand, masquerading },
     ratio: pairedRatio(podwire, byHand),
@@ -67,14 +67,14 @@ async function comparePairs(
 }
 
 async function pourInTurns(
-  contenders: readonly Contender[],
+  candidates: readonly Candidate[],
   family: 4 | 6,
   { rounds, megabytes, signal, progress }: ThroughputOptions,
   what: string,
 ): Promise<void> {
   for (let round = 0; round <= rounds; round++) {
     // Who goes first takes turns.
-    const order = round % 2 === 0 ? contenders : contenders.toReversed();
+    const order = round % 2 === 0 ? candidates : candidates.toReversed();
     for (const { pair, rates } of order) {
       signal.throwIfAborted();
       const rate = await pourOnce(pair, family, megabytes);

@@ -94,7 +94,7 @@ async function act(
 ): Promise<void> {
   if (state === 'whole') context.networkReady.set(id, true);
   if (state === 'whole' || state === 'unknown') return;
-  context.log.info({ sandbox: id, verdict: state }, 'stopping a sandbox of an earlier run');
+  context.log.info({ sandbox: id, state }, 'stopping a sandbox of an earlier run');
   await tolerate(context, id, async () => {
     if (state === 'never ran') return teardownSandbox(context, id, { keepContainer: false });
     if (state === 'cut off' && (await listWorkloads(context, id, signal)).length === 0) {

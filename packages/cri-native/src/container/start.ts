@@ -73,7 +73,7 @@ function failedStart(context: Context, error: unknown): NonNullable<ContainerEnt
   return { process: { pid: 0, start: 0n }, startedAt: 0n, end };
 }
 
-/** A program may have ended before anybody could connect: then its state says so already. */
+/** A program may have ended before a client could connect: then its state says so already. */
 async function connectShim(
   context: Context,
   entry: ContainerEntry,

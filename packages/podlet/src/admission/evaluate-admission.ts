@@ -28,19 +28,19 @@ export function evaluateAdmission(
   others: readonly Pod[],
 ): Refusal | undefined {
   return (
-    judgeSysctls(pod, node) ??
-    judgeResources(pod, node, others) ??
-    judgeAffinity(pod, node) ??
-    judgePorts(pod, others)
+    checkSysctls(pod, node) ??
+    checkResources(pod, node, others) ??
+    checkAffinity(pod, node) ??
+    checkPorts(pod, others)
   );
 }
 
-function judgeSysctls(pod: Pod, { allowedUnsafeSysctls }: AdmissionNode): Refusal | undefined {
+function checkSysctls(pod: Pod, { allowedUnsafeSysctls }: AdmissionNode): Refusal | undefined {
   const message = findForbiddenSysctl(pod, allowedUnsafeSysctls);
   return message === undefined ? undefined : { reason: 'SysctlForbidden', message };
 }
 
-function judgeResources(pod: Pod, { capacity }: AdmissionNode, others: readonly Pod[]): Refusal | undefined {
+function checkResources(pod: Pod, { capacity }: AdmissionNode, others: readonly Pod[]): Refusal | undefined {
   const requested = podRequests(pod);
   const rank = rankOf(pod);
   const used = others
@@ -57,13 +57,13 @@ function judgeResources(pod: Pod, { capacity }: AdmissionNode, others: readonly 
 }
 
 /** Of a pod of the API a scheduler has seen to it, by labels that the Node object has and this agent does not know. */
-function judgeAffinity(pod: Pod, node: AdmissionNode): Refusal | undefined {
+function checkAffinity(pod: Pod, node: AdmissionNode): Refusal | undefined {
   if (!isStatic(pod) || fitsNode(pod, node)) return undefined;
   const message = `Predicate NodeAffinity failed: nodeSelector or affinity does not match the labels of node ${node.name}`;
   return { reason: 'NodeAffinity', message };
 }
 
-function judgePorts(pod: Pod, others: readonly Pod[]): Refusal | undefined {
+function checkPorts(pod: Pod, others: readonly Pod[]): Refusal | undefined {
   const taken = findTaken(hostPortsOf(pod), others.flatMap(hostPortsOf));
   if (taken === undefined) return undefined;
   const message = `Predicate NodePorts failed: ${taken.protocol} port ${taken.port} is taken by pod ${taken.owner}`;

@@ -11,7 +11,7 @@ import {
 } from './container-plan.js';
 import { planInit } from './init-plan.js';
 import { hasExited, isAlive, newestInstance, type ObservedPod } from './observed.js';
-import { judgeSandbox, type SandboxChange } from './sandbox-change.js';
+import { evaluateSandbox, type SandboxChange } from './sandbox-change.js';
 
 /** The actions for one pod, in this order: kill the pod, kill containers, create a sandbox, start containers. */
 export interface PodActions {
@@ -32,7 +32,7 @@ export interface PodActions {
 
 /** Specification §1.6 "compute actions". Back-off is the executor's affair. */
 export function computeActions(pod: Pod, observed: ObservedPod, facts: ContainerFacts): PodActions {
-  const change = judgeSandbox(pod, observed);
+  const change = evaluateSandbox(pod, observed);
   if (pod.metadata.deletionTimestamp !== undefined) return killOnly(change);
   if (change.sandboxId === undefined) return recreate(pod, observed, change, facts);
   return goOn(pod, observed, change.sandboxId, change, facts);
@@ -109,7 +109,7 @@ function goOn(
     createSandbox: false,
     attempt: change.attempt,
     sandboxId,
-    kill: [...kills, ...strays(pod, observed, sandboxId, kills)],
+    kill: [...kills, ...killOthers(pod, observed, sandboxId, kills)],
     start: [...init.start, ...normal.start],
   };
 }
@@ -136,7 +136,7 @@ function planNormal(pod: Pod, observed: ObservedPod, sandboxId: string, facts: C
 }
 
 /** Containers that run in an earlier sandbox or beside a newer instance, and containers that the pod does not have (any more). */
-function strays(
+function killOthers(
   pod: Pod,
   observed: ObservedPod,
   sandboxId: string,

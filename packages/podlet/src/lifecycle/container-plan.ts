@@ -25,7 +25,7 @@ export interface StartAction {
 
 /** Facts beside the observed state. */
 export interface ContainerFacts {
-  /** Latest verdict of a probe on the running instance; undefined before the first. */
+  /** Latest result of a probe on the running instance; undefined before the first. */
   readonly probeResult: (containerName: string, kind: ProbeKind) => boolean | undefined;
   /** Containers that were ended to be started again, and are not started yet: how they ended says nothing. */
   readonly interrupted?: ReadonlySet<string>;

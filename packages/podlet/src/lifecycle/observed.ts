@@ -29,7 +29,7 @@ export interface ObservedContainer {
   readonly image: string;
   readonly imageRef: string;
   readonly logPath: string;
-  /** Of the specification it was created from; absent when someone else created it. */
+  /** Of the specification it was created from; absent when another program created it. */
   readonly specHash?: string;
 }
 

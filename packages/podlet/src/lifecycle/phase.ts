@@ -15,7 +15,7 @@ export function computePhase(
   normal: readonly ContainerStatus[],
 ): PodPhase {
   const policy = pod.spec.restartPolicy;
-  const initialisation = judgeInit(pod, init, normal);
+  const initialisation = evaluateInit(pod, init, normal);
   if (initialisation === 'failed' && policy === 'Never') return 'Failed';
   if (initialisation !== 'done') return 'Pending';
   const counts = count(normal);
@@ -27,21 +27,21 @@ export function computePhase(
   return policy === 'Never' ? 'Failed' : 'Running';
 }
 
-function judgeInit(
+function evaluateInit(
   pod: Pod,
   init: readonly ContainerStatus[],
   normal: readonly ContainerStatus[],
 ): 'done' | 'pending' | 'failed' {
   const begun = normal.some((status) => status.containerID !== '');
   const states = pod.spec.initContainers.map((container, index) =>
-    judgeOne(roleOf(container, true) === 'sidecar', init[index], begun),
+    evaluateOne(roleOf(container, true) === 'sidecar', init[index], begun),
   );
   if (states.includes('failed')) return 'failed';
   return states.every((state) => state === 'done') ? 'done' : 'pending';
 }
 
 /** Once normal containers have begun, a sidecar that restarts does not throw the pod back to Pending. */
-function judgeOne(
+function evaluateOne(
   sidecar: boolean,
   status: ContainerStatus | undefined,
   begun: boolean,

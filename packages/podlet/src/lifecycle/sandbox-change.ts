@@ -12,7 +12,7 @@ export interface SandboxChange {
 }
 
 /** Decides if a pod needs a (new) sandbox: specification §1.6, in its order. */
-export function judgeSandbox(pod: Pod, observed: ObservedPod): SandboxChange {
+export function evaluateSandbox(pod: Pod, observed: ObservedPod): SandboxChange {
   const newest = observed.sandboxes[0];
   if (newest === undefined) return { recreate: true, attempt: 0, why: 'it has none' };
   const why = reasonToRecreate(pod, observed);

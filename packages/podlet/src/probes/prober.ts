@@ -136,7 +136,7 @@ async function probeOnce(context: Context, entry: Entry, plannedAt: number): Pro
     return;
   }
   if (signal.aborted) return;
-  // Planned before anybody is told: who is told may end the watch.
+  // Planned before the listener is told: it may end the watch.
   const before = entry.state;
   entry.state = nextProbeState(before, outcome, entry.target.kind, entry.target.probe);
   if (!entry.state.finished) planNext(context, entry, plannedAt);

@@ -41,7 +41,7 @@ function policySettings(pod: Pod, node: DnsNode): Choice {
   return { settings: parseResolvConf(node.resolvConfText), warnings: withoutCluster(pod) };
 }
 
-/** ClusterFirst is the default, and on a node without a cluster no mistake of anybody; the other one was chosen. */
+/** ClusterFirst is the default, and on a node without a cluster no mistake; the other one was chosen. */
 function withoutCluster({ spec }: Pod): readonly string[] {
   if (spec.dnsPolicy !== 'ClusterFirstWithHostNet') return [];
   return [`dnsPolicy ${spec.dnsPolicy}: no cluster DNS server is configured; the node's are used`];

@@ -82,7 +82,7 @@ export class RtnetlinkSession implements Session, LinkNumbers {
   }
 
   indexOf(place: Place, link: string): number {
-    // The first link of each namespace (LOOPBACK_IFINDEX of the kernel).
+    // The kernel makes it first in each namespace, and its index is fixed there.
     if (link === 'lo') return 1;
     const key = `${place}/${link}`;
     const index = this.#indexes.get(key) ?? findIndex(this.#namespace(place).route, link);

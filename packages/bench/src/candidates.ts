@@ -12,8 +12,8 @@ export interface PodSlot {
 }
 
 /** Something that gives pods a network when it is started as a plugin. */
-export interface Contender {
-  readonly name: ContenderName;
+export interface Candidate {
+  readonly name: CandidateName;
   readonly title: string;
   readonly host: PrivateHost;
   add(pod: PodSlot): Job;
@@ -27,7 +27,7 @@ export interface Contender {
   settle?(): Promise<void>;
 }
 
-export type ContenderName = 'empty' | 'floor' | 'ptp' | 'chain' | 'podwire' | 'podwire-chain' | 'member';
+export type CandidateName = 'empty' | 'floor' | 'ptp' | 'chain' | 'podwire' | 'podwire-chain' | 'member';
 
 type PluginConfig = Readonly<Record<string, unknown>> & { readonly type: string };
 
@@ -58,15 +58,15 @@ function environmentOf(command: string, pod: PodSlot, binDir: string): Record<st
 }
 
 /** A network configuration list, driven as a runtime drives it: prevResult down the chain, DEL in reverse. */
-export function listContender(options: {
-  readonly name: ContenderName;
+export function listCandidate(options: {
+  readonly name: CandidateName;
   readonly title: string;
   readonly host: PrivateHost;
   readonly binDir: string;
   readonly cniVersion: string;
   readonly plugins: readonly PluginConfig[];
   readonly dynamic: boolean;
-}): Contender {
+}): Candidate {
   const { binDir, plugins, cniVersion } = options;
   const request = (plugin: PluginConfig, pod: PodSlot, last: string | undefined): string => {
     const runtimeConfig = options.dynamic ? { runtimeConfig: dynamicConfig(pod) } : {};
@@ -95,7 +95,7 @@ function firstIpv4(result: string): string | undefined {
 }
 
 /** Debian's `ptp` with `host-local`, and perhaps `portmap` and `bandwidth` behind it. */
-export function debianContender(host: PrivateHost, chained: boolean, binDir: string): Contender {
+export function debianCandidate(host: PrivateHost, chained: boolean, binDir: string): Candidate {
   const ptp: PluginConfig = {
     type: 'ptp',
     ipam: {
@@ -105,7 +105,7 @@ export function debianContender(host: PrivateHost, chained: boolean, binDir: str
       routes: [{ dst: '0.0.0.0/0' }],
     },
   };
-  return listContender({
+  return listCandidate({
     name: chained ? 'chain' : 'ptp',
     title: chained ? 'ptp + host-local + portmap + bandwidth' : 'ptp + host-local',
     host,
@@ -117,13 +117,13 @@ export function debianContender(host: PrivateHost, chained: boolean, binDir: str
 }
 
 /** Podwire by its plugin executable; with host port and both rates when `chained`. */
-export function podwireContender(
+export function podwireCandidate(
   host: PrivateHost,
   chained: boolean,
   binDir: string,
   agent: Agent,
-): Contender {
-  const contender = listContender({
+): Candidate {
+  const candidate = listCandidate({
     name: chained ? 'podwire-chain' : 'podwire',
     title: chained ? 'podwire with host port and rates' : 'podwire',
     host,
@@ -132,11 +132,11 @@ export function podwireContender(
     plugins: [{ type: 'podwire-cni', socket: agent.socket, network: 'default' }],
     dynamic: chained,
   });
-  return { ...contender, processorTime: () => processorTime(agent.pid) };
+  return { ...candidate, processorTime: () => processorTime(agent.pid) };
 }
 
 /** A static program that does nothing. */
-export function emptyContender(host: PrivateHost): Contender {
+export function emptyCandidate(host: PrivateHost): Candidate {
   const job: Job = [{ program: benchProgram('empty'), environment: {}, input: '' }];
   return {
     name: 'empty',
@@ -149,7 +149,7 @@ export function emptyContender(host: PrivateHost): Contender {
 }
 
 /** A static program that sends the bare netlink sequence. */
-export function floorContender(host: PrivateHost): Contender {
+export function floorCandidate(host: PrivateHost): Candidate {
   const addressOf = (pod: PodSlot): string => `10.61.${pod.index >> 8}.${pod.index & 255}`;
   const job = (command: string, pod: PodSlot): Job => [
     {
