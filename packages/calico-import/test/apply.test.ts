@@ -12,7 +12,7 @@ import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer, createMemoryStore } from '@podwire/store/memory';
 import { describe, expect, it } from 'vitest';
 import { crdBlock, type Json, pool } from './support/calico.js';
-import { keys, remarksOf } from './support/plan.js';
+import { diagnosticsOf, keys } from './support/plan.js';
 
 const { signal } = new AbortController();
 
@@ -44,10 +44,10 @@ describe('an import', () => {
     const get = async (key: string) => (await store.get(key))?.value ?? '';
     expect(decodeObject(poolKind, 'p', await get(keys.pool('p')))).toEqual(plan.pools[0]);
     expect(decodeObject(blockKind, 'b', await get(keys.block('10.0.0.0/26')))).toEqual(plan.blocks[0]);
-    for (const ledger of plan.allocationRecords)
+    for (const record of plan.allocationRecords)
       expect(
-        decodeObject(allocationRecordKind, 'l', await get(keys.allocationRecord(ledger.cidr, ledger.node))),
-      ).toEqual(ledger);
+        decodeObject(allocationRecordKind, 'l', await get(keys.allocationRecord(record.cidr, record.node))),
+      ).toEqual(record);
     // Pools that others make depend on it.
     expect(await get(keys.poolsGeneration)).not.toBe('');
   });
@@ -58,7 +58,7 @@ describe('an import', () => {
     const before = await contents(store);
     const again = await planFor(store);
     expect(again).toMatchObject({ creations: [], present: 4 });
-    expect(remarksOf(again, 'error')).toEqual([]);
+    expect(diagnosticsOf(again, 'error')).toEqual([]);
     expect(await apply(again, store)).toBe(0);
     expect(await contents(store)).toEqual(before);
   });
@@ -110,7 +110,7 @@ describe('an import', () => {
     await store.put(keys.allocationRecord('10.0.0.0/26', 'n1'), 'nonsense');
     const before = await contents(store);
     const plan = await planFor(store);
-    const errors = remarksOf(plan, 'error');
+    const errors = diagnosticsOf(plan, 'error');
     expect(errors).toContain('pool p: natOutgoing: is there already with true, and the dump says false');
     expect(errors).toContain('block 10.0.0.0/26: node: is there already with "n9", and the dump says "n1"');
     expect(errors.join('\n')).toMatch(
@@ -126,7 +126,7 @@ describe('an import', () => {
     await createPool(access, { name: 'other', network: 'x', cidr: '10.0.0.0/8' }, signal);
     const block: Block = { cidr: '10.0.0.0/28', node: 'n9', state: 'confirmed', claimedAt: 0, loans: [] };
     await store.put(keys.block(block.cidr), encodeObject(blockKind, block));
-    const errors = remarksOf(await planFor(store), 'error').join('\n');
+    const errors = diagnosticsOf(await planFor(store), 'error').join('\n');
     expect(errors).toMatch(/IPPool p: cidr: .*overlaps/);
     expect(errors).toMatch(/block 10\.0\.0\.0\/26: cidr: overlaps block 10\.0\.0\.0\/28/);
   });
@@ -141,7 +141,7 @@ describe('an import', () => {
     await store.put(keys.block(block.cidr), encodeObject(blockKind, adopted));
     await store.delete(keys.allocationRecord(block.cidr, 'n2'));
     const again = await planFor(store);
-    expect(remarksOf(again, 'error')).toEqual([]);
+    expect(diagnosticsOf(again, 'error')).toEqual([]);
     expect(again.creations).toEqual([]);
   });
 
@@ -180,7 +180,7 @@ describe('an import', () => {
       ]),
     );
     const plan = await planFor(store, [pool('p', '10.0.0.0/16'), ...blocks]);
-    expect(remarksOf(plan, 'error')).toEqual([]);
+    expect(diagnosticsOf(plan, 'error')).toEqual([]);
     expect(await apply(plan, measured)).toBe(601);
     expect(Math.max(...sizes)).toBeLessThan(300_000);
   });

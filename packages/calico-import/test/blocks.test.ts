@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { crdBlock, pool, resource } from './support/calico.js';
-import { plan, remarksOf } from './support/plan.js';
+import { diagnosticsOf, plan } from './support/plan.js';
 
 const pool4 = pool('p', '10.0.0.0/16');
 const claimedAt = Date.parse('2024-03-01T10:05:00Z');
@@ -8,13 +8,13 @@ const web = { handle: 'k8s-pod-network.c1', node: 'n1', pod: 'default/web-1' };
 
 it('a block as large as no memory is refused', () => {
   const huge = crdBlock('fd00::/122', 'host:n1', [], { cidr: 'fd00::/64' });
-  expect(remarksOf(plan([pool('p', 'fd00::/48'), huge]), 'error')).toEqual([
+  expect(diagnosticsOf(plan([pool('p', 'fd00::/48'), huge]), 'error')).toEqual([
     'block fd00::/64: allocations: has 64 entries, and fd00::/64 has 18446744073709551616 addresses',
   ]);
 });
 
 describe('blocks', () => {
-  it('become their node’s, without an instance, with a ledger of what is in use', () => {
+  it('become their node’s, without an instance, with an allocation record of what is in use', () => {
     const made = plan([
       pool4,
       crdBlock('10.0.0.0/26', 'host:n1', [
@@ -39,7 +39,7 @@ describe('blocks', () => {
       },
     ]);
     expect(made.creations.map(({ kind }) => kind)).toEqual(['ledger', 'block', 'pool']);
-    expect(remarksOf(made, 'note')).toEqual([
+    expect(diagnosticsOf(made, 'note')).toEqual([
       'nodes: an agent with this nodeName takes each one’s blocks over: n1'.replace('’', "'"),
     ]);
   });
@@ -55,10 +55,10 @@ describe('blocks', () => {
       'fd00::7f',
       '10.9.0.7',
     ]);
-    expect(remarksOf(made, 'error')).toEqual([]);
+    expect(diagnosticsOf(made, 'error')).toEqual([]);
   });
 
-  it('lend what pods of other nodes have of them', () => {
+  it('record which nodes borrow their addresses', () => {
     const made = plan([
       pool4,
       crdBlock('10.0.0.0/26', 'host:n1', [
@@ -78,7 +78,9 @@ describe('blocks', () => {
       ['n2', ['10.0.0.20']],
       ['n3', ['10.0.0.3']],
     ]);
-    expect(remarksOf(made, 'note')[0]).toBe('block 10.0.0.0/26: lent: 10.0.0.3 to n3, 10.0.0.20 to n2');
+    expect(diagnosticsOf(made, 'note')[0]).toBe(
+      'block 10.0.0.0/26: borrowed: 10.0.0.3 by n3, 10.0.0.20 by n2',
+    );
   });
 
   it('without an owner stay without one, and record who borrows their addresses', () => {
@@ -105,7 +107,7 @@ describe('blocks', () => {
       ]),
     ]);
     expect(made.allocationRecords).toEqual([]);
-    expect(remarksOf(made, 'note').slice(0, 4)).toEqual([
+    expect(diagnosticsOf(made, 'note').slice(0, 4)).toEqual([
       'block 10.0.0.0/26: 10.0.0.0: address of a tunnel (vxlanTunnelAddress): left out, nodes get new ones',
       'block 10.0.0.0/26: 10.0.0.1: address of a tunnel (ipipTunnelAddress): left out, nodes get new ones',
       'block 10.0.0.0/26: 10.0.0.2, 10.0.0.3: reserved for Windows: left out',
@@ -119,7 +121,7 @@ describe('blocks', () => {
       crdBlock('10.0.0.0/26', 'host:n1', [{ ordinal: 1, ...web }], { deleted: true }),
     ]);
     expect(made.blocks).toEqual([]);
-    expect(remarksOf(made, 'note')).toEqual(['IPAMBlock 10-0-0-0-26: is marked as deleted and left out']);
+    expect(diagnosticsOf(made, 'note')).toEqual(['IPAMBlock 10-0-0-0-26: is marked as deleted and left out']);
   });
 
   it('that are being given back are left out when nothing of them is in use', () => {
@@ -148,7 +150,7 @@ describe('blocks', () => {
     ]);
     expect(made.blocks).toEqual([]);
     expect(made.pools[0]?.reserved).toEqual(['10.0.0.0/26']);
-    expect(remarksOf(made, 'warning')).toEqual([
+    expect(diagnosticsOf(made, 'warning')).toEqual([
       'block 10.0.0.0/26: affinity: belongs to virtual:load-balancer, which is no node: reserved in pool p',
     ]);
   });
@@ -156,8 +158,8 @@ describe('blocks', () => {
   it('in no pool are left out, since no pod gets addresses there', () => {
     const made = plan([pool4, crdBlock('10.9.0.0/26', 'host:n1', [{ ordinal: 1, ...web }])]);
     expect(made.blocks).toEqual([]);
-    expect(remarksOf(made, 'warning')).toEqual([
-      'block 10.9.0.0/26: cidr: lies in no pool and is left out: nobody will get an address of it',
+    expect(diagnosticsOf(made, 'warning')).toEqual([
+      'block 10.9.0.0/26: cidr: lies in no pool and is left out: no pod will get an address of it',
     ]);
   });
 
@@ -181,7 +183,7 @@ describe('blocks', () => {
     ]);
   });
 
-  it('of 4,096 addresses are taken over when their books are short enough to be written', () => {
+  it('of 4,096 addresses are taken over when their allocation records are short enough to be written', () => {
     const allocations = Array.from({ length: 4_096 }, (_, ordinal) => ({
       ordinal,
       handle: `h${ordinal}`,
@@ -198,8 +200,8 @@ describe('blocks', () => {
       ]);
     const made = huge('');
     expect(made.allocationRecords[0]?.entries).toHaveLength(4_096);
-    expect(remarksOf(made, 'error')).toEqual([]);
-    expect(remarksOf(huge('x'.repeat(100)), 'error')).toEqual([
+    expect(diagnosticsOf(made, 'error')).toEqual([]);
+    expect(diagnosticsOf(huge('x'.repeat(100)), 'error')).toEqual([
       'ledger of n1 for 10.0.0.0/20: a new ledger: is too long',
     ]);
   });
@@ -216,7 +218,7 @@ describe('blocks', () => {
       crdBlock('10.0.5.0/26', 'host:n2', []),
       crdBlock('10.0.6.0/26', 'host:n1', [], { allocations: 'none' }),
     ]);
-    expect(remarksOf(made, 'error')).toEqual([
+    expect(diagnosticsOf(made, 'error')).toEqual([
       'IPAMBlock 10-0-6-0-26: spec.allocations: Invalid input: expected array, received string',
       'block 10.0.0.0/26: allocations: has 2 entries, and 10.0.0.0/26 has 64 addresses',
       'block 10.0.1.0/26: allocations.1: is 0, and there are 0 attributes',
@@ -239,7 +241,7 @@ describe('addresses of an unknown owner', () => {
       '10.0.0.1 manual',
       '10.0.0.2 calico/10.0.0.2',
     ]);
-    expect(remarksOf(made, 'warning')).toEqual([
+    expect(diagnosticsOf(made, 'warning')).toEqual([
       'block 10.0.0.0/26: attributes: 10.0.0.1, 10.0.0.2: no node is named; taken for addresses of n1',
     ]);
   });
@@ -248,7 +250,7 @@ describe('addresses of an unknown owner', () => {
     const made = plan([pool4, crdBlock('10.0.0.0/26', null, [{ ordinal: 1, handle: 'manual' }])]);
     expect(made.blocks).toEqual([]);
     expect(made.pools[0]?.reserved).toEqual(['10.0.0.1']);
-    expect(remarksOf(made, 'warning')).toHaveLength(1);
+    expect(diagnosticsOf(made, 'warning')).toHaveLength(1);
   });
 });
 
@@ -277,7 +279,7 @@ describe('what Calico itself has wrong', () => {
       handle('wrong', 2),
       handle('orphan', 1),
     ]);
-    expect(remarksOf(made, 'note').slice(0, 2)).toEqual([
+    expect(diagnosticsOf(made, 'note').slice(0, 2)).toEqual([
       'IPAMHandle: 1 have no address (orphans) and are left out: orphan',
       'IPAMHandle: 1 have other numbers of addresses than the blocks, which count: wrong',
     ]);
@@ -293,7 +295,7 @@ describe('what Calico itself has wrong', () => {
       endpoint('web-1', 'n1', '10.0.0.1'),
     ]);
     expect(made.allocationRecords[0]?.entries).toHaveLength(2);
-    expect(remarksOf(made, 'warning')).toEqual([
+    expect(diagnosticsOf(made, 'warning')).toEqual([
       'addresses: 1 are allocated and no pod has them (leaked); taken over as in use, free them with `podwire ipam release`: 10.0.0.2 (default/gone)',
     ]);
   });
@@ -313,7 +315,7 @@ describe('what Calico itself has wrong', () => {
       'n2 10.0.0.2',
     ]);
     expect(made.pools[0]?.reserved).toEqual(['10.0.7.7']);
-    expect(remarksOf(made, 'warning')).toHaveLength(3);
+    expect(diagnosticsOf(made, 'warning')).toHaveLength(3);
   });
 
   it('are affinities that blocks know nothing of', () => {
@@ -331,10 +333,10 @@ describe('what Calico itself has wrong', () => {
       affinity('10.0.9.0/26', 'n1'),
     ]);
     expect(made.blocks[0]?.node).toBe('n1');
-    expect(remarksOf(made, 'warning')).toEqual([
+    expect(diagnosticsOf(made, 'warning')).toEqual([
       'BlockAffinity n2-10-0-0-0-26: node: is n2; the block 10.0.0.0/26 says host:n1, which counts',
     ]);
-    expect(remarksOf(made, 'note')[0]).toBe(
+    expect(diagnosticsOf(made, 'note')[0]).toBe(
       'BlockAffinity n1-10-0-9-0-26: n1 wants 10.0.9.0/26 (confirmed), and there is no such block: left out',
     );
   });
@@ -347,7 +349,7 @@ describe('what Calico itself has wrong', () => {
       { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } },
       { apiVersion: 'crd.projectcalico.org/v1', kind: 'Node', metadata: { name: 'n1' }, spec: {} },
     ]);
-    expect(remarksOf(made, 'warning')).toEqual([
+    expect(diagnosticsOf(made, 'warning')).toEqual([
       'nodes: not there any more, but they have blocks or addresses: gone. Free those with `podwire nodes forget NAME`',
     ]);
   });

@@ -74,7 +74,7 @@ describe('what was imported', () => {
     expect(await contents()).toEqual(before);
   });
 
-  it('stays lent when the lender was faster than the borrower', async () => {
+  it('stays borrowed when the block’s owner was faster than the borrower', async () => {
     await adopt('10.0.0.0/26', 'n1');
     const before = await contents();
     await collect();

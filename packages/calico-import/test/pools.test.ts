@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pool, resource } from './support/calico.js';
-import { plan, remarksOf } from './support/plan.js';
+import { diagnosticsOf, plan } from './support/plan.js';
 
 describe('pools', () => {
   it('are taken over with their settings', () => {
@@ -69,7 +69,7 @@ describe('pools', () => {
   ])('with IPIP %s get %s, and a warning', (ipipMode, encapsulation) => {
     const made = plan([pool('a', '10.0.0.0/16', { ipipMode })]);
     expect(made.pools[0]?.encapsulation).toBe(encapsulation);
-    expect(remarksOf(made, 'warning')).toEqual([
+    expect(diagnosticsOf(made, 'warning')).toEqual([
       `IPPool a: spec.ipipMode: is ${ipipMode}; it becomes VXLAN of the same kind, with 30 bytes less of MTU, on UDP port 4789`,
     ]);
   });
@@ -80,7 +80,7 @@ describe('pools', () => {
       { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', labels: { zone: 'b' } } },
     ]);
     expect(made.pools[0]?.nodeSelector).toBe('zone=b,disk');
-    expect(remarksOf(made, 'warning')).toEqual([
+    expect(diagnosticsOf(made, 'warning')).toEqual([
       'IPPool a: spec.nodeSelector: agents must have these labels in their configuration (cluster.labels): zone (node-1: b), disk',
     ]);
   });
@@ -88,7 +88,7 @@ describe('pools', () => {
   it('that select no node must be asked for', () => {
     const made = plan([pool('a', '10.0.0.0/16', { nodeSelector: '!all()' })]);
     expect(made.pools[0]).toMatchObject({ assignment: 'manual', nodeSelector: '' });
-    expect(remarksOf(made, 'warning')).toHaveLength(1);
+    expect(diagnosticsOf(made, 'warning')).toHaveLength(1);
   });
 
   it('for load balancers or tunnels alone are left out, with a note', () => {
@@ -97,7 +97,7 @@ describe('pools', () => {
       pool('tunnels', '10.1.0.0/16', { allowedUses: ['Tunnel'] }),
     ]);
     expect(made.pools).toEqual([]);
-    expect(remarksOf(made, 'note')).toEqual([
+    expect(diagnosticsOf(made, 'note')).toEqual([
       'IPPool lb: is for LoadBalancer alone and left out: pods have no addresses of it',
       'IPPool tunnels: is for Tunnel alone and left out: pods have no addresses of it',
     ]);
@@ -137,7 +137,7 @@ describe('pools', () => {
       ['10.1.0.7/32'],
       ['10.2.0.0/24'],
     ]);
-    expect(remarksOf(made, 'note')).toEqual([
+    expect(diagnosticsOf(made, 'note')).toEqual([
       'IPReservation r: 192.0.2.0/24 lies in no pool and is left out',
     ]);
   });

@@ -13,7 +13,7 @@ import {
   plainText,
   pool,
 } from './support/calico.js';
-import { plan, remarksOf } from './support/plan.js';
+import { diagnosticsOf, plan } from './support/plan.js';
 
 const read = (...texts: readonly string[]) =>
   readCalicoDump(texts.map((text, at) => ({ name: `file${at}`, text })));
@@ -223,7 +223,7 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
             ),
           ),
         ]);
-        expect(remarksOf(made, 'error')).toEqual([]);
+        expect(diagnosticsOf(made, 'error')).toEqual([]);
         const recorded = made.allocationRecords.flatMap(({ entries }) =>
           entries.map(({ address }) => address),
         );
@@ -236,11 +236,11 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
             expect(recorded.includes(address) || isReserved(address, cidrs[index] ?? '')).toBe(true);
           }
         for (const { cidr, node, loans } of made.blocks)
-          for (const ledger of made.allocationRecords.filter(
+          for (const record of made.allocationRecords.filter(
             (each) => each.cidr === cidr && each.node !== node,
           ))
-            for (const { address } of ledger.entries)
-              expect(loans).toContainEqual({ address, node: ledger.node });
+            for (const { address } of record.entries)
+              expect(loans).toContainEqual({ address, node: record.node });
       }),
     );
   });
@@ -252,12 +252,12 @@ it('a block in etcd and in a custom resource have one shape', () => {
 
 it('what is no prefix in a key, and no address of a pod, is told with its object', () => {
   const affinity = read('/calico/ipam/v2/host/n1/ipv4/block/garbage\n{"state":"confirmed"}\n');
-  expect(remarksOf(affinity, 'error')).toEqual([
+  expect(diagnosticsOf(affinity, 'error')).toEqual([
     'BlockAffinity host n1 garbage: key.cidr: is no ADDRESS/LENGTH',
   ]);
   const pod = (podIP: string) =>
     read(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, status: { podIP } }));
-  expect(remarksOf(pod('nonsense'), 'error')).toEqual([
+  expect(diagnosticsOf(pod('nonsense'), 'error')).toEqual([
     expect.stringMatching(/^Kubernetes Pod a: status\.podIP: /),
   ]);
   expect(pod('').endpoints).toMatchObject([{ addresses: [] }]);

@@ -1,4 +1,4 @@
-/** Calico's blocks as ours: whose they are, what is lent of them, and who has their addresses. */
+/** Calico's blocks as ours: whose they are, which addresses are borrowed, and which pods have them. */
 import {
   type Address,
   compareAddresses,
@@ -55,23 +55,23 @@ export function planBlocks(
 ): PlannedBlocks {
   const places = pools.map((pool): Place => ({ pool, prefix: parsePrefix(pool.cidr) }));
   const others = skipped.map((cidr) => parsePrefix(cidr));
-  const surroundings: Surroundings = { places, others, leaving: leavingBlocks(dump) };
+  const context: BlockContext = { places, others, leaving: leavingBlocks(dump) };
   const plan: Plan = { drafts: new Map(), reserved: new Map(), uses: new Map() };
   for (const block of dump.blocks) {
     const about = diagnosticsFor(`block ${block.spec.cidr}`, diagnostics);
-    planBlock(plan, block, surroundings, about);
+    planBlock(plan, block, context, about);
   }
   for (const endpoint of dump.endpoints) protectEndpoint(plan, endpoint, places, diagnostics);
   const drafts = [...plan.drafts.values()];
   return {
     blocks: drafts.map(toBlock),
-    allocationRecords: drafts.flatMap(toLedgers),
+    allocationRecords: drafts.flatMap(toAllocationRecords),
     reserved: plan.reserved,
     uses: [...plan.uses.values()],
   };
 }
 
-interface Surroundings {
+interface BlockContext {
   readonly places: readonly Place[];
   /** Prefixes of pools that are left out. */
   readonly others: readonly Prefix[];
@@ -82,14 +82,14 @@ interface Surroundings {
 function planBlock(
   plan: Plan,
   block: DumpedBlock,
-  { places, others, leaving }: Surroundings,
+  { places, others, leaving }: BlockContext,
   about: Diagnostics,
 ): void {
   const prefix = parsePrefix(block.spec.cidr);
   const place = places.find((each) => containsPrefix(each.prefix, prefix));
   if (place === undefined) {
     if (!others.some((each) => containsPrefix(each, prefix)))
-      about.warn('cidr', 'lies in no pool and is left out: nobody will get an address of it');
+      about.warn('cidr', 'lies in no pool and is left out: no pod will get an address of it');
     return;
   }
   const owner = ownerOf(block, about);
@@ -166,7 +166,7 @@ function addUse(
   reserve(plan, pool, use.entry.address);
   about.warn(
     'attributes',
-    `${use.entry.address} is in use (${use.entry.owner}), and nobody says where: reserved in pool ${pool.name}`,
+    `${use.entry.address} is in use (${use.entry.owner}), and the dump names no node for it: reserved in pool ${pool.name}`,
   );
 }
 
@@ -178,7 +178,7 @@ function reportForeign(uses: readonly Use[], owner: Owner, about: Diagnostics): 
     ({ node }) => owner.type === 'host' && node !== undefined && node !== owner.node,
   );
   if (borrowed.length > 0)
-    about.note(`lent: ${listSome(borrowed.map(({ entry, node }) => `${entry.address} to ${node}`))}`);
+    about.note(`borrowed: ${listSome(borrowed.map(({ entry, node }) => `${entry.address} by ${node}`))}`);
 }
 
 /** A pod may have an address that no block knows of: Calico has lost it, and would hand it out again. */
@@ -228,7 +228,7 @@ function toBlock({ prefix, node, claimedAt, uses }: Draft): Block {
   };
 }
 
-function toLedgers({ prefix, claimedAt, uses }: Draft): AllocationRecord[] {
+function toAllocationRecords({ prefix, claimedAt, uses }: Draft): AllocationRecord[] {
   const nodes = [...new Set(uses.map(({ node }) => node))].sort();
   return nodes.map((node) => {
     const entries = uses.filter((use) => use.node === node).map(({ entry }) => entry);

@@ -109,7 +109,7 @@ function adoptedBlocks(blocks: readonly Block[], { keys, objects }: ImportState)
   return new Set(adopted.map(({ cidr }) => cidr));
 }
 
-/** The ledger of an adopted block is its agent's; one that is gone has ended. */
+/** The allocation record of an adopted block is its agent's; one that is gone has ended. */
 function isSettled({ kind, value }: Candidate, adopted: ReadonlySet<string>): boolean {
   return kind === 'ledger' && adopted.has((value as AllocationRecord).cidr);
 }

@@ -18,7 +18,7 @@ export function plan(input: readonly Json[] | string, state: ImportState = empty
 }
 
 /** Diagnostics as lines: `error IPPool a: spec.cidr: …`. */
-export const remarksOf = ({ diagnostics }: Pick<ImportPlan, 'diagnostics'>, level: string): string[] =>
+export const diagnosticsOf = ({ diagnostics }: Pick<ImportPlan, 'diagnostics'>, level: string): string[] =>
   diagnostics
     .filter((each) => each.level === level)
     .map(({ object, field, message }) =>
