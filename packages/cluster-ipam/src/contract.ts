@@ -146,9 +146,9 @@ export interface AddressingStatus {
 /** One for each node, for all of its networks. */
 export interface NodeAddressing {
   /**
-   * Reads the holdings of an earlier life, and (when the store answers) compares them with the store: blocks that are still
+   * Reads the saved state of an earlier life, and (when the store answers) compares them with the store: blocks that are still
    * ours stay, blocks that became another's are dropped and reported as a problem. Resolves at once when the store is
-   * away and there are holdings. `inUse`: addresses that endpoint records name. A block of the node's name with
+   * away and there is a saved state. `inUse`: addresses that endpoint records name. A block of the node's name with
    * something in use is claimed again when it has no owner.
    * @throws PodwireError AGENT_NOT_READY when the store is away and nothing is known
    */
@@ -200,7 +200,7 @@ export interface NodeAddressing {
   noteFree(address: string): void;
   /** Everything that peers must route to this node: confirmed and pending blocks, and borrowed addresses. */
   affinities(): readonly BlockAffinity[];
-  /** Called after pools or holdings have changed. Returns how to stop. */
+  /** Called after pools or block affinities have changed. Returns how to stop. */
   onChange(listener: () => void): () => void;
   /** Writes out what is unreported, now. @throws PodwireError STORE_UNAVAILABLE */
   flush(signal: AbortSignal): Promise<void>;

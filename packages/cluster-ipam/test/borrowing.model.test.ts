@@ -72,7 +72,7 @@ const steps: fc.Arbitrary<Step>[] = [
   fc
     .tuple(node, fc.constantFrom('kept', 'kept, and the store away'))
     .map(([name, file]) =>
-      step(`start the agent of ${name}, holdings ${file}`, (world) =>
+      step(`start the agent of ${name}, saved state ${file}`, (world) =>
         world.startAgent(world.machine(name), file),
       ),
     ),

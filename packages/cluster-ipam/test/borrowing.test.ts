@@ -25,8 +25,8 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.close());
 
-const add = (node: TestNode, name: string, wish = {}): Promise<string[]> =>
-  cluster.during(node.add(name, wish), 50);
+const add = (node: TestNode, name: string, request = {}): Promise<string[]> =>
+  cluster.during(node.add(name, request), 50);
 
 describe('a node that finds no free block', () => {
   it('borrows an address, which its owner gives to no other pod', async () => {

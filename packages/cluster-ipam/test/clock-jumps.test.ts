@@ -35,7 +35,7 @@ describe('the wall clock of a node that is in touch with the store', { tags: ['l
     await expect(node.add('c')).rejects.toMatchObject({ code: 'NODE_FENCED' });
   });
 
-  it('jumps there and back: blocks and books stay, and a claim goes on', async () => {
+  it('jumps there and back: blocks and allocation records stay, and a claim goes on', async () => {
     const [first] = node.blocks;
     for (const by of [day, -2 * day, day]) {
       cluster.clock.jump(by);

@@ -132,13 +132,13 @@ const steps: fc.Arbitrary<Step>[] = [
   fc
     .tuple(node, fc.constantFrom('kept', 'lost', 'old', 'kept, and the store away'))
     .map(([name, file]) =>
-      step(`start the agent of ${name}, holdings ${file}`, (world) =>
+      step(`start the agent of ${name}, saved state ${file}`, (world) =>
         world.startAgent(world.machine(name), file),
       ),
     ),
   node.map((name) => step(`power off ${name}`, (world) => world.crash(world.machine(name)))),
   node.map((name) =>
-    step(`keep a cache of the holdings of ${name}`, (world) => {
+    step(`keep a copy of the saved state of ${name}`, (world) => {
       const machine = world.machine(name);
       machine.old = machine.disk.file;
     }),

@@ -26,9 +26,9 @@ async function write({ admin }: TestCluster, at: number, { owner, uses }: Conten
     const entries = used
       .filter((each) => each.node === node)
       .map(({ address }) => ({ address, owner: 'handle', since: 1 }));
-    const ledger: AllocationRecord = { cidr, node, entries, reportedAt: 1, imported: true };
+    const record: AllocationRecord = { cidr, node, entries, reportedAt: 1, imported: true };
     if (entries.length > 0)
-      await admin.put(keys.allocationRecord(cidr, node), encodeObject(allocationRecordKind, ledger));
+      await admin.put(keys.allocationRecord(cidr, node), encodeObject(allocationRecordKind, record));
   }
   const loans = used.filter(({ node }) => node !== owner);
   const block: Block = {

@@ -16,10 +16,10 @@ async function begin(
 ): Promise<TestCluster> {
   const made = new TestCluster();
   cluster = made;
-  for (const ledger of allocationRecords)
+  for (const value of allocationRecords)
     await made.admin.put(
-      keys.allocationRecord(ledger.cidr, ledger.node),
-      encodeObject(allocationRecordKind, ledger),
+      keys.allocationRecord(value.cidr, value.node),
+      encodeObject(allocationRecordKind, value),
     );
   const value: Block = { cidr, state: 'confirmed', claimedAt: 1, loans: [], ...block };
   await made.admin.put(keys.block(cidr), encodeObject(blockKind, value));
@@ -27,7 +27,7 @@ async function begin(
   return made;
 }
 
-const books = (node: string, owners: Readonly<Record<string, string>>): AllocationRecord => ({
+const record = (node: string, owners: Readonly<Record<string, string>>): AllocationRecord => ({
   cidr,
   node,
   entries: Object.entries(owners).map(([address, owner]) => ({ address, owner, since: 1 })),
@@ -35,7 +35,7 @@ const books = (node: string, owners: Readonly<Record<string, string>>): Allocati
   imported: true,
 });
 
-async function readBooks({ admin }: TestCluster, node: string): Promise<AllocationRecord | undefined> {
+async function readRecord({ admin }: TestCluster, node: string): Promise<AllocationRecord | undefined> {
   const item = await admin.get(keys.allocationRecord(cidr, node));
   return item && decodeObject(allocationRecordKind, item.key, item.value);
 }
@@ -44,7 +44,7 @@ const lent = { loans: [{ address: '10.0.0.33', node: 'n2' }] };
 
 describe('an address that an import has lent', () => {
   it('is in use at the borrower, also when the lender came first', async () => {
-    const made = await begin({ node: 'n1', ...lent }, [books('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin({ node: 'n1', ...lent }, [record('n2', { '10.0.0.33': 'handle' })]);
     const lender = await made.join('n1');
     await expect(lender.add('p', { requested: ['10.0.0.33'] })).rejects.toThrow();
     const borrower = await made.join('n2');
@@ -57,7 +57,7 @@ describe('an address that an import has lent', () => {
   });
 
   it('of a block without an owner is in use too', async () => {
-    const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin(lent, [record('n2', { '10.0.0.33': 'handle' })]);
     const borrower = await made.join('n2');
     await made.clock.advance(60_000);
     expect(borrower.blocks).toContain('10.0.0.33/32');
@@ -65,7 +65,7 @@ describe('an address that an import has lent', () => {
   });
 
   it('is not handed out while it is unknown whether a pod has it', async () => {
-    const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin(lent, [record('n2', { '10.0.0.33': 'handle' })]);
     await made.putPool({ cidr });
     let isDeaf = true;
     const wrap = (store: Store): Store =>
@@ -73,7 +73,7 @@ describe('an address that an import has lent', () => {
         get(target, property) {
           if (property === 'get' && isDeaf)
             return (key: string, options: CallOptions) =>
-              key.includes('ledgers') ? Promise.reject(new Error('deaf')) : target.get(key, options);
+              key.includes('ledgers/') ? Promise.reject(new Error('deaf')) : target.get(key, options);
           const value: unknown = Reflect.get(target, property);
           return typeof value === 'function' ? (value.bind(target) as unknown) : value;
         },
@@ -81,7 +81,7 @@ describe('an address that an import has lent', () => {
     const borrower = await made.join('n2', { wrap });
     expect(borrower.blocks).toEqual(['10.0.0.33/32']);
     await expect(made.during(borrower.add('p'))).rejects.toThrow('deaf');
-    // What is in use is reported meanwhile; but not over books that nobody has read.
+    // What is in use is reported meanwhile; but not over a record that this node could not read.
     await made.clock.advance(10_000);
     isDeaf = false;
     await made.clock.advance(60_000);
@@ -89,13 +89,13 @@ describe('an address that an import has lent', () => {
   });
 
   it('stays in use over a restart of the agent, and is free when it is released', async () => {
-    const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin(lent, [record('n2', { '10.0.0.33': 'handle' })]);
     const disk = newDisk();
     await (await made.join('n2', {}, disk)).stop();
     const borrower = await made.join('n2', {}, disk);
     await made.clock.advance(1_000);
     await expect(borrower.add('q', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
-    const now = await readBooks(made, 'n2');
+    const now = await readRecord(made, 'n2');
     expect(now).toMatchObject({ entries: [{ address: '10.0.0.33', owner: 'handle' }] });
     await made.admin.put(
       keys.allocationRecord(cidr, 'n2'),
@@ -106,9 +106,9 @@ describe('an address that an import has lent', () => {
   });
 
   it('is given back after a reboot: its pod is dead', async () => {
-    const made = await begin(lent, [books('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin(lent, [record('n2', { '10.0.0.33': 'handle' })]);
     await (await made.join('n2')).stop();
-    expect(await readBooks(made, 'n2')).not.toHaveProperty('imported');
+    expect(await readRecord(made, 'n2')).not.toHaveProperty('imported');
     const rebooted = await made.join('n2');
     await made.clock.advance(60_000);
     expect(rebooted.blocks).not.toContain('10.0.0.33/32');
@@ -119,9 +119,9 @@ describe('an address that an import has lent', () => {
 describe('an owner of several imported addresses', () => {
   it('keeps the others when one is released', async () => {
     const owners = { '10.0.0.33': 'handle', '10.0.0.34': 'handle' };
-    const made = await begin({ node: 'n1' }, [books('n1', owners)]);
+    const made = await begin({ node: 'n1' }, [record('n1', owners)]);
     const node = await made.join('n1');
-    const rest = books('n1', { '10.0.0.34': 'handle' });
+    const rest = record('n1', { '10.0.0.34': 'handle' });
     await made.admin.put(keys.allocationRecord(cidr, 'n1'), encodeObject(allocationRecordKind, rest));
     await made.clock.advance(20_000);
     expect(await node.add('p', { requested: ['10.0.0.33'] })).toEqual(['10.0.0.33']);

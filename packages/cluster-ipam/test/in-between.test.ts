@@ -74,7 +74,7 @@ it('what can never be done keeps nothing else from being done', async () => {
   await begin({});
   const [broken, fine] = ['10.0.0.32/28', '10.0.0.64/28'] as const;
   for (const cidr of [broken, fine]) await putBlock({ cidr, node: 'n1' });
-  await cluster.admin.put(keys.allocationRecord(broken, 'n1'), 'no books');
+  await cluster.admin.put(keys.allocationRecord(broken, 'n1'), 'no record');
   const node = await cluster.join('n1');
   await cluster.clock.advance(5_000);
   expect(await cluster.block(fine)).toMatchObject({ instance: node.disk.instance });
@@ -93,8 +93,8 @@ it('addresses in use of an imported block are in the file before it is the nodeâ
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1' });
   const entries = [{ address: '10.0.0.33', owner: 'calico', since: 1 }];
-  const ledger = { cidr, node: 'n1', entries, reportedAt: 1 };
-  await cluster.admin.put(keys.allocationRecord(cidr, 'n1'), encodeObject(allocationRecordKind, ledger));
+  const record = { cidr, node: 'n1', entries, reportedAt: 1 };
+  await cluster.admin.put(keys.allocationRecord(cidr, 'n1'), encodeObject(allocationRecordKind, record));
   const disk = newDisk();
   const files: unknown[] = [];
   const wrap = withTransact((transaction, options, store) => {
@@ -109,7 +109,7 @@ it('an address that an import has lent is not given back while its record cannot
   await begin();
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });
-  await cluster.admin.put(keys.allocationRecord(cidr, 'n2'), 'no books');
+  await cluster.admin.put(keys.allocationRecord(cidr, 'n2'), 'no record');
   await cluster.putPool();
   await cluster.join('n2');
   await cluster.clock.advance(120_000);
@@ -225,7 +225,7 @@ it('an address that an import has lent is not handed out after a restart either,
   await begin();
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });
-  await cluster.admin.put(keys.allocationRecord(cidr, 'n2'), 'no books');
+  await cluster.admin.put(keys.allocationRecord(cidr, 'n2'), 'no record');
   await cluster.putPool({ cidr });
   const before = await cluster.join('n2');
   await before.stop();
@@ -234,7 +234,7 @@ it('an address that an import has lent is not handed out after a restart either,
   await expect(cluster.during(after.add('p'))).rejects.toThrow();
 });
 
-it('books that an older report has overwritten are put right when nothing can be on its way any more', async () => {
+it('a record that an older report has overwritten is put right when nothing can be on its way any more', async () => {
   await begin({});
   let late: Transaction | undefined;
   const wrap = withTransact((transaction, options, store) => {

@@ -320,8 +320,8 @@ describe('an imported block', () => {
     await cluster.admin.put(keys.block(cidr), encodeObject(blockKind, block));
     const entry = (address: string) => ({ address, owner: `calico ${address}`, since: 1 });
     const entries = [entry('10.0.0.33'), entry('10.0.0.34')];
-    const ledger = { cidr, node: 'n1', entries, reportedAt: 1 };
-    await cluster.admin.put(keys.allocationRecord(cidr, 'n1'), encodeObject(allocationRecordKind, ledger));
+    const record = { cidr, node: 'n1', entries, reportedAt: 1 };
+    await cluster.admin.put(keys.allocationRecord(cidr, 'n1'), encodeObject(allocationRecordKind, record));
     const disk = newDisk();
     const first = await cluster.join('n1', {}, disk);
     expect(await first.add('p')).toEqual(['10.0.0.32']);

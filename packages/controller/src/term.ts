@@ -123,7 +123,7 @@ export class Term {
     counters.spared += spared;
     this.#lastCollection = access.clock.elapsed() - begin;
     for (const { problem, what } of repaired) log.warn({ problem: problem.message, what }, 'cleaned up');
-    const left = problems.filter(({ remedy }) => remedy.how === 'leave');
+    const left = problems.filter(({ fix }) => fix.how === 'leave');
     if (left.length === 0) return;
     log.warn(
       { count: left.length, first: left.slice(0, 5).map(({ message }) => message) },

@@ -30,7 +30,7 @@ async function justCheck(command: Command, io: Io): Promise<void> {
   if (report.problems.length > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, checkJson(report));
   const paint = colorsFor(io, io.stdout);
-  const repairable = report.problems.filter(({ remedy }) => remedy.how === 'write').length;
+  const repairable = report.problems.filter(({ fix }) => fix.how === 'write').length;
   const hint = repairable === 0 ? [] : [`${repairable} of them can be repaired: podwire ipam check --fix`];
   return writeLines(io, [
     ...report.problems.flatMap((problem) => describeProblem(problem, paint)),
@@ -61,8 +61,8 @@ function countKinds(problems: readonly Problem[]): Partial<Record<ProblemKind, n
   return counts;
 }
 
-function describeProblem({ kind, message, remedy }: Problem, paint: Colors): string[] {
-  const advice = remedy.how === 'write' ? `--fix ${remedy.what}` : remedy.why;
+function describeProblem({ kind, message, fix }: Problem, paint: Colors): string[] {
+  const advice = fix.how === 'write' ? `--fix ${fix.what}` : fix.why;
   return [
     `${paint.red(kind.padEnd(10))} ${printable(message)}`,
     `${' '.repeat(11)}${paint.dim(printable(advice))}`,
@@ -70,8 +70,8 @@ function describeProblem({ kind, message, remedy }: Problem, paint: Colors): str
 }
 
 /** One problem as programs get it. `mend` is what --fix does; `left` is why it does nothing. */
-function problemJson({ remedy, ...problem }: Problem): object {
-  return { ...problem, ...(remedy.how === 'write' ? { mend: remedy.what } : { left: remedy.why }) };
+function problemJson({ fix, ...problem }: Problem): object {
+  return { ...problem, ...(fix.how === 'write' ? { mend: fix.what } : { left: fix.why }) };
 }
 
 function checkJson({ at, revision, looked, problems }: CheckReport): object {

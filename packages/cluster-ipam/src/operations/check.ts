@@ -124,11 +124,11 @@ interface Work {
 function selectRepairs(problems: readonly Problem[], options: FixOptions): Work[] {
   const work = new Map<Repair, Problem[]>();
   for (const problem of problems) {
-    const { remedy, id } = problem;
-    if (remedy.how === 'leave' || (remedy.patient && options.foundBefore?.has(id) !== true)) continue;
+    const { fix, id } = problem;
+    if (fix.how === 'leave' || (fix.patient && options.foundBefore?.has(id) !== true)) continue;
     if (options.only?.has(id) === false) continue;
-    const known = work.get(remedy);
-    if (known === undefined) work.set(remedy, [problem]);
+    const known = work.get(fix);
+    if (known === undefined) work.set(fix, [problem]);
     else known.push(problem);
   }
   return [...work].map(([repair, all]) => ({ repair, problems: all }));
@@ -144,10 +144,10 @@ async function repairAll(access: ClusterAccess, work: readonly Work[], signal: A
   return repaired;
 }
 
-function explain({ remedy, id }: Problem, { foundBefore, only }: FixOptions): string {
-  if (remedy.how === 'leave') return remedy.why;
+function explain({ fix, id }: Problem, { foundBefore, only }: FixOptions): string {
+  if (fix.how === 'leave') return fix.why;
   if (only?.has(id) === false) return 'it is not in every report';
-  if (remedy.patient && foundBefore?.has(id) !== true) {
+  if (fix.patient && foundBefore?.has(id) !== true) {
     return 'it was found for the first time, and may be on its way: check again later with --from-report of this one';
   }
   return 'it changed while it was being repaired: check again';

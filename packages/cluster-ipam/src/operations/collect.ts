@@ -41,7 +41,7 @@ export function createCollector(options: CollectorOptions = {}): Collector {
     async collect(access, signal) {
       const now = access.clock.elapsed();
       const { problems } = await look(access, { ...options, grace }, signal);
-      const repairable = problems.filter(({ remedy }) => remedy.how === 'write');
+      const repairable = problems.filter(({ fix }) => fix.how === 'write');
       seen = new Map(repairable.map(({ id }) => [id, seen.get(id) ?? now]));
       const due = repairable.filter(({ id }) => now - (seen.get(id) ?? now) >= grace);
       const { repaired, spared } = await repairDue(access, due, signal);
@@ -58,11 +58,11 @@ async function repairDue(
   const repaired: { problem: Problem; what: string }[] = [];
   const outcomes = new Map<Repair, boolean>();
   for (const problem of due) {
-    const { remedy } = problem;
-    if (remedy.how !== 'write') continue;
-    const done = outcomes.get(remedy) ?? (await commit(access, remedy.transaction, signal)) !== undefined;
-    outcomes.set(remedy, done);
-    if (done) repaired.push({ problem, what: remedy.what });
+    const { fix } = problem;
+    if (fix.how !== 'write') continue;
+    const done = outcomes.get(fix) ?? (await commit(access, fix.transaction, signal)) !== undefined;
+    outcomes.set(fix, done);
+    if (done) repaired.push({ problem, what: fix.what });
   }
   return { repaired, spared: due.length - repaired.length };
 }

@@ -15,7 +15,7 @@ export {
   type ProblemKind,
   type ProblemOptions,
   type Repair,
-  type Remedy,
+  type Fix,
 } from './problems/index.js';
 export {
   migratePool,

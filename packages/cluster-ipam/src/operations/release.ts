@@ -30,10 +30,10 @@ export interface ReleaseAddressOptions {
   readonly node?: string;
 }
 
-interface Holdings {
+interface AddressUse {
   readonly allocationRecords: readonly Stored<AllocationRecord>[];
-  /** The block that lends it. */
-  readonly lender: Stored<Block> | undefined;
+  /** The block that it is borrowed from. */
+  readonly borrowedFrom: Stored<Block> | undefined;
   readonly workloads: readonly Stored<Workload>[];
 }
 
@@ -51,13 +51,13 @@ export async function releaseAddress(
   const address = canonicalAddress(text);
   return retryOnConflict(`the release of ${address}`, async () => {
     const snapshot = await readCluster(access, signal);
-    const held = onlyOf(node, holdingsOf(snapshot, address), address);
-    const nodes = nodesOf(held, address).filter((each) => node === undefined || each === node);
-    if (!force) requireNobody(snapshot, held, nodes, address);
-    const writes = planWrites(held, nodes, address);
+    const use = limitToNode(node, findUse(snapshot, address), address);
+    const nodes = nodesOf(use, address).filter((each) => node === undefined || each === node);
+    if (!force) requireUnused(snapshot, use, nodes, address);
+    const writes = planWrites(use, nodes, address);
     if (writes.length === 0) return { address, done: [] };
     const conditions = [
-      ...seen(held),
+      ...seen(use),
       ...(force ? [] : nodes.flatMap((each) => goneConditions(access, snapshot, each))),
     ];
     const revision = await commit(access, { conditions, writes: writes.map(({ write }) => write) }, signal);
@@ -65,13 +65,13 @@ export async function releaseAddress(
   });
 }
 
-function holdingsOf({ allocationRecords, blocks, workloads }: ClusterSnapshot, address: string): Holdings {
+function findUse({ allocationRecords, blocks, workloads }: ClusterSnapshot, address: string): AddressUse {
   const prefix = prefixFrom(address);
   return {
     allocationRecords: allocationRecords.filter(({ value }) =>
       value.entries.some((entry) => entry.address === address),
     ),
-    lender: [...blocks.values()].find(
+    borrowedFrom: [...blocks.values()].find(
       ({ value }) =>
         value.loans.some((loan) => loan.address === address) &&
         containsPrefix(prefixFrom(value.cidr), prefix),
@@ -80,32 +80,34 @@ function holdingsOf({ allocationRecords, blocks, workloads }: ClusterSnapshot, a
   };
 }
 
-function onlyOf(node: string | undefined, held: Holdings, address: string): Holdings {
-  if (node === undefined) return held;
-  const isLent = held.lender?.value.loans.some((loan) => loan.address === address && loan.node === node);
+function limitToNode(node: string | undefined, use: AddressUse, address: string): AddressUse {
+  if (node === undefined) return use;
+  const isBorrowed = use.borrowedFrom?.value.loans.some(
+    (loan) => loan.address === address && loan.node === node,
+  );
   return {
-    allocationRecords: held.allocationRecords.filter(({ value }) => value.node === node),
-    lender: isLent === true ? held.lender : undefined,
+    allocationRecords: use.allocationRecords.filter(({ value }) => value.node === node),
+    borrowedFrom: isBorrowed === true ? use.borrowedFrom : undefined,
     workloads: [],
   };
 }
 
-function nodesOf({ allocationRecords, lender }: Holdings, address: string): string[] {
+function nodesOf({ allocationRecords, borrowedFrom }: AddressUse, address: string): string[] {
   const borrowers =
-    lender?.value.loans.filter((loan) => loan.address === address).map(({ node }) => node) ?? [];
+    borrowedFrom?.value.loans.filter((loan) => loan.address === address).map(({ node }) => node) ?? [];
   return [...new Set([...allocationRecords.map(({ value }) => value.node), ...borrowers])];
 }
 
 /** Also of a node that cannot be asked: its pods go on working. */
-function requireNobody(
+function requireUnused(
   snapshot: ClusterSnapshot,
-  held: Holdings,
+  use: AddressUse,
   nodes: readonly string[],
   address: string,
 ): void {
   const node = nodes.find((name) => nodeStateOf(snapshot, name) !== 'unknown');
   if (node === undefined) return;
-  const entry = held.allocationRecords
+  const entry = use.allocationRecords
     .find(({ value }) => value.node === node)
     ?.value.entries.find((each) => each.address === address);
   const who = entry === undefined ? 'has borrowed it' : `reports it for ${entry.pod ?? entry.owner}`;
@@ -122,8 +124,8 @@ function goneConditions({ keys }: ClusterAccess, { nodes }: ClusterSnapshot, nod
   ];
 }
 
-function seen({ allocationRecords, lender, workloads }: Holdings): Condition[] {
-  return [...allocationRecords, ...(lender === undefined ? [] : [lender]), ...workloads].map(
+function seen({ allocationRecords, borrowedFrom, workloads }: AddressUse): Condition[] {
+  return [...allocationRecords, ...(borrowedFrom === undefined ? [] : [borrowedFrom]), ...workloads].map(
     ({ key, revision }) => ({
       key,
       expect: revision,
@@ -132,7 +134,7 @@ function seen({ allocationRecords, lender, workloads }: Holdings): Condition[] {
 }
 
 function planWrites(
-  { allocationRecords, lender, workloads }: Holdings,
+  { allocationRecords, borrowedFrom, workloads }: AddressUse,
   nodes: readonly string[],
   address: string,
 ): { readonly what: string; readonly write: Write }[] {
@@ -146,7 +148,7 @@ function planWrites(
       };
       return { what: `taken out of the record of node ${value.node}`, write };
     }),
-    ...(lender === undefined ? [] : [endLoan(lender, nodes, address)]),
+    ...(borrowedFrom === undefined ? [] : [endBorrowing(borrowedFrom, nodes, address)]),
     ...workloads.map(({ key, value }) => {
       const rest = withoutAssignments(value, (each) => each === address);
       const write: Write = { op: 'put', key, value: encodeObject(workloadKind, rest) };
@@ -155,7 +157,7 @@ function planWrites(
   ];
 }
 
-function endLoan(
+function endBorrowing(
   { key, value }: Stored<Block>,
   nodes: readonly string[],
   address: string,
@@ -165,5 +167,5 @@ function endLoan(
   const write: Write = isEmpty
     ? { op: 'delete', key }
     : { op: 'put', key, value: encodeObject(blockKind, { ...value, loans }) };
-  return { what: `the loan of block ${value.cidr} has ended`, write };
+  return { what: `no longer borrowed from block ${value.cidr}`, write };
 }

@@ -69,25 +69,25 @@ interface Reader {
 
 function createReader(keys: Keys): Reader {
   const unreadable: Unreadable[] = [];
-  const shelves: Shelf[] = [];
-  const shelve = <T>(folder: keyof typeof folders, kind: ObjectKind<T>): Stored<T>[] => {
+  const readers: FolderReader[] = [];
+  const readFolder = <T>(folder: keyof typeof folders, kind: ObjectKind<T>): Stored<T>[] => {
     const objects: Stored<T>[] = [];
     const take = (item: Item): void => void objects.push(...decode(kind, item, unreadable));
-    shelves.push({ prefix: `${keys.root}/${folders[folder]}`, take });
+    readers.push({ prefix: `${keys.root}/${folders[folder]}`, take });
     return objects;
   };
   const by = <T>(stored: readonly Stored<T>[], name: (value: T) => string): Map<string, Stored<T>> =>
     new Map(stored.map((each) => [name(each.value), each]));
-  const pools = shelve('pools', poolKind);
-  const blocks = shelve('blocks', blockKind);
-  const nodes = shelve('nodes', nodeKind);
-  const nodeLeases = shelve('nodeLeases', nodeLeaseKind);
-  const unreachable = shelve('unreachable', unreachableKind);
-  const allocationRecords = shelve('allocationRecords', allocationRecordKind);
-  const workloads = shelve('workloads', workloadKind);
-  const borrowRequests = shelve('borrowRequests', borrowRequestKind);
+  const pools = readFolder('pools', poolKind);
+  const blocks = readFolder('blocks', blockKind);
+  const nodes = readFolder('nodes', nodeKind);
+  const nodeLeases = readFolder('nodeLeases', nodeLeaseKind);
+  const unreachable = readFolder('unreachable', unreachableKind);
+  const allocationRecords = readFolder('allocationRecords', allocationRecordKind);
+  const workloads = readFolder('workloads', workloadKind);
+  const borrowRequests = readFolder('borrowRequests', borrowRequestKind);
   return {
-    take: (item) => shelves.find(({ prefix }) => item.key.startsWith(prefix))?.take(item),
+    take: (item) => readers.find(({ prefix }) => item.key.startsWith(prefix))?.take(item),
     end: (revision) => ({
       revision,
       pools: by(pools, ({ name }) => name),
@@ -103,7 +103,7 @@ function createReader(keys: Keys): Reader {
   };
 }
 
-interface Shelf {
+interface FolderReader {
   readonly prefix: string;
   take(item: Item): void;
 }
@@ -144,7 +144,7 @@ export function blocksWithin({ blocks }: Pick<ClusterSnapshot, 'blocks'>, cidr: 
   return [...blocks.values()].filter(({ value }) => containsPrefix(pool, prefixFrom(value.cidr)));
 }
 
-/** Ledgers whose block lies inside a pool. */
+/** Allocation records whose block lies inside a pool. */
 export function recordsWithin(
   { allocationRecords }: Pick<ClusterSnapshot, 'allocationRecords'>,
   cidr: string,

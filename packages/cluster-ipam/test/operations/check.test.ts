@@ -6,7 +6,7 @@ interface Planted {
   readonly kind: ProblemKind;
   readonly plant: (cluster: TestCluster) => Promise<unknown>;
   readonly says: RegExp;
-  /** Whether it can be repaired without anybody's help. */
+  /** Whether it can be repaired without an operator's help. */
   readonly repairs: boolean;
 }
 
@@ -22,9 +22,9 @@ const planted: Readonly<Record<string, Planted>> = {
   },
   'a block of a node that is gone, of which something is lent': {
     kind: 'leaked',
-    plant: async ({ block, ledger, clock }) => {
+    plant: async ({ block, record, clock }) => {
       await block('10.244.1.0/26', 'gone', { loans: [{ address: '10.244.1.7', node: 'n2' }] });
-      await ledger('10.244.1.0/26', 'n2', ['10.244.1.7']);
+      await record('10.244.1.0/26', 'n2', ['10.244.1.7']);
       clock.advance(hour);
     },
     says: /belongs to node gone/,
@@ -38,18 +38,18 @@ const planted: Readonly<Record<string, Planted>> = {
   },
   'an imported block of a node that never was': {
     kind: 'leaked',
-    plant: async ({ importedBlock, ledger }) => {
+    plant: async ({ importedBlock, record }) => {
       await importedBlock('10.244.1.0/26', 'calico-7');
-      await ledger('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
+      await record('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
     },
     says: /belongs to node calico-7/,
     repairs: false,
   },
   'a block of a node that is gone, with its record': {
     kind: 'leaked',
-    plant: async ({ block, ledger, clock }) => {
+    plant: async ({ block, record, clock }) => {
       await block('10.244.1.0/26', 'gone');
-      await ledger('10.244.1.0/26', 'gone', ['10.244.1.7']);
+      await record('10.244.1.0/26', 'gone', ['10.244.1.7']);
       clock.advance(hour);
     },
     says: /node gone is not registered, and 10.244.1.7 of 10.244.1.0\/26/,
@@ -57,9 +57,9 @@ const planted: Readonly<Record<string, Planted>> = {
   },
   'an imported loan to a node that never was, of a block whose owner has come': {
     kind: 'orphaned',
-    plant: async ({ block, ledger, clock }) => {
+    plant: async ({ block, record, clock }) => {
       await block('10.244.1.0/26', 'n1', { loans: [{ address: '10.244.1.3', node: 'calico-7' }] });
-      await ledger('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
+      await record('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
       clock.advance(hour);
     },
     says: /10.244.1.3 of block 10.244.1.0\/26 is lent to node calico-7/,
@@ -67,18 +67,18 @@ const planted: Readonly<Record<string, Planted>> = {
   },
   'a loan to a node that is gone, with its record': {
     kind: 'orphaned',
-    plant: async ({ block, ledger, clock }) => {
+    plant: async ({ block, record, clock }) => {
       await block('10.244.1.0/26', 'n1', { loans: [{ address: '10.244.1.3', node: 'gone' }] });
-      await ledger('10.244.1.0/26', 'gone', ['10.244.1.3']);
+      await record('10.244.1.0/26', 'gone', ['10.244.1.3']);
       clock.advance(hour);
     },
     says: /10.244.1.3 of block 10.244.1.0\/26 is lent to node gone/,
     repairs: true,
   },
-  'imported books whose block is not there yet': {
+  'an imported record whose block is not there yet': {
     kind: 'leaked',
-    plant: async ({ ledger, clock }) => {
-      await ledger('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
+    plant: async ({ record, clock }) => {
+      await record('10.244.1.0/26', 'calico-7', ['10.244.1.3'], { imported: true });
       clock.advance(hour);
     },
     says: /node calico-7 is not registered, and 10.244.1.3/,
@@ -86,8 +86,8 @@ const planted: Readonly<Record<string, Planted>> = {
   },
   'the record of a node that is gone': {
     kind: 'leaked',
-    plant: async ({ ledger, clock }) => {
-      await ledger('10.244.0.0/26', 'gone', ['10.244.0.20']);
+    plant: async ({ record, clock }) => {
+      await record('10.244.0.0/26', 'gone', ['10.244.0.20']);
       clock.advance(hour);
     },
     says: /node gone is not registered, and 10.244.0.20 of 10.244.0.0\/26/,
@@ -95,19 +95,19 @@ const planted: Readonly<Record<string, Planted>> = {
   },
   "an address of another's block that was not lent": {
     kind: 'leaked',
-    plant: ({ ledger }) => ledger('10.244.0.64/26', 'n1', ['10.244.0.99']),
+    plant: ({ record }) => record('10.244.0.64/26', 'n1', ['10.244.0.99']),
     says: /node n1 uses 10.244.0.99 of block 10.244.0.64\/26, which node n2 owns/,
     repairs: false,
   },
   'an address in the records of two': {
     kind: 'doubled',
-    plant: ({ ledger }) => ledger('10.244.0.0/26', 'n2', ['10.244.0.9', '10.244.0.5=default/other']),
+    plant: ({ record }) => record('10.244.0.0/26', 'n2', ['10.244.0.9', '10.244.0.5=default/other']),
     says: /10.244.0.5 is in use by default\/p-10-244-0-5 on n1 and by default\/other on n2/,
     repairs: false,
   },
   'an address that its owner uses and has lent': {
     kind: 'doubled',
-    plant: ({ ledger }) => ledger('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.9']),
+    plant: ({ record }) => record('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.9']),
     says: /node n1 uses 10.244.0.9, which it has lent to n2/,
     repairs: false,
   },
@@ -149,25 +149,25 @@ const planted: Readonly<Record<string, Planted>> = {
   },
   'an address in the record of the wrong block': {
     kind: 'outside',
-    plant: ({ ledger }) => ledger('10.244.0.64/26', 'n2', ['10.244.7.7']),
+    plant: ({ record }) => record('10.244.0.64/26', 'n2', ['10.244.7.7']),
     says: /node n2 has 10.244.7.7 in its record of block 10.244.0.64\/26/,
     repairs: false,
   },
-  'books without a block': {
+  'a record without a block': {
     kind: 'orphaned',
-    plant: ({ ledger }) => ledger('10.244.3.0/26', 'n1', ['10.244.3.3']),
+    plant: ({ record }) => record('10.244.3.0/26', 'n1', ['10.244.3.3']),
     says: /there is no block 10.244.3.0\/26, and node n1 has 10.244.3.3/,
     repairs: false,
   },
   'an empty record without a block': {
     kind: 'orphaned',
-    plant: ({ ledger }) => ledger('10.244.3.0/26', 'n1', []),
+    plant: ({ record }) => record('10.244.3.0/26', 'n1', []),
     says: /there is no block 10.244.3.0\/26, and node n1 has nothing/,
     repairs: true,
   },
   "an empty record of another's block": {
     kind: 'orphaned',
-    plant: ({ ledger }) => ledger('10.244.0.64/26', 'n1', []),
+    plant: ({ record }) => record('10.244.0.64/26', 'n1', []),
     says: /node n1 has an empty record of block 10.244.0.64\/26/,
     repairs: true,
   },

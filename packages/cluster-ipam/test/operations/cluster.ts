@@ -96,13 +96,13 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
         encodeObject(blockKind, { cidr, node, state: 'confirmed', claimedAt: clock.now(), loans: [] }),
       ),
     /** Entries as `ADDRESS` or `ADDRESS=POD`. */
-    ledger: (
+    record: (
       cidr: string,
       node: string,
       entries: readonly string[],
       more: Partial<AllocationRecord> = {},
     ) => {
-      const ledger: AllocationRecord = {
+      const value: AllocationRecord = {
         cidr,
         node,
         entries: entries.map((text) => {
@@ -112,7 +112,7 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
         reportedAt: clock.now(),
         ...more,
       };
-      return store.put(keys.allocationRecord(cidr, node), encodeObject(allocationRecordKind, ledger));
+      return store.put(keys.allocationRecord(cidr, node), encodeObject(allocationRecordKind, value));
     },
     workload: (name: string, more: Partial<Workload> = {}) => {
       const workload: Workload = {
@@ -143,17 +143,17 @@ export type TestCluster = ReturnType<typeof createTestCluster>;
 /** Two nodes that are up, one that is cut off, each with a block and pods; one address is lent; one workload is sticky. */
 export async function createHealthy(): Promise<TestCluster> {
   const cluster = createTestCluster();
-  const { pool, node, block, ledger, absence, workload, clock } = cluster;
+  const { pool, node, block, record, absence, workload, clock } = cluster;
   await pool({ cidr: '10.244.0.0/16' });
   for (const name of ['n1', 'n2', 'n3']) await node(name, { present: name !== 'n3' });
   await absence('n3');
   await block('10.244.0.0/26', 'n1', { loans: [{ address: '10.244.0.9', node: 'n2' }] });
   await block('10.244.0.64/26', 'n2');
   await block('10.244.0.128/26', 'n3');
-  await ledger('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.6']);
-  await ledger('10.244.0.0/26', 'n2', ['10.244.0.9']);
-  await ledger('10.244.0.64/26', 'n2', ['10.244.0.70']);
-  await ledger('10.244.0.128/26', 'n3', ['10.244.0.130']);
+  await record('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.6']);
+  await record('10.244.0.0/26', 'n2', ['10.244.0.9']);
+  await record('10.244.0.64/26', 'n2', ['10.244.0.70']);
+  await record('10.244.0.128/26', 'n3', ['10.244.0.130']);
   await workload('db-*', { sticky: true, assigned: { 'db-0': ['10.244.0.77'] } });
   clock.advance(hour);
   return cluster;

@@ -36,12 +36,12 @@ describe('garbage collection', () => {
   });
 
   test('counts an address in other hands as another', async () => {
-    const { access, signal, ledger, clock } = await createHealthy();
+    const { access, signal, record, clock } = await createHealthy();
     const collector = createCollector({ grace });
-    await ledger('10.244.0.0/26', 'gone', ['10.244.0.20=default/a']);
+    await record('10.244.0.0/26', 'gone', ['10.244.0.20=default/a']);
     clock.advance(grace);
     await collector.collect(access, signal);
-    await ledger('10.244.0.0/26', 'gone', ['10.244.0.20=default/b']);
+    await record('10.244.0.0/26', 'gone', ['10.244.0.20=default/b']);
     clock.advance(grace);
     expect((await collector.collect(access, signal)).repaired).toEqual([]);
   });

@@ -53,10 +53,10 @@ async function createCluster(): Promise<TestCluster> {
   await cluster.block('10.244.0.0/26', 'n1', { loans: [{ address: '10.244.0.9', node: 'n2' }] });
   await cluster.block('10.244.1.0/26', 'n2', { loans: [{ address: '10.244.1.9', node: 'n1' }] });
   await cluster.block('10.244.2.0/26', 'n2');
-  await cluster.ledger('10.244.0.0/26', 'n1', ['10.244.0.5']);
-  await cluster.ledger('10.244.0.0/26', 'n2', ['10.244.0.9']);
-  await cluster.ledger('10.244.1.0/26', 'n1', ['10.244.1.9']);
-  await cluster.ledger('10.244.2.0/26', 'n2', ['10.244.2.1']);
+  await cluster.record('10.244.0.0/26', 'n1', ['10.244.0.5']);
+  await cluster.record('10.244.0.0/26', 'n2', ['10.244.0.9']);
+  await cluster.record('10.244.1.0/26', 'n1', ['10.244.1.9']);
+  await cluster.record('10.244.2.0/26', 'n2', ['10.244.2.1']);
   cluster.clock.advance(3_600_000);
   return cluster;
 }
@@ -95,8 +95,8 @@ test('repairs come to the same end', async () => {
     fc.asyncProperty(plan, async (faults) => {
       const cluster = await createCluster();
       await cluster.block('10.244.9.0/26', 'gone', { loans: [{ address: '10.244.9.1', node: 'n1' }] });
-      await cluster.ledger('10.244.9.0/26', 'gone', ['10.244.9.2']);
-      await cluster.ledger('10.244.9.0/26', 'n1', ['10.244.9.1']);
+      await cluster.record('10.244.9.0/26', 'gone', ['10.244.9.2']);
+      await cluster.record('10.244.9.0/26', 'n1', ['10.244.9.1']);
       await cluster.block('10.244.10.0/26', undefined);
       cluster.clock.advance(3_600_000);
       const access = faultyAccess(cluster, faults);

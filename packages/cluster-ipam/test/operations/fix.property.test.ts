@@ -13,15 +13,15 @@ const faults = {
     repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, at.gone, { loans: [{ address: at.address(7), node: 'n2' }] });
-      await c.ledger(at.cidr, 'n2', [at.address(7)]);
+      await c.record(at.cidr, 'n2', [at.address(7)]);
     },
   },
-  leakedBooks: {
+  leakedRecords: {
     repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, 'n1');
-      await c.ledger(at.cidr, at.gone, [at.address(3)]);
-      await c.ledger(at.cidr, 'n1', [at.address(4)]);
+      await c.record(at.cidr, at.gone, [at.address(3)]);
+      await c.record(at.cidr, 'n1', [at.address(4)]);
     },
   },
   orphanedLoan: {
@@ -32,16 +32,16 @@ const faults = {
         { address: at.address(9), node: 'n2' },
       ];
       await c.block(at.cidr, 'n1', { loans });
-      await c.ledger(at.cidr, 'n1', [at.address(1)]);
+      await c.record(at.cidr, 'n1', [at.address(1)]);
     },
   },
   emptyBlock: { repairs: true, plant: (c: TestCluster, at: Slot) => c.block(at.cidr, undefined) },
-  emptyBooks: { repairs: true, plant: (c: TestCluster, at: Slot) => c.ledger(at.cidr, 'n2', []) },
+  emptyRecord: { repairs: true, plant: (c: TestCluster, at: Slot) => c.record(at.cidr, 'n2', []) },
   imported: {
     repairs: false,
     plant: async (c: TestCluster, at: Slot) => {
       await c.importedBlock(at.cidr, `${at.gone}-calico`);
-      await c.ledger(at.cidr, `${at.gone}-calico`, [at.address(2)], { imported: true });
+      await c.record(at.cidr, `${at.gone}-calico`, [at.address(2)], { imported: true });
     },
   },
   importedLoan: {
@@ -49,29 +49,29 @@ const faults = {
     plant: async (c: TestCluster, at: Slot) => {
       const loans = [{ address: at.address(2), node: `${at.gone}-calico` }];
       await c.block(at.cidr, 'n1', { loans });
-      await c.ledger(at.cidr, `${at.gone}-calico`, [at.address(2)], { imported: true });
+      await c.record(at.cidr, `${at.gone}-calico`, [at.address(2)], { imported: true });
     },
   },
-  leakedBlockWithBooks: {
+  leakedBlockWithRecord: {
     repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, at.gone);
-      await c.ledger(at.cidr, at.gone, [at.address(2), at.address(3)]);
+      await c.record(at.cidr, at.gone, [at.address(2), at.address(3)]);
     },
   },
   doubledAddress: {
     repairs: false,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, 'n1');
-      await c.ledger(at.cidr, 'n1', [at.address(2)]);
-      await c.ledger(at.cidr, 'n2', [at.address(2)]);
+      await c.record(at.cidr, 'n1', [at.address(2)]);
+      await c.record(at.cidr, 'n2', [at.address(2)]);
     },
   },
   doubledByCutOff: {
     repairs: false,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, 'n1');
-      await c.ledger(at.cidr, 'n3', [at.address(2)]);
+      await c.record(at.cidr, 'n3', [at.address(2)]);
     },
   },
   wrongSize: {
@@ -82,8 +82,8 @@ const faults = {
     repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, 'n3', { loans: [{ address: at.address(60), node: 'n1' }] });
-      await c.ledger(at.cidr, 'n3', [at.address(1), at.address(2)]);
-      await c.ledger(at.cidr, 'n1', [at.address(60)]);
+      await c.record(at.cidr, 'n3', [at.address(1), at.address(2)]);
+      await c.record(at.cidr, 'n1', [at.address(60)]);
     },
   },
 } as const;
@@ -113,7 +113,7 @@ async function plantAll(list: readonly Fault[]): Promise<TestCluster> {
 }
 
 /** By node: blocks, loans and addresses in its record. */
-async function holdings({ access, signal }: TestCluster): Promise<Map<string, string[]>> {
+async function readUses({ access, signal }: TestCluster): Promise<Map<string, string[]>> {
   const { blocks, allocationRecords } = await readCluster(access, signal);
   const all = new Map<string, string[]>();
   const add = (node: string | undefined, what: string): void => {
@@ -135,7 +135,7 @@ test('everything planted is found; what is left afterwards needs people', async 
     fc.asyncProperty(list, async (planted) => {
       const cluster = await plantAll(planted);
       const { access, signal } = cluster;
-      const before = await holdings(cluster);
+      const before = await readUses(cluster);
       const report = await checkCluster(access, {}, signal);
       const isAbout = (index: number) => (each: { subject: string; message: string }) =>
         `${each.subject} ${each.message} `.includes(slotOf(index).cidr.replace('/26', '/')) ||
@@ -149,7 +149,7 @@ test('everything planted is found; what is left afterwards needs people', async 
       for (const [index, fault] of planted.entries()) {
         expect([fault, after.some(isAbout(index))]).toEqual([fault, !faults[fault].repairs]);
       }
-      const now = await holdings(cluster);
+      const now = await readUses(cluster);
       for (const [node, held] of before) {
         const isGone = /^gone-\d$/.test(node);
         expect([node, now.get(node) ?? []]).toEqual([node, isGone ? [] : held]);
@@ -170,7 +170,7 @@ test('who comes back at any moment keeps what it has at that moment', async () =
       const comeBack = async (): Promise<void> => {
         if (calls++ !== back) return;
         await cluster.node(name);
-        atReturn = (await holdings(cluster)).get(name) ?? [];
+        atReturn = (await readUses(cluster)).get(name) ?? [];
       };
       const listing = disturb(cluster.store, comeBack);
       const store: typeof listing = {
@@ -181,7 +181,7 @@ test('who comes back at any moment keeps what it has at that moment', async () =
         },
       };
       await fixCluster({ ...cluster.access, store }, {}, cluster.signal);
-      if (atReturn !== undefined) expect((await holdings(cluster)).get(name) ?? []).toEqual(atReturn);
+      if (atReturn !== undefined) expect((await readUses(cluster)).get(name) ?? []).toEqual(atReturn);
     }),
     { numRuns: 100 },
   );

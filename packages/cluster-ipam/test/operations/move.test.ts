@@ -14,7 +14,7 @@ import { createTestCluster, failureOf, type TestCluster } from './cluster.js';
 
 async function createCluster(limits = {}): Promise<TestCluster> {
   const cluster = createTestCluster(limits);
-  const { pool, node, block, ledger } = cluster;
+  const { pool, node, block, record } = cluster;
   await pool({
     name: 'old',
     cidr: '10.244.0.0/16',
@@ -24,7 +24,7 @@ async function createCluster(limits = {}): Promise<TestCluster> {
   await node('n1');
   await block('10.244.0.0/26', 'n1');
   await block('10.244.128.0/26', 'n1');
-  await ledger('10.244.0.0/26', 'n1', ['10.244.0.5=default/a']);
+  await record('10.244.0.0/26', 'n1', ['10.244.0.5=default/a']);
   return cluster;
 }
 
@@ -91,13 +91,13 @@ describe('a split', () => {
 
 describe('a migration', () => {
   test('disables the pool, tells what is left, and deletes it when nothing is', async () => {
-    const { access, signal, workload, store, keys, ledger, pool } = await createCluster();
+    const { access, signal, workload, store, keys, record, pool } = await createCluster();
     await pool({ name: 'new', cidr: '10.50.0.0/16' });
     await workload('web', { pools: ['old', 'new'], sticky: true, assigned: { web: ['10.244.0.5'] } });
     const looks: Migration[] = [];
     const wait = (migration: Migration): void => {
       looks.push(migration);
-      if (looks.length === 1) void ledger('10.244.0.0/26', 'n1', []);
+      if (looks.length === 1) void record('10.244.0.0/26', 'n1', []);
       if (looks.length === 2) void store.delete(keys.block('10.244.0.0/26'));
       if (looks.length === 3) void store.delete(keys.block('10.244.128.0/26'));
     };
@@ -131,9 +131,9 @@ describe('a migration', () => {
     [{ cidr: '10.50.0.0/16', disabled: true }, /it is disabled/],
     [{ cidr: '10.50.0.0/32', reserved: [] }, undefined],
   ])('to %j', async (more, message) => {
-    const { access, signal, pool, ledger } = await createCluster();
+    const { access, signal, pool, record } = await createCluster();
     await pool({ name: 'new', ...more });
-    await ledger('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.6']);
+    await record('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.6']);
     const failure = await failureOf(migratePool(access, 'old', 'new', {}, signal));
     expect(failure.code).toBe('POOL_INVALID');
     expect(failure.message).toMatch(message ?? /it has 1 free addresses, and 2 are in use/);
@@ -141,12 +141,12 @@ describe('a migration', () => {
   });
 
   test('does not call a node a pod', async () => {
-    const { access, signal, pool, ledger } = await createCluster();
+    const { access, signal, pool, record } = await createCluster();
     await pool({ name: 'new', cidr: '10.50.0.0/16' });
-    await ledger('10.244.128.0/26', 'n1', []);
+    await record('10.244.128.0/26', 'n1', []);
     const { pods } = await migratePool(access, 'old', 'new', {}, signal);
     const own = { address: '10.244.128.0', owner: 'node:tunnel4', since: 0 };
-    await ledger('10.244.128.0/26', 'n1', [], { entries: [own] });
+    await record('10.244.128.0/26', 'n1', [], { entries: [own] });
     const again = await migratePool(access, 'old', 'new', {}, signal);
     expect([again.pods, again.blocks.length]).toEqual([pods, 2]);
   });
@@ -189,9 +189,9 @@ describe('a workload', () => {
 
   test('gets no address that another is given at the same moment', async () => {
     const { access, signal } = await createCluster();
-    const wish = { ...network, addresses: ['10.244.0.8'] };
+    const request = { ...network, addresses: ['10.244.0.8'] };
     const outcomes = await Promise.allSettled(
-      ['a', 'b'].map((name) => setWorkload(access, { ...wish, name }, signal)),
+      ['a', 'b'].map((name) => setWorkload(access, { ...request, name }, signal)),
     );
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const { workloads } = await readCluster(access, signal);

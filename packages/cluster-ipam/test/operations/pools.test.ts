@@ -149,11 +149,11 @@ describe('a deletion', () => {
   });
 
   test('of what is in use names nodes and pods, and leaves the pool as it was', async () => {
-    const { access, signal, pool, node, block, ledger } = createTestCluster();
+    const { access, signal, pool, node, block, record } = createTestCluster();
     await pool({ cidr: '10.244.0.0/16' });
     await node('n1');
     await block('10.244.1.0/26', 'n1');
-    await ledger('10.244.1.0/26', 'n1', ['10.244.1.5=default/web']);
+    await record('10.244.1.0/26', 'n1', ['10.244.1.5=default/web']);
     const failure = await failureOf(deletePool(access, 'main', {}, signal));
     expect(failure.code).toBe('POOL_IN_USE');
     expect(failure.message).toMatch(/nodes n1 have blocks of it \(10.244.1.0\/26\); in use by default\/web/);

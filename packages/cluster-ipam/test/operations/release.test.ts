@@ -4,20 +4,20 @@ import { createTestCluster, disturb, failureOf, type TestCluster } from './clust
 
 async function createCluster(limits = {}): Promise<TestCluster> {
   const cluster = createTestCluster(limits);
-  const { pool, node, block, ledger } = cluster;
+  const { pool, node, block, record } = cluster;
   await pool({ cidr: '10.244.0.0/16' });
   await node('n1');
   await node('n2');
   await block('10.244.0.0/26', 'n1', { loans: [{ address: '10.244.0.9', node: 'n2' }] });
   await block('10.244.0.64/26', 'n2', { loans: [{ address: '10.244.0.65', node: 'n1' }] });
-  await ledger('10.244.0.0/26', 'n1', ['10.244.0.5=default/a']);
-  await ledger('10.244.0.0/26', 'n2', ['10.244.0.9=default/b']);
-  await ledger('10.244.0.64/26', 'n1', ['10.244.0.65=default/c']);
+  await record('10.244.0.0/26', 'n1', ['10.244.0.5=default/a']);
+  await record('10.244.0.0/26', 'n2', ['10.244.0.9=default/b']);
+  await record('10.244.0.64/26', 'n1', ['10.244.0.65=default/c']);
   return cluster;
 }
 
 describe('the release of a node', () => {
-  test('takes blocks, loans, books, requests, absence and the node; what others have borrowed of it stays', async () => {
+  test('takes blocks, what it borrowed, records, requests, absence and the node; what others have borrowed of it stays', async () => {
     const { access, signal, leave, absence, request, keysBelow } = await createCluster();
     await leave('n1');
     await absence('n1');
@@ -73,9 +73,9 @@ describe('the release of a node', () => {
   });
 
   test('of an import, which has no node object', async () => {
-    const { access, signal, importedBlock, ledger, keysBelow } = await createCluster();
+    const { access, signal, importedBlock, record, keysBelow } = await createCluster();
     await importedBlock('10.244.1.0/26', 'old');
-    await ledger('10.244.1.0/26', 'old', ['10.244.1.1']);
+    await record('10.244.1.0/26', 'old', ['10.244.1.1']);
     expect(await releaseNode(access, 'old', {}, signal)).toMatchObject({
       blocks: ['10.244.1.0/26'],
       addresses: 1,
@@ -123,7 +123,7 @@ describe('the release of an address', () => {
     expect(cut.message).toBe('10.244.0.5: node n1, which is unreachable, reports it for default/a');
   });
 
-  test('with force takes it out of books, loan and workload', async () => {
+  test('with force takes it out of allocation record, borrowed addresses and workload', async () => {
     const { access, signal, workload } = await createCluster();
     await workload('b', { sticky: true, assigned: { b: ['10.244.0.9'] } });
     const { done } = await releaseAddress(access, '10.244.0.9', { force: true }, signal);
@@ -137,9 +137,9 @@ describe('the release of an address', () => {
   });
 
   test('of one of two nodes that have it leaves the other its own', async () => {
-    const { access, signal, ledger, workload } = await createCluster();
-    await ledger('10.244.0.64/26', 'n1', ['10.244.0.65=default/c', '10.244.0.70=default/twin']);
-    await ledger('10.244.0.64/26', 'n2', ['10.244.0.70=default/right']);
+    const { access, signal, record, workload } = await createCluster();
+    await record('10.244.0.64/26', 'n1', ['10.244.0.65=default/c', '10.244.0.70=default/twin']);
+    await record('10.244.0.64/26', 'n2', ['10.244.0.70=default/right']);
     await workload('right', { sticky: true, assigned: { right: ['10.244.0.70'] } });
     const { done } = await releaseAddress(access, '10.244.0.70', { force: true, node: 'n1' }, signal);
     expect(done).toEqual(['taken out of the record of node n1']);
@@ -153,9 +153,9 @@ describe('the release of an address', () => {
   });
 
   test('of an import', async () => {
-    const { access, signal, importedBlock, ledger } = await createCluster();
+    const { access, signal, importedBlock, record } = await createCluster();
     await importedBlock('10.244.1.0/26', 'old');
-    await ledger('10.244.1.0/26', 'old', ['10.244.1.1', '10.244.1.2']);
+    await record('10.244.1.0/26', 'old', ['10.244.1.1', '10.244.1.2']);
     const { done } = await releaseAddress(access, '10.244.1.1', { force: false }, signal);
     expect(done).toEqual(['taken out of the record of node old']);
   });
@@ -173,9 +173,9 @@ describe('the release of an address', () => {
   });
 
   test('loses against a node that comes back at that moment', async () => {
-    const { access, signal, store, importedBlock, ledger, node } = await createCluster();
+    const { access, signal, store, importedBlock, record, node } = await createCluster();
     await importedBlock('10.244.1.0/26', 'old');
-    await ledger('10.244.1.0/26', 'old', ['10.244.1.1']);
+    await record('10.244.1.0/26', 'old', ['10.244.1.1']);
     let looks = 0;
     const returning = disturb(store, async () => {
       if (looks++ === 0) await node('old');

@@ -4,7 +4,7 @@ import { createTestCluster, type TestCluster } from './cluster.js';
 
 async function createCluster(): Promise<TestCluster> {
   const cluster = createTestCluster();
-  const { pool, node, block, ledger, absence, importedBlock, workload } = cluster;
+  const { pool, node, block, record, absence, importedBlock, workload } = cluster;
   await pool({ cidr: '10.244.0.0/16', reserved: ['10.244.0.0/30', '10.244.0.2/31', '10.244.0.9'] });
   await pool({ name: 'six', cidr: 'fd00::/64' });
   await node('n1');
@@ -14,10 +14,10 @@ async function createCluster(): Promise<TestCluster> {
   await block('10.244.0.64/26', 'n1');
   await importedBlock('10.244.0.128/26', 'old');
   await block('fd00::40/122', 'n2');
-  await ledger('10.244.0.0/26', 'n1', ['10.244.0.9=default/a', '10.244.0.10']);
-  await ledger('10.244.0.0/26', 'n2', ['10.244.0.33=default/b']);
-  await ledger('fd00::40/122', 'n2', ['fd00::41=default/b']);
-  await ledger('172.20.0.0/26', 'n2', ['172.20.0.1']);
+  await record('10.244.0.0/26', 'n1', ['10.244.0.9=default/a', '10.244.0.10']);
+  await record('10.244.0.0/26', 'n2', ['10.244.0.33=default/b']);
+  await record('fd00::40/122', 'n2', ['fd00::41=default/b']);
+  await record('172.20.0.0/26', 'n2', ['172.20.0.1']);
   await workload('web', { sticky: true, assigned: { web: ['10.244.0.60'] } });
   return cluster;
 }

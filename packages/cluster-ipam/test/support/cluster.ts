@@ -52,7 +52,7 @@ export interface NodeSettings {
 }
 
 /** What an ADD asks for. */
-export interface Wish {
+export interface AddRequest {
   readonly requested?: string[];
   readonly pools?: string[];
   readonly pod?: PodName;
@@ -64,7 +64,7 @@ export interface Disk {
   file: SavedState | undefined;
   /** Owners of leases, as endpoint records say. */
   records: Map<string, readonly Lease[]>;
-  /** The holdings cannot be written. */
+  /** The saved state cannot be written. */
   isFull?: boolean;
 }
 
@@ -163,7 +163,7 @@ export class TestNode {
     }
   }
 
-  /** What the agent does when its holdings or pools have changed. */
+  /** What the agent does when its block affinities or pools have changed. */
   follow(): void {
     this.ipam.setPools(this.addressing.pools(network));
   }
@@ -178,10 +178,10 @@ export class TestNode {
   /** An ADD. */
   async add(
     owner: string,
-    wish: Wish = {},
+    request: AddRequest = {},
     signal: AbortSignal = new AbortController().signal,
   ): Promise<string[]> {
-    const { pod, ...rest } = wish;
+    const { pod, ...rest } = request;
     const families = [4] as const;
     const fixed = pod && (await this.addressing.addressesFor(network, pod, families, signal));
     const asked = { families, ...rest, ...fixed };

@@ -9,7 +9,7 @@ import type { MemoryFaults, MemoryStore } from '@podwire/store/memory';
 import { unanswered, withTransact } from './between.js';
 import { bind, never, retryBlindly } from './blind-retry.js';
 import { LateWrites } from './late.js';
-import { keys, newDisk, poolDefaults, TestCluster, type Wish } from './cluster.js';
+import { keys, newDisk, poolDefaults, TestCluster, type AddRequest } from './cluster.js';
 import {
   type Bug,
   fenceAfter,
@@ -145,14 +145,14 @@ export class World {
   }
 
   /** Agents that died at a fault point are over; what they had begun stays as it was then. */
-  async bury(): Promise<void> {
+  async stopKilledAgents(): Promise<void> {
     for (const machine of this.machines) if (machine.node?.isKilled === true) await this.stopAgent(machine);
   }
 
   /** `kill -9` of all agents while no agent can reach the store; they start again at once. */
   async restartAllWithoutStore(): Promise<void> {
     for (const { node } of this.machines) node?.kill();
-    await this.bury();
+    await this.stopKilledAgents();
     for (const machine of this.machines) await this.startAgent(machine, 'kept, and the store away');
   }
 
@@ -179,7 +179,7 @@ export class World {
     return this.#late.arrive(at);
   }
 
-  /** Other wishes for the pods of the workload; undefined: it is deleted. */
+  /** Other settings for the pods of the workload; undefined: it is deleted. */
   async setWorkload(intent: Intent | undefined): Promise<void> {
     const key = keys.workload(workload.network, workload.namespace, workload.name);
     if (intent === undefined) {
@@ -202,14 +202,14 @@ export class World {
     this.#begin(machine, requested === undefined ? {} : { requested: [requested] });
   }
 
-  #begin({ name, node, running }: Machine, wish: Wish): void {
+  #begin({ name, node, running }: Machine, request: AddRequest): void {
     if (node === undefined) return;
     const owner = `p${++this.#pods}`;
-    if (wish.pod !== undefined) this.#podNames.set(owner, wish.pod.name);
+    if (request.pod !== undefined) this.#podNames.set(owner, request.pod.name);
     const call = new AbortController();
     running.add(call);
     const done = node
-      .add(owner, wish, call.signal)
+      .add(owner, request, call.signal)
       .then(([address]) => this.#requireOwned(name, address!))
       .catch((error: unknown) => this.#refuse(error, call, node.isKilled))
       .finally(() => {
@@ -238,8 +238,8 @@ export class World {
     const block = blocks.find(({ cidr }) => containsPrefix(parsePrefix(cidr), around));
     const loan = block?.loans.find((each) => each.address === address);
     if (loan === undefined ? block?.node === name : loan.node === name) return;
-    const whose = loan === undefined ? block?.node : `${loan.node} (lent)`;
-    this.#failure ??= new Error(`${name} handed out ${address}, which is ${whose ?? 'nobody'}’s`);
+    const owner = loan === undefined ? block?.node : `${loan.node} (borrowed)`;
+    this.#failure ??= new Error(`${name} handed out ${address}, which is of node ${owner ?? '(none)'}`);
   }
 
   remove({ name, node, disk }: Machine, at: number): void {
@@ -254,7 +254,7 @@ export class World {
   async advance(milliseconds: number): Promise<void> {
     for (let left = milliseconds; left > 0; left -= 5_000) {
       await this.cluster.clock.advance(Math.min(left, 5_000));
-      await this.bury();
+      await this.stopKilledAgents();
       await this.#keepPresences();
     }
   }
@@ -353,13 +353,13 @@ export class World {
   }
 
   /**
-   * Everybody comes back, all pods end, all nodes leave for good: then nothing is anybody's, and a new node can have it all.
+   * All agents come back, all pods end, all nodes leave for good: then no node owns anything, and a new node can have it all.
    * @throws what is wrong
    */
   async end(): Promise<void> {
     for (const machine of this.machines) machine.deadly = undefined;
     await this.setLayout(0);
-    await this.bury();
+    await this.stopKilledAgents();
     for (const machine of this.machines) await this.#heal(machine);
     await this.#late.arriveAll();
     await this.advance(60_000);
@@ -368,7 +368,7 @@ export class World {
     await this.advance(300_000);
     await this.check();
     this.#requireHealth();
-    await this.#requireEmptyBooks();
+    await this.#requireNoRecordsLeft();
     await this.setWorkload(undefined);
     for (const machine of this.machines) await this.stopAgent(machine);
     await this.advance(2 * vanishAfter);
@@ -399,18 +399,19 @@ export class World {
       const { fenced, problems, affinities, unreported } = node!.addressing.status();
       const isWell = !fenced && problems.length === 0 && unreported === 0 && affinities.length <= 2;
       if (!isWell) throw new Error(`${name} is not well: ${JSON.stringify(node!.addressing.status())}`);
-      const strays = node!.ipam.foreignLeases().length + node!.ipam.borrowed().length;
-      if (strays > 0) throw new Error(`${name} knows of ${strays} leases or loans that are not`);
+      const unknown = node!.ipam.foreignLeases().length + node!.ipam.borrowed().length;
+      if (unknown > 0)
+        throw new Error(`${name} knows of ${unknown} leases or borrowed addresses that are not`);
     }
   }
 
-  async #requireEmptyBooks(): Promise<void> {
-    const { items: books } = await this.cluster.admin.list(`${keys.root}/${folders.allocationRecords}`);
+  async #requireNoRecordsLeft(): Promise<void> {
+    const { items: records } = await this.cluster.admin.list(`${keys.root}/${folders.allocationRecords}`);
     const { items: requests } = await this.cluster.admin.list(`${keys.root}/${folders.borrowRequests}`);
     // A report of before that arrives late, about a block that the node has no more: only people know that it is over.
-    const ofNobody = books.filter(({ key }) => !this.#forgetful.has(key.split('/').at(-1)!));
-    const left = [...ofNobody, ...requests].map(({ key }) => key);
-    if (left.length > 0) throw new Error(`of nobody: ${left.join(', ')}`);
+    const unexplained = records.filter(({ key }) => !this.#forgetful.has(key.split('/').at(-1)!));
+    const left = [...unexplained, ...requests].map(({ key }) => key);
+    if (left.length > 0) throw new Error(`records and requests of no pod: ${left.join(', ')}`);
   }
 
   async #requireNothingLeft(): Promise<void> {

@@ -2,13 +2,13 @@
 import { containsPrefix } from '@podwire/addresses';
 import type { Block, AllocationRecord, Allocation, Stored } from '@podwire/cluster-state';
 import { listSome, prefixFrom } from '../text.js';
-import { remedyForLeaked } from './blocks.js';
+import { planLeakedFix } from './blocks.js';
 import {
   type Evidence,
   type Problem,
   leave,
   repair,
-  type Remedy,
+  type Fix,
   nodeStateOf,
   stillUnknown,
   whyNot,
@@ -35,7 +35,7 @@ function findInRecord(evidence: Evidence, stored: Stored<AllocationRecord>): Pro
   if (nodeState === 'unknown') {
     const message = `node ${record.node} is not registered, and ${describe(record.entries)} of ${record.cidr} in its record`;
     const kind = isEmpty ? 'orphaned' : 'leaked';
-    return [found(about, kind, record, record.entries, message, remedyForUnknown(evidence, stored, block))];
+    return [found(about, kind, record, record.entries, message, planUnknownFix(evidence, stored, block))];
   }
   if (block === undefined) {
     const message = `there is no block ${record.cidr}, and node ${record.node} has ${describe(record.entries)} of it in its record`;
@@ -43,8 +43,8 @@ function findInRecord(evidence: Evidence, stored: Stored<AllocationRecord>): Pro
       { key: stored.key, expect: stored.revision },
       { key: evidence.keys.block(record.cidr), expect: 'absent' as const },
     ];
-    const remedy = isEmpty ? dropRecord(stored, conditions) : leave(whyNot(record.node, nodeState));
-    return [found(about, 'orphaned', record, record.entries, message, remedy)];
+    const fix = isEmpty ? dropRecord(stored, conditions) : leave(whyNot(record.node, nodeState));
+    return [found(about, 'orphaned', record, record.entries, message, fix)];
   }
   if (block.value.node === record.node)
     return findBorrowed(record, block.value, leave(whyNot(record.node, nodeState)));
@@ -60,7 +60,7 @@ function found(
   record: AllocationRecord,
   entries: readonly Allocation[],
   message: string,
-  remedy: Remedy,
+  fix: Fix,
 ): Problem {
   // With owners and times: an address that was handed out again meanwhile is another problem.
   const who = entries.map(({ address, owner, since }) => `${address}=${owner}@${since}`).join(',');
@@ -70,42 +70,42 @@ function found(
     kind,
     message,
     addresses: entries.map(({ address }) => address),
-    remedy,
+    fix,
   };
 }
 
 function dropRecord(
   { key, value }: Stored<AllocationRecord>,
   conditions: Parameters<typeof repair>[1]['conditions'],
-): Remedy {
+): Fix {
   return repair(`deletes the ${subjectOf(value)}`, { conditions, writes: [{ op: 'delete', key }] });
 }
 
-function remedyForUnknown(
+function planUnknownFix(
   evidence: Evidence,
   stored: Stored<AllocationRecord>,
   block: Stored<Block> | undefined,
-): Remedy {
+): Fix {
   const { node, cidr, reportedAt } = stored.value;
   if (isUnheard(evidence, cidr, node)) return whyUnheard(node);
-  if (block?.value.node === node) return remedyForLeaked(evidence, block);
+  if (block?.value.node === node) return planLeakedFix(evidence, block);
   if (evidence.now - reportedAt < evidence.grace)
     return leave('it was reported a moment ago: look again later');
   return dropRecord(stored, [{ key: stored.key, expect: stored.revision }, ...stillUnknown(evidence, node)]);
 }
 
 /** An owner that uses what it has lent. */
-function findBorrowed(record: AllocationRecord, { loans }: Block, remedy: Remedy): Problem[] {
+function findBorrowed(record: AllocationRecord, { loans }: Block, fix: Fix): Problem[] {
   const lent = new Map(loans.map(({ address, node }) => [address, node]));
   const both = record.entries.filter(({ address }) => (lent.get(address) ?? record.node) !== record.node);
   if (both.length === 0) return [];
   const to = [...new Set(both.map(({ address }) => lent.get(address)!))];
   const message = `node ${record.node} uses ${describe(both)}, which it has lent to ${listSome(to)}`;
-  return [found({ subject: subjectOf(record), node: record.node }, 'doubled', record, both, message, remedy)];
+  return [found({ subject: subjectOf(record), node: record.node }, 'doubled', record, both, message, fix)];
 }
 
 /** A node that has addresses of another's block which that one has not lent to it. */
-function findNotBorrowed(stored: Stored<AllocationRecord>, block: Stored<Block>, remedy: Remedy): Problem[] {
+function findNotBorrowed(stored: Stored<AllocationRecord>, block: Stored<Block>, fix: Fix): Problem[] {
   const { value: record } = stored;
   const own = new Set(
     block.value.loans.filter(({ node }) => node === record.node).map(({ address }) => address),
@@ -115,7 +115,7 @@ function findNotBorrowed(stored: Stored<AllocationRecord>, block: Stored<Block>,
   const owner = block.value.node === undefined ? 'has no owner' : `node ${block.value.node} owns`;
   if (wrong.length > 0) {
     const message = `node ${record.node} uses ${describe(wrong)} of block ${record.cidr}, which ${owner}`;
-    return [found(about, 'leaked', record, wrong, message, remedy)];
+    return [found(about, 'leaked', record, wrong, message, fix)];
   }
   if (record.entries.length > 0 || own.size > 0) return [];
   const conditions = [
@@ -131,10 +131,8 @@ function findOutside({ snapshot }: Evidence, record: AllocationRecord): Problem[
   const wrong = record.entries.filter(({ address }) => !containsPrefix(prefix, prefixFrom(address)));
   if (wrong.length === 0) return [];
   const message = `node ${record.node} has ${describe(wrong)} in its record of block ${record.cidr}`;
-  const remedy = leave(whyNot(record.node, nodeStateOf(snapshot, record.node)));
-  return [
-    found({ subject: subjectOf(record), node: record.node }, 'outside', record, wrong, message, remedy),
-  ];
+  const fix = leave(whyNot(record.node, nodeStateOf(snapshot, record.node)));
+  return [found({ subject: subjectOf(record), node: record.node }, 'outside', record, wrong, message, fix)];
 }
 
 interface Holder extends Allocation {
@@ -173,7 +171,7 @@ function doubled(
     message: `${address} is in use by ${holders.map(name).join(' and by ')}`,
     node: others[0]!.node,
     addresses: [address],
-    remedy: leave(`pods are never taken down by this: delete ${others.map(name).join(' and ')}`),
+    fix: leave(`pods are never taken down by this: delete ${others.map(name).join(' and ')}`),
   };
 }
 

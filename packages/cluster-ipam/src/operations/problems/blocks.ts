@@ -11,7 +11,7 @@ import {
   type Problem,
   leave,
   repair,
-  type Remedy,
+  type Fix,
   nodeStateOf,
   stillUnknown,
   whyNot,
@@ -60,7 +60,7 @@ function findOutside({ snapshot }: Evidence, block: Block): Problem[] {
       message,
       ...nodeOf(block),
       addresses: [],
-      remedy: leave(why),
+      fix: leave(why),
     },
   ];
 }
@@ -78,7 +78,7 @@ function findOwnerless(evidence: Evidence, stored: Stored<Block>): Problem[] {
         subject: subjectOf(block),
         message,
         addresses: [],
-        remedy: tidyBlock(evidence, stored),
+        fix: tidyBlock(evidence, stored),
       },
     ];
   }
@@ -91,13 +91,13 @@ function findOwnerless(evidence: Evidence, stored: Stored<Block>): Problem[] {
       message: `block ${block.cidr} belongs to node ${block.node}, which is not registered`,
       node: block.node,
       addresses: [],
-      remedy: remedyForLeaked(evidence, stored),
+      fix: planLeakedFix(evidence, stored),
     },
   ];
 }
 
 /** For a block whose owner is unknown, and for the owner's allocation record. */
-export function remedyForLeaked(evidence: Evidence, stored: Stored<Block>): Remedy {
+export function planLeakedFix(evidence: Evidence, stored: Stored<Block>): Fix {
   const { node = '', claimedAt } = stored.value;
   if (isImported(stored.value)) return whyUnheard(node);
   if (evidence.now - claimedAt < evidence.grace)
@@ -105,19 +105,19 @@ export function remedyForLeaked(evidence: Evidence, stored: Stored<Block>): Reme
   return tidyBlock(evidence, stored);
 }
 
-function tidyBlock(evidence: Evidence, stored: Stored<Block>): Remedy {
-  const known = evidence.blockRemedies.get(stored.key);
+function tidyBlock(evidence: Evidence, stored: Stored<Block>): Fix {
+  const known = evidence.blockFixes.get(stored.key);
   if (known !== undefined) return known;
-  const remedy = planTidyBlock(evidence, stored);
-  evidence.blockRemedies.set(stored.key, remedy);
-  return remedy;
+  const fix = planTidyBlock(evidence, stored);
+  evidence.blockFixes.set(stored.key, fix);
+  return fix;
 }
 
 /**
  * Removes an unknown owner from the block, with its record, and unknown borrowers; deletes the block when no node is
  * left in it.
  */
-function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stored<Block>): Remedy {
+function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stored<Block>): Fix {
   const isGone = (node: string): boolean =>
     nodeStateOf(evidence.snapshot, node) === 'unknown' && !isUnheard(evidence, block.cidr, node);
   const isOld = evidence.now - block.claimedAt >= evidence.grace;
@@ -168,7 +168,7 @@ function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): P
       message: `block ${block.cidr} was claimed by node ${block.node} ${Math.round(age / 1000)} s ago and never confirmed`,
       node: block.node,
       addresses: [],
-      remedy: leave(why),
+      fix: leave(why),
     },
   ];
 }
@@ -184,18 +184,18 @@ function findLoans(evidence: Evidence, stored: Stored<Block>): Problem[] {
       const message = `${address} of block ${block.cidr} is lent to node ${node}, which is not registered`;
       const id = `orphaned:loan:${block.cidr}:${address}:${node}`;
       const isImport = isUnheard(evidence, block.cidr, node);
-      const remedy = isImport ? whyUnheard(node) : tidyBlock(evidence, stored);
-      return [{ ...about, id, kind: 'orphaned', message, remedy }];
+      const fix = isImport ? whyUnheard(node) : tidyBlock(evidence, stored);
+      return [{ ...about, id, kind: 'orphaned', message, fix }];
     }
     if (!containsPrefix(prefix, prefixFrom(address))) {
       const message = `${address}, lent to node ${node}, is not in its block ${block.cidr}`;
       const id = `outside:loan:${block.cidr}:${address}:${node}`;
-      return [{ ...about, id, kind: 'outside', message, remedy: leave(whyNot(node, nodeState)) }];
+      return [{ ...about, id, kind: 'outside', message, fix: leave(whyNot(node, nodeState)) }];
     }
     if (!isTwice) return [];
     const message = `${address} of block ${block.cidr} is lent to node ${node} and to another`;
     const id = `doubled:loan:${block.cidr}:${address}:${node}`;
-    return [{ ...about, id, kind: 'doubled', message, remedy: leave(whyNot(node, nodeState)) }];
+    return [{ ...about, id, kind: 'doubled', message, fix: leave(whyNot(node, nodeState)) }];
   });
 }
 
@@ -221,6 +221,6 @@ function overlapping(outer: Block, inner: Block): Problem {
     message: `block ${inner.cidr} (${owner(inner)}) overlaps block ${outer.cidr} (${owner(outer)})`,
     ...nodeOf(inner),
     addresses: [],
-    remedy: leave('one of the two must be emptied: drain the node that is easier to drain'),
+    fix: leave('one of the two must be emptied: drain the node that is easier to drain'),
   };
 }

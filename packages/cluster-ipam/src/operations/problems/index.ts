@@ -5,7 +5,7 @@ import { findInRecords } from './allocation-records.js';
 import { findElsewhere } from './others.js';
 import { inTurns } from '../turns.js';
 
-export type { Problem, ProblemKind, ProblemOptions, Repair, Remedy } from './problem.js';
+export type { Problem, ProblemKind, ProblemOptions, Repair, Fix } from './problem.js';
 
 /** Everything that is wrong in what was read, beside other work of the process. */
 export async function findProblemsInTurns(
@@ -24,7 +24,7 @@ function* search(snapshot: ClusterSnapshot, options: ProblemOptions): Generator<
   const evidence: Evidence = {
     ...options,
     snapshot,
-    blockRemedies: new Map(),
+    blockFixes: new Map(),
     importedRecords,
     allocationRecords,
   };

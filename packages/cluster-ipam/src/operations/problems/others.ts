@@ -31,9 +31,7 @@ export function findElsewhere(evidence: Evidence): Problem[] {
       subject: key,
       message: reason,
       addresses: [],
-      remedy: leave(
-        'correct it or delete it in the store; until then what nodes knew of it before is in force',
-      ),
+      fix: leave('correct it or delete it in the store; until then what nodes knew of it before is in force'),
     })),
   ];
 }
@@ -55,7 +53,7 @@ function findPools({ snapshot }: Evidence): Problem[] {
         subject: `pool ${pool.name}`,
         message: `pool ${pool.name} (${pool.cidr}) overlaps pool ${outer.name} (${outer.cidr})`,
         addresses: [],
-        remedy: leave('disable one, wait until its pods are gone, and delete it'),
+        fix: leave('disable one, wait until its pods are gone, and delete it'),
       },
     ];
   });
@@ -71,7 +69,7 @@ function findMet({ snapshot }: Evidence): Problem[] {
       subject: `pool ${pool.name}`,
       message: `pool ${pool.name} (${pool.cidr}) has ${address}, the address of ${whose}`,
       addresses: [address],
-      remedy: leave(
+      fix: leave(
         `no pod gets it; \`podwire pool update ${pool.name} --reserved …\` says so for good, or take another pool`,
       ),
     })),
@@ -88,7 +86,7 @@ function findBadIntent({ snapshot }: Evidence, workload: Workload): Problem[] {
     (address) => poolAround(snapshot.pools, prefixFrom(address)) === undefined,
   );
   const pools = workload.pools.filter((pool) => !snapshot.pools.has(pool));
-  const about = { subject: `workload ${name}`, remedy: leave(`\`podwire workload set ${name}\` changes it`) };
+  const about = { subject: `workload ${name}`, fix: leave(`\`podwire workload set ${name}\` changes it`) };
   return [
     ...(outside.length === 0
       ? []
@@ -144,7 +142,7 @@ function findAssignments(
       message: `workload ${name} keeps ${listSome(gone)} for ${listSome(pods)}, and no pod has them`,
       addresses: gone,
       // The pod may have got it a moment ago, and its node not have reported it.
-      remedy: repair(`frees ${listSome(gone)} in workload ${name}`, transaction, !gone.every(isOutside)),
+      fix: repair(`frees ${listSome(gone)} in workload ${name}`, transaction, !gone.every(isOutside)),
     },
   ];
 }
@@ -170,7 +168,7 @@ function findAbsence(
       message: `node ${node} is noted as absent, but ${isBack ? 'it is there' : 'there is no such node'}`,
       node,
       addresses: [],
-      remedy: repair(`deletes the absence of ${node}`, { conditions, writes: [{ op: 'delete', key }] }),
+      fix: repair(`deletes the absence of ${node}`, { conditions, writes: [{ op: 'delete', key }] }),
     },
   ];
 }
@@ -190,7 +188,7 @@ function findRequest(
       message: `node ${request.node} asked ${Math.round(age / 1000)} s ago for ${what}, and does not wait for it any more`,
       ...(nodeStateOf(snapshot, request.node) === 'unknown' ? {} : { node: request.node }),
       addresses: [],
-      remedy: repair(`deletes the request of ${request.node}`, {
+      fix: repair(`deletes the request of ${request.node}`, {
         conditions: [{ key, expect: revision }],
         writes: [{ op: 'delete', key }],
       }),

@@ -19,11 +19,11 @@ export interface Problem {
   /** The node that has to do with it. */
   readonly node?: string;
   readonly addresses: readonly string[];
-  readonly remedy: Remedy;
+  readonly fix: Fix;
 }
 
-export type Remedy =
-  /** Problems of one object share one remedy: the same object in memory. */
+export type Fix =
+  /** Problems of one object share one fix: the same object in memory. */
   Repair | { readonly how: 'leave'; readonly why: string };
 
 export interface Repair {
@@ -55,7 +55,7 @@ export interface ProblemOptions {
 export interface Evidence extends ProblemOptions {
   readonly snapshot: ClusterSnapshot;
   /** The repair of a block, by key: one for all of its problems, since the second of two writes would find it changed. */
-  readonly blockRemedies: Map<string, Remedy>;
+  readonly blockFixes: Map<string, Fix>;
   /** `CIDR NODE` of allocation records that only an import has written. */
   readonly importedRecords: ReadonlySet<string>;
   /** By key. */
@@ -67,12 +67,12 @@ export function isUnheard({ snapshot, importedRecords }: Evidence, cidr: string,
   return importedRecords.has(`${cidr} ${node}`) && nodeStateOf(snapshot, node) === 'unknown';
 }
 
-export const whyUnheard = (node: string): Remedy =>
+export const whyUnheard = (node: string): Fix =>
   leave(
     `it was imported, and its pods may be alive: start the agent of ${node}, or \`podwire nodes forget ${node}\``,
   );
 
-export const leave = (why: string): Remedy => ({ how: 'leave', why });
+export const leave = (why: string): Fix => ({ how: 'leave', why });
 
 export const repair = (what: string, transaction: Transaction, patient = false): Repair => ({
   how: 'write',
