@@ -16,4 +16,4 @@ export { renderPodTrace } from './render/pod-trace.js';
 export { renderTable } from './render/table.js';
 export { formatMilliseconds } from './render/times.js';
 export { type Ending, renderEnding } from './testbed/render-ending.js';
-export { renderFailures, renderMatrix, renderVerdict } from './testbed/render-matrix.js';
+export { renderFailures, renderMatrix, renderSummary } from './testbed/render-matrix.js';

@@ -13,7 +13,7 @@ import {
   tearDownTestbed,
 } from '@podwire/testbed';
 import type { Colors, Progress } from '@podwire/cli/command';
-import { type Ending, renderEnding, renderFailures, renderMatrix, renderVerdict } from '@podwire/cli/pods';
+import { type Ending, renderEnding, renderFailures, renderMatrix, renderSummary } from '@podwire/cli/pods';
 
 export interface ManyNodesReport extends Ending {
   readonly nodes: number;
@@ -64,7 +64,7 @@ export function renderManyNodes(
     paint.bold(`${nodes} nodes, each with an agent of its own`),
     ...renderMatrix(connectivity, width, paint),
     ...renderFailures(connectivity, paint),
-    ...renderVerdict(connectivity, paint),
+    ...renderSummary(connectivity, paint),
     renderEnding(ending, paint),
   ];
 }

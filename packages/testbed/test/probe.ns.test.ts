@@ -161,8 +161,8 @@ describe('a network made by hand', () => {
     assert.equal(room?.bytes, mtu - 28);
     const masqueraded = results.find(({ from, to }) => from === 'a' && to === 'outside');
     assert.equal(masqueraded?.seen, addresses.node1[4]);
-    const vacant = results.filter(({ kind }) => kind === 'vacant').map(({ words }) => words);
-    assert.equal(vacant.length, 3);
+    const unused = results.filter(({ kind }) => kind === 'vacant').map(({ words }) => words);
+    assert.equal(unused.length, 3);
   });
 
   test('a route that is missing on the way there', async () => {

@@ -71,14 +71,14 @@ async function testNode(command: Command, io: Io, deadline: number): Promise<voi
       import('../api/locate.js'),
     ]);
   const place = await locateCluster(command, io);
-  const allocationRecords = place === undefined ? [] : await readLedgers(io, place);
+  const allocationRecords = place === undefined ? [] : await readAllocationRecords(io, place);
   const own = await lookAround(await openLocatedApi(command, io), allocationRecords);
   const report = await probe(io, deadline, (options) => probeOwnNode(own, options));
   const limits = describeLimits(own, place !== undefined);
   await show(command, io, report, { node: own.stations.at(-1)?.name, limits }, limits);
 }
 
-async function readLedgers(io: Io, place: ClusterPlace): Promise<AllocationRecord[]> {
+async function readAllocationRecords(io: Io, place: ClusterPlace): Promise<AllocationRecord[]> {
   const [{ withStoreAt }, { readCluster }] = await Promise.all([
     import('../cluster/with-store.js'),
     import('@podwire/cluster-ipam/operations'),
@@ -111,13 +111,13 @@ async function show(
 ): Promise<void> {
   if (!report.ok) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, { ...about, ...report });
-  const { renderMatrix, renderFailures, renderVerdict } = await import('../testbed/render-matrix.js');
+  const { renderMatrix, renderFailures, renderSummary } = await import('../testbed/render-matrix.js');
   const paint = colorsFor(io, io.stdout);
   const failures = renderFailures(report, paint);
   return writeLines(io, [
     ...renderMatrix(report, io.stdout.columns ?? 160, paint),
     ...(failures.length === 0 ? [] : ['', ...failures]),
     ...notes.map(paint.yellow),
-    ...renderVerdict(report, paint),
+    ...renderSummary(report, paint),
   ]);
 }

@@ -1,5 +1,5 @@
 import { compact } from '@podwire/platform';
-import type { NetworkChoice } from '@podwire/pod-network';
+import type { FileStatus, NetworkChoice } from '@podwire/pod-network';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, exitCodes, type Colors, type Io, printable, writeJson, writeLines } from '../io.js';
@@ -41,15 +41,15 @@ async function show(command: Command, io: Io): Promise<void> {
   if (outputOf(command) === 'json') return writeJson(io, choice);
   const { renderTable } = await import('../render/table.js');
   const paint = colorsFor(io, io.stdout);
-  const rows = choice.files.map(({ file, verdict, why }) => [
+  const rows = choice.files.map(({ file, verdict: result, why }) => [
     printable(file),
-    paintVerdict(verdict, paint),
+    paintResult(result, paint),
     printable(why),
   ]);
   const table =
     rows.length === 0
       ? [`no configuration in ${choice.directory}`]
-      : renderTable({ head: ['FILE', 'VERDICT', 'WHY'], rows }, paint);
+      : renderTable({ head: ['FILE', 'RESULT', 'WHY'], rows }, paint);
   return writeLines(io, [...describeNetwork(choice, paint), '', ...table]);
 }
 
@@ -74,7 +74,7 @@ function describeNetwork({ network, status, pinned }: NetworkChoice, paint: Colo
   ];
 }
 
-function paintVerdict(verdict: NetworkChoice['files'][number]['verdict'], paint: Colors): string {
-  if (verdict === 'chosen') return paint.green(verdict);
-  return verdict === 'not needed' || verdict === 'other name' ? paint.dim(verdict) : paint.red(verdict);
+function paintResult(result: FileStatus, paint: Colors): string {
+  if (result === 'chosen') return paint.green(result);
+  return result === 'not needed' || result === 'other name' ? paint.dim(result) : paint.red(result);
 }

@@ -153,7 +153,7 @@ function defineCreate(command: Command, io: Io): void {
         'blocks on demand, or one for each node for its lifetime (its podCIDR)',
       ).choices(['blocks', 'node-cidr']),
     )
-    .option('--disabled', 'nobody gets an address of it yet')
+    .option('--disabled', 'no pod gets an address of it yet')
     .action((name: string, cidr: string) => create(command, io, name, cidr));
   addOutput(addStore(addSettings(command)));
   addExamples(command, [

@@ -118,7 +118,7 @@ function describeCluster(
   return [
     `store      ${printable(store.kind)}, ${store.connected ? 'connected' : 'away'} for ${since}, last confirmed ${confirmed}`,
     `cluster    ${facts.join(', ')}`,
-    `holdings   ${holdings.length} blocks and borrowed addresses${unreported === 0 ? '' : `, ${unreported} changes not reported yet`}`,
+    `ipam       ${holdings.length} blocks and borrowed addresses${unreported === 0 ? '' : `, ${unreported} changes not reported yet`}`,
     `peers      ${peers.count}${wrong}`,
   ];
 }

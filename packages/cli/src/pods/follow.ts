@@ -128,25 +128,27 @@ interface Said {
 
 /** One line whenever a pod gets somewhere, or waits for something that has not been said yet: retries say the same again. */
 function tell(io: Io, progress: Progress, told: Map<string, Said>, pod: PodView, after: number): void {
-  const verdict = evaluatePod(pod);
-  const isWarning = verdict.state === 'waiting' && pod.events.some(({ type }) => type === 'Warning');
-  if (verdict.state === 'waiting' && !isWarning) return;
-  const key = `${verdict.state} ${verdict.why}`;
+  const readiness = evaluatePod(pod);
+  const isWarning = readiness.state === 'waiting' && pod.events.some(({ type }) => type === 'Warning');
+  if (readiness.state === 'waiting' && !isWarning) return;
+  const key = `${readiness.state} ${readiness.why}`;
   const said = told.get(pod.uid) ?? { latest: '', waits: new Set() };
   if (said.latest === key || said.waits.has(key)) return;
   said.latest = key;
-  if (verdict.state === 'waiting') said.waits.add(key);
+  if (readiness.state === 'waiting') said.waits.add(key);
   told.set(pod.uid, said);
   progress.end();
   const paint = colorsFor(io, io.stderr);
   const mark = { waiting: paint.yellow, ready: paint.green, succeeded: paint.green, failed: paint.red }[
-    verdict.state
+    readiness.state
   ];
   const addresses = pod.status.podIPs.map(({ ip }) => ip).join(' ');
   const words =
-    verdict.why === '' ? `${verdict.state} ${addresses}`.trimEnd() : `${verdict.state}: ${verdict.why}`;
+    readiness.why === ''
+      ? `${readiness.state} ${addresses}`.trimEnd()
+      : `${readiness.state}: ${readiness.why}`;
   io.stderr.write(
-    `${mark(marks[verdict.state])} pod/${printable(fullName(pod))} ${printable(words)} ${paint.dim(formatMilliseconds(after))}\n`,
+    `${mark(marks[readiness.state])} pod/${printable(fullName(pod))} ${printable(words)} ${paint.dim(formatMilliseconds(after))}\n`,
   );
 }
 

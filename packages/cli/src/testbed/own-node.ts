@@ -23,8 +23,11 @@ export interface OwnNode {
   readonly peers: number;
 }
 
-/** @param ledgers who has which address in the cluster; none where no store is named */
-export async function lookAround(api: LocalApi, ledgers: readonly AllocationRecord[]): Promise<OwnNode> {
+/** @param allocationRecords who has which address in the cluster; none where no store is named */
+export async function lookAround(
+  api: LocalApi,
+  allocationRecords: readonly AllocationRecord[],
+): Promise<OwnNode> {
   const [status, { endpoints }] = await Promise.all([
     api.get<StatusView>('/v1/status'),
     api.get<{ endpoints: readonly EndpointView[] }>('/v1/endpoints'),
@@ -37,7 +40,7 @@ export async function lookAround(api: LocalApi, ledgers: readonly AllocationReco
       nodeStation(status),
     ],
     remotes: [
-      ...asked.flatMap(({ name }) => remotePods(name, ledgers)),
+      ...asked.flatMap(({ name }) => remotePods(name, allocationRecords)),
       ...asked.map(({ name, ipv4, ipv6 }): Participant => {
         return { name, kind: 'node', node: name, addresses: addressesOf([ipv4, ipv6]), remote: true };
       }),
@@ -70,8 +73,8 @@ function nodeStation({ node, cluster }: StatusView): Station {
   return { name: node, kind: 'node', node, addresses, namespace: openTestbedNamespace('/proc/self/ns/net') };
 }
 
-function remotePods(node: string, ledgers: readonly AllocationRecord[]): Participant[] {
-  const entries = ledgers.filter((ledger) => ledger.node === node).flatMap((ledger) => ledger.entries);
+function remotePods(node: string, allocationRecords: readonly AllocationRecord[]): Participant[] {
+  const entries = allocationRecords.filter((each) => each.node === node).flatMap((each) => each.entries);
   const pods = new Map<string, string[]>();
   for (const { pod, address } of entries)
     if (pod !== undefined) pods.set(pod, [...(pods.get(pod) ?? []), address]);

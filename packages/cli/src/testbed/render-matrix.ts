@@ -165,22 +165,22 @@ const involves = ({ fromNode, toNode }: ProbeResult, node: string | undefined): 
 const isReached = (node: string | undefined, results: readonly ProbeResult[]): boolean =>
   results.some((result) => result.ok && result.fromNode !== result.toNode && involves(result, node));
 
-export function renderVerdict({ results, milliseconds, ok }: ConnectivityReport, paint: Colors): string[] {
+export function renderSummary({ results, milliseconds, ok }: ConnectivityReport, paint: Colors): string[] {
   const good = results.filter((each) => each.ok);
   const times = good.filter(({ kind }) => kind === 'udp' || kind === 'icmp').map((each) => each.milliseconds);
   const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
   const middle = median === undefined ? '' : `, median ${formatMilliseconds(median)} for a round trip`;
   const summary = `${good.length} of ${results.length} as it should be in ${formatMilliseconds(milliseconds)}${middle}.`;
-  return [...renderVacancies(results, paint), ok ? paint.green(summary) : paint.red(summary)];
+  return [...renderUnusedAddresses(results, paint), ok ? paint.green(summary) : paint.red(summary)];
 }
 
-function renderVacancies(results: readonly ProbeResult[], paint: Colors): string[] {
-  const vacant = results.filter(({ kind, ok }) => kind === 'vacant' && ok);
-  if (vacant.length === 0) return [];
-  const refused = vacant.filter(({ words = '' }) => words.startsWith('refused')).length;
+function renderUnusedAddresses(results: readonly ProbeResult[], paint: Colors): string[] {
+  const unused = results.filter(({ kind, ok }) => kind === 'vacant' && ok);
+  if (unused.length === 0) return [];
+  const refused = unused.filter(({ words = '' }) => words.startsWith('refused')).length;
   const how = [
     ...(refused > 0 ? [`${refused} refused`] : []),
-    ...(vacant.length > refused ? [`${vacant.length - refused} dropped silently`] : []),
+    ...(unused.length > refused ? [`${unused.length - refused} dropped silently`] : []),
   ];
-  return [paint.dim(`Unused addresses: ${vacant.length} asked, ${how.join(', ')}.`)];
+  return [paint.dim(`Unused addresses: ${unused.length} asked, ${how.join(', ')}.`)];
 }

@@ -85,7 +85,7 @@ export function createCluster() {
       };
       return store.put(keys.block(cidr), encodeObject(blockKind, block));
     },
-    ledger: (cidr: string, node: string, pods: Readonly<Record<string, string>>) => {
+    record: (cidr: string, node: string, pods: Readonly<Record<string, string>>) => {
       const entries = Object.entries(pods).map(([address, pod]) => ({
         address,
         owner: `c-${pod}/eth0`,
@@ -110,8 +110,8 @@ export async function createUsedCluster(): Promise<TestCluster> {
   await cluster.node('n2');
   await cluster.block('10.244.0.0/26', 'n1', { loans: [{ address: '10.244.0.33', node: 'n2' }] });
   await cluster.block('10.244.1.0/26', 'n2');
-  await cluster.ledger('10.244.0.0/26', 'n1', { '10.244.0.20': 'default/web' });
-  await cluster.ledger('10.244.0.0/26', 'n2', { '10.244.0.33': 'default/db-0' });
+  await cluster.record('10.244.0.0/26', 'n1', { '10.244.0.20': 'default/web' });
+  await cluster.record('10.244.0.0/26', 'n2', { '10.244.0.33': 'default/db-0' });
   cluster.advance(minute);
   return cluster;
 }

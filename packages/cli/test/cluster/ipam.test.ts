@@ -134,7 +134,7 @@ looked at 1 pool, 4 blocks, 2 nodes, 2 addresses, 0 workloads: 1 leaked, 1 outsi
 });
 
 describe('ipam release', () => {
-  test('of an address in use names its pod; with force it is out of the books', async () => {
+  test('of an address in use names its pod; with force it is out of the allocation records', async () => {
     const cluster = await createUsedCluster();
     const refused = await cluster.podwire('ipam release 10.244.0.20');
     expect([refused.code, refused.stderr]).toEqual([

@@ -108,7 +108,7 @@ describe('status', () => {
         'problem    NODE_STATE_STALE: pod a/b',
         'store      etcd, away for 60s, last confirmed 30s ago',
         'cluster    not registered, the store does not answer, hands out nothing: cut off for too long',
-        'holdings   1 blocks and borrowed addresses, 2 changes not reported yet',
+        'ipam       1 blocks and borrowed addresses, 2 changes not reported yet',
         'peers      7, 1 with problems (podwire peers)',
       ]),
     );

@@ -53,8 +53,8 @@ test.each([
     'Running',
   ],
   ['on its way out', podView('a', { stage: 'terminating' }), { state: 'ready', why: '' }, 'Terminating'],
-] as const)('%s', (_case, pod, verdict, state) => {
-  expect(evaluatePod(pod)).toEqual(verdict);
+] as const)('%s', (_case, pod, readiness, state) => {
+  expect(evaluatePod(pod)).toEqual(readiness);
   expect(describeState(pod)).toBe(state);
 });
 

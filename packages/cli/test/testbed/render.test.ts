@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ConnectivityReport, Participant, ProbeResult } from '@podwire/testbed';
 import { createColors } from 'picocolors';
-import { renderFailures, renderMatrix, renderVerdict } from '../../src/testbed/render-matrix.js';
+import { renderFailures, renderMatrix, renderSummary } from '../../src/testbed/render-matrix.js';
 import { renderNext, renderState } from '../../src/testbed/render-state.js';
 import type { TestbedState } from '../../src/testbed/observe.js';
 import { run } from '../support.js';
@@ -125,8 +125,8 @@ describe('failures', () => {
   });
 });
 
-test('the verdict counts', () => {
-  expect(renderVerdict(reportOf(2), plain)).toEqual([
+test('the summary counts', () => {
+  expect(renderSummary(reportOf(2), plain)).toEqual([
     '24 of 24 as it should be in 123 ms, median 0.42 ms for a round trip.',
   ]);
 });
