@@ -11,7 +11,7 @@ import type { Store } from '@podwire/store';
  * the store is away can go on. Lives and dies with the boot, as the pods' networks do.
  */
 export interface SavedState {
-  /** Since 2 `lending` is everything that is lent; before, only what was on its way. */
+  /** Since 2 `lending` has all borrowed addresses of own blocks; before, only those on their way to the store. */
   readonly version: 1 | 2;
   readonly node: string;
   readonly instance: string;
@@ -21,10 +21,10 @@ export interface SavedState {
   /** Addresses in use that an import has found, and that no endpoint record has. */
   readonly imported?: readonly Allocation[];
   /**
-   * What of the node's blocks is lent or may be, some of it perhaps still on its way to the store. It is here before the borrower
-   * can know of it, and is handed out again only when the store says that it is not lent.
+   * Addresses of own blocks that are borrowed or may be; some grants may still be on their way to the store. They are here
+   * before the borrower can know of them, and are allocated again only when the store says that they are not borrowed.
    */
-  readonly lent?: readonly LentAddress[];
+  readonly granted?: readonly GrantedAddress[];
   /** Blocks with a report that may still be on its way to the store: they are reported again. Absent in older files. */
   readonly uncertainReports?: readonly string[];
   /** Peers and their blocks are not needed: their routes are in the kernel and stay. */
@@ -35,14 +35,14 @@ export interface SavedState {
 }
 
 /** An address of a block of this node, for another node. */
-export interface LentAddress {
+export interface GrantedAddress {
   readonly address: string;
   readonly node: string;
   readonly block: string;
 }
 
 export interface BlockAffinity {
-  /** A block; or a single address (`/32`, `/128`) that another node has lent. */
+  /** A block; or a single address (`/32`, `/128`) that the node has borrowed. */
   readonly cidr: string;
   readonly state: 'pending' | 'confirmed' | 'pendingDeletion';
 }
@@ -159,8 +159,8 @@ export interface NodeAddressing {
   /** The pools of a network that this node may use, in order of names, as they are now. */
   pools(network: string): readonly PoolSpec[];
   /**
-   * The addresses of a network, for everything that others want of them: loans, empty blocks that go back, blocks that are lost,
-   * imported leases.
+   * The addresses of a network, for everything that others want of them: borrowed addresses, empty blocks that go back,
+   * blocks that are lost, imported leases.
    * To be called once for each network, before {@link start}.
    */
   attach(network: string, ipam: Ipam): void;

@@ -88,7 +88,7 @@ export class Fence {
   }
 }
 
-/** Its own blocks change when it lends addresses; more often than this in a row is a failure. */
+/** Its own blocks change when addresses are borrowed of them; more often than this in a row is a failure. */
 const attempts = 5;
 
 /**

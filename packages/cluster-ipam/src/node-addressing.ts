@@ -99,7 +99,7 @@ class StoreAddressing implements NodeAddressing {
     for (const entry of imported.all()) imported.adoptLease(entry);
     for (const { cidr } of state.blocks()) {
       const block = this.#options.cache.blocks.get(cidr)?.value;
-      if (block !== undefined) sync.syncLent(block);
+      if (block !== undefined) sync.syncGranted(block);
     }
     this.#background.wake();
   }

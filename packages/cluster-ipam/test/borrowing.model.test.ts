@@ -1,5 +1,5 @@
 // @module-tag long
-/** Few addresses for many nodes, so that most are lent; agents die at every step of it, and start while the store is away. */
+/** Few addresses for many nodes, so that most are borrowed; agents die at every step of it, and start while the store is away. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { describeError } from '@podwire/errors';

@@ -68,7 +68,7 @@ describe('a node that finds no free block', () => {
     expect((await cluster.block(cidr))?.loans).toEqual([]);
   });
 
-  it('gets an error when no owner lends', async () => {
+  it('gets an error when no owner grants an address', async () => {
     for (let n = 0; n < 14; n++) await add(owner, `o${n}`);
     await expect(add(borrower, 'b')).rejects.toThrow(/no free block, and no other node that was asked lends/);
     owner.remove('o3');
@@ -76,7 +76,7 @@ describe('a node that finds no free block', () => {
     expect(await add(borrower, 'b')).toHaveLength(1);
   });
 
-  it('does not borrow where the pool lends nothing', async () => {
+  it('does not borrow where the pool forbids it', async () => {
     await cluster.putPool({ cidr, borrowing: false });
     await expect(add(borrower, 'b')).rejects.toMatchObject({ code: 'POOL_EXHAUSTED' });
   });
@@ -89,8 +89,8 @@ describe('an owner that starts while the store is away', () => {
     await cluster.during(owner.start());
   };
 
-  it('hands out nothing of what it has lent, and everything else', async () => {
-    const lent = [
+  it('hands out no address that is borrowed, and everything else', async () => {
+    const granted = [
       ...(await add(borrower, 'a')),
       ...(await add(borrower, 'b')),
       ...(await add(borrower, 'c')),
@@ -100,7 +100,7 @@ describe('an owner that starts while the store is away', () => {
     await restartAway();
     const own: string[] = [];
     for (let n = 0; n < 11; n++) own.push(...(await add(owner, `o${n}`)));
-    expect(own.filter((address) => lent.includes(address))).toEqual([]);
+    expect(own.filter((address) => granted.includes(address))).toEqual([]);
     await expect(add(owner, 'more')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
@@ -118,12 +118,12 @@ describe('an owner that starts while the store is away', () => {
     expect(owner.ipam.borrowed()).toHaveLength(1);
   });
 
-  it('hands out nothing as long as its file, of an older version, does not say what it has lent', async () => {
+  it('hands out nothing as long as its file, of an older version, does not name its borrowed addresses', async () => {
     const [address] = await add(borrower, 'a');
     await add(owner, 'before');
     await cluster.clock.advance(1_000);
     await owner.stop();
-    const { lent: _, ...file } = owner.disk.file!;
+    const { granted: _, ...file } = owner.disk.file!;
     owner.disk.file = { ...file, version: 1 };
     await restartAway();
     expect(owner.ipam.foreignLeases()).toEqual([]);
@@ -137,7 +137,7 @@ describe('an owner that starts while the store is away', () => {
   });
 });
 
-it('a loan that is returned before its owner has heard that it was written is the owner’s again', async () => {
+it('a borrowed address that is returned before its owner has heard that it was written is the owner’s again', async () => {
   await owner.stop();
   let hear = (): void => undefined;
   const heard = new Promise<void>((resolve) => (hear = resolve));
@@ -213,21 +213,21 @@ describe('a request that its node could not take back', () => {
   });
 });
 
-it('what is lent by a write that arrives after its time is handed out by no other node', async () => {
+it('an address that is granted by a write that arrives after its time is handed out by no other node', async () => {
   await owner.stop();
   let arrive = (): void => undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
   let late: Promise<TransactionOutcome> | undefined;
-  /** No loan has an answer in time; the first arrives in the end. */
+  /** No grant has an answer in time; the first arrives in the end. */
   const transact = (
     store: Store,
     transaction: Transaction,
     { signal }: CallOptions,
   ): Promise<TransactionOutcome> => {
-    const lends = transaction.writes.some(
+    const isGrant = transaction.writes.some(
       (write) => write.op === 'put' && write.value.includes('"loans":[{'),
     );
-    if (!lends) return store.transact(transaction, { ...(signal && { signal }) });
+    if (!isGrant) return store.transact(transaction, { ...(signal && { signal }) });
     late ??= arrived.then(() => store.transact(transaction));
     return new Promise((_, reject) => {
       signal!.addEventListener('abort', () => reject(signal!.reason as Error), { once: true });
@@ -257,7 +257,7 @@ it('what is lent by a write that arrives after its time is handed out by no othe
   for (const { address } of (await cluster.block(cidr))!.loans) expect(inUse).not.toContain(address);
 });
 
-it('a block without an owner while an address of it is lent is claimed with its loans', async () => {
+it('a block without an owner while an address of it is borrowed is claimed with its borrowed addresses', async () => {
   const [address] = await add(borrower, 'b');
   await owner.stop();
   await cluster.admin.delete(keys.nodeLease('n1'));

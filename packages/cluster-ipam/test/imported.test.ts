@@ -40,13 +40,13 @@ async function readRecord({ admin }: TestCluster, node: string): Promise<Allocat
   return item && decodeObject(allocationRecordKind, item.key, item.value);
 }
 
-const lent = { loans: [{ address: '10.0.0.33', node: 'n2' }] };
+const withBorrowed = { loans: [{ address: '10.0.0.33', node: 'n2' }] };
 
-describe('an address that an import has lent', () => {
-  it('is in use at the borrower, also when the lender came first', async () => {
-    const made = await begin({ node: 'n1', ...lent }, [record('n2', { '10.0.0.33': 'handle' })]);
-    const lender = await made.join('n1');
-    await expect(lender.add('p', { requested: ['10.0.0.33'] })).rejects.toThrow();
+describe('a borrowed address that was imported', () => {
+  it('is in use at the borrower, also when the owner came first', async () => {
+    const made = await begin({ node: 'n1', ...withBorrowed }, [record('n2', { '10.0.0.33': 'handle' })]);
+    const owner = await made.join('n1');
+    await expect(owner.add('p', { requested: ['10.0.0.33'] })).rejects.toThrow();
     const borrower = await made.join('n2');
     expect(borrower.blocks).toContain('10.0.0.33/32');
     await expect(borrower.add('q', { requested: ['10.0.0.33'] })).rejects.toThrow(/imported:handle/);
@@ -57,7 +57,7 @@ describe('an address that an import has lent', () => {
   });
 
   it('of a block without an owner is in use too', async () => {
-    const made = await begin(lent, [record('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin(withBorrowed, [record('n2', { '10.0.0.33': 'handle' })]);
     const borrower = await made.join('n2');
     await made.clock.advance(60_000);
     expect(borrower.blocks).toContain('10.0.0.33/32');
@@ -65,7 +65,7 @@ describe('an address that an import has lent', () => {
   });
 
   it('is not handed out while it is unknown whether a pod has it', async () => {
-    const made = await begin(lent, [record('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin(withBorrowed, [record('n2', { '10.0.0.33': 'handle' })]);
     await made.putPool({ cidr });
     let isDeaf = true;
     const wrap = (store: Store): Store =>
@@ -89,7 +89,7 @@ describe('an address that an import has lent', () => {
   });
 
   it('stays in use over a restart of the agent, and is free when it is released', async () => {
-    const made = await begin(lent, [record('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin(withBorrowed, [record('n2', { '10.0.0.33': 'handle' })]);
     const disk = newDisk();
     await (await made.join('n2', {}, disk)).stop();
     const borrower = await made.join('n2', {}, disk);
@@ -106,7 +106,7 @@ describe('an address that an import has lent', () => {
   });
 
   it('is given back after a reboot: its pod is dead', async () => {
-    const made = await begin(lent, [record('n2', { '10.0.0.33': 'handle' })]);
+    const made = await begin(withBorrowed, [record('n2', { '10.0.0.33': 'handle' })]);
     await (await made.join('n2')).stop();
     expect(await readRecord(made, 'n2')).not.toHaveProperty('imported');
     const rebooted = await made.join('n2');

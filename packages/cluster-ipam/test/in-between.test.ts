@@ -105,7 +105,7 @@ it('addresses in use of an imported block are in the file before it is the node�
   expect(files[0]).toEqual(entries);
 });
 
-it('an address that an import has lent is not given back while its record cannot be read', async () => {
+it('a borrowed address that was imported is not given back while its record cannot be read', async () => {
   await begin();
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });
@@ -191,7 +191,7 @@ it('no block is made over a smaller one', async () => {
   expect(await cluster.block('10.0.0.64/28')).toBeUndefined();
 });
 
-it('a loan that arrives in the next life of its lender’s agent is handed out by no other node', async () => {
+it('a grant that arrives in the next life of its owner’s agent is handed out by no other node', async () => {
   await begin({ cidr: '10.0.0.0/28' });
   let late: Transaction | undefined;
   const wrap = withTransact((transaction, options, store) => {
@@ -221,7 +221,7 @@ it('a loan that arrives in the next life of its lender’s agent is handed out b
   expect(await cluster.during(after.add('o', { requested: [loan!.address] }))).toEqual([loan!.address]);
 });
 
-it('an address that an import has lent is not handed out after a restart either, while its use is unknown', async () => {
+it('a borrowed address that was imported is not handed out after a restart either, while its use is unknown', async () => {
   await begin();
   const cidr = '10.0.0.32/28';
   await putBlock({ cidr, node: 'n1', loans: [{ address: '10.0.0.33', node: 'n2' }] });

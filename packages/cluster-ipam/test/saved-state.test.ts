@@ -9,7 +9,7 @@ const state: SavedState = {
   pools: [{ name: 'blue' }],
   confirmedAt: 5,
   fenceAfter: 7,
-  lent: [{ address: '10.0.0.4', node: 'n2', block: '10.0.0.0/26' }],
+  granted: [{ address: '10.0.0.4', node: 'n2', block: '10.0.0.0/26' }],
   imported: [{ address: '10.0.0.3', owner: 'calico x', since: 1 }],
 };
 
@@ -21,7 +21,7 @@ describe('the saved state', () => {
   it('keeps the field names of earlier versions', () => {
     expect(JSON.parse(formatSavedState(state))).toMatchObject({
       holdings: state.affinities,
-      lending: state.lent,
+      lending: state.granted,
       trustFor: state.fenceAfter,
     });
   });

@@ -58,7 +58,7 @@ async function renderCluster(
     ...usage,
     ...(shown.outside === 0 ? [] : [`${shown.outside} addresses in use lie in no pool: podwire ipam check`]),
     ...part(leases, 'addresses in use', () => table(tables.leaseTable(inUse, io.now()))),
-    ...part(borrowed, 'borrowed', () => table(tables.loanTable(shown.loans))),
+    ...part(borrowed, 'borrowed', () => table(tables.borrowedTable(shown.loans))),
     ...part(configuration, 'settings', () => describeSettings(shown, paint)),
   ];
 }

@@ -71,7 +71,7 @@ export function blockTable(blocks: readonly BlockShown[]): TableOptions {
   return { head: ['BLOCK', 'NODE', 'STATE', 'SIZE', 'IN USE', 'LENT'], rows, right: [3, 4, 5] };
 }
 
-export function loanTable(loans: readonly BorrowedAddressShown[]): TableOptions {
+export function borrowedTable(loans: readonly BorrowedAddressShown[]): TableOptions {
   const rows = loans.map(({ address, block, owner, borrower, pod }) => [
     address,
     block,

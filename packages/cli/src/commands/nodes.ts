@@ -104,8 +104,8 @@ async function forget(command: Command, io: Io, name: string): Promise<void> {
   );
   if (outputOf(command) === 'json') return writeJson(io, released);
   const { blocks, loans, addresses } = released;
-  const lent = loans.length === 0 ? '' : `, ${loans.length} borrowed addresses`;
+  const borrowed = loans.length === 0 ? '' : `, ${loans.length} borrowed addresses`;
   return writeLines(io, [
-    `node ${printable(name)} is forgotten: ${blocks.length} blocks are free${lent}; ${addresses} addresses were allocated`,
+    `node ${printable(name)} is forgotten: ${blocks.length} blocks are free${borrowed}; ${addresses} addresses were allocated`,
   ]);
 }

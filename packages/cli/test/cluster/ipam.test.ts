@@ -14,7 +14,7 @@ describe('ipam show', () => {
     ]);
   });
 
-  test('blocks, addresses, loans and settings', async () => {
+  test('blocks, addresses, borrowed addresses and settings', async () => {
     const cluster = await createUsedCluster();
     const { stdout } = await cluster.podwire('ipam show --blocks --leases --borrowed --configuration');
     expect(stdout).toMatch(/\n {2}10\.244\.0\.0\/26 +n1 +64 +2 +1 +62 +confirmed\n/);

@@ -10,7 +10,7 @@ import {
 import { type Clock, compact, type FaultPoints } from '@podwire/platform';
 import { z } from 'zod';
 import type { PendingGrants } from '../borrowing/pending-grants.js';
-import type { LentAddress, SavedState, SavedStateStore } from '../contract.js';
+import type { GrantedAddress, SavedState, SavedStateStore } from '../contract.js';
 import type { Fence } from '../fence.js';
 import type { AllocationState } from './allocation-state.js';
 import type { ImportedAddresses } from './imported.js';
@@ -43,8 +43,8 @@ const schema = z.object({
 export function parseSavedState(text: string): SavedState | undefined {
   const found = schema.safeParse(parseJson(text));
   if (!found.success) return undefined;
-  const { holdings: affinities, trustFor: fenceAfter, lending: lent, ...file } = found.data;
-  return compact({ ...file, affinities, fenceAfter, lent });
+  const { holdings: affinities, trustFor: fenceAfter, lending: granted, ...file } = found.data;
+  return compact({ ...file, affinities, fenceAfter, granted });
 }
 
 function parseJson(text: string): unknown {
@@ -55,8 +55,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-export function formatSavedState({ affinities, lent, fenceAfter, ...file }: SavedState): string {
-  return JSON.stringify({ ...file, holdings: affinities, lending: lent, trustFor: fenceAfter });
+export function formatSavedState({ affinities, granted, fenceAfter, ...file }: SavedState): string {
+  return JSON.stringify({ ...file, holdings: affinities, lending: granted, trustFor: fenceAfter });
 }
 
 export interface StateSaverOptions {
@@ -108,7 +108,7 @@ export class StateSaver {
     }
     this.#pools = new Map(pools.map((pool) => [pool.name, pool]));
     imported.load(saved.imported ?? []);
-    for (const grant of saved.lent ?? []) {
+    for (const grant of saved.granted ?? []) {
       pendingGrants.add(grant);
       pendingGrants.markUncertain(grant.address);
     }
@@ -140,7 +140,7 @@ export class StateSaver {
       affinities: verified.map(({ cidr, state: phase }) => ({ cidr, state: phase })),
       pools: [...pools().values()],
       imported: imported.all(),
-      lent: this.#lent(),
+      granted: this.#granted(),
       uncertainReports: [...uncertainReports.keys()],
     };
   }
@@ -149,13 +149,13 @@ export class StateSaver {
    * Borrowed addresses of own blocks, in order of their text. Those of an earlier life count as pending until the store has told,
    * so they are among them while it is away.
    */
-  #lent(): LentAddress[] {
+  #granted(): GrantedAddress[] {
     const { state, sync, pendingGrants } = this.#options;
-    const lent = new Map(pendingGrants.all().map((grant) => [grant.address, grant]));
+    const granted = new Map(pendingGrants.all().map((grant) => [grant.address, grant]));
     for (const block of state.blocks()) {
-      for (const loan of sync.lentOf(block)) lent.set(loan.address, { ...loan, block: block.cidr });
+      for (const loan of sync.grantedOf(block)) granted.set(loan.address, { ...loan, block: block.cidr });
     }
-    return [...lent.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+    return [...granted.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
   }
 }
 

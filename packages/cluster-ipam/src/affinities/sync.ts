@@ -36,7 +36,7 @@ export class AffinitySync {
     const { state, cache, store } = this.#options;
     const cidrs = new Set([...state.blocks().map(({ cidr }) => cidr), ...cache.blocksOf(store.node)]);
     for (const { borrowedFrom } of state.borrowed()) cidrs.add(borrowedFrom!);
-    // The index has borrowed addresses without their blocks, and few blocks lend to one node.
+    // The index has borrowed addresses without their blocks, and a node borrows of few blocks.
     if (cache.borrowedBy(store.node).length > 0) {
       for (const { value } of cache.blocks.values()) {
         if (value.loans.some(({ node }) => node === store.node)) cidrs.add(value.cidr);
@@ -68,7 +68,7 @@ export class AffinitySync {
       const affinity = known ?? state.add(cidr, block.state, clock.elapsed());
       affinity.state = nextState(affinity, block);
       if (known === undefined && affinity.used > 0) this.#restoreLeases(affinity);
-      this.syncLent(block);
+      this.syncGranted(block);
       return changed;
     }
     if (known === undefined || known.borrowedFrom !== undefined) return false;
@@ -97,40 +97,40 @@ export class AffinitySync {
   }
 
   /** Addresses of the node's block that are borrowed, or about to be: they must not be allocated, now or in the next life. */
-  lentOf({ cidr, prefix }: Affinity): Block['loans'] {
+  grantedOf({ cidr, prefix }: Affinity): Block['loans'] {
     const { cache, pendingGrants } = this.#options;
     const written = cache.blocks.get(cidr)?.value.loans ?? [];
     return [...written, ...pendingGrants.within(prefix)];
   }
 
   /** To be called before IPAM gets a block (again). */
-  markLent(network: string, affinity: Affinity): void {
+  markGranted(network: string, affinity: Affinity): void {
     const ipam = this.#options.ipams.get(network);
     if (ipam === undefined) return;
-    for (const loan of this.lentOf(affinity)) this.#mark(ipam, loan);
+    for (const loan of this.grantedOf(affinity)) this.#mark(ipam, loan);
   }
 
   /** Updates IPAM from the borrowed addresses of an own block. */
-  syncLent(block: Block): void {
+  syncGranted(block: Block): void {
     const { state, pools, pendingGrants } = this.#options;
     const affinity = state.get(block.cidr);
     const ipam = affinity && pools.ipamAround(affinity.prefix);
     if (ipam === undefined) return;
-    const lent = new Set(block.loans.map(({ address }) => address));
+    const granted = new Set(block.loans.map(({ address }) => address));
     for (const loan of block.loans) this.#mark(ipam, loan);
-    this.#dropProblems(affinity!, lent);
+    this.#dropProblems(affinity!, granted);
     for (const { address } of ipam.borrowed()) {
       const isHere = state.around(parseAddress(address))?.cidr === block.cidr;
-      if (isHere && !lent.has(address) && !pendingGrants.has(address)) ipam.unmarkBorrowed(address);
+      if (isHere && !granted.has(address) && !pendingGrants.has(address)) ipam.unmarkBorrowed(address);
     }
   }
 
-  #dropProblems({ prefix }: Affinity, lent: ReadonlySet<string>): void {
+  #dropProblems({ prefix }: Affinity, granted: ReadonlySet<string>): void {
     const { problems } = this.#options;
     for (const topic of problems.keys()) {
-      if (!topic.startsWith(lentTopic(''))) continue;
-      const address = topic.slice(lentTopic('').length);
-      if (!lent.has(address) && containsAddress(prefix, parseAddress(address))) problems.delete(topic);
+      if (!topic.startsWith(grantedTopic(''))) continue;
+      const address = topic.slice(grantedTopic('').length);
+      if (!granted.has(address) && containsAddress(prefix, parseAddress(address))) problems.delete(topic);
     }
   }
 
@@ -138,10 +138,10 @@ export class AffinitySync {
     const { problems } = this.#options;
     try {
       ipam.markBorrowed({ address, borrower: node });
-      problems.delete(lentTopic(address));
+      problems.delete(grantedTopic(address));
     } catch (error) {
       const message = `ADDRESS_IN_USE: ${address} is lent to node ${node}: ${describeError(error)}`;
-      problems.set(lentTopic(address), message);
+      problems.set(grantedTopic(address), message);
     }
   }
 
@@ -168,7 +168,7 @@ export class AffinitySync {
   }
 }
 
-const lentTopic = (address: string): string => `lent ${address}`;
+const grantedTopic = (address: string): string => `granted ${address}`;
 
 /** A block that is being released stays so until its object says otherwise, or is gone. */
 function nextState(affinity: Affinity, block: Block): Affinity['state'] {

@@ -27,9 +27,9 @@ export function createBlockSource(
         );
       if (spare === undefined || !containsPrefix(pool.prefix, spare.prefix)) return undefined;
       // IPAM must know the borrowed addresses of a block before it allocates from it.
-      if (!ipams.has(network) && sync.lentOf(spare).length > 0) return undefined;
+      if (!ipams.has(network) && sync.grantedOf(spare).length > 0) return undefined;
       spare.isOpen = true;
-      sync.markLent(network, spare);
+      sync.markGranted(network, spare);
       onTaken();
       return spare.prefix;
     },

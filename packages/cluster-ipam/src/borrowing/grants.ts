@@ -130,10 +130,10 @@ export class BorrowGrants {
       // The saved state first: the grant may reach the store in the next life, which must not allocate the address.
       events.changed();
       faults.reach('grant:chosen');
-      const lent: Block = { ...block.value, loans: [...loans, { address, node }] };
+      const changed: Block = { ...block.value, loans: [...loans, { address, node }] };
       // A borrower that does not wait any more has deleted the request.
       const conditions = [{ key: request.key, expect: request.revision }, store.leaseCondition()];
-      const isWritten = await store.replaceBlock(block, lent, signal, { conditions });
+      const isWritten = await store.replaceBlock(block, changed, signal, { conditions });
       faults.reach('grant:written');
       this.#requests.delete(request.key);
       if (isWritten) this.#confirm(cidr, [address]);
@@ -168,7 +168,7 @@ export class BorrowGrants {
     const { store, cache, sync, pendingGrants } = this.#options;
     for (const address of addresses) pendingGrants.delete(address);
     const block = cache.blocks.get(cidr)?.value;
-    if (store.owns(block)) sync.syncLent(block);
+    if (store.owns(block)) sync.syncGranted(block);
   }
 
   /**
@@ -193,9 +193,9 @@ export class BorrowGrants {
       for (const address of uncertain) this.#cancel(cidr, address);
       return;
     }
-    const lent = new Set(stored.value.loans.map(({ address }) => address));
-    const granted = uncertain.filter((address) => lent.has(address));
-    const missing = uncertain.filter((address) => !lent.has(address));
+    const written = new Set(stored.value.loans.map(({ address }) => address));
+    const granted = uncertain.filter((address) => written.has(address));
+    const missing = uncertain.filter((address) => !written.has(address));
     this.#confirm(cidr, granted);
     if (missing.length === 0 || !(await store.replaceBlock(stored, stored.value, signal))) return;
     for (const address of missing) this.#cancel(cidr, address);

@@ -1,11 +1,11 @@
 /** Addresses of own blocks whose grant to another node is not confirmed by the store yet. */
 import { containsAddress, parseAddress, type Prefix } from '@podwire/addresses';
 import type { Block } from '@podwire/cluster-state';
-import type { LentAddress } from '../contract.js';
+import type { GrantedAddress } from '../contract.js';
 
 export class PendingGrants {
   /** By address. */
-  readonly #grants = new Map<string, LentAddress>();
+  readonly #grants = new Map<string, GrantedAddress>();
   /** Those that may or may not have been written. */
   readonly #uncertain = new Set<string>();
 
@@ -13,7 +13,7 @@ export class PendingGrants {
     return this.#grants.has(address);
   }
 
-  all(): LentAddress[] {
+  all(): GrantedAddress[] {
     return [...this.#grants.values()];
   }
 
@@ -23,7 +23,7 @@ export class PendingGrants {
       .map(({ address, node }) => ({ address, node }));
   }
 
-  add(grant: LentAddress): void {
+  add(grant: GrantedAddress): void {
     this.#grants.set(grant.address, grant);
   }
 

@@ -56,7 +56,7 @@ export function showCluster(snapshot: ClusterSnapshot): ClusterShown {
   const reported = countEntries(snapshot.allocationRecords.map(({ value }) => value.entries));
   return {
     pools,
-    loans: showLoans(snapshot),
+    loans: showBorrowed(snapshot),
     outside: reported - pools.reduce((sum, { inUse }) => sum + inUse, 0),
   };
 }
@@ -112,7 +112,7 @@ function sizeOfRanges(ranges: readonly AddressRange[]): bigint {
   return ranges.reduce((sum, { first, last }) => sum + (last - first + 1n), 0n);
 }
 
-function showLoans(snapshot: ClusterSnapshot): BorrowedAddressShown[] {
+function showBorrowed(snapshot: ClusterSnapshot): BorrowedAddressShown[] {
   const holders = new Map(
     snapshot.allocationRecords.flatMap(({ value }) =>
       value.entries.map((entry) => [`${entry.address} ${value.node}`, entry.pod] as const),

@@ -20,7 +20,7 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /block 10.244.1.0\/26 belongs to node gone, which is not registered/,
     repairs: true,
   },
-  'a block of a node that is gone, of which something is lent': {
+  'a block of a node that is gone, of which an address is borrowed': {
     kind: 'leaked',
     plant: async ({ block, record, clock }) => {
       await block('10.244.1.0/26', 'gone', { loans: [{ address: '10.244.1.7', node: 'n2' }] });
@@ -55,7 +55,7 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /node gone is not registered, and 10.244.1.7 of 10.244.1.0\/26/,
     repairs: true,
   },
-  'an imported loan to a node that never was, of a block whose owner has come': {
+  'an imported address borrowed by a node that never was, of a block whose owner has come': {
     kind: 'orphaned',
     plant: async ({ block, record, clock }) => {
       await block('10.244.1.0/26', 'n1', { loans: [{ address: '10.244.1.3', node: 'calico-7' }] });
@@ -65,7 +65,7 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /10.244.1.3 of block 10.244.1.0\/26 is lent to node calico-7/,
     repairs: false,
   },
-  'a loan to a node that is gone, with its record': {
+  'an address borrowed by a node that is gone, with its record': {
     kind: 'orphaned',
     plant: async ({ block, record, clock }) => {
       await block('10.244.1.0/26', 'n1', { loans: [{ address: '10.244.1.3', node: 'gone' }] });
@@ -93,7 +93,7 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /node gone is not registered, and 10.244.0.20 of 10.244.0.0\/26/,
     repairs: true,
   },
-  "an address of another's block that was not lent": {
+  "an address of another's block that was not borrowed": {
     kind: 'leaked',
     plant: ({ record }) => record('10.244.0.64/26', 'n1', ['10.244.0.99']),
     says: /node n1 uses 10.244.0.99 of block 10.244.0.64\/26, which node n2 owns/,
@@ -105,7 +105,7 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /10.244.0.5 is in use by default\/p-10-244-0-5 on n1 and by default\/other on n2/,
     repairs: false,
   },
-  'an address that its owner uses and has lent': {
+  'a borrowed address that its owner uses': {
     kind: 'doubled',
     plant: ({ record }) => record('10.244.0.0/26', 'n1', ['10.244.0.5', '10.244.0.9']),
     says: /node n1 uses 10.244.0.9, which it has lent to n2/,
@@ -117,7 +117,7 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /block 10.244.0.0\/26 \(node n1\) overlaps block 10.244.0.0\/25 \(node n2\)/,
     repairs: false,
   },
-  'an address that is lent twice': {
+  'an address that is borrowed twice': {
     kind: 'doubled',
     plant: ({ block }) =>
       block('10.244.0.64/26', 'n2', {
@@ -177,7 +177,7 @@ const planted: Readonly<Record<string, Planted>> = {
     says: /has no owner, and none of its addresses is borrowed/,
     repairs: true,
   },
-  'a loan to a node that is gone': {
+  'an address borrowed by a node that is gone': {
     kind: 'orphaned',
     plant: ({ block }) => block('10.244.3.0/26', 'n1', { loans: [{ address: '10.244.3.3', node: 'gone' }] }),
     says: /10.244.3.3 of block 10.244.3.0\/26 is lent to node gone/,
@@ -321,7 +321,7 @@ describe('check', () => {
     expect((await fixCluster(access, { foundBefore }, signal)).left).toEqual([]);
   });
 
-  test('repairs the owner and the loans of one block together', async () => {
+  test('repairs the owner and the borrowed addresses of one block together', async () => {
     const { access, signal, block, clock, keysBelow } = await createHealthy();
     const loans = ['10.244.3.1', '10.244.3.2'].map((address) => ({ address, node: 'gone-too' }));
     await block('10.244.3.0/26', 'gone', { loans });

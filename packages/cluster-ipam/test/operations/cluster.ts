@@ -140,7 +140,7 @@ export function createTestCluster(limits: Partial<StoreLimits> = {}) {
 
 export type TestCluster = ReturnType<typeof createTestCluster>;
 
-/** Two nodes that are up, one that is cut off, each with a block and pods; one address is lent; one workload is sticky. */
+/** Two nodes that are up, one that is cut off, each with a block and pods; one address is borrowed; one workload is sticky. */
 export async function createHealthy(): Promise<TestCluster> {
   const cluster = createTestCluster();
   const { pool, node, block, record, absence, workload, clock } = cluster;

@@ -9,7 +9,7 @@ const hour = 3_600_000;
 /** Each in a block of its own. What is found of it says the block's name; repaired or not. */
 const faults = {
   leakedBlock: { repairs: true, plant: (c: TestCluster, at: Slot) => c.block(at.cidr, at.gone) },
-  leakedBlockWithLoan: {
+  leakedBlockWithBorrowed: {
     repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       await c.block(at.cidr, at.gone, { loans: [{ address: at.address(7), node: 'n2' }] });
@@ -24,7 +24,7 @@ const faults = {
       await c.record(at.cidr, 'n1', [at.address(4)]);
     },
   },
-  orphanedLoan: {
+  orphanedBorrowed: {
     repairs: true,
     plant: async (c: TestCluster, at: Slot) => {
       const loans = [
@@ -44,7 +44,7 @@ const faults = {
       await c.record(at.cidr, `${at.gone}-calico`, [at.address(2)], { imported: true });
     },
   },
-  importedLoan: {
+  importedBorrowed: {
     repairs: false,
     plant: async (c: TestCluster, at: Slot) => {
       const loans = [{ address: at.address(2), node: `${at.gone}-calico` }];

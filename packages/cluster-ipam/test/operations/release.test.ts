@@ -160,7 +160,7 @@ describe('the release of an address', () => {
     expect(done).toEqual(['taken out of the record of node old']);
   });
 
-  test('of a loan to a node that is gone', async () => {
+  test('of an address that a node that is gone has borrowed', async () => {
     const { access, signal, block } = await createCluster();
     await block('10.244.1.0/26', undefined, { loans: [{ address: '10.244.1.1', node: 'gone' }] });
     await releaseAddress(access, '10.244.1.1', { force: false }, signal);

@@ -46,7 +46,7 @@ describe('pools', () => {
     ]);
   });
 
-  test('and what is lent of them', async () => {
+  test('and their borrowed addresses', async () => {
     const { access, signal } = await createCluster();
     expect(showCluster(await readCluster(access, signal)).loans).toEqual([
       {

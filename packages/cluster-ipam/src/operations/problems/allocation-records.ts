@@ -94,17 +94,19 @@ function planUnknownFix(
   return dropRecord(stored, [{ key: stored.key, expect: stored.revision }, ...stillUnknown(evidence, node)]);
 }
 
-/** An owner that uses what it has lent. */
+/** An owner that uses an address of its own that another node has borrowed. */
 function findBorrowed(record: AllocationRecord, { loans }: Block, fix: Fix): Problem[] {
-  const lent = new Map(loans.map(({ address, node }) => [address, node]));
-  const both = record.entries.filter(({ address }) => (lent.get(address) ?? record.node) !== record.node);
+  const borrowers = new Map(loans.map(({ address, node }) => [address, node]));
+  const both = record.entries.filter(
+    ({ address }) => (borrowers.get(address) ?? record.node) !== record.node,
+  );
   if (both.length === 0) return [];
-  const to = [...new Set(both.map(({ address }) => lent.get(address)!))];
+  const to = [...new Set(both.map(({ address }) => borrowers.get(address)!))];
   const message = `node ${record.node} uses ${describe(both)}, which it has lent to ${listSome(to)}`;
   return [found({ subject: subjectOf(record), node: record.node }, 'doubled', record, both, message, fix)];
 }
 
-/** A node that has addresses of another's block which that one has not lent to it. */
+/** A node that has addresses of another's block and has not borrowed them. */
 function findNotBorrowed(stored: Stored<AllocationRecord>, block: Stored<Block>, fix: Fix): Problem[] {
   const { value: record } = stored;
   const own = new Set(
@@ -175,7 +177,7 @@ function doubled(
   };
 }
 
-/** Who may have the address: whom it was lent to, or else the owner of its block. */
+/** Who may have the address: the node that has borrowed it, or else the owner of its block. */
 function rightfulOf(blocks: Evidence['snapshot']['blocks'], address: string): string | undefined {
   const prefix = prefixFrom(address);
   for (const { value } of blocks.values()) {

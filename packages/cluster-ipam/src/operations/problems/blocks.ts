@@ -1,4 +1,4 @@
-/** What is wrong with blocks and what is lent of them. */
+/** What is wrong with blocks and their borrowed addresses. */
 import { compact } from '@podwire/platform';
 import { containsPrefix, overlaps } from '@podwire/addresses';
 import { type Block, blockKind, type Stored } from '@podwire/cluster-state';
@@ -29,7 +29,7 @@ const findInBlock = (evidence: Evidence, block: Stored<Block>): Problem[] => [
   ...findOutside(evidence, block.value),
   ...findOwnerless(evidence, block),
   ...findPending(evidence, block.value),
-  ...findLoans(evidence, block),
+  ...findBorrowed(evidence, block),
 ];
 
 const subjectOf = ({ cidr }: Block): string => `block ${cidr}`;
@@ -50,7 +50,7 @@ function findOutside({ snapshot }: Evidence, block: Block): Problem[] {
       : `block ${block.cidr} is a /${prefix.length}, and blocks of pool ${pool.name} are /${pool.blockSize}`;
   const why =
     block.node === undefined
-      ? 'it goes with its last loan'
+      ? 'it goes with its last borrowed address'
       : `node ${block.node} gives it back when its last pod is gone`;
   return [
     {
@@ -139,7 +139,7 @@ function planTidyBlock(evidence: Evidence, { key, value: block, revision }: Stor
   }
   const rest = hasOwner ? { ...block, loans } : withoutOwner(block, loans);
   const what = hasOwner
-    ? `ends loans of block ${block.cidr}`
+    ? `takes back borrowed addresses of block ${block.cidr}`
     : `removes the owner of block ${block.cidr}; its borrowed addresses stay`;
   const write: Write = { op: 'put', key, value: encodeObject(blockKind, rest) };
   return repair(what, { conditions, writes: [write, ...recordWrites] });
@@ -173,7 +173,7 @@ function findPending({ snapshot, now, pendingLimit }: Evidence, block: Block): P
   ];
 }
 
-function findLoans(evidence: Evidence, stored: Stored<Block>): Problem[] {
+function findBorrowed(evidence: Evidence, stored: Stored<Block>): Problem[] {
   const { value: block } = stored;
   const prefix = prefixFrom(block.cidr);
   return block.loans.flatMap(({ address, node }, index): Problem[] => {
