@@ -128,21 +128,12 @@ export class NodeState {
 
   /** Everything the node must have now, for the whole of its networks and blocks. */
   owned(): Owned {
-    const { networks, cluster } = this.#options;
-    const sides = networks.map((network) => ({ model: network.model, view: this.view(network) }));
-    const tables = planHostTables(sides, cluster?.otherPools ?? []);
-    const resources = [
-      // First: the node must not forward before it knows for whom.
-      ...tables.beforeModels,
-      ...sides.flatMap(({ model, view }) => model.planNode(view)),
-      ...tables.afterModels,
-    ];
-    return { owner: 'node', resources: withoutDoubles(resources) };
+    return { owner: 'node', resources: this.#plan((network) => this.view(network)) };
   }
 
   /**
-   * Applies what `owned` has beyond what was applied before: after a new block was claimed, its blackhole route.
-   * Costs nothing when no block was.
+   * Applies what `owned` has for blocks beyond what was applied before, after a new one was claimed: a blackhole route, and
+   * what else its model needs. Costs nothing when none was.
    */
   async ensure(engine: Engine, options: CallOptions): Promise<void> {
     while (this.#hasNewBlocks()) {
@@ -187,6 +178,18 @@ export class NodeState {
     this.#appliedBlocks = blocks;
   }
 
+  #plan(viewOf: (network: Network) => NodeView): Resource[] {
+    const { networks, cluster } = this.#options;
+    const sides = networks.map((network) => ({ model: network.model, view: viewOf(network) }));
+    const tables = planHostTables(sides, cluster?.otherPools ?? []);
+    return withoutDoubles([
+      // First: the node must not forward before it knows for whom.
+      ...tables.beforeModels,
+      ...sides.flatMap(({ model, view }) => model.planNode(view)),
+      ...tables.afterModels,
+    ]);
+  }
+
   #uses(): readonly AddressUse[] {
     return [...this.#hostUses, ...(this.#options.cluster?.uses ?? [])];
   }
@@ -213,11 +216,18 @@ export class NodeState {
   /** For an ADD: what a new block needs. Everything else is for {@link sync} and reconcile, which can replace things. */
   async #applyBlocks(engine: Engine, options: CallOptions): Promise<void> {
     const blocks = this.#readBlocks();
+    const apartFromBlocks = this.#planWithoutBlocks();
     const missing = this.#difference().filter(
-      ({ add, remove }) => add?.kind === 'route' && remove.length === 0,
+      ({ key, add, remove }) => add !== undefined && remove.length === 0 && !apartFromBlocks.has(key),
     );
     await this.#carryOut(missing, engine, options);
     this.#appliedBlocks = blocks;
+  }
+
+  /** The keys of what the node has also where it holds no block. */
+  #planWithoutBlocks(): ReadonlySet<string> {
+    const resources = this.#plan((network) => ({ ...this.view(network), blocks: [] }));
+    return new Set(resources.map((resource) => this.#options.kinds.keyOf(resource)));
   }
 
   async #syncNow(engine: Engine, options: CallOptions): Promise<boolean> {

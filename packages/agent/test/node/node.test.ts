@@ -1,4 +1,5 @@
-import type { PoolView } from '@podwire/network-contract';
+import type { Resource } from '@podwire/engine';
+import type { NodeView, PoolView } from '@podwire/network-contract';
 import { describe, expect, test } from 'vitest';
 import { NodeState } from '../../src/node/node.js';
 import { FakeEngine } from '../fakes/fake-engine.js';
@@ -34,6 +35,33 @@ describe("the node's own part", () => {
     // 10.1.0.0 is never handed out: the blocks are 0-1, 2-3, …
     expect(agent.context.networks[0]?.ipam.blocks()).toEqual(['10.1.0.0/31', '10.1.0.2/31']);
     expect(applied).toHaveLength(2);
+  });
+
+  test('a new block gets before its first pod what its model plans for it, of any kind, and nothing else', async () => {
+    const agent = await createReadyHarness({ yaml });
+    const { engine, networks } = agent.context;
+    const of = (set: string, value: string): Resource => ({
+      ...{ kind: 'nft-element', family: 'inet', table: 'podwire', set },
+      key: [{ type: 'ipv4_interval', value }],
+    });
+    let isChanged = false;
+    const { model } = networks[0]!;
+    const planNode = (view: NodeView): Resource[] => [
+      ...model.planNode(view),
+      ...view.blocks.map((block) => of('pools4', block)),
+      ...(isChanged ? [of('natpools4', '10.7.0.0/16')] : []),
+    ];
+    const node = new NodeState({
+      ...{ name: 'n', kinds: engine.kinds, readHost: () => ordinaryHost },
+      networks: [{ ...networks[0]!, model: { ...model, planNode } }],
+    });
+    await node.repair(() => Promise.resolve(true));
+    isChanged = true;
+    await agent.call('ADD');
+    await node.ensure(engine, { signal: new AbortController().signal });
+    const elements = agent.engine.of('node').flatMap((each) => (each.kind === 'nft-element' ? each.key : []));
+    expect(elements.map(({ value }) => value)).toContain('10.1.0.0/31');
+    expect(elements.map(({ value }) => value)).not.toContain('10.7.0.0/16');
   });
 
   test('an ADD that cannot get the route of its block fails, and the next one tries again', async () => {
