@@ -50,14 +50,26 @@ function undeclaredFaults(root, place, manifest) {
     .map((name) => `${place}/package.json does not declare ${name}, which its sources import`);
 }
 
-/** Test files share their modules. One that replaces a module (`vi.mock`) needs a process of its own: `vitest.config.js`. */
-function mockFaults(root, place) {
+/**
+ * Test files share their modules (`vitest.config.js`). One that replaces a module (`vi.mock`) needs a process of its own,
+ * and a hook at the top of a module that several import would run for the first of them only.
+ */
+function sharedModuleFaults(root, place) {
   const folder = path.join(root, place, 'test');
   const files = fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true }) : [];
-  return files
-    .filter((file) => file.endsWith('.test.ts') && !file.endsWith('.mocked.test.ts'))
-    .filter((file) => fs.readFileSync(path.join(folder, file), 'utf8').includes('vi.mock('))
-    .map((file) => `${place}/test/${file} calls vi.mock, so its name must end in .mocked.test.ts`);
+  const find = (isChecked, pattern) =>
+    files
+      .filter((file) => file.endsWith('.ts') && isChecked(file))
+      .filter((file) => pattern.test(fs.readFileSync(path.join(folder, file), 'utf8')));
+  const isTest = (file) => file.endsWith('.test.ts');
+  return [
+    ...find((file) => isTest(file) && !file.endsWith('.mocked.test.ts'), /\bvi\.mock\(/).map(
+      (file) => `${place}/test/${file} calls vi.mock, so its name must end in .mocked.test.ts`,
+    ),
+    ...find((file) => !isTest(file), /^(after|before)(All|Each)\(/m).map(
+      (file) => `${place}/test/${file} has a hook that runs for the first file alone that imports it`,
+    ),
+  ];
 }
 
 /** What is wrong, in words; empty when all is well. */
@@ -77,7 +89,7 @@ export function findRepositoryFaults(root) {
       if (!built.has(project)) faults.push(`${project} is not in tsconfig.json, so it is not built`);
     faults.push(...lockFaults(place, manifest, lock[place]));
     faults.push(...referenceFaults(root, place, manifest, folderOf));
-    faults.push(...undeclaredFaults(root, place, manifest), ...mockFaults(root, place));
+    faults.push(...undeclaredFaults(root, place, manifest), ...sharedModuleFaults(root, place));
   }
   return faults;
 }

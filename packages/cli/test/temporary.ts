@@ -1,16 +1,17 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 
-const made: string[] = [];
-afterAll(() => {
-  for (const directory of made) fs.rmSync(directory, { recursive: true, force: true });
-});
-
-/** A directory that goes when the test file has ended. */
+/** A directory that goes with the test that makes it, or else with the tests of the file. */
 export function makeTemporaryDirectory(): string {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-cli-'));
-  made.push(directory);
+  const remove = (): void => fs.rmSync(directory, { recursive: true, force: true });
+  try {
+    onTestFinished(remove);
+  } catch {
+    // No test runs: the file is being collected.
+    afterAll(remove);
+  }
   return directory;
 }

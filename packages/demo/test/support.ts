@@ -2,17 +2,18 @@ import fs from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 
-const created: string[] = [];
-afterAll(() => {
-  for (const directory of created) fs.rmSync(directory, { recursive: true, force: true });
-});
-
-/** A directory that is removed after the test file. */
+/** A directory that goes with the test that makes it, or else with the tests of the file. */
 export function makeTemporaryDirectory(): string {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-demo-'));
-  created.push(directory);
+  const remove = (): void => fs.rmSync(directory, { recursive: true, force: true });
+  try {
+    onTestFinished(remove);
+  } catch {
+    // No test runs: the file is being collected.
+    afterAll(remove);
+  }
   return directory;
 }
 
