@@ -213,8 +213,8 @@ test(
       }),
       { numRuns: 60 },
     );
-    // Or nothing was tried at all.
-    expect(elections).toBeGreaterThan(60);
+    // Or too little was tried; some 80 are usual.
+    expect(elections).toBeGreaterThan(30);
   },
 );
 
