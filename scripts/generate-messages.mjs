@@ -21,7 +21,7 @@ const packages = {
   store: { target: 'src/etcd/generated', int64: 'int64Number' },
 };
 
-/** The scalars of `@podwire/platform/protobuf` and their types. */
+/** The scalars of `@podwire/protobuf` and their types. */
 const types = {
   string: 'string',
   bytes: 'Buffer',
@@ -102,7 +102,7 @@ function writeFile(file) {
 }
 
 function writeImports({ used, imports }) {
-  const runtime = used.size === 0 ? [] : [['@podwire/platform/protobuf', [...used, 'type MessageType']]];
+  const runtime = used.size === 0 ? [] : [['@podwire/protobuf', [...used, 'type MessageType']]];
   const others = [...imports].sort().map(([module, names]) => [`./${module}`, names]);
   return [...runtime, ...others].map(
     ([from, names]) => `import { ${[...names].sort().join(', ')} } from '${from}';`,

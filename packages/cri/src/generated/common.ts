@@ -11,7 +11,7 @@ import {
   type MessageType,
   uint32,
   uint64,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 
 /**
  * What sandboxes and containers share. Every file here is our own wording of the public interface (CRI v1, and v1alpha2,

@@ -8,7 +8,7 @@ import {
   one,
   string,
   type MessageType,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 import { ContainerStatus } from './container.js';
 import { PodSandboxStatus } from './sandbox-status.js';
 

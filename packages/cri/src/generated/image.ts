@@ -10,7 +10,7 @@ import {
   textMap,
   type MessageType,
   uint64,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 import { Int64Value } from './common.js';
 import { PodSandboxConfig } from './sandbox.js';
 

@@ -9,7 +9,7 @@ import {
   one,
   string,
   type MessageType,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 import { UInt64Value } from './common.js';
 
 /** Figures that a runtime chooses itself, in the manner of Prometheus. */

@@ -9,7 +9,7 @@ import {
   string,
   textMap,
   type MessageType,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 
 /** The runtime itself: who it is, whether it is ready, how it is set. */
 

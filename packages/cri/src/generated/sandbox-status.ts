@@ -10,7 +10,7 @@ import {
   string,
   textMap,
   type MessageType,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 import { NamespaceOption } from './common.js';
 import { ContainerStatus } from './container.js';
 import { PodSandboxMetadata } from './sandbox.js';

@@ -13,7 +13,7 @@ import {
   textMap,
   type MessageType,
   uint32,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 import {
   Int64Value,
   LinuxContainerResources,

@@ -8,7 +8,7 @@ import {
   string,
   textMap,
   type MessageType,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 import { UInt64Value } from './common.js';
 import { ContainerMetadata } from './container.js';
 import { PodSandboxMetadata } from './sandbox.js';

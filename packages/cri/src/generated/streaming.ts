@@ -9,7 +9,7 @@ import {
   one,
   string,
   type MessageType,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 
 /** Programs inside a container, and ports of a sandbox. All but ExecSync answer with a URL to be opened by HTTP. */
 

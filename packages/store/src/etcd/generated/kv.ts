@@ -8,7 +8,7 @@ import {
   message,
   one,
   type MessageType,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 
 /**
  * What etcd's store holds. Package, names and numbers are those of etcd 3.4 and 3.5; fields that Podwire has no use for are left

@@ -13,7 +13,7 @@ import {
   string,
   type MessageType,
   uint64Text,
-} from '@podwire/platform/protobuf';
+} from '@podwire/protobuf';
 import { Event, KeyValue } from './kv.js';
 
 /** etcd's interface for clients, as far as Podwire uses it. Package, names and numbers are those of etcd 3.4 and 3.5. */

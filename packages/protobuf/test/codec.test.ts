@@ -22,7 +22,7 @@ import {
   uint32,
   uint64,
   uint64Text,
-} from '../src/protobuf.js';
+} from '../src/index.js';
 
 interface Leaf {
   readonly name: string;
