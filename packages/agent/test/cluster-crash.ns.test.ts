@@ -73,6 +73,16 @@ async function call(command: string): Promise<ClientAnswer | undefined> {
   return callPlugin(agent.socket, { command, id: pod.name, netns: pod.path });
 }
 
+/** As a runtime does, which calls again after code 11: a busy machine may outlast the lease of a second. */
+async function addPod(): Promise<ClientAnswer | undefined> {
+  let answer: ClientAnswer | undefined;
+  await eventually('the agent serves an ADD', async () => {
+    answer = await call('ADD');
+    return answer?.json.code !== 11;
+  });
+  return answer;
+}
+
 async function blocks(): Promise<Block[]> {
   const { items } = await store.list('/podwire/shared/blocks/');
   return items.map(({ key, value }) => decodeObject(blockKind, key, value));
@@ -104,7 +114,7 @@ test('the next life serves as if nothing had happened, and nothing is left behin
     await beginAnew();
     if (!(await liveUntil(step))) break;
     await agent.start({});
-    const answer = await call('ADD');
+    const answer = await addPod();
     assert.ok(answer?.ok, `step ${step}: ${JSON.stringify(answer?.json)}`);
     const addresses = addressesOf(answer.json).map((address) => parseAddress(address));
     assert.equal(addresses.length, 2);
