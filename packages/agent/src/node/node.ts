@@ -53,7 +53,8 @@ export class NodeState {
   #appliedBlocks: readonly (readonly string[])[] = [];
   /** What a reconcile has applied, while the planner takes it over. */
   #reconciled: readonly Resource[] | undefined;
-  #working: Promise<unknown> | undefined;
+  /** One change after the other: if one fails, its roll-back must not remove what another has found in place. */
+  readonly #changing = new Semaphore(1);
   readonly #following = new Semaphore(1);
 
   constructor(options: NodeOptions) {
@@ -136,10 +137,11 @@ export class NodeState {
    * what else its model needs. Costs nothing when none was.
    */
   async ensure(engine: Engine, options: CallOptions): Promise<void> {
-    while (this.#hasNewBlocks()) {
-      if (this.#working === undefined) return this.#alone(() => this.#applyBlocks(engine, options));
-      await this.#working.catch(() => undefined);
-    }
+    if (!this.#hasNewBlocks()) return;
+    await this.#changing.run(async () => {
+      // Another ADD may have waited for the same block.
+      if (this.#hasNewBlocks()) await this.#applyBlocks(engine, options);
+    });
   }
 
   /**
@@ -147,8 +149,7 @@ export class NodeState {
    * when anything else has changed, which is for a reconcile.
    */
   async sync(engine: Engine, options: CallOptions): Promise<boolean> {
-    while (this.#working !== undefined) await this.#working.catch(() => undefined);
-    return this.#alone(() => this.#syncNow(engine, options));
+    return this.#changing.run(() => this.#syncNow(engine, options));
   }
 
   /**
@@ -156,8 +157,7 @@ export class NodeState {
    * @param repair says whether all of the list is in place then
    */
   async repair(repair: (owned: Owned) => Promise<boolean>): Promise<void> {
-    while (this.#working !== undefined) await this.#working.catch(() => undefined);
-    await this.#alone(async () => {
+    await this.#changing.run(async () => {
       const [owned, blocks] = [this.owned(), this.#readBlocks()];
       if (await repair(owned)) this.#noteApplied(owned, blocks);
     });
@@ -252,13 +252,6 @@ export class NodeState {
     if (gone.length > 0) await engine.remove({ owner: 'node', resources: gone }, options);
     if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
     this.#planner.succeed(changes);
-  }
-
-  /** One after the other: if one fails, its rollback must not remove what another has found in place. */
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
-    const current = work().finally(() => (this.#working = undefined));
-    this.#working = current;
-    return current;
   }
 }
 
