@@ -18,15 +18,15 @@ import {
   socket,
 } from '@podwire/linux';
 import {
-  addAddress,
-  addRoute,
-  createLink,
-  deleteLinkGroup,
-  getLink,
+  addAddressRequest,
+  addRouteRequest,
+  createLinkRequest,
+  deleteLinkGroupRequest,
+  getLinkRequest,
   listLinks,
   listRoutes,
   openRouteConnection,
-  setLink,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { datagramLength, encodeDatagram } from '../dist/src/datagram.js';
 
@@ -47,19 +47,19 @@ function hostRequests(index, address, namespace) {
   const peer = { name: 'eth0', index: 2, mtu: 1450, namespace, ...one };
   const mac = 'ee:ee:ee:ee:ee:ee';
   return [
-    createLink({ kind: 'veth', name: `bench${index}`, index, mtu: 1450, mac, group: 7, ...one, peer }),
-    setLink(index, { up: true, inetSettings: { proxy_arp: 1 } }),
-    addRoute({ destination: address, link: index }),
+    createLinkRequest({ kind: 'veth', name: `bench${index}`, index, mtu: 1450, mac, group: 7, ...one, peer }),
+    setLinkRequest(index, { up: true, inetSettings: { proxy_arp: 1 } }),
+    addRouteRequest({ destination: address, link: index }),
   ];
 }
 
 function podRequests(address) {
   return [
-    setLink(1, { up: true }),
-    setLink(2, { up: true }),
-    addAddress({ link: 2, address }),
-    addRoute({ destination: '169.254.1.1/32', link: 2 }),
-    addRoute({ destination: '0.0.0.0/0', gateway: '169.254.1.1', link: 2 }),
+    setLinkRequest(1, { up: true }),
+    setLinkRequest(2, { up: true }),
+    addAddressRequest({ link: 2, address }),
+    addRouteRequest({ destination: '169.254.1.1/32', link: 2 }),
+    addRouteRequest({ destination: '0.0.0.0/0', gateway: '169.254.1.1', link: 2 }),
   ];
 }
 
@@ -137,7 +137,7 @@ try {
   );
   print(
     'get one link',
-    repeat(300, () => host.request([getLink(1000)])),
+    repeat(300, () => host.request([getLinkRequest(1000)])),
   );
   print(
     `list ${listLinks(host).length} links`,
@@ -149,7 +149,7 @@ try {
   );
   print(
     `delete ${2 * pods} links as a group`,
-    repeat(1, () => host.request([deleteLinkGroup(7)])),
+    repeat(1, () => host.request([deleteLinkGroupRequest(7)])),
   );
 } finally {
   for (const file of files) deleteNamespace(file);

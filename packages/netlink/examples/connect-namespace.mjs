@@ -4,13 +4,13 @@
 //   node connect-namespace.mjs /run/netns/web 10.1.0.2
 import fs from 'node:fs';
 import {
-  addAddress,
-  addNeighbour,
-  addRoute,
-  createLink,
+  addAddressRequest,
+  addNeighbourRequest,
+  addRouteRequest,
+  createLinkRequest,
   decodeLink,
   openRouteConnection,
-  setLink,
+  setLinkRequest,
 } from '@podwire/netlink';
 
 const [file, address] = process.argv.slice(2);
@@ -21,19 +21,24 @@ const there = openRouteConnection(namespace);
 // One system call. The reply is the new link.
 const mac = 'ee:ee:ee:ee:ee:ee';
 const peer = { name: 'eth0', index: 2, namespace: namespace.fd };
-const [[created]] = here.request([createLink({ kind: 'veth', name: 'web0', mac, peer }, { echo: true })]);
+const [[created]] = here.request([
+  createLinkRequest({ kind: 'veth', name: 'web0', mac, peer }, { echo: true }),
+]);
 const { index } = decodeLink(created);
 
 // One more for the inside: loopback and link up, the address, and a default route through the other end of the pair.
 there.request([
-  setLink('lo', { up: true }),
-  setLink(2, { up: true }),
-  addAddress({ link: 2, address: `${address}/32` }),
-  addRoute({ destination: '169.254.1.1/32', link: 2 }),
-  addRoute({ destination: '0.0.0.0/0', gateway: '169.254.1.1', link: 2 }),
-  addNeighbour({ link: 2, address: '169.254.1.1', mac }),
+  setLinkRequest('lo', { up: true }),
+  setLinkRequest(2, { up: true }),
+  addAddressRequest({ link: 2, address: `${address}/32` }),
+  addRouteRequest({ destination: '169.254.1.1/32', link: 2 }),
+  addRouteRequest({ destination: '0.0.0.0/0', gateway: '169.254.1.1', link: 2 }),
+  addNeighbourRequest({ link: 2, address: '169.254.1.1', mac }),
 ]);
 
 // And one for the outside.
-here.request([setLink(index, { up: true }), addRoute({ destination: `${address}/32`, link: index })]);
+here.request([
+  setLinkRequest(index, { up: true }),
+  addRouteRequest({ destination: `${address}/32`, link: index }),
+]);
 console.log(`${address} is behind web0`);

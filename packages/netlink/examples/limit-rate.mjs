@@ -2,14 +2,14 @@
 //
 //   node limit-rate.mjs LINK BITS-PER-SECOND
 import {
-  addFilter,
-  createLink,
+  addFilterRequest,
+  createLinkRequest,
   decodeLink,
   decodeQdisc,
-  getLink,
-  getQdisc,
+  getLinkRequest,
+  getQdiscRequest,
   openRouteConnection,
-  replaceQdisc,
+  replaceQdiscRequest,
 } from '@podwire/netlink';
 
 const [name, rateText] = process.argv.slice(2);
@@ -19,17 +19,17 @@ const burst = Math.max(5000, Math.round(rate / 800));
 const bucket = { kind: 'tbf', rate, burst, limit: 2 * burst };
 
 const connection = openRouteConnection();
-const indexOf = (link) => decodeLink(connection.request([getLink(link)])[0][0]).index;
-connection.request([createLink({ kind: 'ifb', name: `in-${name}`, up: true })]);
+const indexOf = (link) => decodeLink(connection.request([getLinkRequest(link)])[0][0]).index;
+connection.request([createLinkRequest({ kind: 'ifb', name: `in-${name}`, up: true })]);
 const [link, ifb] = [indexOf(name), indexOf(`in-${name}`)];
 
 connection.request([
-  replaceQdisc({ link, ...bucket }),
-  replaceQdisc({ link: ifb, ...bucket }),
+  replaceQdiscRequest({ link, ...bucket }),
+  replaceQdiscRequest({ link: ifb, ...bucket }),
   // Whatever arrives is sent through the ifb device first.
-  replaceQdisc({ link, kind: 'ingress' }),
-  addFilter({ link, priority: 1, action: { kind: 'mirred', target: ifb, direction: 'egress' } }),
+  replaceQdiscRequest({ link, kind: 'ingress' }),
+  addFilterRequest({ link, priority: 1, action: { kind: 'mirred', target: ifb, direction: 'egress' } }),
 ]);
 
-const [[reply]] = connection.request([getQdisc({ link })]);
+const [[reply]] = connection.request([getQdiscRequest({ link })]);
 console.log(name, decodeQdisc(reply).settings);

@@ -1,11 +1,11 @@
 // The same code against a kernel in memory: for tests without root, and of what happens when the kernel refuses.
-import { addAddress, createLink, listAddresses, NetlinkBatchError } from '@podwire/netlink';
+import { addAddressRequest, createLinkRequest, listAddresses, NetlinkBatchError } from '@podwire/netlink';
 import { FakeKernel } from '@podwire/netlink/fake';
 
 function addBridge(connection) {
   connection.request([
-    createLink({ kind: 'bridge', name: 'br0', index: 10, up: true }),
-    addAddress({ link: 10, address: '10.0.0.1/24' }),
+    createLinkRequest({ kind: 'bridge', name: 'br0', index: 10, up: true }),
+    addAddressRequest({ link: 10, address: '10.0.0.1/24' }),
   ]);
 }
 

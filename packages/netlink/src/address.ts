@@ -78,17 +78,17 @@ export interface NewAddress {
 }
 
 /** Adds an address. EEXIST when the link has it, ENODEV when the link is gone. */
-export function addAddress(address: NewAddress): NetlinkRequest {
+export function addAddressRequest(address: NewAddress): NetlinkRequest {
   return addressRequest(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, address, 'add');
 }
 
 /** Adds an address, or changes lifetime, metric and flags of the same address. */
-export function replaceAddress(address: NewAddress): NetlinkRequest {
+export function replaceAddressRequest(address: NewAddress): NetlinkRequest {
   return addressRequest(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, address, 'replace');
 }
 
 /** Removes an address. EADDRNOTAVAIL when the link does not have it with this prefix length. */
-export function deleteAddress(address: Pick<NewAddress, 'link' | 'address' | 'peer'>): NetlinkRequest {
+export function deleteAddressRequest(address: Pick<NewAddress, 'link' | 'address' | 'peer'>): NetlinkRequest {
   return addressRequest(RTM_DELADDR, 0, address, 'delete');
 }
 

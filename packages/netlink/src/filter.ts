@@ -61,7 +61,7 @@ const TCA_ACT_KIND = 1;
 const TCA_ACT_OPTIONS = 2;
 
 /** Adds a filter. ENOENT or EINVAL when there is no qdisc to hang it on; several of one priority are allowed. */
-export function addFilter(filter: NewFilter): NetlinkRequest {
+export function addFilterRequest(filter: NewFilter): NetlinkRequest {
   return newFilter(filter, NLM_F_CREATE | NLM_F_EXCL, 'add');
 }
 
@@ -97,7 +97,7 @@ function writeFilterHeader(place: FilterPlace, priority: number, protocol: numbe
 const swap16 = (value: number): number => ((value & 0xff) << 8) | ((value >> 8) & 0xff);
 
 /** Deletes the filters of one priority. ENOENT when there are none. */
-export function deleteFilter(
+export function deleteFilterRequest(
   filter: FilterPlace & { readonly priority: number; readonly protocol?: number },
 ): NetlinkRequest {
   const writer = writeFilterHeader(filter, filter.priority, filter.protocol ?? ANY_PROTOCOL, 0);
@@ -106,7 +106,7 @@ export function deleteFilter(
 }
 
 /** Deletes all filters of a place. */
-export function deleteFilters(place: FilterPlace): NetlinkRequest {
+export function deleteFiltersRequest(place: FilterPlace): NetlinkRequest {
   const payload = writeFilterHeader(place, 0, 0, 0).finish();
   return { type: tc.RTM_DELTFILTER, flags: 0, payload, label: `delete filters of link ${place.link}` };
 }

@@ -32,22 +32,22 @@ export interface ForwardingEntry extends NewForwardingEntry {
 }
 
 /** Adds an entry. EEXIST when the table has one for this address. */
-export function addForwardingEntry(entry: NewForwardingEntry): NetlinkRequest {
+export function addForwardingEntryRequest(entry: NewForwardingEntry): NetlinkRequest {
   return newEntry(entry, NLM_F_CREATE | NLM_F_EXCL, 'add');
 }
 
 /** Adds an entry or changes the one that is there. */
-export function replaceForwardingEntry(entry: NewForwardingEntry): NetlinkRequest {
+export function replaceForwardingEntryRequest(entry: NewForwardingEntry): NetlinkRequest {
   return newEntry(entry, NLM_F_CREATE | NLM_F_REPLACE, 'replace');
 }
 
 /** Adds one more remote for an address of a VXLAN device; frames for it go to all of them. */
-export function appendForwardingEntry(entry: NewForwardingEntry): NetlinkRequest {
+export function appendForwardingEntryRequest(entry: NewForwardingEntry): NetlinkRequest {
   return newEntry(entry, NLM_F_CREATE | NLM_F_APPEND, 'append');
 }
 
 /** Deletes an entry, or one remote of it. ENOENT when there is no entry; a VXLAN device says nothing to a remote it does not have. */
-export function deleteForwardingEntry(entry: NewForwardingEntry): NetlinkRequest {
+export function deleteForwardingEntryRequest(entry: NewForwardingEntry): NetlinkRequest {
   const payload = encodeEntry(entry, 0);
   return { type: rt.RTM_DELNEIGH, flags: 0, payload, label: `delete forwarding entry ${entry.mac}` };
 }

@@ -16,7 +16,7 @@ export * from './protocol.js';
 export {
   decodeInetSettings,
   decodeLink,
-  getLink,
+  getLinkRequest,
   type Link,
   type LinkFilter,
   type LinkReference,
@@ -33,29 +33,29 @@ export type {
   VxlanSettings,
 } from './link-kinds.js';
 export {
-  createLink,
-  deleteLink,
-  deleteLinkGroup,
+  createLinkRequest,
+  deleteLinkRequest,
+  deleteLinkGroupRequest,
   type LinkAttributes,
   type LinkChanges,
   type NewKindLink,
   type NewLink,
   type NewVeth,
-  renameLink,
-  setLink,
+  renameLinkRequest,
+  setLinkRequest,
 } from './link-requests.js';
 export type { DirectionStatistics, LinkStatistics } from './link-statistics.js';
 
 export {
-  addAddress,
+  addAddressRequest,
   type AddressFilter,
   type AddressFlag,
   decodeAddress,
-  deleteAddress,
+  deleteAddressRequest,
   type InterfaceAddressEntry,
   listAddresses,
   type NewAddress,
-  replaceAddress,
+  replaceAddressRequest,
 } from './address.js';
 
 export {
@@ -70,22 +70,22 @@ export {
 } from './route-attributes.js';
 export { decodeRoute, type NextHop, type Route } from './route-decoder.js';
 export {
-  addRoute,
-  appendRoute,
-  deleteRoute,
+  addRouteRequest,
+  appendRouteRequest,
+  deleteRouteRequest,
   listRoutes,
-  lookUpRoute,
+  lookUpRouteRequest,
   type NewNextHop,
   type NewRoute,
-  replaceRoute,
+  replaceRouteRequest,
   type RouteFilter,
 } from './route.js';
 export type { Scope } from './scope.js';
 
 export {
-  addRule,
+  addRuleRequest,
   decodeRule,
-  deleteRule,
+  deleteRuleRequest,
   listRules,
   type NewRule,
   type Rule,
@@ -93,29 +93,29 @@ export {
 } from './rule.js';
 
 export {
-  addNeighbour,
-  addProxyNeighbour,
+  addNeighbourRequest,
+  addProxyNeighbourRequest,
   decodeNeighbour,
-  deleteNeighbour,
-  deleteProxyNeighbour,
-  getNeighbour,
+  deleteNeighbourRequest,
+  deleteProxyNeighbourRequest,
+  getNeighbourRequest,
   listNeighbours,
   type Neighbour,
   type NeighbourFilter,
   type NeighbourState,
   type NewNeighbour,
   type ProxyNeighbour,
-  replaceNeighbour,
+  replaceNeighbourRequest,
 } from './neighbour.js';
 export {
-  addForwardingEntry,
-  appendForwardingEntry,
+  addForwardingEntryRequest,
+  appendForwardingEntryRequest,
   decodeForwardingEntry,
-  deleteForwardingEntry,
+  deleteForwardingEntryRequest,
   type ForwardingEntry,
   listForwardingEntries,
   type NewForwardingEntry,
-  replaceForwardingEntry,
+  replaceForwardingEntryRequest,
 } from './forwarding.js';
 
 export {
@@ -127,16 +127,16 @@ export {
   tcHandle,
 } from './tc-attributes.js';
 export {
-  addQdisc,
+  addQdiscRequest,
   decodeQdisc,
-  deleteQdisc,
-  getQdisc,
+  deleteQdiscRequest,
+  getQdiscRequest,
   listQdiscs,
   type NewQdisc,
   type Qdisc,
   type QdiscPlace,
   type QueueStatistics,
-  replaceQdisc,
+  replaceQdiscRequest,
 } from './qdisc.js';
 export {
   type HookSettings,
@@ -146,21 +146,21 @@ export {
   type TokenBucketSettings,
 } from './qdisc-settings.js';
 export {
-  addClass,
+  addClassRequest,
   decodeClass,
-  deleteClass,
+  deleteClassRequest,
   type HtbClassSettings,
   listClasses,
   type NewHtbClass,
-  replaceClass,
+  replaceClassRequest,
   type TrafficClass,
 } from './traffic-class.js';
 export {
-  addFilter,
+  addFilterRequest,
   ANY_PROTOCOL,
   decodeFilter,
-  deleteFilter,
-  deleteFilters,
+  deleteFilterRequest,
+  deleteFiltersRequest,
   type Filter,
   type FilterAction,
   type FilterPlace,

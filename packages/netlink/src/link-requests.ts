@@ -48,7 +48,7 @@ export type NewLink = NewVeth | NewKindLink;
  * Makes a link. EEXIST when the name or the index is taken, EBUSY when the index of a peer is.
  * With `echo` the reply is the new link (Linux 6.2 and newer; older kernels send no reply).
  */
-export function createLink(link: NewLink, options: { echo?: boolean } = {}): NetlinkRequest {
+export function createLinkRequest(link: NewLink, options: { echo?: boolean } = {}): NetlinkRequest {
   const writer = writeLinkHeader(undefined);
   writeAttributes(writer, link, 0);
   if (link.kind !== 'veth') writeRelations(writer, link);
@@ -126,7 +126,7 @@ export interface LinkChanges extends InetChanges {
  * link-local address, set the mode in an earlier request than `up`. `inetSettings` are written as they are: unlike
  * the file below /proc/sys, `forwarding` set here does not switch off large receive offload.
  */
-export function setLink(reference: LinkReference, changes: LinkChanges): NetlinkRequest {
+export function setLinkRequest(reference: LinkReference, changes: LinkChanges): NetlinkRequest {
   const writer = writeLinkHeader(reference);
   writeUp(writer.at(0, rt.IFINFOMSG), changes.up);
   if (changes.namespace !== undefined) writer.u32(rt.IFLA_NET_NS_FD, changes.namespace);
@@ -138,7 +138,7 @@ export function setLink(reference: LinkReference, changes: LinkChanges): Netlink
 }
 
 /** Gives a link another name. The kernel wants the index here, since a name in the message is the new one. */
-export function renameLink(index: number, name: string): NetlinkRequest {
+export function renameLinkRequest(index: number, name: string): NetlinkRequest {
   const writer = writeLinkHeader(index).text(rt.IFLA_IFNAME, name);
   return {
     type: rt.RTM_SETLINK,
@@ -149,7 +149,7 @@ export function renameLink(index: number, name: string): NetlinkRequest {
 }
 
 /** Deletes a link, and with a veth its peer. ENODEV when there is none. Waits for a grace period: some 20 ms. */
-export function deleteLink(reference: LinkReference): NetlinkRequest {
+export function deleteLinkRequest(reference: LinkReference): NetlinkRequest {
   const payload = writeLinkHeader(reference).finish();
   return { type: rt.RTM_DELLINK, flags: 0, payload, label: `delete link ${reference}` };
 }
@@ -158,7 +158,7 @@ export function deleteLink(reference: LinkReference): NetlinkRequest {
  * Deletes every link of a group in one grace period. ENODEV when the group is empty, EPERM for group 0, which is
  * that of all links, and EOPNOTSUPP, with nothing deleted, when one of the links is hardware.
  */
-export function deleteLinkGroup(group: number): NetlinkRequest {
+export function deleteLinkGroupRequest(group: number): NetlinkRequest {
   const payload = writeLinkHeader(undefined).u32(rt.IFLA_GROUP, group).finish();
   return { type: rt.RTM_DELLINK, flags: 0, payload, label: `delete link group ${group}` };
 }

@@ -147,7 +147,7 @@ export interface LinkDetail {
 }
 
 /** Asks for one link; the reply decodes with {@link decodeLink}. The kernel answers ENODEV when there is none. */
-export function getLink(reference: LinkReference, detail: LinkDetail = {}): NetlinkRequest {
+export function getLinkRequest(reference: LinkReference, detail: LinkDetail = {}): NetlinkRequest {
   const writer = writeDetail(writeLinkHeader(reference), detail);
   return { type: rt.RTM_GETLINK, flags: 0, payload: writer.finish(), label: `get link ${reference}` };
 }

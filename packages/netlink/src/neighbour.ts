@@ -48,36 +48,36 @@ export interface Neighbour {
 }
 
 /** Adds an entry. EEXIST when the link has one for this address, also one that the kernel learned. */
-export function addNeighbour(neighbour: NewNeighbour): NetlinkRequest {
+export function addNeighbourRequest(neighbour: NewNeighbour): NetlinkRequest {
   return newNeighbour(neighbour, NLM_F_CREATE | NLM_F_EXCL, 'add');
 }
 
 /** Adds an entry or changes the one that is there. */
-export function replaceNeighbour(neighbour: NewNeighbour): NetlinkRequest {
+export function replaceNeighbourRequest(neighbour: NewNeighbour): NetlinkRequest {
   return newNeighbour(neighbour, NLM_F_CREATE | NLM_F_REPLACE, 'replace');
 }
 
 /** Deletes an entry. ENOENT when there is none. */
-export function deleteNeighbour(neighbour: Pick<NewNeighbour, 'link' | 'address'>): NetlinkRequest {
+export function deleteNeighbourRequest(neighbour: Pick<NewNeighbour, 'link' | 'address'>): NetlinkRequest {
   const payload = writeNeighbour(neighbour, 0, 0).finish();
   return { type: rt.RTM_DELNEIGH, flags: 0, payload, label: `delete neighbour ${neighbour.address}` };
 }
 
 /** Adds a proxy entry; one that is there already is fine. */
-export function addProxyNeighbour(neighbour: ProxyNeighbour): NetlinkRequest {
+export function addProxyNeighbourRequest(neighbour: ProxyNeighbour): NetlinkRequest {
   const payload = writeNeighbour(neighbour, states.permanent, rt.NTF_PROXY).finish();
   const label = `add proxy neighbour ${neighbour.address}`;
   return { type: rt.RTM_NEWNEIGH, flags: NLM_F_CREATE | NLM_F_EXCL, payload, label };
 }
 
 /** Deletes a proxy entry. ENOENT when there is none. */
-export function deleteProxyNeighbour(neighbour: ProxyNeighbour): NetlinkRequest {
+export function deleteProxyNeighbourRequest(neighbour: ProxyNeighbour): NetlinkRequest {
   const payload = writeNeighbour(neighbour, 0, rt.NTF_PROXY).finish();
   return { type: rt.RTM_DELNEIGH, flags: 0, payload, label: `delete proxy neighbour ${neighbour.address}` };
 }
 
 /** Asks for one entry; ENOENT when there is none. The reply decodes with {@link decodeNeighbour}. Linux 5.0 and newer. */
-export function getNeighbour(neighbour: Pick<NewNeighbour, 'link' | 'address'>): NetlinkRequest {
+export function getNeighbourRequest(neighbour: Pick<NewNeighbour, 'link' | 'address'>): NetlinkRequest {
   const payload = writeNeighbour(neighbour, 0, 0).finish();
   return { type: rt.RTM_GETNEIGH, flags: 0, payload, label: `get neighbour ${neighbour.address}` };
 }

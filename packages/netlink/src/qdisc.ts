@@ -44,17 +44,17 @@ export interface Qdisc {
 }
 
 /** Adds a qdisc. EEXIST when there is one at this place (the kernel's default does not count). */
-export function addQdisc(qdisc: NewQdisc): NetlinkRequest {
+export function addQdiscRequest(qdisc: NewQdisc): NetlinkRequest {
   return newQdisc(qdisc, NLM_F_CREATE | NLM_F_EXCL, 'add');
 }
 
 /** Puts a qdisc in the place of the one that is there, or changes it if it is of the same kind. */
-export function replaceQdisc(qdisc: NewQdisc): NetlinkRequest {
+export function replaceQdiscRequest(qdisc: NewQdisc): NetlinkRequest {
   return newQdisc(qdisc, NLM_F_CREATE | NLM_F_REPLACE, 'replace');
 }
 
 /** Deletes the qdisc at a place, with all below it. ENOENT or EINVAL when there is only the kernel's default. */
-export function deleteQdisc(place: QdiscPlace): NetlinkRequest {
+export function deleteQdiscRequest(place: QdiscPlace): NetlinkRequest {
   const { link, parent = tc.TC_ROOT } = place;
   const payload = writeTcHeader({ link, handle: 0, parent, info: 0 }).finish();
   return { type: tc.RTM_DELQDISC, flags: 0, payload, label: `delete qdisc of link ${link}` };
@@ -107,13 +107,13 @@ export function readQueueStatistics(attributes: Attributes): QueueStatistics | u
  * Asks for the qdisc at a place; the reply decodes with {@link decodeQdisc}. ENOENT when there is none; no reply for
  * the kernel's default. Kernels before 6.6 send the reply only to listeners and to those who asked for an echo.
  */
-export function getQdisc(place: QdiscPlace): NetlinkRequest {
+export function getQdiscRequest(place: QdiscPlace): NetlinkRequest {
   const { link, parent = tc.TC_ROOT } = place;
   const payload = writeTcHeader({ link, handle: 0, parent, info: 0 }).finish();
   return { type: tc.RTM_GETQDISC, flags: NLM_F_ECHO, payload, label: `get qdisc of link ${link}` };
 }
 
-/** The qdiscs of the namespace (the kernel cannot filter them: to look at one link, see {@link getQdisc}). */
+/** The qdiscs of the namespace (the kernel cannot filter them: to look at one link, see {@link getQdiscRequest}). */
 export function listQdiscs(connection: NetlinkConnection, filter: { link?: number } = {}): Qdisc[] {
   const payload = writeTcHeader({ link: 0, handle: 0, parent: 0, info: 0 }).finish();
   return connection

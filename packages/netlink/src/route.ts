@@ -40,17 +40,17 @@ export interface NewRoute extends NewNextHop {
 }
 
 /** Adds a route. EEXIST when the table has one for this destination and metric; ENETUNREACH for an unreachable gateway. */
-export function addRoute(route: NewRoute): NetlinkRequest {
+export function addRouteRequest(route: NewRoute): NetlinkRequest {
   return newRoute(route, NLM_F_CREATE | NLM_F_EXCL, 'add');
 }
 
 /** Adds a route in the place of the one with the same destination and metric, if there is one. */
-export function replaceRoute(route: NewRoute): NetlinkRequest {
+export function replaceRouteRequest(route: NewRoute): NetlinkRequest {
   return newRoute(route, NLM_F_CREATE | NLM_F_REPLACE, 'replace');
 }
 
 /** Adds a route after others for the same destination; for IPv6 that makes a multipath route of them. */
-export function appendRoute(route: NewRoute): NetlinkRequest {
+export function appendRouteRequest(route: NewRoute): NetlinkRequest {
   return newRoute(route, NLM_F_CREATE | NLM_F_APPEND, 'append');
 }
 
@@ -72,7 +72,7 @@ function defaultScope(route: NewRoute, type: rt.RouteType): Scope {
  * Deletes the first route that has everything that is given; what is absent matches any. ESRCH when there is none.
  * (The table is never a wildcard: the main one when absent.)
  */
-export function deleteRoute(route: NewRoute): NetlinkRequest {
+export function deleteRouteRequest(route: NewRoute): NetlinkRequest {
   const { type = 'unspecified', protocol = rt.RTPROT_UNSPEC, scope = 'nowhere' } = route;
   const payload = encodeRoute(route, { type, protocol, scope });
   return { type: rt.RTM_DELROUTE, flags: 0, payload, label: `delete route ${route.destination}` };
@@ -194,7 +194,7 @@ function matches(route: Route, { table, link, protocol, type }: RouteFilter): bo
 }
 
 /** Asks which route a packet to `destination` would take; the reply decodes with {@link decodeRoute}. */
-export function lookUpRoute(
+export function lookUpRouteRequest(
   destination: string,
   options: { source?: string; mark?: number } = {},
 ): NetlinkRequest {

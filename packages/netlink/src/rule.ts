@@ -70,12 +70,12 @@ export interface Rule extends NewRule {
 }
 
 /** Adds a rule. EEXIST when there is the same one. */
-export function addRule(rule: NewRule): NetlinkRequest {
+export function addRuleRequest(rule: NewRule): NetlinkRequest {
   return ruleRequest(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, rule, 'add');
 }
 
 /** Deletes the first rule that has everything that is given. ENOENT when there is none. */
-export function deleteRule(rule: NewRule): NetlinkRequest {
+export function deleteRuleRequest(rule: NewRule): NetlinkRequest {
   return ruleRequest(RTM_DELRULE, 0, rule, 'delete');
 }
 

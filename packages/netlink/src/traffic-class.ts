@@ -45,17 +45,17 @@ const TCA_HTB_CEIL64 = 7;
 const TC_HTB_OPT = 44;
 
 /** Adds a class. EEXIST when the qdisc has one of this handle. */
-export function addClass(settings: NewHtbClass): NetlinkRequest {
+export function addClassRequest(settings: NewHtbClass): NetlinkRequest {
   return newClass(settings, NLM_F_CREATE | NLM_F_EXCL, 'add');
 }
 
 /** Adds a class or changes the one that is there. */
-export function replaceClass(settings: NewHtbClass): NetlinkRequest {
+export function replaceClassRequest(settings: NewHtbClass): NetlinkRequest {
   return newClass(settings, NLM_F_CREATE | NLM_F_REPLACE, 'replace');
 }
 
 /** Deletes a class. EBUSY while filters or classes below refer to it, ENOENT when there is none. */
-export function deleteClass({ link, handle }: { link: number; handle: number }): NetlinkRequest {
+export function deleteClassRequest({ link, handle }: { link: number; handle: number }): NetlinkRequest {
   const payload = writeTcHeader({ link, handle, parent: 0, info: 0 }).finish();
   return { type: tc.RTM_DELTCLASS, flags: 0, payload, label: `delete class ${handle.toString(16)}` };
 }

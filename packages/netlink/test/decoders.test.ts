@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  addAddress,
-  addClass,
-  addFilter,
-  addForwardingEntry,
-  addNeighbour,
-  addQdisc,
-  addRoute,
-  addRule,
+  addAddressRequest,
+  addClassRequest,
+  addFilterRequest,
+  addForwardingEntryRequest,
+  addNeighbourRequest,
+  addQdiscRequest,
+  addRouteRequest,
+  addRuleRequest,
   Attributes,
-  createLink,
+  createLinkRequest,
   decodeAddress,
   decodeClass,
   decodeFilter,
@@ -61,32 +61,45 @@ function decodeSafely(decode: Decoder, payload: Uint8Array): unknown {
 
 /** Requests of every kind: bytes that mean something, to be spoilt. */
 const requests: readonly NetlinkRequest[] = [
-  createLink({
+  createLinkRequest({
     kind: 'veth',
     name: 'a',
     mac: '02:00:00:00:00:01',
     mtu: 1500,
     peer: { name: 'b', namespace: 3 },
   }),
-  createLink({ kind: 'vxlan', name: 'v', id: 1, local: '2001:db8::1', port: 4789 }),
-  createLink({ kind: 'bridge', name: 'b', ageingTime: 1, stp: true }),
-  createLink({ kind: 'macvlan', name: 'm', parent: 1, mode: 'bridge' }),
-  addAddress({ link: 1, address: '10.0.0.1/24', peer: '10.0.0.2', flags: ['noDad'], label: 'x' }),
-  addRoute({ destination: '10.0.0.0/8', gateway: 'fe80::1', link: 1, metric: 3, mtu: 1400, table: 500 }),
-  addRoute({
+  createLinkRequest({ kind: 'vxlan', name: 'v', id: 1, local: '2001:db8::1', port: 4789 }),
+  createLinkRequest({ kind: 'bridge', name: 'b', ageingTime: 1, stp: true }),
+  createLinkRequest({ kind: 'macvlan', name: 'm', parent: 1, mode: 'bridge' }),
+  addAddressRequest({ link: 1, address: '10.0.0.1/24', peer: '10.0.0.2', flags: ['noDad'], label: 'x' }),
+  addRouteRequest({
+    destination: '10.0.0.0/8',
+    gateway: 'fe80::1',
+    link: 1,
+    metric: 3,
+    mtu: 1400,
+    table: 500,
+  }),
+  addRouteRequest({
     destination: '::/0',
     nextHops: [
       { gateway: 'fe80::1', link: 1 },
       { link: 2, weight: 7 },
     ],
   }),
-  addRule({ family: 6, priority: 1, from: '2001:db8::/32', mark: 1, inputLink: 'eth0' }),
-  addNeighbour({ link: 1, address: '10.0.0.1', mac: '02:00:00:00:00:01' }),
-  addForwardingEntry({ link: 1, mac: '02:00:00:00:00:01', table: 'self', remote: '10.0.0.1', port: 1 }),
-  addQdisc({ link: 1, kind: 'tbf', rate: 1e11, burst: 1e6, limit: 1e6 }),
-  addQdisc({ link: 1, kind: 'htb', defaultClass: 1 }),
-  addClass({ link: 1, parent: tcHandle(1), handle: tcHandle(1, 1), rate: 1e11 }),
-  addFilter({
+  addRuleRequest({ family: 6, priority: 1, from: '2001:db8::/32', mark: 1, inputLink: 'eth0' }),
+  addNeighbourRequest({ link: 1, address: '10.0.0.1', mac: '02:00:00:00:00:01' }),
+  addForwardingEntryRequest({
+    link: 1,
+    mac: '02:00:00:00:00:01',
+    table: 'self',
+    remote: '10.0.0.1',
+    port: 1,
+  }),
+  addQdiscRequest({ link: 1, kind: 'tbf', rate: 1e11, burst: 1e6, limit: 1e6 }),
+  addQdiscRequest({ link: 1, kind: 'htb', defaultClass: 1 }),
+  addClassRequest({ link: 1, parent: tcHandle(1), handle: tcHandle(1, 1), rate: 1e11 }),
+  addFilterRequest({
     link: 1,
     priority: 1,
     keys: [{ value: 1, mask: 1, offset: 0 }],

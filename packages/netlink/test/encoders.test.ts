@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import {
-  addAddress,
-  addFilter,
-  addForwardingEntry,
-  addNeighbour,
-  addProxyNeighbour,
-  addQdisc,
-  addRoute,
-  addRule,
+  addAddressRequest,
+  addFilterRequest,
+  addForwardingEntryRequest,
+  addNeighbourRequest,
+  addProxyNeighbourRequest,
+  addQdiscRequest,
+  addRouteRequest,
+  addRuleRequest,
   CLSACT_EGRESS_FILTERS,
-  createLink,
-  deleteLinkGroup,
-  deleteRoute,
-  getLink,
-  lookUpRoute,
+  createLinkRequest,
+  deleteLinkGroupRequest,
+  deleteRouteRequest,
+  getLinkRequest,
+  lookUpRouteRequest,
   type NetlinkRequest,
-  renameLink,
-  setLink,
+  renameLinkRequest,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { hex } from './hex.js';
 
@@ -33,7 +33,7 @@ const CREATE_EXCL = 0x600;
 describe('links', () => {
   golden(
     'a veth whose peer is born in another namespace',
-    createLink({
+    createLinkRequest({
       kind: 'veth',
       name: 'cali0',
       index: 7,
@@ -57,7 +57,14 @@ describe('links', () => {
   );
   golden(
     'a VXLAN device',
-    createLink({ kind: 'vxlan', name: 'v', id: 0x1000, port: 4789, local: '192.0.2.1', learning: false }),
+    createLinkRequest({
+      kind: 'vxlan',
+      name: 'v',
+      id: 0x1000,
+      port: 4789,
+      local: '192.0.2.1',
+      learning: false,
+    }),
     16,
     CREATE_EXCL,
     `00 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00
@@ -72,7 +79,7 @@ describe('links', () => {
   );
   golden(
     'link-local mode and per-device IPv4 parameters',
-    setLink(3, { up: true, addressGenerationMode: 'none', inetSettings: { proxy_arp: 1 } }),
+    setLinkRequest(3, { up: true, addressGenerationMode: 'none', inetSettings: { proxy_arp: 1 } }),
     19,
     0,
     `00 00 00 00  03 00 00 00  01 00 00 00  01 00 00 00   # ifinfomsg: index 3, IFF_UP of IFF_UP
@@ -85,23 +92,23 @@ describe('links', () => {
   );
   golden(
     'a link down, by name, into a group',
-    setLink('cali0', { up: false, group: 4242 }),
+    setLinkRequest('cali0', { up: false, group: 4242 }),
     19,
     0,
     `00 00 00 00  00 00 00 00  00 00 00 00  01 00 00 00
      0a 00 03 00  63 61 6c 69 30 00 00 00
      08 00 1b 00  92 10 00 00`,
   );
-  golden('a new name', renameLink(3, 'b'), 19, 0, `${ifinfo('03')} 06 00 03 00  62 00 00 00`);
-  golden('a group deleted', deleteLinkGroup(4242), 17, 0, `${ifinfo('00')} 08 00 1b 00  92 10 00 00`);
+  golden('a new name', renameLinkRequest(3, 'b'), 19, 0, `${ifinfo('03')} 06 00 03 00  62 00 00 00`);
+  golden('a group deleted', deleteLinkGroupRequest(4242), 17, 0, `${ifinfo('00')} 08 00 1b 00  92 10 00 00`);
   golden(
     'one link',
-    getLink(3),
+    getLinkRequest(3),
     18,
     0,
     `${ifinfo('03')} 08 00 1d 00  08 00 00 00 # IFLA_EXT_MASK: no counters`,
   );
-  golden('one link with counters', getLink(3, { statistics: true }), 18, 0, ifinfo('03'));
+  golden('one link with counters', getLinkRequest(3, { statistics: true }), 18, 0, ifinfo('03'));
 });
 
 function ifinfo(index: string): string {
@@ -111,7 +118,7 @@ function ifinfo(index: string): string {
 describe('addresses', () => {
   golden(
     'IPv4',
-    addAddress({ link: 2, address: '10.1.2.3/24', broadcast: '10.1.2.255', scope: 'link' }),
+    addAddressRequest({ link: 2, address: '10.1.2.3/24', broadcast: '10.1.2.255', scope: 'link' }),
     20,
     CREATE_EXCL,
     `02 18 00 fd  02 00 00 00     # AF_INET, /24, scope link; link 2
@@ -121,7 +128,7 @@ describe('addresses', () => {
   );
   golden(
     'IPv6 without duplicate address detection',
-    addAddress({ link: 2, address: '2001:db8::1/128', flags: ['noDad', 'noPrefixRoute'] }),
+    addAddressRequest({ link: 2, address: '2001:db8::1/128', flags: ['noDad', 'noPrefixRoute'] }),
     20,
     CREATE_EXCL,
     `0a 80 00 00  02 00 00 00
@@ -134,7 +141,7 @@ describe('addresses', () => {
 describe('routes', () => {
   golden(
     'to a link',
-    addRoute({ destination: '169.254.1.1/32', link: 2 }),
+    addRouteRequest({ destination: '169.254.1.1/32', link: 2 }),
     24,
     CREATE_EXCL,
     `02 20 00 00  fe 04 fd 01  00 00 00 00   # AF_INET, /32; main, static, scope link, unicast
@@ -143,7 +150,7 @@ describe('routes', () => {
   );
   golden(
     'a default route with everything',
-    addRoute({
+    addRouteRequest({
       destination: '0.0.0.0/0',
       gateway: '169.254.1.1',
       link: 2,
@@ -164,7 +171,7 @@ describe('routes', () => {
   );
   golden(
     'through a gateway of the other family',
-    addRoute({ destination: '10.0.0.0/8', gateway: 'fe80::1', link: 2 }),
+    addRouteRequest({ destination: '10.0.0.0/8', gateway: 'fe80::1', link: 2 }),
     24,
     CREATE_EXCL,
     `02 08 00 00  fe 04 00 01  00 00 00 00
@@ -174,7 +181,7 @@ describe('routes', () => {
   );
   golden(
     'several ways',
-    addRoute({
+    addRouteRequest({
       destination: '10.0.0.0/8',
       nextHops: [{ gateway: '192.0.2.1' }, { gateway: '192.0.2.2', link: 3, weight: 5, onlink: true }],
     }),
@@ -188,7 +195,7 @@ describe('routes', () => {
   );
   golden(
     'a blackhole',
-    addRoute({ destination: '2001:db8::/122', type: 'blackhole' }),
+    addRouteRequest({ destination: '2001:db8::/122', type: 'blackhole' }),
     24,
     CREATE_EXCL,
     `0a 7a 00 00  fe 04 00 06  00 00 00 00
@@ -196,7 +203,7 @@ describe('routes', () => {
   );
   golden(
     'one deleted, whatever its type, protocol and scope',
-    deleteRoute({ destination: '10.0.0.0/8' }),
+    deleteRouteRequest({ destination: '10.0.0.0/8' }),
     25,
     0,
     `02 08 00 00  fe 00 ff 00  00 00 00 00
@@ -204,7 +211,7 @@ describe('routes', () => {
   );
   golden(
     'one looked up',
-    lookUpRoute('10.0.0.1', { source: '10.0.0.2', mark: 3 }),
+    lookUpRouteRequest('10.0.0.1', { source: '10.0.0.2', mark: 3 }),
     26,
     0,
     `02 20 20 00  00 00 00 00  00 10 00 00   # RTM_F_LOOKUP_TABLE
@@ -217,7 +224,7 @@ describe('routes', () => {
 describe('rules', () => {
   golden(
     'by source and mark',
-    addRule({ family: 4, priority: 100, from: '10.0.0.0/8', mark: 0x10, markMask: 0xf0, table: 1000 }),
+    addRuleRequest({ family: 4, priority: 100, from: '10.0.0.0/8', mark: 0x10, markMask: 0xf0, table: 1000 }),
     32,
     CREATE_EXCL,
     `02 00 08 00  00 00 00 01  00 00 00 00   # AF_INET, source /8; table in FRA_TABLE, FR_ACT_TO_TBL
@@ -232,7 +239,7 @@ describe('rules', () => {
 describe('neighbours', () => {
   golden(
     'a permanent one',
-    addNeighbour({ link: 2, address: '169.254.1.1', mac: 'ee:ee:ee:ee:ee:ee' }),
+    addNeighbourRequest({ link: 2, address: '169.254.1.1', mac: 'ee:ee:ee:ee:ee:ee' }),
     28,
     CREATE_EXCL,
     `02 00 00 00  02 00 00 00  80 00 00 00   # AF_INET; link 2; NUD_PERMANENT
@@ -241,7 +248,7 @@ describe('neighbours', () => {
   );
   golden(
     'a proxy',
-    addProxyNeighbour({ link: 2, address: '169.254.1.1' }),
+    addProxyNeighbourRequest({ link: 2, address: '169.254.1.1' }),
     28,
     CREATE_EXCL,
     `02 00 00 00  02 00 00 00  80 00 08 00   # NTF_PROXY
@@ -249,7 +256,7 @@ describe('neighbours', () => {
   );
   golden(
     'a forwarding entry',
-    addForwardingEntry({
+    addForwardingEntryRequest({
       link: 5,
       table: 'self',
       mac: '02:00:00:00:00:11',
@@ -270,7 +277,7 @@ describe('neighbours', () => {
 describe('traffic control', () => {
   golden(
     'a token bucket of 1 Mbit/s',
-    addQdisc({ link: 10, kind: 'tbf', rate: 1_000_000, burst: 20_000, limit: 30_000 }),
+    addQdiscRequest({ link: 10, kind: 'tbf', rate: 1_000_000, burst: 20_000, limit: 30_000 }),
     36,
     CREATE_EXCL,
     `00 00 00 00  0a 00 00 00  00 00 00 00  ff ff ff ff  00 00 00 00   # tcmsg: link 10, root
@@ -286,7 +293,7 @@ describe('traffic control', () => {
   );
   golden(
     'a token bucket of 80 Gbit/s',
-    addQdisc({ link: 10, kind: 'tbf', rate: 80_000_000_000, burst: 1_000_000, limit: 2_000_000 }),
+    addQdiscRequest({ link: 10, kind: 'tbf', rate: 80_000_000_000, burst: 1_000_000, limit: 2_000_000 }),
     36,
     CREATE_EXCL,
     `00 00 00 00  0a 00 00 00  00 00 00 00  ff ff ff ff  00 00 00 00
@@ -303,7 +310,7 @@ describe('traffic control', () => {
   );
   golden(
     'an ingress hook',
-    addQdisc({ link: 10, kind: 'ingress' }),
+    addQdiscRequest({ link: 10, kind: 'ingress' }),
     36,
     CREATE_EXCL,
     `00 00 00 00  0a 00 00 00  00 00 ff ff  f1 ff ff ff  00 00 00 00
@@ -311,7 +318,7 @@ describe('traffic control', () => {
   );
   golden(
     'a filter that redirects everything',
-    addFilter({ link: 10, priority: 1, action: { kind: 'mirred', target: 11, direction: 'egress' } }),
+    addFilterRequest({ link: 10, priority: 1, action: { kind: 'mirred', target: 11, direction: 'egress' } }),
     44,
     CREATE_EXCL,
     `00 00 00 00  0a 00 00 00  00 00 00 00  00 00 ff ff  00 03 01 00   # tcmsg: at ffff:, priority 1, ETH_P_ALL
@@ -329,7 +336,7 @@ describe('traffic control', () => {
   );
   golden(
     'a filter for one destination',
-    addFilter({
+    addFilterRequest({
       link: 10,
       parent: CLSACT_EGRESS_FILTERS,
       priority: 2,
@@ -351,20 +358,29 @@ describe('traffic control', () => {
 
 describe('values that do not fit', () => {
   const refused: [string, () => unknown][] = [
-    ['a name with a NUL', () => createLink({ kind: 'ifb', name: 'a\0b' })],
-    ['a link-layer address that is none', () => setLink(1, { mac: '02:0' })],
-    ['an MTU beyond 32 bits', () => setLink(1, { mtu: 2 ** 32 })],
-    ['a VXLAN id beyond 24 bits', () => createLink({ kind: 'vxlan', id: 2 ** 24 })],
-    ['a parameter that no device has', () => setLink(1, { inetSettings: { nope: 1 } as object })],
-    ['an address without a length', () => addAddress({ link: 1, address: '10.0.0.1' })],
-    ['a destination with bits beyond its length', () => addRoute({ destination: '10.0.0.1/24', link: 1 })],
-    ['a gateway that is no address', () => addRoute({ destination: '10.0.0.0/24', gateway: 'gw' })],
-    ['a weight of 0', () => addRoute({ destination: '10.0.0.0/8', nextHops: [{ link: 1, weight: 0 }] })],
-    ['a rule for both families', () => addRule({ family: 6, priority: 1, from: '10.0.0.0/8' })],
-    ['no rate', () => addQdisc({ link: 1, kind: 'tbf', rate: 7, burst: 1, limit: 1 })],
-    ['a rate that is no number', () => addQdisc({ link: 1, kind: 'tbf', rate: NaN, burst: 1, limit: 1 })],
-    ['a burst of years', () => addQdisc({ link: 1, kind: 'tbf', rate: 8, burst: 4e9, limit: 1 })],
-    ['a priority beyond 16 bits', () => addFilter({ link: 1, priority: 65536 })],
+    ['a name with a NUL', () => createLinkRequest({ kind: 'ifb', name: 'a\0b' })],
+    ['a link-layer address that is none', () => setLinkRequest(1, { mac: '02:0' })],
+    ['an MTU beyond 32 bits', () => setLinkRequest(1, { mtu: 2 ** 32 })],
+    ['a VXLAN id beyond 24 bits', () => createLinkRequest({ kind: 'vxlan', id: 2 ** 24 })],
+    ['a parameter that no device has', () => setLinkRequest(1, { inetSettings: { nope: 1 } as object })],
+    ['an address without a length', () => addAddressRequest({ link: 1, address: '10.0.0.1' })],
+    [
+      'a destination with bits beyond its length',
+      () => addRouteRequest({ destination: '10.0.0.1/24', link: 1 }),
+    ],
+    ['a gateway that is no address', () => addRouteRequest({ destination: '10.0.0.0/24', gateway: 'gw' })],
+    [
+      'a weight of 0',
+      () => addRouteRequest({ destination: '10.0.0.0/8', nextHops: [{ link: 1, weight: 0 }] }),
+    ],
+    ['a rule for both families', () => addRuleRequest({ family: 6, priority: 1, from: '10.0.0.0/8' })],
+    ['no rate', () => addQdiscRequest({ link: 1, kind: 'tbf', rate: 7, burst: 1, limit: 1 })],
+    [
+      'a rate that is no number',
+      () => addQdiscRequest({ link: 1, kind: 'tbf', rate: NaN, burst: 1, limit: 1 }),
+    ],
+    ['a burst of years', () => addQdiscRequest({ link: 1, kind: 'tbf', rate: 8, burst: 4e9, limit: 1 })],
+    ['a priority beyond 16 bits', () => addFilterRequest({ link: 1, priority: 65536 })],
   ];
   test.each(refused)('%s is a RangeError', (_name, build) => {
     expect(build).toThrow(RangeError);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
-  addAddress,
-  createLink,
-  getLink,
+  addAddressRequest,
+  createLinkRequest,
+  getLinkRequest,
   listAddresses,
   listLinks,
   type NetlinkConnection,
-  setLink,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { FakeKernel } from '../src/fake/index.js';
 
@@ -17,7 +17,7 @@ describe('the fake kernel', () => {
     const kernel = new FakeKernel();
     const connection = kernel.open();
     kernel.failRequest(2, { code: 'ENOMEM', message: 'out of everything' });
-    const make = (name: string) => createLink({ kind: 'ifb', name });
+    const make = (name: string) => createLinkRequest({ kind: 'ifb', name });
     expect(() => connection.request([make('a'), make('b'), make('c')])).toThrow(
       'create link b: ENOMEM (RTNETLINK answers: out of everything)',
     );
@@ -29,7 +29,7 @@ describe('the fake kernel', () => {
   test('counts from the next request on, dumps too', () => {
     const kernel = new FakeKernel();
     const connection = kernel.open();
-    connection.request([setLink(1, { up: true })]);
+    connection.request([setLinkRequest(1, { up: true })]);
     kernel.failRequest(1, { code: 'EBUSY' });
     kernel.failRequest(2, { code: 'EPERM' });
     expect(() => listLinks(connection)).toThrow('EBUSY');
@@ -42,7 +42,7 @@ describe('the fake kernel', () => {
     kernel.intercept = ({ type, namespace }) =>
       type === 16 && namespace === '/run/netns/pod' ? { code: 'EACCES' } : undefined;
     const pod = kernel.createNamespace('/run/netns/pod');
-    const make = createLink({ kind: 'ifb', name: 'a' });
+    const make = createLinkRequest({ kind: 'ifb', name: 'a' });
     kernel.open().request([make]);
     expect(() => kernel.open(pod).request([make])).toThrow('EACCES');
   });
@@ -50,7 +50,7 @@ describe('the fake kernel', () => {
   test('keeps a record of the requests', () => {
     const kernel = new FakeKernel();
     const connection = kernel.open();
-    connection.request([setLink(1, { up: true }), getLink(1)]);
+    connection.request([setLinkRequest(1, { up: true }), getLinkRequest(1)]);
     listAddresses(connection);
     expect(kernel.requests).toEqual([
       { namespace: '/proc/self/ns/net', type: 19, dump: false },
@@ -72,8 +72,10 @@ describe('the fake kernel', () => {
     const kernel = new FakeKernel();
     const pod = kernel.createNamespace('/run/netns/pod');
     const host = kernel.open();
-    host.request([createLink({ kind: 'veth', name: 'cali0', peer: { name: 'eth0', namespace: pod.fd } })]);
-    kernel.open(pod).request([addAddress({ link: 2, address: '10.0.0.1/32' })]);
+    host.request([
+      createLinkRequest({ kind: 'veth', name: 'cali0', peer: { name: 'eth0', namespace: pod.fd } }),
+    ]);
+    kernel.open(pod).request([addAddressRequest({ link: 2, address: '10.0.0.1/32' })]);
     expect([names(host), names(kernel.open(pod))]).toEqual([
       ['lo', 'cali0'],
       ['lo', 'eth0'],
@@ -87,7 +89,10 @@ describe('the fake kernel', () => {
   test('answers asynchronous requests', async () => {
     const connection = new FakeKernel().open();
     const { signal } = new AbortController();
-    const replies = await connection.requestAsync([setLink(1, { up: true }), getLink(1)], signal);
+    const replies = await connection.requestAsync(
+      [setLinkRequest(1, { up: true }), getLinkRequest(1)],
+      signal,
+    );
     expect(replies.map((list) => list.length)).toEqual([0, 1]);
   });
 });

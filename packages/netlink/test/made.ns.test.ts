@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import {
-  addAddress,
-  addFilter,
-  addNeighbour,
-  addQdisc,
-  addRoute,
-  addRule,
-  createLink,
-  setLink,
+  addAddressRequest,
+  addFilterRequest,
+  addNeighbourRequest,
+  addQdiscRequest,
+  addRouteRequest,
+  addRuleRequest,
+  createLinkRequest,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { withNamespace } from './private-namespace.js';
 
@@ -20,20 +20,31 @@ const run = (program: string, args: readonly string[]): string =>
 test('what this library makes is what iproute2 sees', () => {
   withNamespace((namespace) => {
     namespace.connection.request([
-      createLink({ kind: 'veth', name: 'a', index: 10, mtu: 1450, group: 5, peer: { name: 'b', index: 11 } }),
-      createLink({ kind: 'ifb', name: 'i0', index: 30, up: true }),
-      setLink(10, { addressGenerationMode: 'none', inetSettings: { proxy_arp: 1, rp_filter: 2 } }),
-      setLink(10, { up: true }),
-      setLink(11, { up: true }),
-      addAddress({ link: 10, address: '10.0.0.1/32' }),
-      addRoute({ destination: '169.254.1.1/32', link: 10 }),
-      addRoute({ destination: '0.0.0.0/0', gateway: '169.254.1.1', link: 10, mtu: 1400 }),
-      addRoute({ destination: '10.1.0.0/26', type: 'blackhole', table: 1000, protocol: 80 }),
-      addRule({ family: 4, priority: 77, mark: 0x10, markMask: 0xf0, table: 1000 }),
-      addNeighbour({ link: 10, address: '169.254.1.1', mac: 'ee:ee:ee:ee:ee:ee' }),
-      addQdisc({ link: 30, kind: 'tbf', rate: 1_000_000, burst: 20_000, limit: 30_000 }),
-      addQdisc({ link: 10, kind: 'ingress' }),
-      addFilter({ link: 10, priority: 1, action: { kind: 'mirred', target: 30, direction: 'egress' } }),
+      createLinkRequest({
+        kind: 'veth',
+        name: 'a',
+        index: 10,
+        mtu: 1450,
+        group: 5,
+        peer: { name: 'b', index: 11 },
+      }),
+      createLinkRequest({ kind: 'ifb', name: 'i0', index: 30, up: true }),
+      setLinkRequest(10, { addressGenerationMode: 'none', inetSettings: { proxy_arp: 1, rp_filter: 2 } }),
+      setLinkRequest(10, { up: true }),
+      setLinkRequest(11, { up: true }),
+      addAddressRequest({ link: 10, address: '10.0.0.1/32' }),
+      addRouteRequest({ destination: '169.254.1.1/32', link: 10 }),
+      addRouteRequest({ destination: '0.0.0.0/0', gateway: '169.254.1.1', link: 10, mtu: 1400 }),
+      addRouteRequest({ destination: '10.1.0.0/26', type: 'blackhole', table: 1000, protocol: 80 }),
+      addRuleRequest({ family: 4, priority: 77, mark: 0x10, markMask: 0xf0, table: 1000 }),
+      addNeighbourRequest({ link: 10, address: '169.254.1.1', mac: 'ee:ee:ee:ee:ee:ee' }),
+      addQdiscRequest({ link: 30, kind: 'tbf', rate: 1_000_000, burst: 20_000, limit: 30_000 }),
+      addQdiscRequest({ link: 10, kind: 'ingress' }),
+      addFilterRequest({
+        link: 10,
+        priority: 1,
+        action: { kind: 'mirred', target: 30, direction: 'egress' },
+      }),
     ]);
     const show = (program: string, ...args: string[]) =>
       run(program, ['-n', namespace.name, ...args])

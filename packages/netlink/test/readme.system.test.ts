@@ -174,7 +174,7 @@ test('the package holds what it should', () => {
 test('its types satisfy a strict consumer', async () => {
   fs.writeFileSync(
     path.join(project, 'consumer.ts'),
-    `import { addRoute, decodeLink, type Link, listRoutes, NetlinkError, openRouteConnection } from '@podwire/netlink';
+    `import { addRouteRequest, decodeLink, type Link, listRoutes, NetlinkError, openRouteConnection } from '@podwire/netlink';
 import { FakeKernel } from '@podwire/netlink/fake';
 const kernel = new FakeKernel();
 const open: typeof openRouteConnection = (namespace) => kernel.open(namespace);
@@ -183,7 +183,7 @@ export const links: Link[] = connection.request([]).flat().map(decodeLink);
 export const codes: (string | undefined)[] = listRoutes(connection, { family: 6 }).map(({ gateway }) => gateway);
 export const isGone = (error: unknown): boolean => error instanceof NetlinkError && error.code === 'ESRCH';
 // @ts-expect-error a destination is needed
-addRoute({ link: 1 });
+addRouteRequest({ link: 1 });
 `,
   );
   const compiler = createRequire(import.meta.url).resolve('typescript/lib/tsc.js');

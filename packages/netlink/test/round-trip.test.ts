@@ -2,15 +2,15 @@ import { formatAddress, formatPrefix, prefixOf } from '@podwire/addresses';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  addAddress,
+  addAddressRequest,
   type AddressFlag,
-  addFilter,
-  addForwardingEntry,
-  addNeighbour,
-  addQdisc,
-  addRoute,
-  addRule,
-  createLink,
+  addFilterRequest,
+  addForwardingEntryRequest,
+  addNeighbourRequest,
+  addQdiscRequest,
+  addRouteRequest,
+  addRuleRequest,
+  createLinkRequest,
   decodeAddress,
   decodeFilter,
   decodeForwardingEntry,
@@ -71,7 +71,7 @@ test('links', () => {
     parent: index,
     master: index,
   });
-  roundTrip(common, (link) => createLink({ kind: 'ifb', ...link }), decodeLink);
+  roundTrip(common, (link) => createLinkRequest({ kind: 'ifb', ...link }), decodeLink);
 });
 
 test('settings of links', () => {
@@ -102,7 +102,7 @@ test('settings of links', () => {
     forwardDelay: fc.nat(100),
     multicastSnooping: fc.boolean(),
   }).map((settings) => ({ kind: 'bridge' as const, ...settings }));
-  roundTrip(fc.oneof(vxlan, macvlan, bridge), createLink, (reply) => decodeLink(reply).settings);
+  roundTrip(fc.oneof(vxlan, macvlan, bridge), createLinkRequest, (reply) => decodeLink(reply).settings);
 });
 
 test('addresses', () => {
@@ -127,7 +127,7 @@ test('addresses', () => {
       )
       .map(([required, optional]) => ({ ...required, ...optional })),
   );
-  roundTrip(entry, addAddress, decodeAddress);
+  roundTrip(entry, addAddressRequest, decodeAddress);
 });
 
 test('routes', () => {
@@ -161,7 +161,7 @@ test('routes', () => {
       )
       .map(([required, optional, way]) => ({ ...required, ...optional, ...way })),
   );
-  roundTrip(route, addRoute, decodeRoute);
+  roundTrip(route, addRouteRequest, decodeRoute);
 });
 
 test('rules', () => {
@@ -189,7 +189,7 @@ test('rules', () => {
       )
       .map(([required, optional]) => ({ ...required, ...optional })),
   );
-  roundTrip(rule, addRule, decodeRule);
+  roundTrip(rule, addRuleRequest, decodeRule);
 });
 
 test('neighbours', () => {
@@ -197,7 +197,7 @@ test('neighbours', () => {
   const entry = family.chain((version) =>
     fc.record({ link: index, address: text(version), mac, state: fc.constantFrom(...states) }),
   );
-  roundTrip(entry, addNeighbour, decodeNeighbour);
+  roundTrip(entry, addNeighbourRequest, decodeNeighbour);
 });
 
 test('forwarding entries', () => {
@@ -209,7 +209,7 @@ test('forwarding entries', () => {
       )
       .map(([required, optional]) => ({ ...required, ...optional })),
   );
-  roundTrip(entry, addForwardingEntry, decodeForwardingEntry);
+  roundTrip(entry, addForwardingEntryRequest, decodeForwardingEntry);
 });
 
 test('filters', () => {
@@ -228,7 +228,7 @@ test('filters', () => {
   fc.assert(
     fc.property(filter, (wanted) => {
       const { keys, classId, action: wantedAction, ...place } = wanted;
-      expect(decodeFilter(addFilter(wanted))).toMatchObject({
+      expect(decodeFilter(addFilterRequest(wanted))).toMatchObject({
         ...place,
         settings: { keys, classId, actions: [wantedAction] },
       });
@@ -247,7 +247,7 @@ test('token buckets come back as the same', () => {
     .filter(({ rate, burst }) => (burst * 8) / rate < 250);
   fc.assert(
     fc.property(bucket, (wanted) => {
-      const { settings } = decodeQdisc(addQdisc({ link: 1, ...wanted }));
+      const { settings } = decodeQdisc(addQdiscRequest({ link: 1, ...wanted }));
       expect(settings?.kind === 'tbf' && sameTokenBucket(wanted, settings)).toBe(true);
     }),
     { numRuns: 2_000 },

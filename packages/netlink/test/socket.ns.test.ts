@@ -12,13 +12,13 @@ import {
   socket,
 } from '@podwire/linux';
 import {
-  addAddress,
-  addRoute,
-  createLink,
+  addAddressRequest,
+  addRouteRequest,
+  createLinkRequest,
   decodeLink,
-  deleteLink,
-  deleteLinkGroup,
-  getLink,
+  deleteLinkRequest,
+  deleteLinkGroupRequest,
+  getLinkRequest,
   listAddresses,
   listLinks,
   listRoutes,
@@ -27,7 +27,7 @@ import {
   type NetlinkRequest,
   openNetlinkConnection,
   openRouteConnection,
-  setLink,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { ack } from './scripted-port.js';
 import { withNamespace, withNamespaceAsync } from './private-namespace.js';
@@ -35,7 +35,7 @@ import { withNamespace, withNamespaceAsync } from './private-namespace.js';
 const never = (): AbortSignal => new AbortController().signal;
 
 const veth = (name: string, group = 0): NetlinkRequest =>
-  createLink({ kind: 'veth', name, group, peer: { name: `${name}p` } });
+  createLinkRequest({ kind: 'veth', name, group, peer: { name: `${name}p` } });
 
 test('a connection stays in its namespace when that has lost its name', () => {
   const file = `/run/netns/podwire-netlink-gone-${process.pid}`;
@@ -78,10 +78,10 @@ function isSocket(fd: string): boolean {
 
 test('the kernel’s own words and the place of the mistake are in the error', () => {
   withNamespace(({ connection }) => {
-    const long = createLink({ kind: 'ifb', name: 'a-name-of-sixteen' });
-    const bad = addRoute({ destination: '10.0.0.0/8', gateway: '203.0.113.1' });
+    const long = createLinkRequest({ kind: 'ifb', name: 'a-name-of-sixteen' });
+    const bad = addRouteRequest({ destination: '10.0.0.0/8', gateway: '203.0.113.1' });
     assert.throws(
-      () => connection.request([long, setLink('lo', { up: true }), bad]),
+      () => connection.request([long, setLinkRequest('lo', { up: true }), bad]),
       (error) => {
         assert.ok(error instanceof NetlinkBatchError);
         const [name, gateway] = error.failures;
@@ -93,7 +93,7 @@ test('the kernel’s own words and the place of the mistake are in the error', (
         return true;
       },
     );
-    const taken = createLink({ kind: 'ifb', name: 'x' });
+    const taken = createLinkRequest({ kind: 'ifb', name: 'x' });
     assert.throws(() => connection.request([taken, taken]), {
       message: 'create link x: EEXIST (RTNETLINK answers: file already exists)',
     });
@@ -102,9 +102,9 @@ test('the kernel’s own words and the place of the mistake are in the error', (
 
 test('requests and dumps may be large', () => {
   withNamespace(({ connection }) => {
-    connection.request([createLink({ kind: 'ifb', name: 'i0', index: 10, up: true })]);
+    connection.request([createLinkRequest({ kind: 'ifb', name: 'i0', index: 10, up: true })]);
     const addresses = Array.from({ length: 4000 }, (_, index) => `10.1.${index >> 8}.${index & 255}/32`);
-    connection.request(addresses.map((address) => addAddress({ link: 10, address })));
+    connection.request(addresses.map((address) => addAddressRequest({ link: 10, address })));
     const read = listAddresses(connection, { link: 10, family: 4 }).map(({ address }) => address);
     assert.deepEqual(new Set(read), new Set(addresses));
     assert.equal(read.length, 4000);
@@ -115,7 +115,7 @@ test('requests and dumps may be large', () => {
 
 test('many failures of one batch are all reported', () => {
   withNamespace(({ connection }) => {
-    const missing = Array.from({ length: 3000 }, (_, index) => deleteLink(1000 + index));
+    const missing = Array.from({ length: 3000 }, (_, index) => deleteLinkRequest(1000 + index));
     assert.throws(
       () => connection.request(missing),
       (error) => error instanceof NetlinkBatchError && error.failures.length === 3000,
@@ -127,13 +127,13 @@ test('many failures of one batch are all reported', () => {
 test('the pool works while the thread goes on, on one connection', async () => {
   await withNamespaceAsync(async ({ connection }) => {
     connection.request(Array.from({ length: 8 }, (_, index) => veth(`v${index}`, 7)));
-    const deleted = connection.requestAsync([deleteLinkGroup(7)], never());
-    const made = connection.requestAsync([veth('w'), getLink('w')], never());
-    const refused = assert.rejects(connection.requestAsync([deleteLink('nothing')], never()), {
+    const deleted = connection.requestAsync([deleteLinkGroupRequest(7)], never());
+    const made = connection.requestAsync([veth('w'), getLinkRequest('w')], never());
+    const refused = assert.rejects(connection.requestAsync([deleteLinkRequest('nothing')], never()), {
       code: 'ENODEV',
     });
     const names = Array.from({ length: 20 }, () => {
-      const [replies] = connection.request([getLink('lo')]);
+      const [replies] = connection.request([getLinkRequest('lo')]);
       return decodeLink(replies![0]!).name;
     });
     assert.deepEqual(new Set(names), new Set(['lo']));
@@ -151,12 +151,12 @@ test('the pool works while the thread goes on, on one connection', async () => {
 test('an abandoned request is carried out all the same, and disturbs no other request', async () => {
   await withNamespaceAsync(async ({ connection }) => {
     const abort = new AbortController();
-    const made = connection.requestAsync([veth('a'), getLink('a')], abort.signal);
+    const made = connection.requestAsync([veth('a'), getLinkRequest('a')], abort.signal);
     // Its turn comes in a microtask; then it is with the pool.
     for (let step = 0; step < 3; step++) await Promise.resolve();
     abort.abort(new Error('enough'));
     await assert.rejects(made, { message: 'enough' });
-    const later = await connection.requestAsync([getLink('a')], never());
+    const later = await connection.requestAsync([getLinkRequest('a')], never());
     assert.equal(decodeLink(later[0]![0]!).name, 'a');
   });
 });
@@ -182,7 +182,7 @@ test('messages of other processes are ignored', () => {
   withNamespace(({ fd }) => {
     const victim = openRouteConnection({ fd });
     // The first request gives the socket its port.
-    victim.request([getLink('lo')]);
+    victim.request([getLinkRequest('lo')]);
     const attacker = inNamespace({ fd }, () => socket(16, 3, 0));
     const address = (port: number) => new Uint8Array(new Uint32Array([16, port, 0]).buffer);
     bind(attacker, address(4711));
@@ -193,7 +193,7 @@ test('messages of other processes are ignored', () => {
       connect(attacker, address(port));
       for (const errno of [1, 0]) send(attacker, ack(second, errno));
     }
-    const [replies] = victim.request([getLink('lo')]);
+    const [replies] = victim.request([getLinkRequest('lo')]);
     assert.deepEqual(
       replies!.map((reply) => decodeLink(reply).name),
       ['lo'],
@@ -220,7 +220,7 @@ test('without privileges the namespace can be read, and not be changed', () => {
       // The socket is opened in the caller's namespace: entering another one needs privileges too.
       const connection = openNetlinkConnection({ protocol: 0 });
       assert.ok(listLinks(connection).some(({ name }) => name === 'lo'));
-      assert.throws(() => connection.request([setLink(0x7fffffff, {})]), { code: 'EPERM' });
+      assert.throws(() => connection.request([setLinkRequest(0x7fffffff, {})]), { code: 'EPERM' });
       connection.close();
     } finally {
       process.seteuid!(0);
@@ -266,9 +266,9 @@ test('a dump that is given up leaves the connection as it was, in its namespace'
   const connection = openRouteConnection(handle);
   handle.close();
   deleteNamespace(file);
-  connection.request([veth('a'), setLink(1, { up: true })]);
+  connection.request([veth('a'), setLinkRequest(1, { up: true })]);
   const addresses = Array.from({ length: 2_000 }, (_, n) => `10.${n >> 8}.${n & 255}.1/32`);
-  connection.request(addresses.map((address) => addAddress({ link: 1, address })));
+  connection.request(addresses.map((address) => addAddressRequest({ link: 1, address })));
   const descriptors = fs.readdirSync('/proc/self/fd').length;
   for (let round = 0; round < 3; round++) {
     const some = listAddresses(connection, { link: 1, limit: 300 });
@@ -278,7 +278,7 @@ test('a dump that is given up leaves the connection as it was, in its namespace'
   assert.equal(listAddresses(connection, { link: 1 }).length, 2_002);
   assert.deepEqual(
     connection
-      .request([getLink('a')])
+      .request([getLinkRequest('a')])
       .flat()
       .map(decodeLink)
       .map(({ name }) => name),

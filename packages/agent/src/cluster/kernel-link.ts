@@ -1,5 +1,11 @@
 import { hasCode } from '@podwire/linux';
-import { decodeLink, getLink, type Link, listAddresses, type NetlinkConnection } from '@podwire/netlink';
+import {
+  decodeLink,
+  getLinkRequest,
+  type Link,
+  listAddresses,
+  type NetlinkConnection,
+} from '@podwire/netlink';
 
 /**
  * A text that is another one whenever the link was down or without its address in between (which costs it its IPv4 routes:
@@ -19,7 +25,7 @@ export function describeLinkState(connection: NetlinkConnection, name: string): 
 
 function findLink(connection: NetlinkConnection, name: string): Link | undefined {
   try {
-    const [[message] = []] = connection.request([getLink(name)]);
+    const [[message] = []] = connection.request([getLinkRequest(name)]);
     return message === undefined ? undefined : decodeLink(message);
   } catch (error) {
     if (hasCode(error, 'ENODEV')) return undefined;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openNamespace } from '@podwire/linux';
 import {
   decodeLink,
-  getLink,
+  getLinkRequest,
   listAddresses,
   listRoutes,
   type NetlinkConnection,
@@ -59,7 +59,7 @@ test('a link that was taken down shows it while it is down and after it', () =>
 
 test('an address that was taken away and is there again is another one: the kernel has dropped the routes with it', () =>
   withUplink('again', async ({ host, connection, read }) => {
-    const [link] = connection.request([getLink('eth0')]).map(([message]) => decodeLink(message!));
+    const [link] = connection.request([getLinkRequest('eth0')]).map(([message]) => decodeLink(message!));
     const [own] = listAddresses(connection, { family: 4, link: link!.index });
     const before = read();
     assert.ok(before !== undefined);

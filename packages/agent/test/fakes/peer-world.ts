@@ -2,9 +2,9 @@
 import { createLinuxBackends, type Kernel } from '@podwire/backend-linux';
 import { createEngine, type Engine, type Owned } from '@podwire/engine';
 import {
-  addAddress,
-  createLink,
-  getLink,
+  addAddressRequest,
+  createLinkRequest,
+  getLinkRequest,
   decodeLink,
   type Link,
   listAddresses,
@@ -13,7 +13,7 @@ import {
   listNeighbours,
   listRoutes,
   type NetlinkConnection,
-  setLink,
+  setLinkRequest,
 } from '@podwire/netlink';
 import type { PeerView, PoolView, UnderlayView } from '@podwire/network-contract';
 import { silentLog } from '@podwire/platform';
@@ -309,14 +309,14 @@ export class PeerWorld {
 
 export function makeUplink(route: NetlinkConnection): void {
   route.request([
-    createLink({ kind: 'ifb', name: 'eth0', up: true }),
-    setLink('eth0', { addressGenerationMode: 'none' }),
+    createLinkRequest({ kind: 'ifb', name: 'eth0', up: true }),
+    setLinkRequest('eth0', { addressGenerationMode: 'none' }),
   ]);
-  route.request([addAddress({ link: find(route, 'eth0').index, address: '192.0.2.1/24' })]);
+  route.request([addAddressRequest({ link: find(route, 'eth0').index, address: '192.0.2.1/24' })]);
 }
 
 const find = (route: NetlinkConnection, name: string): Link =>
-  decodeLink(route.request([getLink(name)]).flat()[0]!);
+  decodeLink(route.request([getLinkRequest(name)]).flat()[0]!);
 
 /** Everything of the node's part and of peers, in words. */
 function pictureOf({ host: { route }, nftables }: Kernel): string[] {

@@ -1,5 +1,11 @@
 /** A node and a pod on a kernel, fake or real, for the compliance suite of backends. */
-import { addRoute, createLink, deleteLink, getLink, decodeLink } from '@podwire/netlink';
+import {
+  addRouteRequest,
+  createLinkRequest,
+  deleteLinkRequest,
+  getLinkRequest,
+  decodeLink,
+} from '@podwire/netlink';
 import type { BackendSubject } from '@podwire/engine/compliance';
 import type { NamespaceIdentity, Owned } from '@podwire/engine';
 import { nodeResources, podResources } from '../src/fake/index.js';
@@ -39,12 +45,12 @@ export function createSubject({ open, namespace, picture }: SubjectOptions): Bac
       return () =>
         withKernel(({ nftables }) => nftables.change([{ op: 'destroy', family, table, set, key }]));
     },
-    damage: () => withKernel(({ host }) => void host.route.request([deleteLink('pwshape1')])),
+    damage: () => withKernel(({ host }) => void host.route.request([deleteLinkRequest('pwshape1')])),
     addForeign: () =>
       withKernel(({ host: { route } }) => {
-        route.request([createLink({ kind: 'ifb', name: 'foreign', up: true })]);
-        const link = decodeLink(route.request([getLink('foreign')]).flat()[0]!).index;
-        route.request([addRoute({ destination: '10.77.0.1/32', link, scope: 'link' })]);
+        route.request([createLinkRequest({ kind: 'ifb', name: 'foreign', up: true })]);
+        const link = decodeLink(route.request([getLinkRequest('foreign')]).flat()[0]!).index;
+        route.request([addRouteRequest({ destination: '10.77.0.1/32', link, scope: 'link' })]);
       }),
     absentKinds: ['vxlan', 'forwarding-entry', 'link-ready', 'forward-accept'],
     close: () => undefined,

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PodwireError } from '@podwire/errors';
-import { addAddress, addNeighbour, addRoute, addRule, type NetlinkRequest } from '@podwire/netlink';
+import {
+  addAddressRequest,
+  addNeighbourRequest,
+  addRouteRequest,
+  addRuleRequest,
+  type NetlinkRequest,
+} from '@podwire/netlink';
 import type { PrivateHost } from '@podwire/testkit';
 import { createLinuxBackends, type Kernel, openKernel } from '../src/index.js';
 import type { Change, Engine, Owned } from '@podwire/engine';
@@ -126,11 +132,11 @@ test('of what a pod has by the thousand only some is read, and it is repaired al
   const link = 2;
   const mac = '02:00:00:00:00:01';
   for (const requests of [
-    times(many, (a, b) => addRoute({ destination: `10.77.${a}.${b}/32`, link })),
-    times(many, (a, b) => addRoute({ destination: `fd77::${a}:${b}/128`, link })),
-    times(many, (a, b) => addNeighbour({ address: `10.78.${a}.${b}`, link, mac })),
-    times(many, (a, b) => addAddress({ address: `10.79.${a}.${b}/32`, link })),
-    times(many, (a, b) => addRule({ family: 4, priority: 2_000 + 256 * a + b, table: 7 })),
+    times(many, (a, b) => addRouteRequest({ destination: `10.77.${a}.${b}/32`, link })),
+    times(many, (a, b) => addRouteRequest({ destination: `fd77::${a}:${b}/128`, link })),
+    times(many, (a, b) => addNeighbourRequest({ address: `10.78.${a}.${b}`, link, mac })),
+    times(many, (a, b) => addAddressRequest({ address: `10.79.${a}.${b}/32`, link })),
+    times(many, (a, b) => addRuleRequest({ family: 4, priority: 2_000 + 256 * a + b, table: 7 })),
   ]) {
     inPod.host.route.request(requests);
   }

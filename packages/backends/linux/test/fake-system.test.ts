@@ -6,16 +6,16 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { SystemError } from '@podwire/linux';
 import { NftablesError } from '@podwire/nftables';
 import {
-  addFilter,
-  createLink,
-  deleteFilters,
-  deleteLink,
-  deleteQdisc,
+  addFilterRequest,
+  createLinkRequest,
+  deleteFiltersRequest,
+  deleteLinkRequest,
+  deleteQdiscRequest,
   listFilters,
   listLinks,
   listRoutes,
-  replaceQdisc,
-  setLink,
+  replaceQdiscRequest,
+  setLinkRequest,
   TC_ROOT,
 } from '@podwire/netlink';
 import { call } from './call.js';
@@ -136,7 +136,7 @@ describe('reconcile', () => {
   test('repairs other pods when one cannot be looked at', async () => {
     const pods = [pod(1), pod(2), pod(3)];
     for (const owned of pods) await engine.apply(owned, call());
-    system.host.route.request([deleteLink('pwtest3')]);
+    system.host.route.request([deleteLinkRequest('pwtest3')]);
     const enter = system.enter.bind(system);
     vi.spyOn(system, 'enter').mockImplementation((identity) => {
       if (identity.path === '/run/netns/pod2') throw new SystemError('open', 24, identity.path);
@@ -163,7 +163,7 @@ describe('what shapes a pod', () => {
   test('is redirected to the new ifb and nowhere else when the ifb was deleted', async () => {
     const owned = pod(1);
     await engine.apply(owned, call());
-    system.host.route.request([deleteLink('pwshape1')]);
+    system.host.route.request([deleteLinkRequest('pwshape1')]);
     const changes = await engine.reconcile([node, owned], call());
     expect(changes.filter(({ action }) => action !== 'repaired')).toEqual([]);
     const filters = listFilters(system.host.route, { link: index('pwtest1') });
@@ -178,8 +178,12 @@ describe('what shapes a pod', () => {
     await engine.apply(owned, call());
     const [link, target] = [index('pwtest1'), index('lo')];
     const redirectTo = (to: number) =>
-      addFilter({ link, priority: 1, action: { kind: 'mirred', direction: 'egress', target: to } });
-    system.host.route.request([deleteFilters({ link }), redirectTo(target), redirectTo(index('pwshape1'))]);
+      addFilterRequest({ link, priority: 1, action: { kind: 'mirred', direction: 'egress', target: to } });
+    system.host.route.request([
+      deleteFiltersRequest({ link }),
+      redirectTo(target),
+      redirectTo(index('pwshape1')),
+    ]);
     expect(await engine.verify(owned, call())).toMatchObject([{ state: 'changed' }]);
     await engine.reconcile([node, owned], call());
     expect(listFilters(system.host.route, { link })).toHaveLength(1);
@@ -188,7 +192,7 @@ describe('what shapes a pod', () => {
   test('is repaired when another program changed the ifb or took it down', async () => {
     const owned = pod(1);
     await engine.apply(owned, call());
-    system.host.route.request([setLink('pwshape1', { up: false, mtu: 1000 })]);
+    system.host.route.request([setLinkRequest('pwshape1', { up: false, mtu: 1000 })]);
     const changes = await engine.reconcile([node, owned], call());
     expect(changes).toEqual([{ owner: 'endpoint:1', action: 'repaired', what: 'ifb pwshape1' }]);
     expect(listLinks(system.host.route).find(({ name }) => name === 'pwshape1')).toMatchObject({
@@ -201,7 +205,10 @@ describe('what shapes a pod', () => {
     const owned = pod(1);
     await engine.apply(owned, call());
     const [link, parent] = [index('pwtest1'), TC_ROOT];
-    for (const change of [replaceQdisc({ kind: 'htb', link, parent }), deleteQdisc({ link, parent })]) {
+    for (const change of [
+      replaceQdiscRequest({ kind: 'htb', link, parent }),
+      deleteQdiscRequest({ link, parent }),
+    ]) {
       system.host.route.request([change]);
       expect(await engine.reconcile([node, owned], call())).toMatchObject([{ action: 'repaired' }]);
       expect(await engine.verify(owned, call())).toEqual([]);
@@ -212,8 +219,8 @@ describe('what shapes a pod', () => {
     const owned = pod(1);
     await engine.apply(owned, call());
     system.host.route.request([
-      deleteLink('pwshape1'),
-      createLink({ kind: 'ifb', name: 'pwshape1', mtu: 1000 }),
+      deleteLinkRequest('pwshape1'),
+      createLinkRequest({ kind: 'ifb', name: 'pwshape1', mtu: 1000 }),
     ]);
     const changes = await engine.reconcile([node, owned], call());
     expect(changes).toContainEqual(expect.objectContaining({ action: 'failed', what: 'ifb pwshape1' }));

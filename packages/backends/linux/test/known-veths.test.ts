@@ -1,7 +1,7 @@
 import { createFakeSystem, type FakeSystem, nodeResources, podResources } from '../src/fake/index.js';
 import { createLinuxBackends } from '../src/index.js';
 import { createEngine, type Engine, type Owned } from '@podwire/engine';
-import { createLink, deleteLink, listLinks } from '@podwire/netlink';
+import { createLinkRequest, deleteLinkRequest, listLinks } from '@podwire/netlink';
 import { beforeEach, expect, test } from 'vitest';
 import { isMarkedForDeletion } from '../src/marks.js';
 import { call } from './call.js';
@@ -46,14 +46,14 @@ test('the ends of a veth are not looked up after it was made', async () => {
 
 test('another link that has the name of ours is left alone', async () => {
   await engine.apply(pod, call());
-  system.host.route.request([deleteLink(name), createLink({ kind: 'dummy', name, up: true })]);
+  system.host.route.request([deleteLinkRequest(name), createLinkRequest({ kind: 'dummy', name, up: true })]);
   await engine.remove(pod, call());
   expect(links().find((link) => link.name === name)).toMatchObject({ kind: 'dummy', up: true });
 });
 
 test('our veth is removed also when another engine has made it anew', async () => {
   await engine.apply(pod, call());
-  system.host.route.request([deleteLink(name)]);
+  system.host.route.request([deleteLinkRequest(name)]);
   await startEngine().apply(pod, call());
   await engine.remove(pod, call());
   expect(links().filter((link) => link.kind === 'veth' && !isMarkedForDeletion(link))).toEqual([]);
@@ -63,7 +63,7 @@ test('a link that came to the node with the index of a veth that died with its p
   await engine.apply(pod, call());
   const { index } = links().find((link) => link.name === name)!;
   system.removePod(pod.namespace!);
-  system.host.route.request([createLink({ kind: 'dummy', name: 'nic', index, up: true })]);
+  system.host.route.request([createLinkRequest({ kind: 'dummy', name: 'nic', index, up: true })]);
   await engine.remove(pod, call());
   expect(links().find((link) => link.index === index)).toMatchObject({ name: 'nic', group: 0, up: true });
 });

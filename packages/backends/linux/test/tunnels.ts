@@ -3,14 +3,14 @@ import { createLinuxBackends, type Kernel } from '../src/index.js';
 import { createEngine, type Engine, type Owned, type Resource } from '@podwire/engine';
 import assert from 'node:assert/strict';
 import {
-  addAddress,
-  addForwardingEntry,
-  addNeighbour,
-  addRoute,
-  createLink,
+  addAddressRequest,
+  addForwardingEntryRequest,
+  addNeighbourRequest,
+  addRouteRequest,
+  createLinkRequest,
   decodeLink,
-  deleteForwardingEntry,
-  getLink,
+  deleteForwardingEntryRequest,
+  getLinkRequest,
   type Link,
   listAddresses,
   listForwardingEntries,
@@ -18,7 +18,7 @@ import {
   listNeighbours,
   listRoutes,
   type NetlinkConnection,
-  setLink,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { call } from './call.js';
 import { peerOf, peerTable, tunnel, tunnelResources } from './tunnel-resources.js';
@@ -42,14 +42,14 @@ export const nodeOf = (changes: Partial<typeof tunnel> = {}): Owned => ({
 /** The link that tunnels leave by. */
 export function makeUnderlay(route: NetlinkConnection): void {
   route.request([
-    createLink({ kind: 'ifb', name: 'eth0', up: true }),
-    setLink('eth0', { addressGenerationMode: 'none' }),
+    createLinkRequest({ kind: 'ifb', name: 'eth0', up: true }),
+    setLinkRequest('eth0', { addressGenerationMode: 'none' }),
   ]);
-  route.request([addAddress({ link: indexOf(route, 'eth0'), address: '192.0.2.1/24' })]);
+  route.request([addAddressRequest({ link: indexOf(route, 'eth0'), address: '192.0.2.1/24' })]);
 }
 
 const find = (route: NetlinkConnection, name: string): Link =>
-  decodeLink(route.request([getLink(name)]).flat()[0]!);
+  decodeLink(route.request([getLinkRequest(name)]).flat()[0]!);
 const indexOf = (route: NetlinkConnection, name: string): number => find(route, name).index;
 
 /** Everything that leads to peers, in words. */
@@ -98,7 +98,7 @@ export const tunnelCases: readonly TunnelCase[] = [
       assert.deepEqual(failures(await bench.engine.reconcile(all, call())), []);
       const complete = picture(bench);
       assert.equal(complete.length, 2 + 3 * peerOf(2).resources.length);
-      bench.route.request([setLink(tunnel.name, { up: false })]);
+      bench.route.request([setLinkRequest(tunnel.name, { up: false })]);
       assert.deepEqual(failures(await bench.engine.reconcile(all, call())), []);
       assert.deepEqual(picture(bench), complete);
       bench.kernel.nftables.deleteTable('inet', 'podwire');
@@ -114,7 +114,7 @@ export const tunnelCases: readonly TunnelCase[] = [
       await engine.reconcile([nodeOf(), peerOf(2), peerOf(3)], call());
       const link = indexOf(route, tunnel.name);
       // A foreign route through it stays too.
-      route.request([addRoute({ destination: '203.0.113.0/24', link, metric: 5 })]);
+      route.request([addRouteRequest({ destination: '203.0.113.0/24', link, metric: 5 })]);
       const foreign = (): number => listRoutes(route, { link, protocol: 4 }).length;
       const complete = picture(bench);
       const isAddress = ({ kind }: Resource): boolean => kind === 'address';
@@ -142,8 +142,8 @@ export const tunnelCases: readonly TunnelCase[] = [
       const complete = picture(bench);
       const link = indexOf(route, tunnel.name);
       route.request([
-        deleteForwardingEntry({ link, table: 'self', mac: '66:00:00:00:00:02' }),
-        addForwardingEntry({ link, table: 'self', mac: '66:00:00:00:00:02', remote: '192.0.2.99' }),
+        deleteForwardingEntryRequest({ link, table: 'self', mac: '66:00:00:00:00:02' }),
+        addForwardingEntryRequest({ link, table: 'self', mac: '66:00:00:00:00:02', remote: '192.0.2.99' }),
       ]);
       const changes = await engine.reconcile(all, call());
       assert.deepEqual(
@@ -169,11 +169,11 @@ export const tunnelCases: readonly TunnelCase[] = [
       const eth0 = indexOf(route, 'eth0');
       await engine.apply(peerOf(7), call());
       route.request([
-        addAddress({ link, address: '10.9.0.60/32' }),
-        addNeighbour({ link, address: '10.9.9.0', mac: '66:00:00:00:00:09' }),
-        addForwardingEntry({ link, table: 'self', mac: '66:00:00:00:00:09', remote: '192.0.2.9' }),
-        addNeighbour({ link: eth0, address: '192.0.2.50', mac: '02:00:00:00:00:50' }),
-        addRoute({ destination: '10.9.9.0/26', gateway: '10.9.9.0', link, onlink: true, protocol: 4 }),
+        addAddressRequest({ link, address: '10.9.0.60/32' }),
+        addNeighbourRequest({ link, address: '10.9.9.0', mac: '66:00:00:00:00:09' }),
+        addForwardingEntryRequest({ link, table: 'self', mac: '66:00:00:00:00:09', remote: '192.0.2.9' }),
+        addNeighbourRequest({ link: eth0, address: '192.0.2.50', mac: '02:00:00:00:00:50' }),
+        addRouteRequest({ destination: '10.9.9.0/26', gateway: '10.9.9.0', link, onlink: true, protocol: 4 }),
       ]);
       await engine.reconcile([nodeOf(), peerOf(2)], call());
       assert.deepEqual(picture(bench), wanted);
@@ -188,8 +188,8 @@ export const tunnelCases: readonly TunnelCase[] = [
       const node = nodeOf();
       await engine.reconcile([node], call());
       route.request([
-        addRoute({ destination: '10.9.0.0/26', type: 'blackhole', protocol: 157, metric: 7 }),
-        addRoute({ destination: '10.9.0.0/26', type: 'blackhole', protocol: 157, table: 1000 }),
+        addRouteRequest({ destination: '10.9.0.0/26', type: 'blackhole', protocol: 157, metric: 7 }),
+        addRouteRequest({ destination: '10.9.0.0/26', type: 'blackhole', protocol: 157, table: 1000 }),
       ]);
       const changes = await engine.reconcile([node], call());
       assert.deepEqual(
@@ -239,7 +239,7 @@ export const tunnelCases: readonly TunnelCase[] = [
           [],
         );
       }
-      route.request([setLink(tunnel.name, { group: 0 })]);
+      route.request([setLinkRequest(tunnel.name, { group: 0 })]);
       const before = find(route, tunnel.name);
       await assert.rejects(engine.apply(nodeOf(), call()), /EEXIST/);
       const changes = await engine.reconcile([nodeOf()], call());

@@ -2,11 +2,11 @@
 import type { Resource } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
 import {
-  addForwardingEntry,
-  addNeighbour,
-  addRoute,
+  addForwardingEntryRequest,
+  addNeighbourRequest,
+  addRouteRequest,
   decodeLink,
-  getLink,
+  getLinkRequest,
   type NetlinkConnection,
   type NetlinkRequest,
   openRouteConnection,
@@ -42,18 +42,20 @@ export function sendRaw(namespace: TestNamespace, resources: readonly Resource[]
 function encode(route: NetlinkConnection, resources: readonly Resource[]): NetlinkRequest[] {
   const indexes = new Map<string, number>();
   const indexOf = (name: string): number => {
-    const index = indexes.get(name) ?? decodeLink(route.request([getLink(name)]).flat()[0]!).index;
+    const index = indexes.get(name) ?? decodeLink(route.request([getLinkRequest(name)]).flat()[0]!).index;
     indexes.set(name, index);
     return index;
   };
   return resources.flatMap((resource) => {
     switch (resource.kind) {
       case 'forwarding-entry':
-        return [addForwardingEntry({ ...resource, link: indexOf(resource.link), table: 'self' })];
+        return [addForwardingEntryRequest({ ...resource, link: indexOf(resource.link), table: 'self' })];
       case 'neighbour':
-        return [addNeighbour({ ...resource, link: indexOf(resource.link) })];
+        return [addNeighbourRequest({ ...resource, link: indexOf(resource.link) })];
       case 'route':
-        return [addRoute({ ...resource, type: 'unicast', link: indexOf(resource.link!), protocol: 157 })];
+        return [
+          addRouteRequest({ ...resource, type: 'unicast', link: indexOf(resource.link!), protocol: 157 }),
+        ];
       default:
         return [];
     }

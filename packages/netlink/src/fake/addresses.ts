@@ -1,5 +1,5 @@
 import { formatPrefix, parseInterfaceAddress, prefixOf } from '@podwire/addresses';
-import { addAddress, decodeAddress, IFADDRMSG, type InterfaceAddressEntry } from '../address.js';
+import { addAddressRequest, decodeAddress, IFADDRMSG, type InterfaceAddressEntry } from '../address.js';
 import { readStructure } from '../attributes.js';
 import type { NetlinkMessage } from '../connection.js';
 import { familyOf } from '../ip-address.js';
@@ -110,5 +110,5 @@ export function dumpAddresses({ namespace }: FakeContext, message: NetlinkMessag
     .filter((entry) => family === undefined || entry.family === family)
     .filter((entry) => link === 0 || entry.link === link)
     .sort((a, b) => a.family - b.family)
-    .map((entry) => addAddress(entry).payload as Buffer);
+    .map((entry) => addAddressRequest(entry).payload as Buffer);
 }

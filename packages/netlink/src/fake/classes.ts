@@ -1,7 +1,7 @@
 import type { NetlinkMessage } from '../connection.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from '../protocol.js';
 import { readTcMessage } from '../tc-message.js';
-import { addClass, decodeClass, type NewHtbClass, type TrafficClass } from '../traffic-class.js';
+import { addClassRequest, decodeClass, type NewHtbClass, type TrafficClass } from '../traffic-class.js';
 import { FakeErrno } from './errno.js';
 import type { FakeContext } from './state.js';
 
@@ -43,5 +43,5 @@ export function dumpClasses({ namespace }: FakeContext, message: NetlinkMessage)
 /** A class directly below the qdisc has no class as its parent: the kernel says that it hangs on the root. */
 function encodeClass({ settings, ...entry }: TrafficClass): Buffer {
   const parent = (entry.parent & 0xffff) === 0 ? 0xffffffff : entry.parent;
-  return addClass({ ...entry, ...settings, parent } as NewHtbClass).payload as Buffer;
+  return addClassRequest({ ...entry, ...settings, parent } as NewHtbClass).payload as Buffer;
 }

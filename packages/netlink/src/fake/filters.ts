@@ -1,5 +1,5 @@
 import type { NetlinkMessage } from '../connection.js';
-import { addFilter, decodeFilter, type Filter, type NewFilter } from '../filter.js';
+import { addFilterRequest, decodeFilter, type Filter, type NewFilter } from '../filter.js';
 import { readTcMessage } from '../tc-message.js';
 import { FakeErrno } from './errno.js';
 import type { FakeContext, NamespaceState } from './state.js';
@@ -59,7 +59,7 @@ function encodeFilter({ settings, handle, ...filter }: Filter): Buffer {
   const [action] = settings?.actions ?? [];
   const known = action !== undefined && 'target' in action ? { action } : {};
   const request: NewFilter = { ...filter, keys: settings?.keys ?? [], ...known };
-  const payload = addFilter(request).payload as Buffer;
+  const payload = addFilterRequest(request).payload as Buffer;
   payload.writeUInt32LE(handle, 8);
   return payload;
 }

@@ -1,6 +1,6 @@
 import { Attributes, readStructure } from '../attributes.js';
 import type { NetlinkMessage } from '../connection.js';
-import { addForwardingEntry, decodeForwardingEntry, type ForwardingEntry } from '../forwarding.js';
+import { addForwardingEntryRequest, decodeForwardingEntry, type ForwardingEntry } from '../forwarding.js';
 import * as rt from '../neighbour-attributes.js';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL } from '../protocol.js';
 import { FakeErrno } from './errno.js';
@@ -61,7 +61,7 @@ export function dumpForwarding({ namespace }: FakeContext, message: NetlinkMessa
 }
 
 function encodeForwarding(entry: ForwardingEntry): Buffer {
-  const payload = addForwardingEntry(entry).payload as Buffer;
+  const payload = addForwardingEntryRequest(entry).payload as Buffer;
   if (entry.master === undefined) return payload;
   const master = Buffer.alloc(8);
   master.writeUInt16LE(8, 0);

@@ -2,11 +2,11 @@ import { Attributes, readStructure } from '../attributes.js';
 import type { NetlinkMessage } from '../connection.js';
 import { AF_BRIDGE, familyOf } from '../ip-address.js';
 import {
-  addProxyNeighbour,
+  addProxyNeighbourRequest,
   decodeNeighbour,
   type Neighbour,
   type NewNeighbour,
-  replaceNeighbour,
+  replaceNeighbourRequest,
 } from '../neighbour.js';
 import * as rt from '../neighbour-attributes.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from '../protocol.js';
@@ -83,8 +83,8 @@ export function dumpNeighbours(context: FakeContext, message: NetlinkMessage): B
 }
 
 function encodeNeighbour(entry: Neighbour): Buffer {
-  if (entry.proxy !== true) return replaceNeighbour(entry as NewNeighbour).payload as Buffer;
-  const payload = addProxyNeighbour(entry).payload as Buffer;
+  if (entry.proxy !== true) return replaceNeighbourRequest(entry as NewNeighbour).payload as Buffer;
+  const payload = addProxyNeighbourRequest(entry).payload as Buffer;
   payload.writeUInt16LE(0, 8);
   return payload;
 }

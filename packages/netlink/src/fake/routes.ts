@@ -1,7 +1,7 @@
 import { compact } from '@podwire/platform';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from '../protocol.js';
 import type { NetlinkMessage } from '../connection.js';
-import { addRoute, type NewRoute } from '../route.js';
+import { addRouteRequest, type NewRoute } from '../route.js';
 import { decodeRoute, type Route } from '../route-decoder.js';
 import { RT_TABLE_DEFAULT, RT_TABLE_LOCAL, RT_TABLE_MAIN, type RouteType } from '../route-attributes.js';
 import { FakeErrno } from './errno.js';
@@ -129,4 +129,4 @@ function isWanted(route: Route, filter: Route): boolean {
   );
 }
 
-export const encodeRoute = (route: Route): Buffer => addRoute(route as NewRoute).payload as Buffer;
+export const encodeRoute = (route: Route): Buffer => addRouteRequest(route as NewRoute).payload as Buffer;

@@ -1,7 +1,7 @@
 import { readStructure } from '../attributes.js';
 import type { NetlinkMessage } from '../connection.js';
 import { familyOf } from '../ip-address.js';
-import { addRule, decodeRule, FIB_RULE_HDR, type Rule } from '../rule.js';
+import { addRuleRequest, decodeRule, FIB_RULE_HDR, type Rule } from '../rule.js';
 import { FakeErrno } from './errno.js';
 import type { FakeContext } from './state.js';
 
@@ -41,5 +41,5 @@ export function dumpRules({ namespace }: FakeContext, message: NetlinkMessage): 
   return namespace.rules
     .filter((rule) => family === undefined || rule.family === family)
     .sort((a, b) => a.family - b.family || a.priority - b.priority)
-    .map((rule) => addRule(rule).payload as Buffer);
+    .map((rule) => addRuleRequest(rule).payload as Buffer);
 }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import {
-  addAddress,
-  addNeighbour,
-  addRoute,
-  createLink,
-  deleteAddress,
-  deleteLink,
+  addAddressRequest,
+  addNeighbourRequest,
+  addRouteRequest,
+  createLinkRequest,
+  deleteAddressRequest,
+  deleteLinkRequest,
   listAddresses,
   listNeighbours,
   listRoutes,
   type NetlinkConnection,
-  replaceAddress,
-  setLink,
+  replaceAddressRequest,
+  setLinkRequest,
 } from '@podwire/netlink';
 import type { Case } from './environment.js';
 import { assertBecomes, assertContains, outcomes } from './environment.js';
@@ -42,10 +42,10 @@ export const addressCases: readonly Case[] = [
     name: 'an address is added, listed and deleted',
     run({ host }) {
       host.connection.request([
-        createLink(localPair),
-        addAddress({ link: 10, address: '192.0.2.1/24', broadcast: '192.0.2.255', metric: 7 }),
-        addAddress({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
-        addAddress({ link: 10, address: '192.0.2.9/32', scope: 'link', label: 'a:x' }),
+        createLinkRequest(localPair),
+        addAddressRequest({ link: 10, address: '192.0.2.1/24', broadcast: '192.0.2.255', metric: 7 }),
+        addAddressRequest({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
+        addAddressRequest({ link: 10, address: '192.0.2.9/32', scope: 'link', label: 'a:x' }),
       ]);
       const entries = addressEntries(host.connection, 10);
       assert.deepEqual(entries.sort(byAddress), [
@@ -63,8 +63,8 @@ export const addressCases: readonly Case[] = [
         { family: 6, link: 10, address: '2001:db8::1/64', scope: 'global', flags: ['noDad', 'permanent'] },
       ]);
       host.connection.request([
-        deleteAddress({ link: 10, address: '192.0.2.1/24' }),
-        deleteAddress({ link: 10, address: '2001:db8::1/64' }),
+        deleteAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+        deleteAddressRequest({ link: 10, address: '2001:db8::1/64' }),
       ]);
       assert.deepEqual(addressTexts(host.connection, 10), ['192.0.2.9/32']);
     },
@@ -73,13 +73,13 @@ export const addressCases: readonly Case[] = [
     name: 'an address with a peer',
     run({ host }) {
       host.connection.request([
-        createLink(localPair),
-        addAddress({ link: 10, address: '192.0.2.1/32', peer: '192.0.2.77' }),
+        createLinkRequest(localPair),
+        addAddressRequest({ link: 10, address: '192.0.2.1/32', peer: '192.0.2.77' }),
       ]);
       assertContains(listAddresses(host.connection, { link: 10, family: 4 }), [
         { address: '192.0.2.1/32', peer: '192.0.2.77' },
       ]);
-      host.connection.request([setLink(10, { up: true })]);
+      host.connection.request([setLinkRequest(10, { up: true })]);
       assert.deepEqual(ownRoutes(host.connection, 10), [
         'local 192.0.2.1/32 255 host',
         'unicast 192.0.2.77/32 254 link',
@@ -90,24 +90,24 @@ export const addressCases: readonly Case[] = [
     name: 'addresses that are there, or not there, are refused',
     run({ host }) {
       host.connection.request([
-        createLink(localPair),
-        addAddress({ link: 10, address: '192.0.2.1/24' }),
-        addAddress({ link: 10, address: '2001:db8::1/64' }),
+        createLinkRequest(localPair),
+        addAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+        addAddressRequest({ link: 10, address: '2001:db8::1/64' }),
       ]);
       assert.deepEqual(
         outcomes(
           host.connection,
-          addAddress({ link: 10, address: '192.0.2.1/24' }),
-          addAddress({ link: 10, address: '2001:db8::1/64' }),
-          addAddress({ link: 10, address: '2001:db8::1/128' }),
-          addAddress({ link: 10, address: '192.0.2.1/32' }),
-          replaceAddress({ link: 10, address: '192.0.2.1/24' }),
-          addAddress({ link: 99, address: '192.0.2.1/24' }),
-          addAddress({ link: 99, address: '2001:db8::1/64' }),
-          deleteAddress({ link: 10, address: '192.0.2.2/24' }),
-          deleteAddress({ link: 10, address: '192.0.2.1/25' }),
-          deleteAddress({ link: 10, address: '2001:db8::2/64' }),
-          deleteAddress({ link: 99, address: '192.0.2.1/24' }),
+          addAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+          addAddressRequest({ link: 10, address: '2001:db8::1/64' }),
+          addAddressRequest({ link: 10, address: '2001:db8::1/128' }),
+          addAddressRequest({ link: 10, address: '192.0.2.1/32' }),
+          replaceAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+          addAddressRequest({ link: 99, address: '192.0.2.1/24' }),
+          addAddressRequest({ link: 99, address: '2001:db8::1/64' }),
+          deleteAddressRequest({ link: 10, address: '192.0.2.2/24' }),
+          deleteAddressRequest({ link: 10, address: '192.0.2.1/25' }),
+          deleteAddressRequest({ link: 10, address: '2001:db8::2/64' }),
+          deleteAddressRequest({ link: 99, address: '192.0.2.1/24' }),
         ),
         [
           'EEXIST',
@@ -131,12 +131,12 @@ export const addressCases: readonly Case[] = [
     run({ host }) {
       host.connection.request([
         // Not a veth: whether it has a carrier is known to IPv6 only some time later.
-        createLink({ kind: 'ifb', name: 'i0', index: 10 }),
-        addAddress({ link: 10, address: '192.0.2.1/24' }),
-        addAddress({ link: 10, address: '192.0.2.2/24' }),
-        addAddress({ link: 10, address: '198.51.100.1/32' }),
-        addAddress({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
-        addAddress({ link: 10, address: '2001:db8:1::1/64', flags: ['noDad', 'noPrefixRoute'] }),
+        createLinkRequest({ kind: 'ifb', name: 'i0', index: 10 }),
+        addAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+        addAddressRequest({ link: 10, address: '192.0.2.2/24' }),
+        addAddressRequest({ link: 10, address: '198.51.100.1/32' }),
+        addAddressRequest({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
+        addAddressRequest({ link: 10, address: '2001:db8:1::1/64', flags: ['noDad', 'noPrefixRoute'] }),
       ]);
       const local4 = [
         'local 192.0.2.1/32 255 host',
@@ -147,7 +147,7 @@ export const addressCases: readonly Case[] = [
       const routes = (): string[] => ownRoutes(host.connection, 10);
       // IPv6 adds an address's route from a work queue, also without duplicate address detection.
       assertBecomes(routes, [...local4, ...local6].sort());
-      host.connection.request([setLink(10, { up: true })]);
+      host.connection.request([setLinkRequest(10, { up: true })]);
       assertBecomes(
         routes,
         [
@@ -158,7 +158,7 @@ export const addressCases: readonly Case[] = [
           'unicast 2001:db8::/64 254 global',
         ].sort(),
       );
-      host.connection.request([setLink(10, { up: false })]);
+      host.connection.request([setLinkRequest(10, { up: false })]);
       assert.deepEqual(routes(), local4);
       assert.deepEqual(addressTexts(host.connection, 10), [
         '192.0.2.1/24',
@@ -171,10 +171,10 @@ export const addressCases: readonly Case[] = [
     name: 'the routes of an address go with it',
     run({ host }) {
       host.connection.request([
-        createLink(localPair),
-        setLink(10, { up: true }),
-        addAddress({ link: 10, address: '192.0.2.1/24' }),
-        deleteAddress({ link: 10, address: '192.0.2.1/24' }),
+        createLinkRequest(localPair),
+        setLinkRequest(10, { up: true }),
+        addAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+        deleteAddressRequest({ link: 10, address: '192.0.2.1/24' }),
       ]);
       assert.deepEqual(ownRoutes(host.connection, 10), []);
     },
@@ -184,16 +184,16 @@ export const addressCases: readonly Case[] = [
     run({ host }) {
       const { connection } = host;
       connection.request([
-        createLink(localPair),
-        setLink(10, { up: true }),
-        setLink(11, { up: true }),
-        addAddress({ link: 10, address: '192.0.2.1/32' }),
-        addAddress({ link: 10, address: '192.0.2.2/32' }),
-        addAddress({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
-        addRoute({ destination: '198.51.100.0/24', link: 10, protocol: 157 }),
-        addRoute({ destination: '2001:db8:9::/64', link: 10, protocol: 157 }),
-        addNeighbour({ link: 10, address: '198.51.100.9', mac: '02:00:00:00:00:09' }),
-        addNeighbour({ link: 10, address: '2001:db8::9', mac: '02:00:00:00:00:09' }),
+        createLinkRequest(localPair),
+        setLinkRequest(10, { up: true }),
+        setLinkRequest(11, { up: true }),
+        addAddressRequest({ link: 10, address: '192.0.2.1/32' }),
+        addAddressRequest({ link: 10, address: '192.0.2.2/32' }),
+        addAddressRequest({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
+        addRouteRequest({ destination: '198.51.100.0/24', link: 10, protocol: 157 }),
+        addRouteRequest({ destination: '2001:db8:9::/64', link: 10, protocol: 157 }),
+        addNeighbourRequest({ link: 10, address: '198.51.100.9', mac: '02:00:00:00:00:09' }),
+        addNeighbourRequest({ link: 10, address: '2001:db8::9', mac: '02:00:00:00:00:09' }),
       ]);
       const left = (): string[] => [
         ...listRoutes(connection, { link: 10, protocol: 157 }).map(({ destination }) => destination),
@@ -203,11 +203,11 @@ export const addressCases: readonly Case[] = [
           .sort(),
       ];
       const others = ['2001:db8:9::/64', '2001:db8::9'];
-      connection.request([deleteAddress({ link: 10, address: '192.0.2.1/32' })]);
+      connection.request([deleteAddressRequest({ link: 10, address: '192.0.2.1/32' })]);
       assert.deepEqual(left(), ['198.51.100.0/24', others[0], '198.51.100.9', others[1]]);
-      connection.request([deleteAddress({ link: 10, address: '192.0.2.2/32' })]);
+      connection.request([deleteAddressRequest({ link: 10, address: '192.0.2.2/32' })]);
       assert.deepEqual(left(), others);
-      connection.request([deleteAddress({ link: 10, address: '2001:db8::1/64' })]);
+      connection.request([deleteAddressRequest({ link: 10, address: '2001:db8::1/64' })]);
       assert.deepEqual(left(), others);
     },
   },
@@ -215,11 +215,11 @@ export const addressCases: readonly Case[] = [
     name: 'addresses and routes go with the link',
     run({ host }) {
       host.connection.request([
-        createLink(localPair),
-        setLink(10, { up: true }),
-        addAddress({ link: 10, address: '192.0.2.1/24' }),
-        addAddress({ link: 11, address: '198.51.100.1/24' }),
-        deleteLink(11),
+        createLinkRequest(localPair),
+        setLinkRequest(10, { up: true }),
+        addAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+        addAddressRequest({ link: 11, address: '198.51.100.1/24' }),
+        deleteLinkRequest(11),
       ]);
       assert.deepEqual(listAddresses(host.connection), []);
       assert.deepEqual(listRoutes(host.connection), []);
@@ -228,7 +228,7 @@ export const addressCases: readonly Case[] = [
   {
     name: 'the loopback has its addresses when it is up',
     run({ host }) {
-      host.connection.request([setLink('lo', { up: true })]);
+      host.connection.request([setLinkRequest('lo', { up: true })]);
       assert.deepEqual(addressEntries(host.connection), [
         { family: 4, link: 1, address: '127.0.0.1/8', scope: 'host', flags: ['permanent'], label: 'lo' },
         { family: 6, link: 1, address: '::1/128', scope: 'host', flags: ['permanent'] },
@@ -247,11 +247,11 @@ export const addressCases: readonly Case[] = [
       const linkLocal = (link: number) =>
         listAddresses(host.connection, { link, family: 6 }).map(({ address }) => address);
       host.connection.request([
-        createLink({ kind: 'ifb', name: 'i0', index: 10, mac: '02:00:00:00:00:01' }),
-        createLink({ kind: 'ifb', name: 'i1', index: 11 }),
-        setLink(11, { addressGenerationMode: 'none' }),
-        setLink(10, { up: true }),
-        setLink(11, { up: true }),
+        createLinkRequest({ kind: 'ifb', name: 'i0', index: 10, mac: '02:00:00:00:00:01' }),
+        createLinkRequest({ kind: 'ifb', name: 'i1', index: 11 }),
+        setLinkRequest(11, { addressGenerationMode: 'none' }),
+        setLinkRequest(10, { up: true }),
+        setLinkRequest(11, { up: true }),
       ]);
       assert.deepEqual(linkLocal(10), ['fe80::ff:fe00:1/64']);
       assert.deepEqual(linkLocal(11), []);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import {
-  createLink,
+  createLinkRequest,
   decodeLink,
-  deleteLink,
-  deleteLinkGroup,
-  getLink,
+  deleteLinkRequest,
+  deleteLinkGroupRequest,
+  getLinkRequest,
   type Link,
   listLinks,
   type NetlinkConnection,
   type NewVeth,
-  renameLink,
-  setLink,
+  renameLinkRequest,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { assertContains, type Case, type Environment, linkNames, outcome, outcomes } from './environment.js';
 
@@ -37,7 +37,7 @@ export const linkCases: readonly Case[] = [
       const mac = '02:00:00:00:0a:01';
       const peer = { name: 'eth0', index: 2, mtu: 1400, mac: '02:00:00:00:0a:02', namespace: pod.fd };
       host.connection.request([
-        createLink({ kind: 'veth', name: 'cali1', index: 77, mtu: 1400, mac, group: 7, peer }),
+        createLinkRequest({ kind: 'veth', name: 'cali1', index: 77, mtu: 1400, mac, group: 7, peer }),
       ]);
       const near = find(host.connection, 'cali1')!;
       const far = find(pod.connection, 'eth0')!;
@@ -57,7 +57,9 @@ export const linkCases: readonly Case[] = [
   {
     name: 'a new link is echoed',
     run({ host }) {
-      const [replies] = host.connection.request([createLink({ kind: 'ifb', name: 'i0' }, { echo: true })]);
+      const [replies] = host.connection.request([
+        createLinkRequest({ kind: 'ifb', name: 'i0' }, { echo: true }),
+      ]);
       const links = replies!.map(decodeLink);
       assert.deepEqual(
         links.map(({ name, kind }) => ({ name, kind })),
@@ -69,7 +71,10 @@ export const linkCases: readonly Case[] = [
   {
     name: 'links without a name get one',
     run({ host }) {
-      host.connection.request([createLink({ kind: 'veth', peer: {} }), createLink({ kind: 'ifb' })]);
+      host.connection.request([
+        createLinkRequest({ kind: 'veth', peer: {} }),
+        createLinkRequest({ kind: 'ifb' }),
+      ]);
       assert.deepEqual(linkNames(host.connection), ['ifb0', 'veth0', 'veth1']);
     },
   },
@@ -77,17 +82,17 @@ export const linkCases: readonly Case[] = [
     name: 'names and indexes that are taken are refused, and nothing is left behind',
     run({ host, pod }) {
       const peerInPod = { name: 'b', index: 11, namespace: pod.fd };
-      host.connection.request([createLink(localPair)]);
+      host.connection.request([createLinkRequest(localPair)]);
       assert.deepEqual(
         outcomes(
           host.connection,
-          createLink(localPair),
-          createLink({ kind: 'ifb', name: 'x', index: 10 }),
-          createLink({ kind: 'veth', name: 'x', peer: { name: 'b' } }),
-          createLink({ kind: 'veth', name: 'x', index: 50, peer: { name: 'y', index: 10 } }),
-          createLink({ kind: 'veth', name: 'x', peer: { name: 'x' } }),
-          createLink({ kind: 'veth', name: 'x', index: 50, peer: peerInPod }),
-          createLink({ kind: 'veth', name: 'z', index: 51, peer: peerInPod }),
+          createLinkRequest(localPair),
+          createLinkRequest({ kind: 'ifb', name: 'x', index: 10 }),
+          createLinkRequest({ kind: 'veth', name: 'x', peer: { name: 'b' } }),
+          createLinkRequest({ kind: 'veth', name: 'x', index: 50, peer: { name: 'y', index: 10 } }),
+          createLinkRequest({ kind: 'veth', name: 'x', peer: { name: 'x' } }),
+          createLinkRequest({ kind: 'veth', name: 'x', index: 50, peer: peerInPod }),
+          createLinkRequest({ kind: 'veth', name: 'z', index: 51, peer: peerInPod }),
         ),
         ['EEXIST', 'EEXIST', 'EEXIST', 'EBUSY', 'EEXIST', 'ok', 'EEXIST'],
       );
@@ -98,7 +103,7 @@ export const linkCases: readonly Case[] = [
   {
     name: 'what no link can have is refused',
     run({ host }) {
-      const bad = (name: string) => createLink({ kind: 'ifb', name });
+      const bad = (name: string) => createLinkRequest({ kind: 'ifb', name });
       assert.deepEqual(outcomes(host.connection, bad('a/b'), bad('a b'), bad('a:b'), bad('..'), bad('')), [
         'EINVAL',
         'EINVAL',
@@ -110,12 +115,12 @@ export const linkCases: readonly Case[] = [
         outcomes(
           host.connection,
           bad('a-name-of-16-byt'),
-          createLink({ kind: 'veth', name: 'm', mtu: 10, peer: {} }),
-          createLink({ kind: 'veth', name: 'm', mtu: 70000, peer: {} }),
-          createLink({ kind: 'ifb', name: 'm', mac: '01:00:00:00:00:01' }),
-          createLink({ kind: 'ifb', name: 'm', mac: '02:00' }),
-          createLink({ kind: 'veth', name: 'm', peer: { name: 'n', namespace: 999_999_999 } }),
-          createLink({ kind: 'ifb', name: 'm', master: 999 }),
+          createLinkRequest({ kind: 'veth', name: 'm', mtu: 10, peer: {} }),
+          createLinkRequest({ kind: 'veth', name: 'm', mtu: 70000, peer: {} }),
+          createLinkRequest({ kind: 'ifb', name: 'm', mac: '01:00:00:00:00:01' }),
+          createLinkRequest({ kind: 'ifb', name: 'm', mac: '02:00' }),
+          createLinkRequest({ kind: 'veth', name: 'm', peer: { name: 'n', namespace: 999_999_999 } }),
+          createLinkRequest({ kind: 'ifb', name: 'm', master: 999 }),
         ),
         ['ERANGE', 'EINVAL', 'EINVAL', 'EADDRNOTAVAIL', 'EINVAL', 'EBADF', 'EINVAL'],
       );
@@ -128,14 +133,14 @@ export const linkCases: readonly Case[] = [
       assert.deepEqual(
         outcomes(
           host.connection,
-          setLink('zz', { up: true }),
-          setLink(999, { up: true }),
-          getLink('zz'),
-          getLink(999),
-          deleteLink('zz'),
-          deleteLink(999),
-          renameLink(999, 'yy'),
-          deleteLink('lo'),
+          setLinkRequest('zz', { up: true }),
+          setLinkRequest(999, { up: true }),
+          getLinkRequest('zz'),
+          getLinkRequest(999),
+          deleteLinkRequest('zz'),
+          deleteLinkRequest(999),
+          renameLinkRequest(999, 'yy'),
+          deleteLinkRequest('lo'),
         ),
         ['ENODEV', 'ENODEV', 'ENODEV', 'ENODEV', 'ENODEV', 'ENODEV', 'ENODEV', 'EOPNOTSUPP'],
       );
@@ -152,20 +157,20 @@ export const linkCases: readonly Case[] = [
         transmitQueueLength: 17,
         addressGenerationMode: 'none',
       } as const;
-      host.connection.request([createLink(localPair), setLink('a', changes)]);
+      host.connection.request([createLinkRequest(localPair), setLinkRequest('a', changes)]);
       assertContains(find(host.connection, 'a'), { ...changes, up: false });
-      assert.deepEqual(outcomes(host.connection, setLink('a', { mtu: 1 }), setLink('a', { mac: '02:00' })), [
-        'EINVAL',
-        'EINVAL',
-      ]);
+      assert.deepEqual(
+        outcomes(host.connection, setLinkRequest('a', { mtu: 1 }), setLinkRequest('a', { mac: '02:00' })),
+        ['EINVAL', 'EINVAL'],
+      );
     },
   },
   {
     name: 'a link is renamed',
     run({ host }) {
-      host.connection.request([createLink(localPair), renameLink(10, 'c')]);
+      host.connection.request([createLinkRequest(localPair), renameLinkRequest(10, 'c')]);
       assert.deepEqual(linkNames(host.connection), ['b', 'c']);
-      assert.deepEqual(outcomes(host.connection, renameLink(10, 'b'), renameLink(10, 'x/y')), [
+      assert.deepEqual(outcomes(host.connection, renameLinkRequest(10, 'b'), renameLinkRequest(10, 'x/y')), [
         'EEXIST',
         'EINVAL',
       ]);
@@ -175,11 +180,11 @@ export const linkCases: readonly Case[] = [
     name: 'a veth has a carrier when both ends are up',
     run({ host }) {
       const carriers = () => ['a', 'b'].map((name) => find(host.connection, name)!.carrier);
-      host.connection.request([createLink(localPair), setLink('a', { up: true })]);
+      host.connection.request([createLinkRequest(localPair), setLinkRequest('a', { up: true })]);
       assert.deepEqual(carriers(), [false, false]);
-      host.connection.request([setLink('b', { up: true })]);
+      host.connection.request([setLinkRequest('b', { up: true })]);
       assert.deepEqual(carriers(), [true, true]);
-      host.connection.request([setLink('b', { up: false })]);
+      host.connection.request([setLinkRequest('b', { up: false })]);
       assert.deepEqual(carriers(), [false, false]);
     },
   },
@@ -189,14 +194,14 @@ export const linkCases: readonly Case[] = [
       const peer = { name: 'eth0', namespace: pod.fd };
       const bornUp = { ...peer, up: true };
       host.connection.request([
-        createLink({ kind: 'ifb', name: 'i0', up: true }),
-        createLink({ kind: 'veth', name: 'a', up: true, peer }),
+        createLinkRequest({ kind: 'ifb', name: 'i0', up: true }),
+        createLinkRequest({ kind: 'veth', name: 'a', up: true, peer }),
       ]);
       assert.deepEqual(
         [find(host.connection, 'i0')!.up, find(host.connection, 'a')!.up, find(pod.connection, 'eth0')!.up],
         [true, true, false],
       );
-      const refused = createLink({ kind: 'veth', name: 'x', peer: { ...bornUp, name: 'y' } });
+      const refused = createLinkRequest({ kind: 'veth', name: 'x', peer: { ...bornUp, name: 'y' } });
       assert.equal(outcome(host.connection, refused), 'ENOTCONN');
       assert.deepEqual(linkNames(host.connection), ['a', 'i0']);
     },
@@ -205,10 +210,13 @@ export const linkCases: readonly Case[] = [
     name: 'the two ends of a veth die together, also across namespaces',
     run({ host, pod }) {
       const peer = { name: 'eth0', namespace: pod.fd };
-      host.connection.request([createLink(localPair), createLink({ kind: 'veth', name: 'c', peer })]);
-      pod.connection.request([deleteLink('eth0')]);
+      host.connection.request([
+        createLinkRequest(localPair),
+        createLinkRequest({ kind: 'veth', name: 'c', peer }),
+      ]);
+      pod.connection.request([deleteLinkRequest('eth0')]);
       assert.deepEqual(linkNames(host.connection), ['a', 'b']);
-      host.connection.request([deleteLink(10)]);
+      host.connection.request([deleteLinkRequest(10)]);
       assert.deepEqual(linkNames(host.connection), []);
     },
   },
@@ -216,17 +224,21 @@ export const linkCases: readonly Case[] = [
     name: 'a group is deleted at once',
     run({ host, pod }) {
       const pairs = ['v1', 'v2', 'v3'].map((name) =>
-        createLink({ kind: 'veth', name, peer: { name: `eth${name}`, namespace: pod.fd } }),
+        createLinkRequest({ kind: 'veth', name, peer: { name: `eth${name}`, namespace: pod.fd } }),
       );
-      host.connection.request([...pairs, setLink('v1', { group: 42 }), setLink('v3', { group: 42 })]);
+      host.connection.request([
+        ...pairs,
+        setLinkRequest('v1', { group: 42 }),
+        setLinkRequest('v3', { group: 42 }),
+      ]);
       assert.deepEqual(
         listLinks(host.connection, { group: 42 }).map(({ name }) => name),
         ['v1', 'v3'],
       );
-      host.connection.request([deleteLinkGroup(42)]);
+      host.connection.request([deleteLinkGroupRequest(42)]);
       assert.deepEqual(linkNames(host.connection), ['v2']);
       assert.deepEqual(linkNames(pod.connection), ['ethv2']);
-      assert.deepEqual(outcomes(host.connection, deleteLinkGroup(42), deleteLinkGroup(0)), [
+      assert.deepEqual(outcomes(host.connection, deleteLinkGroupRequest(42), deleteLinkGroupRequest(0)), [
         'ENODEV',
         'EPERM',
       ]);
@@ -236,11 +248,11 @@ export const linkCases: readonly Case[] = [
     name: 'a group with hardware in it is not deleted at all',
     run({ host }) {
       host.connection.request([
-        createLink(localPair),
-        setLink('lo', { group: 9 }),
-        setLink('a', { group: 9 }),
+        createLinkRequest(localPair),
+        setLinkRequest('lo', { group: 9 }),
+        setLinkRequest('a', { group: 9 }),
       ]);
-      assert.equal(outcome(host.connection, deleteLinkGroup(9)), 'EOPNOTSUPP');
+      assert.equal(outcome(host.connection, deleteLinkGroupRequest(9)), 'EOPNOTSUPP');
       assert.deepEqual(linkNames(host.connection), ['a', 'b']);
     },
   },
@@ -248,21 +260,21 @@ export const linkCases: readonly Case[] = [
     name: 'a link moves to another namespace, keeps its index and comes down',
     run({ host, pod }) {
       host.connection.request([
-        createLink(localPair),
-        setLink('a', { up: true }),
-        setLink('a', { namespace: pod.fd }),
+        createLinkRequest(localPair),
+        setLinkRequest('a', { up: true }),
+        setLinkRequest('a', { namespace: pod.fd }),
       ]);
       assert.deepEqual(linkNames(host.connection), ['b']);
       assertContains(find(pod.connection, 'a'), { index: 10, up: false, parent: 11 });
-      assert.equal(outcome(host.connection, setLink('b', { namespace: 999_999_999 })), 'EBADF');
+      assert.equal(outcome(host.connection, setLinkRequest('b', { namespace: 999_999_999 })), 'EBADF');
     },
   },
   {
     name: 'a bridge has its ports',
     run({ host }) {
-      const bridge = createLink({ kind: 'bridge', name: 'br0', index: 20, ageingTime: 60 });
-      host.connection.request([bridge, createLink(localPair), setLink('a', { master: 20 })]);
-      host.connection.request([createLink({ kind: 'ifb', name: 'i0', master: 20 })]);
+      const bridge = createLinkRequest({ kind: 'bridge', name: 'br0', index: 20, ageingTime: 60 });
+      host.connection.request([bridge, createLinkRequest(localPair), setLinkRequest('a', { master: 20 })]);
+      host.connection.request([createLinkRequest({ kind: 'ifb', name: 'i0', master: 20 })]);
       const ports = () =>
         listLinks(host.connection, { master: 20 })
           .map(({ name }) => name)
@@ -271,12 +283,12 @@ export const linkCases: readonly Case[] = [
       const { settings } = find(host.connection, 'br0')!;
       assert.equal(settings?.kind === 'bridge' && settings.ageingTime, 60);
       assert.deepEqual(
-        outcomes(host.connection, setLink('b', { master: 10 }), setLink('b', { master: 999 })),
+        outcomes(host.connection, setLinkRequest('b', { master: 10 }), setLinkRequest('b', { master: 999 })),
         ['EOPNOTSUPP', 'EINVAL'],
       );
-      host.connection.request([setLink('a', { master: 0 })]);
+      host.connection.request([setLinkRequest('a', { master: 0 })]);
       assert.deepEqual(ports(), ['i0']);
-      host.connection.request([deleteLink('br0')]);
+      host.connection.request([deleteLinkRequest('br0')]);
       assert.equal(find(host.connection, 'i0')!.master, undefined);
     },
   },
@@ -284,9 +296,9 @@ export const linkCases: readonly Case[] = [
     name: 'a VXLAN device has its settings',
     run({ host }) {
       const vxlan = { kind: 'vxlan', id: 4096, port: 4789, local: '192.0.2.1', learning: false } as const;
-      host.connection.request([createLink({ name: 'vx0', ...vxlan })]);
+      host.connection.request([createLinkRequest({ name: 'vx0', ...vxlan })]);
       assertContains(find(host.connection, 'vx0')!.settings, vxlan);
-      assert.equal(outcome(host.connection, createLink({ name: 'vx1', ...vxlan })), 'EEXIST');
+      assert.equal(outcome(host.connection, createLinkRequest({ name: 'vx1', ...vxlan })), 'EEXIST');
       assert.deepEqual(linkNames(host.connection), ['vx0']);
     },
   },
@@ -294,21 +306,21 @@ export const linkCases: readonly Case[] = [
     name: 'a macvlan sits on a link and dies with it',
     run({ host }) {
       host.connection.request([
-        createLink(localPair),
-        createLink({ kind: 'macvlan', name: 'm0', parent: 10, mode: 'bridge' }),
+        createLinkRequest(localPair),
+        createLinkRequest({ kind: 'macvlan', name: 'm0', parent: 10, mode: 'bridge' }),
       ]);
       assertContains(find(host.connection, 'm0'), {
         parent: 10,
         settings: { kind: 'macvlan', mode: 'bridge' },
       });
-      host.connection.request([deleteLink('a')]);
+      host.connection.request([deleteLinkRequest('a')]);
       assert.deepEqual(linkNames(host.connection), []);
     },
   },
   {
     name: 'links are listed by kind',
     run({ host }) {
-      host.connection.request([createLink(localPair), createLink({ kind: 'ifb', name: 'i0' })]);
+      host.connection.request([createLinkRequest(localPair), createLinkRequest({ kind: 'ifb', name: 'i0' })]);
       const names = (kind: string) => listLinks(host.connection, { kind }).map(({ name }) => name);
       assert.deepEqual([names('ifb'), names('veth').sort(), names('bridge')], [['i0'], ['a', 'b'], []]);
     },
@@ -319,12 +331,12 @@ export const linkCases: readonly Case[] = [
       assert.deepEqual(
         outcomes(
           host.connection,
-          deleteLink('a'),
-          createLink(localPair),
-          getLink('a'),
-          createLink(localPair),
-          setLink('b', { up: true }),
-          getLink('zz'),
+          deleteLinkRequest('a'),
+          createLinkRequest(localPair),
+          getLinkRequest('a'),
+          createLinkRequest(localPair),
+          setLinkRequest('b', { up: true }),
+          getLinkRequest('zz'),
         ),
         ['ENODEV', 'ok', 'ok', 'EEXIST', 'ok', 'ENODEV'],
       );
@@ -334,12 +346,12 @@ export const linkCases: readonly Case[] = [
   {
     name: 'replies belong to their requests',
     run({ host }) {
-      host.connection.request([createLink(localPair)]);
+      host.connection.request([createLinkRequest(localPair)]);
       const replies = host.connection.request([
-        getLink('b'),
-        setLink('a', { up: true }),
-        getLink('lo'),
-        getLink(10),
+        getLinkRequest('b'),
+        setLinkRequest('a', { up: true }),
+        getLinkRequest('lo'),
+        getLinkRequest(10),
       ]);
       assert.deepEqual(
         replies.map((messages) => messages.map((message) => decodeLink(message).name)),

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import {
-  addForwardingEntry,
-  addNeighbour,
-  addProxyNeighbour,
-  appendForwardingEntry,
-  createLink,
+  addForwardingEntryRequest,
+  addNeighbourRequest,
+  addProxyNeighbourRequest,
+  appendForwardingEntryRequest,
+  createLinkRequest,
   decodeNeighbour,
-  deleteForwardingEntry,
-  deleteNeighbour,
-  deleteProxyNeighbour,
-  getNeighbour,
+  deleteForwardingEntryRequest,
+  deleteNeighbourRequest,
+  deleteProxyNeighbourRequest,
+  getNeighbourRequest,
   listForwardingEntries,
   listNeighbours,
   type NetlinkConnection,
-  replaceForwardingEntry,
-  replaceNeighbour,
-  setLink,
+  replaceForwardingEntryRequest,
+  replaceNeighbourRequest,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { type Case, outcomes } from './environment.js';
 import { localPair } from './links.js';
@@ -31,55 +31,59 @@ export const neighbourCases: readonly Case[] = [
   {
     name: 'neighbours are added, replaced, listed and deleted',
     run({ host: { connection } }) {
-      connection.request([createLink(localPair), setLink(10, { up: true }), setLink(11, { up: true })]);
+      connection.request([
+        createLinkRequest(localPair),
+        setLinkRequest(10, { up: true }),
+        setLinkRequest(11, { up: true }),
+      ]);
       const four = { link: 10, address: '192.0.2.9', mac: '02:00:00:00:00:09' };
       const six = { link: 11, address: '2001:db8::9', mac: '02:00:00:00:00:0a' };
       const other = '02:00:00:00:00:0b';
       assert.deepEqual(
         outcomes(
           connection,
-          addNeighbour(four),
-          addNeighbour(six),
-          addNeighbour({ ...four, mac: other }),
-          replaceNeighbour({ ...four, mac: other }),
-          deleteNeighbour({ link: 10, address: '192.0.2.10' }),
-          addNeighbour({ ...four, link: 99 }),
-          deleteNeighbour({ ...four, link: 99 }),
-          addNeighbour({ link: 10, address: '192.0.2.11', mac: '02:00' }),
+          addNeighbourRequest(four),
+          addNeighbourRequest(six),
+          addNeighbourRequest({ ...four, mac: other }),
+          replaceNeighbourRequest({ ...four, mac: other }),
+          deleteNeighbourRequest({ link: 10, address: '192.0.2.10' }),
+          addNeighbourRequest({ ...four, link: 99 }),
+          deleteNeighbourRequest({ ...four, link: 99 }),
+          addNeighbourRequest({ link: 10, address: '192.0.2.11', mac: '02:00' }),
         ),
         ['ok', 'ok', 'EEXIST', 'ok', 'ENOENT', 'ENODEV', 'ENODEV', 'EINVAL'],
       );
       assert.deepEqual(permanent(connection), [`10 192.0.2.9 ${other}`, `11 2001:db8::9 ${six.mac}`]);
       assert.deepEqual(permanent(connection, 11), [`11 2001:db8::9 ${six.mac}`]);
       assert.deepEqual(permanent(connection, 999), []);
-      const [found] = connection.request([getNeighbour(four)]).flat();
+      const [found] = connection.request([getNeighbourRequest(four)]).flat();
       assert.equal(decodeNeighbour(found!)?.mac, other);
       assert.deepEqual(
         outcomes(
           connection,
-          getNeighbour({ ...four, address: '192.0.2.10' }),
-          getNeighbour({ ...six, link: 99 }),
+          getNeighbourRequest({ ...four, address: '192.0.2.10' }),
+          getNeighbourRequest({ ...six, link: 99 }),
         ),
         ['ENOENT', 'ENODEV'],
       );
-      connection.request([deleteNeighbour(four), setLink(11, { up: false })]);
+      connection.request([deleteNeighbourRequest(four), setLinkRequest(11, { up: false })]);
       assert.deepEqual(permanent(connection), []);
     },
   },
   {
     name: 'proxy entries are kept apart from neighbours',
     run({ host: { connection } }) {
-      connection.request([createLink(localPair), setLink(10, { up: true })]);
+      connection.request([createLinkRequest(localPair), setLinkRequest(10, { up: true })]);
       const proxy = { link: 10, address: '192.0.2.9' };
       const proxy6 = { link: 10, address: 'fe80::1' };
       assert.deepEqual(
         outcomes(
           connection,
-          addProxyNeighbour(proxy),
-          addProxyNeighbour(proxy),
-          addProxyNeighbour(proxy6),
-          deleteProxyNeighbour({ link: 10, address: '192.0.2.10' }),
-          addProxyNeighbour({ ...proxy, link: 99 }),
+          addProxyNeighbourRequest(proxy),
+          addProxyNeighbourRequest(proxy),
+          addProxyNeighbourRequest(proxy6),
+          deleteProxyNeighbourRequest({ link: 10, address: '192.0.2.10' }),
+          addProxyNeighbourRequest({ ...proxy, link: 99 }),
         ),
         ['ok', 'ok', 'ok', 'ENOENT', 'ENODEV'],
       );
@@ -90,7 +94,7 @@ export const neighbourCases: readonly Case[] = [
         ['fe80::1', true],
       ]);
       assert.deepEqual(permanent(connection), []);
-      connection.request([deleteProxyNeighbour(proxy)]);
+      connection.request([deleteProxyNeighbourRequest(proxy)]);
       assert.deepEqual(proxies(), [['fe80::1', true]]);
     },
   },
@@ -98,20 +102,20 @@ export const neighbourCases: readonly Case[] = [
     name: 'forwarding entries of a VXLAN device',
     run({ host: { connection } }) {
       connection.request([
-        createLink({ kind: 'vxlan', name: 'vx0', index: 30, id: 7, port: 4789, learning: false }),
+        createLinkRequest({ kind: 'vxlan', name: 'vx0', index: 30, id: 7, port: 4789, learning: false }),
       ]);
       const entry = { link: 30, table: 'self', mac: '02:00:00:00:00:11', remote: '192.0.2.1' } as const;
       const all = { link: 30, table: 'self', mac: '00:00:00:00:00:00' } as const;
       assert.deepEqual(
         outcomes(
           connection,
-          addForwardingEntry(entry),
-          addForwardingEntry({ ...entry, remote: '192.0.2.2' }),
-          replaceForwardingEntry({ ...entry, remote: '192.0.2.3' }),
-          appendForwardingEntry({ ...all, remote: '192.0.2.4' }),
-          appendForwardingEntry({ ...all, remote: '192.0.2.5' }),
-          deleteForwardingEntry({ ...entry, mac: '02:00:00:00:00:12' }),
-          addForwardingEntry({ ...entry, link: 99 }),
+          addForwardingEntryRequest(entry),
+          addForwardingEntryRequest({ ...entry, remote: '192.0.2.2' }),
+          replaceForwardingEntryRequest({ ...entry, remote: '192.0.2.3' }),
+          appendForwardingEntryRequest({ ...all, remote: '192.0.2.4' }),
+          appendForwardingEntryRequest({ ...all, remote: '192.0.2.5' }),
+          deleteForwardingEntryRequest({ ...entry, mac: '02:00:00:00:00:12' }),
+          addForwardingEntryRequest({ ...entry, link: 99 }),
         ),
         ['ok', 'EEXIST', 'ok', 'ok', 'ok', 'ENOENT', 'ENODEV'],
       );
@@ -125,8 +129,8 @@ export const neighbourCases: readonly Case[] = [
         '02:00:00:00:00:11 192.0.2.3 self',
       ]);
       connection.request([
-        deleteForwardingEntry({ ...all, remote: '192.0.2.4' }),
-        deleteForwardingEntry({ ...entry, remote: '192.0.2.3' }),
+        deleteForwardingEntryRequest({ ...all, remote: '192.0.2.4' }),
+        deleteForwardingEntryRequest({ ...entry, remote: '192.0.2.3' }),
       ]);
       assert.deepEqual(entries(), ['00:00:00:00:00:00 192.0.2.5 self']);
       assert.deepEqual(listForwardingEntries(connection, { link: 999 }), []);
@@ -136,18 +140,22 @@ export const neighbourCases: readonly Case[] = [
     name: 'forwarding entries of a bridge',
     run({ host: { connection } }) {
       connection.request([
-        createLink(localPair),
-        createLink({ kind: 'bridge', name: 'br0', index: 20 }),
-        setLink(10, { master: 20 }),
+        createLinkRequest(localPair),
+        createLinkRequest({ kind: 'bridge', name: 'br0', index: 20 }),
+        setLinkRequest(10, { master: 20 }),
       ]);
       const entry = { link: 10, table: 'master', mac: '02:00:00:00:00:11' } as const;
       assert.deepEqual(
-        outcomes(connection, addForwardingEntry(entry), addForwardingEntry({ ...entry, link: 11 })),
+        outcomes(
+          connection,
+          addForwardingEntryRequest(entry),
+          addForwardingEntryRequest({ ...entry, link: 11 }),
+        ),
         ['ok', 'EOPNOTSUPP'],
       );
       const found = listForwardingEntries(connection, { master: 20 }).filter(({ mac }) => mac === entry.mac);
       assert.deepEqual(found, [{ ...entry, permanent: true, master: 20 }]);
-      connection.request([deleteForwardingEntry(entry)]);
+      connection.request([deleteForwardingEntryRequest(entry)]);
     },
   },
 ];

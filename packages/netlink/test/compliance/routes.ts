@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import {
-  addAddress,
-  addRoute,
-  addRule,
-  appendRoute,
-  createLink,
+  addAddressRequest,
+  addRouteRequest,
+  addRuleRequest,
+  appendRouteRequest,
+  createLinkRequest,
   decodeRoute,
-  deleteLink,
-  deleteRoute,
-  deleteRule,
+  deleteLinkRequest,
+  deleteRouteRequest,
+  deleteRuleRequest,
   listRoutes,
   listRules,
-  lookUpRoute,
+  lookUpRouteRequest,
   type NetlinkConnection,
-  replaceRoute,
+  replaceRouteRequest,
   type Route,
   RTPROT_STATIC,
-  setLink,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { assertContains, type Case, type Environment, outcome, outcomes } from './environment.js';
 import { localPair } from './links.js';
@@ -24,13 +24,13 @@ import { localPair } from './links.js';
 /** `a` is up with 192.0.2.1/24 and 2001:db8::1/64. */
 function prepare({ host }: Environment): NetlinkConnection {
   host.connection.request([
-    createLink(localPair),
-    setLink(10, { addressGenerationMode: 'none' }),
-    setLink(11, { addressGenerationMode: 'none' }),
-    setLink(10, { up: true }),
-    setLink(11, { up: true }),
-    addAddress({ link: 10, address: '192.0.2.1/24' }),
-    addAddress({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
+    createLinkRequest(localPair),
+    setLinkRequest(10, { addressGenerationMode: 'none' }),
+    setLinkRequest(11, { addressGenerationMode: 'none' }),
+    setLinkRequest(10, { up: true }),
+    setLinkRequest(11, { up: true }),
+    addAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+    addAddressRequest({ link: 10, address: '2001:db8::1/64', flags: ['noDad'] }),
   ]);
   return host.connection;
 }
@@ -47,14 +47,19 @@ export const routeCases: readonly Case[] = [
     run(environment) {
       const connection = prepare(environment);
       connection.request([
-        addRoute({ destination: '10.0.0.1/32', link: 11, mtu: 1400 }),
-        addRoute({ destination: '10.1.0.0/16', gateway: '192.0.2.254', metric: 5, protocol: 80 }),
-        addRoute({ destination: '10.2.0.0/16', gateway: '203.0.113.1', link: 11, onlink: true }),
-        addRoute({ destination: '10.3.0.0/26', type: 'blackhole' }),
-        addRoute({ destination: '10.4.0.0/26', type: 'unreachable', table: 1000 }),
-        addRoute({ destination: '10.5.0.0/16', link: 10, preferredSource: '192.0.2.1', scope: 'global' }),
-        addRoute({ destination: '10.6.0.0/16', gateway: 'fe80::99', link: 11, onlink: true }),
-        addRoute({ destination: '0.0.0.0/0', gateway: '192.0.2.254' }),
+        addRouteRequest({ destination: '10.0.0.1/32', link: 11, mtu: 1400 }),
+        addRouteRequest({ destination: '10.1.0.0/16', gateway: '192.0.2.254', metric: 5, protocol: 80 }),
+        addRouteRequest({ destination: '10.2.0.0/16', gateway: '203.0.113.1', link: 11, onlink: true }),
+        addRouteRequest({ destination: '10.3.0.0/26', type: 'blackhole' }),
+        addRouteRequest({ destination: '10.4.0.0/26', type: 'unreachable', table: 1000 }),
+        addRouteRequest({
+          destination: '10.5.0.0/16',
+          link: 10,
+          preferredSource: '192.0.2.1',
+          scope: 'global',
+        }),
+        addRouteRequest({ destination: '10.6.0.0/16', gateway: 'fe80::99', link: 11, onlink: true }),
+        addRouteRequest({ destination: '0.0.0.0/0', gateway: '192.0.2.254' }),
       ]);
       const common = { family: 4, table: 254, protocol: RTPROT_STATIC, type: 'unicast' };
       assert.deepEqual(routes(connection), [
@@ -96,11 +101,11 @@ export const routeCases: readonly Case[] = [
     run(environment) {
       const connection = prepare(environment);
       connection.request([
-        addRoute({ destination: '2001:db8:1::1/128', link: 11 }),
-        addRoute({ destination: '2001:db8:2::/64', gateway: '2001:db8::9', metric: 5, mtu: 1300 }),
-        addRoute({ destination: '2001:db8:3::/64', gateway: 'fe80::9', link: 11 }),
-        addRoute({ destination: '2001:db8:4::/122', type: 'blackhole' }),
-        addRoute({ destination: '::/0', gateway: 'fe80::1', link: 10 }),
+        addRouteRequest({ destination: '2001:db8:1::1/128', link: 11 }),
+        addRouteRequest({ destination: '2001:db8:2::/64', gateway: '2001:db8::9', metric: 5, mtu: 1300 }),
+        addRouteRequest({ destination: '2001:db8:3::/64', gateway: 'fe80::9', link: 11 }),
+        addRouteRequest({ destination: '2001:db8:4::/122', type: 'blackhole' }),
+        addRouteRequest({ destination: '::/0', gateway: 'fe80::1', link: 10 }),
       ]);
       const common = { family: 6, table: 254, protocol: RTPROT_STATIC, type: 'unicast', scope: 'global' };
       assert.deepEqual(routes(connection), [
@@ -116,15 +121,15 @@ export const routeCases: readonly Case[] = [
     name: 'Calico’s wiring: a gateway that only a link route makes reachable',
     run({ host, pod }) {
       const peer = { name: 'eth0', index: 2, namespace: pod.fd };
-      host.connection.request([createLink({ kind: 'veth', name: 'c', index: 10, up: true, peer })]);
-      pod.connection.request([setLink(2, { up: true })]);
-      const gateway = addRoute({ destination: '0.0.0.0/0', gateway: '169.254.1.1', link: 2 });
+      host.connection.request([createLinkRequest({ kind: 'veth', name: 'c', index: 10, up: true, peer })]);
+      pod.connection.request([setLinkRequest(2, { up: true })]);
+      const gateway = addRouteRequest({ destination: '0.0.0.0/0', gateway: '169.254.1.1', link: 2 });
       assert.deepEqual(
         outcomes(
           pod.connection,
-          addAddress({ link: 2, address: '10.244.0.5/32' }),
+          addAddressRequest({ link: 2, address: '10.244.0.5/32' }),
           gateway,
-          addRoute({ destination: '169.254.1.1/32', link: 2 }),
+          addRouteRequest({ destination: '169.254.1.1/32', link: 2 }),
           gateway,
         ),
         ['ok', 'ENETUNREACH', 'ok', 'ok'],
@@ -136,7 +141,7 @@ export const routeCases: readonly Case[] = [
     run(environment) {
       const connection = prepare(environment);
       const to = (destination: string, gateway: string, link?: number) =>
-        addRoute({ destination, gateway, ...(link === undefined ? {} : { link }) });
+        addRouteRequest({ destination, gateway, ...(link === undefined ? {} : { link }) });
       assert.deepEqual(
         outcomes(
           connection,
@@ -144,7 +149,7 @@ export const routeCases: readonly Case[] = [
           to('10.0.0.0/8', '203.0.113.1', 10),
           to('10.0.0.0/8', '192.0.2.9', 11),
           to('10.0.0.0/8', '192.0.2.9', 999),
-          addRoute({ destination: '10.0.0.0/8', gateway: '203.0.113.1', onlink: true }),
+          addRouteRequest({ destination: '10.0.0.0/8', gateway: '203.0.113.1', onlink: true }),
           to('2001:db8:1::/64', '2001:db8:9::1'),
           to('2001:db8:1::/64', 'fe80::1'),
           to('2001:db8:1::/64', '2001:db8::1'),
@@ -169,15 +174,15 @@ export const routeCases: readonly Case[] = [
     name: 'routes whose next hop cannot be reached are refused',
     run(environment) {
       const connection = prepare(environment);
-      connection.request([createLink({ kind: 'ifb', name: 'down', index: 30 })]);
+      connection.request([createLinkRequest({ kind: 'ifb', name: 'down', index: 30 })]);
       assert.deepEqual(
         outcomes(
           connection,
-          addRoute({ destination: '10.0.0.0/8' }),
-          addRoute({ destination: '10.0.0.0/8', link: 999 }),
-          addRoute({ destination: '10.0.0.0/8', link: 30 }),
-          addRoute({ destination: '2001:db8:1::/64', link: 30 }),
-          addRoute({ destination: '10.0.0.0/8', type: 'blackhole', link: 10 }),
+          addRouteRequest({ destination: '10.0.0.0/8' }),
+          addRouteRequest({ destination: '10.0.0.0/8', link: 999 }),
+          addRouteRequest({ destination: '10.0.0.0/8', link: 30 }),
+          addRouteRequest({ destination: '2001:db8:1::/64', link: 30 }),
+          addRouteRequest({ destination: '10.0.0.0/8', type: 'blackhole', link: 10 }),
         ),
         ['ENODEV', 'ENODEV', 'ENETDOWN', 'ENETDOWN', 'EINVAL'],
       );
@@ -189,17 +194,17 @@ export const routeCases: readonly Case[] = [
       const connection = prepare(environment);
       const route = { destination: '10.1.0.0/16', gateway: '192.0.2.7' };
       const route6 = { destination: '2001:db8:1::/64', gateway: '2001:db8::7' };
-      connection.request([addRoute(route), addRoute(route6)]);
+      connection.request([addRouteRequest(route), addRouteRequest(route6)]);
       assert.deepEqual(
         outcomes(
           connection,
-          addRoute({ ...route, gateway: '192.0.2.8' }),
-          addRoute({ ...route6, gateway: '2001:db8::8' }),
-          addRoute({ ...route, metric: 7 }),
-          addRoute({ ...route, table: 77 }),
-          replaceRoute({ ...route, gateway: '192.0.2.9' }),
-          replaceRoute({ ...route6, gateway: '2001:db8::9' }),
-          replaceRoute({ destination: '10.9.0.0/16', link: 11 }),
+          addRouteRequest({ ...route, gateway: '192.0.2.8' }),
+          addRouteRequest({ ...route6, gateway: '2001:db8::8' }),
+          addRouteRequest({ ...route, metric: 7 }),
+          addRouteRequest({ ...route, table: 77 }),
+          replaceRouteRequest({ ...route, gateway: '192.0.2.9' }),
+          replaceRouteRequest({ ...route6, gateway: '2001:db8::9' }),
+          replaceRouteRequest({ destination: '10.9.0.0/16', link: 11 }),
         ),
         ['EEXIST', 'EEXIST', 'ok', 'ok', 'ok', 'ok', 'ok'],
       );
@@ -217,12 +222,12 @@ export const routeCases: readonly Case[] = [
     run(environment) {
       const connection = prepare(environment);
       connection.request([
-        addRoute({
+        addRouteRequest({
           destination: '10.1.0.0/16',
           nextHops: [{ gateway: '192.0.2.3' }, { gateway: '192.0.2.4', weight: 3 }],
         }),
-        addRoute({ destination: '2001:db8:1::/64', gateway: '2001:db8::3' }),
-        appendRoute({ destination: '2001:db8:1::/64', gateway: '2001:db8::4' }),
+        addRouteRequest({ destination: '2001:db8:1::/64', gateway: '2001:db8::3' }),
+        appendRouteRequest({ destination: '2001:db8:1::/64', gateway: '2001:db8::4' }),
       ]);
       const [first, second] = routes(connection);
       assert.deepEqual(first?.nextHops, [
@@ -242,34 +247,34 @@ export const routeCases: readonly Case[] = [
       const connection = prepare(environment);
       const destination = '10.1.0.0/16';
       connection.request([
-        addRoute({ destination, gateway: '192.0.2.7', metric: 5 }),
-        addRoute({ destination, gateway: '192.0.2.8', metric: 6 }),
-        addRoute({ destination: '10.2.0.0/16', type: 'blackhole' }),
-        addRoute({ destination: '2001:db8:1::/64', link: 10 }),
+        addRouteRequest({ destination, gateway: '192.0.2.7', metric: 5 }),
+        addRouteRequest({ destination, gateway: '192.0.2.8', metric: 6 }),
+        addRouteRequest({ destination: '10.2.0.0/16', type: 'blackhole' }),
+        addRouteRequest({ destination: '2001:db8:1::/64', link: 10 }),
       ]);
       assert.deepEqual(
         outcomes(
           connection,
-          deleteRoute({ destination: '10.99.0.0/16' }),
-          deleteRoute({ destination, gateway: '192.0.2.9' }),
-          deleteRoute({ destination, metric: 7 }),
-          deleteRoute({ destination, link: 11 }),
-          deleteRoute({ destination, protocol: 99 }),
-          deleteRoute({ destination, table: 777 }),
-          deleteRoute({ destination: '10.2.0.0/16', type: 'throw' }),
-          deleteRoute({ destination: '2001:db8:1::/64', metric: 5 }),
-          deleteRoute({ destination: '2001:db8:1::/64', table: 777 }),
+          deleteRouteRequest({ destination: '10.99.0.0/16' }),
+          deleteRouteRequest({ destination, gateway: '192.0.2.9' }),
+          deleteRouteRequest({ destination, metric: 7 }),
+          deleteRouteRequest({ destination, link: 11 }),
+          deleteRouteRequest({ destination, protocol: 99 }),
+          deleteRouteRequest({ destination, table: 777 }),
+          deleteRouteRequest({ destination: '10.2.0.0/16', type: 'throw' }),
+          deleteRouteRequest({ destination: '2001:db8:1::/64', metric: 5 }),
+          deleteRouteRequest({ destination: '2001:db8:1::/64', table: 777 }),
         ),
         Array.from({ length: 9 }, () => 'ESRCH'),
       );
       assert.deepEqual(
         outcomes(
           connection,
-          deleteRoute({ destination, metric: 6 }),
-          deleteRoute({ destination }),
-          deleteRoute({ destination: '10.2.0.0/16', type: 'blackhole' }),
-          deleteRoute({ destination: '2001:db8:1::/64', link: 10 }),
-          deleteRoute({ destination }),
+          deleteRouteRequest({ destination, metric: 6 }),
+          deleteRouteRequest({ destination }),
+          deleteRouteRequest({ destination: '10.2.0.0/16', type: 'blackhole' }),
+          deleteRouteRequest({ destination: '2001:db8:1::/64', link: 10 }),
+          deleteRouteRequest({ destination }),
         ),
         ['ok', 'ok', 'ok', 'ok', 'ESRCH'],
       );
@@ -281,10 +286,10 @@ export const routeCases: readonly Case[] = [
     run(environment) {
       const connection = prepare(environment);
       connection.request([
-        addRoute({ destination: '10.1.0.0/16', link: 10, table: 100 }),
-        addRoute({ destination: '10.2.0.0/16', link: 11, protocol: 80 }),
-        addRoute({ destination: '10.3.0.0/16', type: 'blackhole' }),
-        addRoute({ destination: '2001:db8:1::/64', link: 11 }),
+        addRouteRequest({ destination: '10.1.0.0/16', link: 10, table: 100 }),
+        addRouteRequest({ destination: '10.2.0.0/16', link: 11, protocol: 80 }),
+        addRouteRequest({ destination: '10.3.0.0/16', type: 'blackhole' }),
+        addRouteRequest({ destination: '2001:db8:1::/64', link: 11 }),
       ]);
       const destinations = (filter: Parameters<typeof listRoutes>[1]) =>
         listRoutes(connection, filter).map(({ destination }) => destination);
@@ -301,16 +306,16 @@ export const routeCases: readonly Case[] = [
     run(environment) {
       const connection = prepare(environment);
       connection.request([
-        createLink({ kind: 'ifb', name: 'i0', index: 30, up: true }),
-        addRoute({ destination: '10.1.0.0/16', gateway: '192.0.2.9' }),
-        addRoute({ destination: '10.2.0.0/16', link: 30 }),
-        addRoute({ destination: '2001:db8:1::/64', link: 30 }),
-        addRoute({ destination: '10.3.0.0/16', type: 'blackhole' }),
+        createLinkRequest({ kind: 'ifb', name: 'i0', index: 30, up: true }),
+        addRouteRequest({ destination: '10.1.0.0/16', gateway: '192.0.2.9' }),
+        addRouteRequest({ destination: '10.2.0.0/16', link: 30 }),
+        addRouteRequest({ destination: '2001:db8:1::/64', link: 30 }),
+        addRouteRequest({ destination: '10.3.0.0/16', type: 'blackhole' }),
       ]);
       const destinations = () => routes(connection).map(({ destination }) => destination);
-      connection.request([setLink(10, { up: false })]);
+      connection.request([setLinkRequest(10, { up: false })]);
       assert.deepEqual(destinations(), ['10.2.0.0/16', '10.3.0.0/16', '2001:db8:1::/64']);
-      connection.request([deleteLink(30)]);
+      connection.request([deleteLinkRequest(30)]);
       assert.deepEqual(destinations(), ['10.3.0.0/16']);
     },
   },
@@ -319,20 +324,20 @@ export const routeCases: readonly Case[] = [
     run(environment) {
       const connection = prepare(environment);
       connection.request([
-        addRoute({ destination: '10.0.0.0/8', gateway: '192.0.2.9' }),
-        addRoute({ destination: '10.1.0.0/16', link: 11 }),
-        addRoute({ destination: '10.9.0.0/16', link: 11, table: 100 }),
-        addRule({ family: 4, priority: 100, mark: 7, table: 100 }),
+        addRouteRequest({ destination: '10.0.0.0/8', gateway: '192.0.2.9' }),
+        addRouteRequest({ destination: '10.1.0.0/16', link: 11 }),
+        addRouteRequest({ destination: '10.9.0.0/16', link: 11, table: 100 }),
+        addRuleRequest({ family: 4, priority: 100, mark: 7, table: 100 }),
       ]);
       const routeOf = (destination: string, options?: { mark: number }) => {
-        const [replies] = connection.request([lookUpRoute(destination, options)]);
+        const [replies] = connection.request([lookUpRouteRequest(destination, options)]);
         const route = decodeRoute(replies![0]!);
         return `${route?.link} ${route?.gateway}`;
       };
       assert.equal(routeOf('10.1.2.3'), '11 undefined');
       assert.equal(routeOf('10.9.2.3'), '10 192.0.2.9');
       assert.equal(routeOf('10.9.2.3', { mark: 7 }), '11 undefined');
-      assert.equal(outcome(connection, lookUpRoute('11.0.0.1')), 'ENETUNREACH');
+      assert.equal(outcome(connection, lookUpRouteRequest('11.0.0.1')), 'ENETUNREACH');
     },
   },
   {
@@ -356,17 +361,17 @@ export const routeCases: readonly Case[] = [
       } as const;
       const refuse = { family: 4, priority: 103, action: 'unreachable', invert: true, mark: 1 } as const;
       const suppress = { family: 4, priority: 104, table: 254, suppressPrefixLength: 0 } as const;
-      connection.request([byMark, bySource, from6, refuse, suppress].map(addRule));
+      connection.request([byMark, bySource, from6, refuse, suppress].map(addRuleRequest));
       const added = listRules(connection).filter(({ priority }) => priority >= 100 && priority < 200);
       assertContains(added, [byMark, bySource, refuse, suppress, from6]);
       assert.deepEqual(
         outcomes(
           connection,
-          addRule(byMark),
-          deleteRule({ ...byMark, table: 99 }),
-          deleteRule({ family: 6, priority: 100 }),
-          ...[byMark, bySource, from6, refuse, suppress].map(deleteRule),
-          deleteRule(byMark),
+          addRuleRequest(byMark),
+          deleteRuleRequest({ ...byMark, table: 99 }),
+          deleteRuleRequest({ family: 6, priority: 100 }),
+          ...[byMark, bySource, from6, refuse, suppress].map(deleteRuleRequest),
+          deleteRuleRequest(byMark),
         ),
         ['EEXIST', 'ENOENT', 'ENOENT', 'ok', 'ok', 'ok', 'ok', 'ok', 'ENOENT'],
       );

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import {
-  addClass,
-  addFilter,
-  addQdisc,
+  addClassRequest,
+  addFilterRequest,
+  addQdiscRequest,
   CLSACT_EGRESS_FILTERS,
-  createLink,
+  createLinkRequest,
   decodeQdisc,
-  deleteClass,
-  deleteFilter,
-  deleteFilters,
-  deleteLink,
-  deleteQdisc,
-  getQdisc,
+  deleteClassRequest,
+  deleteFilterRequest,
+  deleteFiltersRequest,
+  deleteLinkRequest,
+  deleteQdiscRequest,
+  getQdiscRequest,
   INGRESS_FILTERS,
   listClasses,
   listFilters,
   listQdiscs,
   type NetlinkConnection,
-  replaceQdisc,
+  replaceQdiscRequest,
   sameTokenBucket,
   TC_INGRESS,
   TC_ROOT,
@@ -27,7 +27,10 @@ import { assertContains, type Case, type Environment, outcome, outcomes } from '
 import { localPair } from './links.js';
 
 function prepare({ host: { connection } }: Environment): NetlinkConnection {
-  connection.request([createLink(localPair), createLink({ kind: 'ifb', name: 'i0', index: 30 })]);
+  connection.request([
+    createLinkRequest(localPair),
+    createLinkRequest({ kind: 'ifb', name: 'i0', index: 30 }),
+  ]);
   return connection;
 }
 
@@ -49,7 +52,7 @@ export const trafficCases: readonly Case[] = [
     run(environment) {
       const connection = prepare(environment);
       for (const bucket of buckets) {
-        connection.request([replaceQdisc({ link: 10, ...bucket })]);
+        connection.request([replaceQdiscRequest({ link: 10, ...bucket })]);
         const [qdisc] = listQdiscs(connection, { link: 10 });
         const { settings } = qdisc!;
         assert.ok(settings?.kind === 'tbf', JSON.stringify(settings));
@@ -69,15 +72,15 @@ export const trafficCases: readonly Case[] = [
       assert.deepEqual(
         outcomes(
           connection,
-          addQdisc(tbf),
-          addQdisc(tbf),
-          replaceQdisc({ ...tbf, rate: 2_000_000 }),
-          replaceQdisc({ link: 10, kind: 'htb', handle: tcHandle(1) }),
-          deleteQdisc({ link: 10 }),
-          deleteQdisc({ link: 10 }),
-          addQdisc({ ...tbf, burst: 0 }),
-          addQdisc({ ...tbf, link: 99 }),
-          deleteQdisc({ link: 99 }),
+          addQdiscRequest(tbf),
+          addQdiscRequest(tbf),
+          replaceQdiscRequest({ ...tbf, rate: 2_000_000 }),
+          replaceQdiscRequest({ link: 10, kind: 'htb', handle: tcHandle(1) }),
+          deleteQdiscRequest({ link: 10 }),
+          deleteQdiscRequest({ link: 10 }),
+          addQdiscRequest({ ...tbf, burst: 0 }),
+          addQdiscRequest({ ...tbf, link: 99 }),
+          deleteQdiscRequest({ link: 99 }),
         ),
         ['ok', 'EEXIST', 'ok', 'ok', 'ok', 'ENOENT', 'EINVAL', 'ENODEV', 'ENODEV'],
       );
@@ -88,17 +91,24 @@ export const trafficCases: readonly Case[] = [
     name: 'the qdisc of one place is asked for',
     run(environment) {
       const connection = prepare(environment);
-      connection.request([addQdisc({ link: 10, ...buckets[1]! }), addQdisc({ link: 10, kind: 'ingress' })]);
+      connection.request([
+        addQdiscRequest({ link: 10, ...buckets[1]! }),
+        addQdiscRequest({ link: 10, kind: 'ingress' }),
+      ]);
       const replies = connection.request([
-        getQdisc({ link: 10 }),
-        getQdisc({ link: 10, parent: TC_INGRESS }),
+        getQdiscRequest({ link: 10 }),
+        getQdiscRequest({ link: 10, parent: TC_INGRESS }),
       ]);
       assert.deepEqual(
         replies.map((messages) => messages.map((message) => decodeQdisc(message).kind)),
         [['tbf'], ['ingress']],
       );
       assert.deepEqual(
-        outcomes(connection, getQdisc({ link: 30, parent: TC_INGRESS }), getQdisc({ link: 99 })),
+        outcomes(
+          connection,
+          getQdiscRequest({ link: 30, parent: TC_INGRESS }),
+          getQdiscRequest({ link: 99 }),
+        ),
         ['ENOENT', 'ENODEV'],
       );
     },
@@ -115,13 +125,13 @@ export const trafficCases: readonly Case[] = [
       assert.deepEqual(
         outcomes(
           connection,
-          addFilter(redirect),
-          addQdisc({ link: 10, kind: 'ingress' }),
-          addQdisc({ link: 10, kind: 'ingress' }),
-          addQdisc({ link: 10, kind: 'clsact' }),
-          addFilter(redirect),
-          addFilter({ ...redirect, action: { ...redirect.action, target: 999 } }),
-          addFilter({ ...redirect, link: 999 }),
+          addFilterRequest(redirect),
+          addQdiscRequest({ link: 10, kind: 'ingress' }),
+          addQdiscRequest({ link: 10, kind: 'ingress' }),
+          addQdiscRequest({ link: 10, kind: 'clsact' }),
+          addFilterRequest(redirect),
+          addFilterRequest({ ...redirect, action: { ...redirect.action, target: 999 } }),
+          addFilterRequest({ ...redirect, link: 999 }),
         ),
         ['EINVAL', 'ok', 'EEXIST', 'EEXIST', 'ok', 'ENODEV', 'ENODEV'],
       );
@@ -139,12 +149,12 @@ export const trafficCases: readonly Case[] = [
       assert.deepEqual(
         outcomes(
           connection,
-          deleteFilter({ link: 10, priority: 9 }),
-          deleteFilter({ link: 10, priority: 5 }),
-          addFilter(redirect),
-          addFilter({ ...redirect, priority: 6 }),
-          deleteFilters({ link: 10 }),
-          deleteFilters({ link: 10 }),
+          deleteFilterRequest({ link: 10, priority: 9 }),
+          deleteFilterRequest({ link: 10, priority: 5 }),
+          addFilterRequest(redirect),
+          addFilterRequest({ ...redirect, priority: 6 }),
+          deleteFiltersRequest({ link: 10 }),
+          deleteFiltersRequest({ link: 10 }),
         ),
         ['ENOENT', 'ok', 'ok', 'ok', 'ok', 'ok'],
       );
@@ -157,16 +167,16 @@ export const trafficCases: readonly Case[] = [
       const connection = prepare(environment);
       const action = { kind: 'mirred', target: 30, direction: 'egress' } as const;
       connection.request([
-        addQdisc({ link: 10, kind: 'ingress' }),
-        addFilter({ link: 10, priority: 1, action }),
-        deleteLink(30),
+        addQdiscRequest({ link: 10, kind: 'ingress' }),
+        addFilterRequest({ link: 10, priority: 1, action }),
+        deleteLinkRequest(30),
       ]);
       const [filter] = listFilters(connection, { link: 10 });
       assertContains(filter?.settings?.actions, [{ ...action, target: 0 }]);
-      connection.request([deleteQdisc({ link: 10, parent: TC_INGRESS })]);
+      connection.request([deleteQdiscRequest({ link: 10, parent: TC_INGRESS })]);
       assert.deepEqual(kinds(connection, 10), []);
-      assert.equal(outcome(connection, deleteFilters({ link: 10 })), 'EINVAL');
-      assert.equal(outcome(connection, deleteQdisc({ link: 10, parent: TC_INGRESS })), 'ENOENT');
+      assert.equal(outcome(connection, deleteFiltersRequest({ link: 10 })), 'EINVAL');
+      assert.equal(outcome(connection, deleteQdiscRequest({ link: 10, parent: TC_INGRESS })), 'ENOENT');
       assert.deepEqual(listFilters(connection, { link: 10 }), []);
       assert.deepEqual(listFilters(connection, { link: 999 }), []);
     },
@@ -178,8 +188,8 @@ export const trafficCases: readonly Case[] = [
       const key = { value: 0x0a000001, mask: 0xffffffff, offset: 16 };
       const action = { kind: 'mirred', target: 30, direction: 'egress', mirror: true } as const;
       connection.request([
-        addQdisc({ link: 10, kind: 'clsact' }),
-        addFilter({
+        addQdiscRequest({ link: 10, kind: 'clsact' }),
+        addFilterRequest({
           link: 10,
           parent: CLSACT_EGRESS_FILTERS,
           priority: 1,
@@ -212,13 +222,13 @@ export const trafficCases: readonly Case[] = [
       assert.deepEqual(
         outcomes(
           connection,
-          addClass(inner),
-          addQdisc({ link: 10, kind: 'htb', handle: root, defaultClass: 0x10 }),
-          addClass(inner),
-          addClass(leaf),
-          addClass(leaf),
-          deleteClass({ link: 10, handle: tcHandle(1, 0x99) }),
-          deleteClass({ link: 10, handle: tcHandle(1, 1) }),
+          addClassRequest(inner),
+          addQdiscRequest({ link: 10, kind: 'htb', handle: root, defaultClass: 0x10 }),
+          addClassRequest(inner),
+          addClassRequest(leaf),
+          addClassRequest(leaf),
+          deleteClassRequest({ link: 10, handle: tcHandle(1, 0x99) }),
+          deleteClassRequest({ link: 10, handle: tcHandle(1, 1) }),
         ),
         ['ENOENT', 'ok', 'ok', 'ok', 'EEXIST', 'ENOENT', 'EBUSY'],
       );

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import {
-  addAddress,
-  addForwardingEntry,
-  addNeighbour,
-  addRoute,
-  createLink,
-  deleteForwardingEntry,
-  deleteLink,
+  addAddressRequest,
+  addForwardingEntryRequest,
+  addNeighbourRequest,
+  addRouteRequest,
+  createLinkRequest,
+  deleteForwardingEntryRequest,
+  deleteLinkRequest,
   listForwardingEntries,
   listNeighbours,
   listRoutes,
   type NetlinkConnection,
-  setLink,
+  setLinkRequest,
 } from '@podwire/netlink';
 import { assertContains, type Case, linkNames, outcome, outcomes } from './environment.js';
 import { find } from './links.js';
@@ -21,21 +21,21 @@ const peer = { link: 30, table: 'self', mac: '66:00:00:00:00:02', remote: '192.0
 /** A VXLAN device on a link of its own, as a node has it; both up. */
 function makeTunnel(connection: NetlinkConnection): void {
   connection.request([
-    createLink({ kind: 'ifb', name: 'eth0', index: 20, up: true }),
-    addAddress({ link: 20, address: '192.0.2.1/24' }),
-    createLink({
+    createLinkRequest({ kind: 'ifb', name: 'eth0', index: 20, up: true }),
+    addAddressRequest({ link: 20, address: '192.0.2.1/24' }),
+    createLinkRequest({
       ...{ kind: 'vxlan', name: 'vx0', index: 30, id: 4096, port: 4789, local: '192.0.2.1', underlay: 20 },
       ...{ learning: false, mtu: 1450 },
     }),
-    setLink(30, { addressGenerationMode: 'none' }),
-    setLink(30, { up: true }),
-    addAddress({ link: 30, address: '10.244.0.0/32' }),
-    addAddress({ link: 30, address: 'fd00:244::/128', flags: ['noDad'] }),
-    addForwardingEntry(peer),
-    addNeighbour({ link: 30, address: '10.244.1.0', mac: peer.mac }),
-    addNeighbour({ link: 30, address: 'fd00:244:1::', mac: peer.mac }),
-    addRoute({ destination: '10.244.1.0/26', gateway: '10.244.1.0', link: 30, onlink: true }),
-    addRoute({ destination: 'fd00:244:1::/122', gateway: 'fd00:244:1::', link: 30, onlink: true }),
+    setLinkRequest(30, { addressGenerationMode: 'none' }),
+    setLinkRequest(30, { up: true }),
+    addAddressRequest({ link: 30, address: '10.244.0.0/32' }),
+    addAddressRequest({ link: 30, address: 'fd00:244::/128', flags: ['noDad'] }),
+    addForwardingEntryRequest(peer),
+    addNeighbourRequest({ link: 30, address: '10.244.1.0', mac: peer.mac }),
+    addNeighbourRequest({ link: 30, address: 'fd00:244:1::', mac: peer.mac }),
+    addRouteRequest({ destination: '10.244.1.0/26', gateway: '10.244.1.0', link: 30, onlink: true }),
+    addRouteRequest({ destination: 'fd00:244:1::/122', gateway: 'fd00:244:1::', link: 30, onlink: true }),
   ]);
 }
 
@@ -71,7 +71,7 @@ export const tunnelCases: readonly Case[] = [
     name: 'a VXLAN device dies with the link it is on',
     run({ host: { connection } }) {
       makeTunnel(connection);
-      connection.request([deleteLink('eth0')]);
+      connection.request([deleteLinkRequest('eth0')]);
       assert.deepEqual(linkNames(connection), []);
       assert.deepEqual(listRoutes(connection), []);
     },
@@ -80,7 +80,7 @@ export const tunnelCases: readonly Case[] = [
     name: 'a VXLAN device that is down keeps what it knows of peers, and nothing of IP',
     run({ host: { connection } }) {
       makeTunnel(connection);
-      connection.request([setLink(30, { up: false })]);
+      connection.request([setLinkRequest(30, { up: false })]);
       assert.deepEqual(remotes(connection), ['192.0.2.2']);
       assert.deepEqual(permanent(connection), []);
       assert.deepEqual(listRoutes(connection, { link: 30, protocol: 4 }), []);
@@ -90,7 +90,7 @@ export const tunnelCases: readonly Case[] = [
     name: 'another MAC address costs a link its neighbours',
     run({ host: { connection } }) {
       makeTunnel(connection);
-      connection.request([setLink(30, { mac: '66:00:00:00:00:09' })]);
+      connection.request([setLinkRequest(30, { mac: '66:00:00:00:00:09' })]);
       assert.deepEqual(permanent(connection), []);
       assert.equal(listRoutes(connection, { link: 30, protocol: 4 }).length, 2);
     },
@@ -99,12 +99,15 @@ export const tunnelCases: readonly Case[] = [
     name: 'a forwarding entry is deleted by the remote it has; with another nothing happens',
     run({ host: { connection } }) {
       makeTunnel(connection);
-      assert.equal(outcome(connection, deleteForwardingEntry({ ...peer, remote: '192.0.2.77' })), 'ok');
-      assert.deepEqual(remotes(connection), ['192.0.2.2']);
-      assert.deepEqual(outcomes(connection, deleteForwardingEntry(peer), deleteForwardingEntry(peer)), [
+      assert.equal(
+        outcome(connection, deleteForwardingEntryRequest({ ...peer, remote: '192.0.2.77' })),
         'ok',
-        'ENOENT',
-      ]);
+      );
+      assert.deepEqual(remotes(connection), ['192.0.2.2']);
+      assert.deepEqual(
+        outcomes(connection, deleteForwardingEntryRequest(peer), deleteForwardingEntryRequest(peer)),
+        ['ok', 'ENOENT'],
+      );
       assert.deepEqual(remotes(connection), []);
     },
   },
@@ -113,10 +116,13 @@ export const tunnelCases: readonly Case[] = [
     run({ host: { connection } }) {
       makeTunnel(connection);
       const other = { kind: 'vxlan', port: 4789, local: '192.0.2.1', underlay: 20 } as const;
-      connection.request([setLink(30, { up: false })]);
-      assert.equal(outcome(connection, createLink({ ...other, name: 'vx1', id: 4096 })), 'EEXIST');
-      assert.equal(outcome(connection, createLink({ ...other, name: 'vx1', id: 4097 })), 'ok');
-      assert.equal(outcome(connection, createLink({ ...other, name: 'vx2', id: 4096, port: 8472 })), 'ok');
+      connection.request([setLinkRequest(30, { up: false })]);
+      assert.equal(outcome(connection, createLinkRequest({ ...other, name: 'vx1', id: 4096 })), 'EEXIST');
+      assert.equal(outcome(connection, createLinkRequest({ ...other, name: 'vx1', id: 4097 })), 'ok');
+      assert.equal(
+        outcome(connection, createLinkRequest({ ...other, name: 'vx2', id: 4096, port: 8472 })),
+        'ok',
+      );
     },
   },
 ];

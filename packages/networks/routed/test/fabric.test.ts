@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { createEngine, type Owned } from '@podwire/engine';
 import { createFakeSystem } from '@podwire/backend-linux/fake';
-import { addAddress, createLink, decodeLink, getLink } from '@podwire/netlink';
+import { addAddressRequest, createLinkRequest, decodeLink, getLinkRequest } from '@podwire/netlink';
 import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
 
@@ -177,11 +177,11 @@ describe('a peer', () => {
     const system = createFakeSystem();
     const engine = createEngine({ backends: createLinuxBackends(system) });
     const { route } = system.host;
-    route.request([createLink({ kind: 'ifb', name: 'eth0', up: true })]);
-    const uplink = decodeLink(route.request([getLink('eth0')]).flat()[0]!).index;
+    route.request([createLinkRequest({ kind: 'ifb', name: 'eth0', up: true })]);
+    const uplink = decodeLink(route.request([getLinkRequest('eth0')]).flat()[0]!).index;
     route.request([
-      addAddress({ link: uplink, address: '192.0.2.1/24' }),
-      addAddress({ link: uplink, address: '2001:db8::1/64', flags: ['noDad'] }),
+      addAddressRequest({ link: uplink, address: '192.0.2.1/24' }),
+      addAddressRequest({ link: uplink, address: '2001:db8::1/64', flags: ['noDad'] }),
     ]);
     const call = { signal: new AbortController().signal };
     const leases = ['10.244.1.7', 'fd00:244:0:1::7'].map((address) => ({ address, pool: 'p' }));

@@ -2,7 +2,7 @@
 import type { NamespaceIdentity } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import { SystemError } from '@podwire/linux';
-import { decodeInetSettings, getLink, type NetlinkConnection } from '@podwire/netlink';
+import { decodeInetSettings, getLinkRequest, type NetlinkConnection } from '@podwire/netlink';
 import { FakeKernel, type FakeNamespace } from '@podwire/netlink/fake';
 import {
   createFakeConntrack,
@@ -87,7 +87,7 @@ function readLinkSetting(route: NetlinkConnection, key: string): string | undefi
   if (setting === undefined) return undefined;
   const [name] = Object.keys(setting.settings) as (keyof typeof setting.settings)[];
   try {
-    const [reply] = route.request([getLink(setting.link)]).flat();
+    const [reply] = route.request([getLinkRequest(setting.link)]).flat();
     return String(decodeInetSettings(reply!)[name!] ?? 0);
   } catch {
     return undefined; // there is no such link

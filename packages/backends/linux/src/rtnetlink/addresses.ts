@@ -1,10 +1,10 @@
 import {
-  addAddress,
-  deleteAddress,
-  deleteForwardingEntry,
-  deleteNeighbour,
-  replaceForwardingEntry,
-  replaceNeighbour,
+  addAddressRequest,
+  deleteAddressRequest,
+  deleteForwardingEntryRequest,
+  deleteNeighbourRequest,
+  replaceForwardingEntryRequest,
+  replaceNeighbourRequest,
 } from '@podwire/netlink';
 import * as is from '../checks.js';
 import { defineEntry, type LinkNumbers, missing } from './kind.js';
@@ -17,7 +17,7 @@ export const address = defineEntry<IpAddress>()({
   words: ({ address, link }) => `address ${address} on ${link}`,
   inPlace: false,
   create: (resource, links) => [
-    addAddress({
+    addAddressRequest({
       link: links.indexOf(resource.in, resource.link),
       address: resource.address,
       scope: resource.scope ?? 'global',
@@ -25,7 +25,7 @@ export const address = defineEntry<IpAddress>()({
     }),
   ],
   delete: (resource, links) => [
-    deleteAddress({ link: links.indexOf(resource.in, resource.link), address: resource.address }),
+    deleteAddressRequest({ link: links.indexOf(resource.in, resource.link), address: resource.address }),
   ],
   observe(resource, view) {
     const side = view.side(resource.in);
@@ -48,14 +48,14 @@ export const neighbour = defineEntry<Neighbour>()({
   inPlace: true,
   // Replaced, not added: the kernel may have learned an entry for the address by itself.
   create: (resource, links) => [
-    replaceNeighbour({
+    replaceNeighbourRequest({
       link: links.indexOf(resource.in, resource.link),
       address: resource.address,
       mac: resource.mac,
     }),
   ],
   delete: (resource, links) => [
-    deleteNeighbour({ link: links.indexOf(resource.in, resource.link), address: resource.address }),
+    deleteNeighbourRequest({ link: links.indexOf(resource.in, resource.link), address: resource.address }),
   ],
   observe(resource, view) {
     const side = view.side(resource.in);
@@ -76,9 +76,9 @@ export const forwardingEntry = defineEntry<ForwardingEntry>()({
   identify: ({ link, mac }) => `${link} ${mac}`,
   words: ({ mac, remote, link }) => `forwarding entry ${mac} to ${remote} on ${link}`,
   inPlace: true,
-  create: (resource, links) => [replaceForwardingEntry(encodeEntry(resource, links))],
+  create: (resource, links) => [replaceForwardingEntryRequest(encodeEntry(resource, links))],
   // With the remote: the entry that another peer has put under the same MAC since is not meant.
-  delete: (resource, links) => [deleteForwardingEntry(encodeEntry(resource, links))],
+  delete: (resource, links) => [deleteForwardingEntryRequest(encodeEntry(resource, links))],
   observe(resource, view) {
     const side = view.side(resource.in);
     const link = side.link(resource.link);

@@ -10,8 +10,8 @@ import {
   type NetlinkConnection,
   NetlinkBatchError,
   type NetlinkRequest,
-  replaceNeighbour,
-  replaceRoute,
+  replaceNeighbourRequest,
+  replaceRouteRequest,
   type Route,
   RTPROT_KERNEL,
 } from '@podwire/netlink';
@@ -66,10 +66,12 @@ function planRestoration(
       .filter((route) => isForeign(route, sources) && !along.route(route))
       // Gateways may be reachable by the others.
       .sort((a, b) => Number(a.gateway !== undefined) - Number(b.gateway !== undefined))
-      .map((route) => replaceRoute(encodeAgain(route))),
+      .map((route) => replaceRouteRequest(encodeAgain(route))),
     ...listNeighbours(connection, filter)
       .filter((entry) => entry.state === 'permanent' && !along.neighbour(entry))
-      .flatMap(({ address, mac }) => (mac === undefined ? [] : [replaceNeighbour({ link, address, mac })])),
+      .flatMap(({ address, mac }) =>
+        mac === undefined ? [] : [replaceNeighbourRequest({ link, address, mac })],
+      ),
   ];
 }
 

@@ -2,15 +2,15 @@
 import { hasCode } from '@podwire/linux';
 import type { DeferredDeletion, Failure } from '@podwire/engine';
 import {
-  deleteLink,
-  deleteLinkGroup,
+  deleteLinkRequest,
+  deleteLinkGroupRequest,
   type Link,
   listLinks,
   NetlinkBatchError,
   type NetlinkConnection,
   type NetlinkRequest,
-  renameLink,
-  setLink,
+  renameLinkRequest,
+  setLinkRequest,
 } from '@podwire/netlink';
 import type { FaultPoints } from '@podwire/platform';
 import { linkKey } from '../kinds.js';
@@ -116,8 +116,8 @@ export function deleteLater(
   const others = links.filter(({ kind }) => kind !== 'vxlan');
   const group = others.length === 0 ? 0 : deletionGroup(defer(others.length));
   const gone = send(kernel.host, [
-    ...others.map((link) => setLink(link.index, { up: false, group })),
-    ...tunnels.map(({ index }) => deleteLink(index)),
+    ...others.map((link) => setLinkRequest(link.index, { up: false, group })),
+    ...tunnels.map(({ index }) => deleteLinkRequest(index)),
   ]);
   return [...others, ...tunnels].filter((_, index) => gone.has(index));
 }
@@ -125,7 +125,7 @@ export function deleteLater(
 /** Makes room for another tunnel of the same name; see {@link deleteLater} for why at once. */
 export function deleteOwnTunnel({ host }: Kernel, { name }: Vxlan): void {
   const link = findOwn(host.route, name);
-  if (link !== undefined) send(host, [deleteLink(link.index)]);
+  if (link !== undefined) send(host, [deleteLinkRequest(link.index)]);
 }
 
 function hidePodEnd({ pod }: RemovalContext, link: LinkResource, ends: Ends | undefined): void {
@@ -134,7 +134,7 @@ function hidePodEnd({ pod }: RemovalContext, link: LinkResource, ends: Ends | un
   const far = ends.far ?? findFarEnd(namespace, link, ends);
   if (far === undefined) return;
   // Down before the rename: kernels before 6.x refuse to rename a link that is up.
-  send(namespace, [setLink(far, { up: false }), renameLink(far, deletedName(far))]);
+  send(namespace, [setLinkRequest(far, { up: false }), renameLinkRequest(far, deletedName(far))]);
 }
 
 /** The pod may have a link of that name that is not the other end of ours. */
@@ -168,7 +168,7 @@ export function freeName({ host }: Kernel, wanted: LinkResource): boolean {
   const link = findLink(host.route, hostNameOf(wanted));
   if (link === undefined) return true;
   if (!isMarkedForDeletion(link)) return false;
-  send(host, [renameLink(link.index, deletedName(link.index))]);
+  send(host, [renameLinkRequest(link.index, deletedName(link.index))]);
   return true;
 }
 
@@ -188,9 +188,9 @@ export function restoreName(
   const near = end?.parent === undefined ? undefined : findLink(host.route, end.parent);
   if (near?.group !== LIVE_GROUP || isOwned(linkKey('host', near.name))) return;
   // Kernels before 6.2 rename no link that is up. It comes up again with the rest of the repair.
-  const rename = renameLink(near.index, veth.host.name);
+  const rename = renameLinkRequest(near.index, veth.host.name);
   if (tryAll(host, [rename])) return;
-  tryAll(host, [setLink(near.index, { up: false }), rename]);
+  tryAll(host, [setLinkRequest(near.index, { up: false }), rename]);
 }
 
 function tryAll({ route }: KernelNamespace, requests: readonly NetlinkRequest[]): boolean {
@@ -218,7 +218,7 @@ export function createLinkDeletion({ host, background }: Kernel): DeferredDeleti
     },
     async delete(batch, signal) {
       try {
-        await background.requestAsync([deleteLinkGroup(deletionGroup(batch))], signal);
+        await background.requestAsync([deleteLinkGroupRequest(deletionGroup(batch))], signal);
       } catch (error) {
         if (!hasCode(error, 'ENODEV')) throw error; // none is left: their namespaces died first
       }

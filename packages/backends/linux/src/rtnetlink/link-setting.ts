@@ -1,4 +1,4 @@
-import { type InetSetting, setLink } from '@podwire/netlink';
+import { type InetSetting, setLinkRequest } from '@podwire/netlink';
 import { checkSysctl, compareSysctl, describeSysctl, sysctlKey } from '../sysctl/describe.js';
 import type { Sysctl } from '../sysctl/resources.js';
 import type { RtnetlinkKind } from './kind.js';
@@ -42,7 +42,7 @@ export const linkSetting: RtnetlinkKind<Sysctl, string | undefined> = {
   independent: true,
   create(resource, links) {
     const { link, settings } = linkSettingOf(resource)!;
-    return [setLink(links.indexOf(resource.in, link), { inetSettings: settings })];
+    return [setLinkRequest(links.indexOf(resource.in, link), { inetSettings: settings })];
   },
   observe: (resource, view) =>
     resource.initial === true ? undefined : view.side(resource.in).sysctl(resource.key),

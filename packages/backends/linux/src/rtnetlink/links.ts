@@ -1,5 +1,5 @@
 import type { Difference } from '@podwire/engine';
-import { createLink, getLink, type Link, setLink } from '@podwire/netlink';
+import { createLinkRequest, getLinkRequest, type Link, setLinkRequest } from '@podwire/netlink';
 import * as is from '../checks.js';
 import { linkKey } from '../kinds.js';
 import { LIVE_GROUP } from '../marks.js';
@@ -19,7 +19,7 @@ export const veth = defineLink<Veth>()({
   carries: ({ host, pod }) => [linkKey('host', host.name), linkKey('pod', pod.name)],
   leavesParts: true,
   create: ({ host, pod, mtu }, links) => [
-    createLink(
+    createLinkRequest(
       {
         kind: 'veth',
         ...host,
@@ -32,7 +32,7 @@ export const veth = defineLink<Veth>()({
     ),
   ],
   replace: ({ host, mtu }, links) => [
-    setLink(links.indexOf('host', host.name), { mac: host.mac, mtu, group: LIVE_GROUP }),
+    setLinkRequest(links.indexOf('host', host.name), { mac: host.mac, mtu, group: LIVE_GROUP }),
   ],
   observe({ host, pod }, view) {
     const near = view.side('host').link(host.name);
@@ -53,9 +53,9 @@ export const ifb = defineLink<Ifb>()({
   name: ({ name }) => name,
   describe: ({ name }) => `ifb ${name}`,
   create: ({ name, mtu }) => [
-    createLink({ kind: 'ifb', name, mtu, group: LIVE_GROUP, up: true, ...QUEUES }, { echo: true }),
+    createLinkRequest({ kind: 'ifb', name, mtu, group: LIVE_GROUP, up: true, ...QUEUES }, { echo: true }),
   ],
-  replace: ({ name, mtu }, links) => [setLink(links.indexOf('host', name), { mtu, up: true })],
+  replace: ({ name, mtu }, links) => [setLinkRequest(links.indexOf('host', name), { mtu, up: true })],
   observe: ({ name }, view) => view.side('host').link(name),
   compare({ name, mtu }, found) {
     if (found !== undefined && (found.kind !== 'ifb' || found.group !== LIVE_GROUP)) return notOurs(name);
@@ -75,7 +75,7 @@ export const vxlan = defineLink<Vxlan>()({
     `vxlan ${name}, id ${id}, from ${local} port ${port}, MTU ${mtu}`,
   leavesParts: true,
   create: ({ kind, name, mac, mtu, id, port, local, underlay }, links) => [
-    createLink(
+    createLinkRequest(
       {
         ...{ kind, name, mac, mtu, id, port, local, group: LIVE_GROUP },
         // No learning: a host that can send us one packet would be sent what belongs to another.
@@ -85,7 +85,7 @@ export const vxlan = defineLink<Vxlan>()({
       { echo: true },
     ),
   ],
-  replace: ({ name, mac, mtu }, links) => [setLink(links.indexOf('host', name), { mac, mtu })],
+  replace: ({ name, mac, mtu }, links) => [setLinkRequest(links.indexOf('host', name), { mac, mtu })],
   observe({ name, underlay }, view) {
     const side = view.side('host');
     return { link: side.link(name), underlay: underlay && side.link(underlay)?.index };
@@ -126,7 +126,7 @@ export const linkUp = defineEntry<LinkUp>()({
   words: ({ link }) => `link ${link} up`,
   removal: 'never',
   inPlace: true,
-  create: (resource, links) => [setLink(links.indexOf(resource.in, resource.link), { up: true })],
+  create: (resource, links) => [setLinkRequest(links.indexOf(resource.in, resource.link), { up: true })],
   observe: (resource, view) => view.side(resource.in).link(resource.link),
   compare(resource, link) {
     if (link === undefined) return missing(resource.link);
@@ -141,7 +141,7 @@ export const linkReady = defineEntry<LinkReady>()({
   words: ({ link }) => `link ${link} ready`,
   removal: 'never',
   inPlace: true,
-  create: (resource) => [getLink(resource.link)],
+  create: (resource) => [getLinkRequest(resource.link)],
   observe: (resource, view) => view.side(resource.in).link(resource.link),
   compare: (resource, link) => (link === undefined ? missing(resource.link) : undefined),
 });
@@ -155,7 +155,7 @@ export const linkLocalMode = defineEntry<LinkLocalMode>()({
   inPlace: true,
   create(resource, links) {
     const mode = resource.mode === 'manual' ? 'none' : 'eui64';
-    return [setLink(links.indexOf(resource.in, resource.link), { addressGenerationMode: mode })];
+    return [setLinkRequest(links.indexOf(resource.in, resource.link), { addressGenerationMode: mode })];
   },
   observe: (resource, view) => view.side(resource.in).link(resource.link),
   compare(resource, link) {

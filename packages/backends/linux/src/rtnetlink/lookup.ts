@@ -3,9 +3,9 @@ import {
   decodeLink,
   decodeNeighbour,
   decodeQdisc,
-  getLink,
-  getNeighbour,
-  getQdisc,
+  getLinkRequest,
+  getNeighbourRequest,
+  getQdiscRequest,
   type Link,
   listAddresses,
   listFilters,
@@ -53,12 +53,12 @@ export function lookUp({ route, sysctls }: KernelNamespace): NamespaceView {
       routes(link?.index).filter((candidate) => candidate.destination === destination),
     rules: once(() => listRules(route)),
     neighbour(link, address) {
-      const reply = askOrAbsent(route, getNeighbour({ ...ofLink(link), address }));
+      const reply = askOrAbsent(route, getNeighbourRequest({ ...ofLink(link), address }));
       return reply === undefined ? undefined : decodeNeighbour(reply);
     },
     forwardingEntry: (link, mac) => forwarding(link.index).find((entry) => entry.mac === mac),
     rootQdisc(link) {
-      const reply = askOrAbsent(route, getQdisc(ofLink(link)));
+      const reply = askOrAbsent(route, getQdiscRequest(ofLink(link)));
       return reply === undefined ? undefined : decodeQdisc(reply);
     },
     ingressFilters: (link) => listFilters(route, ofLink(link)),
@@ -69,7 +69,7 @@ export function lookUp({ route, sysctls }: KernelNamespace): NamespaceView {
 
 /** Also one that waits for deletion. */
 export function findLink(route: NetlinkConnection, nameOrIndex: string | number): Link | undefined {
-  const reply = askOrAbsent(route, getLink(nameOrIndex));
+  const reply = askOrAbsent(route, getLinkRequest(nameOrIndex));
   return reply === undefined ? undefined : decodeLink(reply);
 }
 

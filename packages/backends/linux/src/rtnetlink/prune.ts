@@ -1,9 +1,9 @@
 import type { MarkedThing, Resource } from '@podwire/engine';
 import {
-  deleteAddress,
-  deleteForwardingEntry,
-  deleteNeighbour,
-  deleteRoute,
+  deleteAddressRequest,
+  deleteForwardingEntryRequest,
+  deleteNeighbourRequest,
+  deleteRouteRequest,
   type InterfaceAddressEntry,
   type Link,
   listLinks,
@@ -58,15 +58,17 @@ function listOnTunnel(dump: Dump, name: string): Leftover[] {
   return [
     ...dump
       .forwarding(link)
-      .map((entry) => marked('forwarding-entry', entry.mac, { request: () => deleteForwardingEntry(entry) })),
+      .map((entry) =>
+        marked('forwarding-entry', entry.mac, { request: () => deleteForwardingEntryRequest(entry) }),
+      ),
     ...dump
       .neighbours(link)
       .filter(({ state }) => state === 'permanent')
-      .map((entry) => marked('neighbour', entry.address, { request: () => deleteNeighbour(entry) })),
+      .map((entry) => marked('neighbour', entry.address, { request: () => deleteNeighbourRequest(entry) })),
     ...dump
       .addresses(link)
       .map((address) =>
-        marked('address', address.address, { address, request: () => deleteAddress(address) }),
+        marked('address', address.address, { address, request: () => deleteAddressRequest(address) }),
       ),
   ];
 }
@@ -76,7 +78,7 @@ function markedRoute(found: Route): Leftover {
   return {
     key: `route host/${identifyRoute(destination, table, metric)}`,
     what: `route ${destination}`,
-    request: () => deleteRoute(exactly(found)),
+    request: () => deleteRouteRequest(exactly(found)),
   };
 }
 

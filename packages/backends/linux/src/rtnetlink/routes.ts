@@ -1,14 +1,14 @@
 import type { Failure } from '@podwire/engine';
 import { hasCode } from '@podwire/linux';
 import {
-  addRoute,
-  addRule,
-  deleteRoute,
-  deleteRule,
+  addRouteRequest,
+  addRuleRequest,
+  deleteRouteRequest,
+  deleteRuleRequest,
   type Link,
   type NetlinkRequest,
   type NewRoute,
-  replaceRoute,
+  replaceRouteRequest,
   type Route,
   RT_TABLE_MAIN,
 } from '@podwire/netlink';
@@ -31,10 +31,10 @@ export const route = defineEntry<IpRoute>()({
   identify: (resource) => identifyRoute(resource.destination, tableOf(resource), metricOf(resource)),
   words: describeRoute,
   inPlace: true,
-  create: (resource, links) => [addRoute(encode(resource, links))],
-  replace: (resource, links) => [replaceRoute(encode(resource, links))],
+  create: (resource, links) => [addRouteRequest(encode(resource, links))],
+  replace: (resource, links) => [replaceRouteRequest(encode(resource, links))],
   // With everything that was given, so that a foreign route to the same destination is never meant.
-  delete: (resource, links) => [deleteRoute(encode(resource, links))],
+  delete: (resource, links) => [deleteRouteRequest(encode(resource, links))],
   observe(resource, view) {
     const side = view.side(resource.in);
     const link = resource.link === undefined ? undefined : side.link(resource.link);
@@ -66,7 +66,7 @@ function describeRoute({ type, destination, gateway, link }: IpRoute): string {
 
 /** Takes away what stands in the place of the route, whatever it leads to. */
 export const encodeClearance = (resource: IpRoute): NetlinkRequest =>
-  deleteRoute({
+  deleteRouteRequest({
     destination: resource.destination,
     table: tableOf(resource),
     metric: metricOf(resource),
@@ -131,8 +131,8 @@ export const rule = defineEntry<IpRule>()({
   identify: ({ from, table, priority }) => `${from} table ${table} priority ${priority}`,
   words: ({ from, table }) => `rule from ${from} to table ${table}`,
   inPlace: false,
-  create: (resource) => [addRule(encodeRule(resource))],
-  delete: (resource) => [deleteRule(encodeRule(resource))],
+  create: (resource) => [addRuleRequest(encodeRule(resource))],
+  delete: (resource) => [deleteRuleRequest(encodeRule(resource))],
   observe({ in: place, from, table, priority }, view) {
     const side = view.side(place);
     const isThere = side

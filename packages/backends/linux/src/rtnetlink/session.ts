@@ -11,7 +11,7 @@ import type {
   Snapshot,
 } from '@podwire/engine';
 import { hasCode } from '@podwire/linux';
-import { decodeLink, getLink, type NetlinkConnection, type NetlinkMessage } from '@podwire/netlink';
+import { decodeLink, getLinkRequest, type NetlinkConnection, type NetlinkMessage } from '@podwire/netlink';
 import type { Kernel, KernelNamespace, PodNamespace, PodNamespaces } from '../kernel.js';
 import { observeEach } from '../kinds.js';
 import type { Place } from '../places.js';
@@ -302,6 +302,6 @@ export class RtnetlinkSession implements Session, LinkNumbers {
 type Resolution = 'taken' | 'free' | 'changeable';
 
 function findIndex(route: NetlinkConnection, link: string): number {
-  const [replies] = route.request([getLink(link)]);
+  const [replies] = route.request([getLinkRequest(link)]);
   return decodeLink(replies![0]!).index;
 }

@@ -1,12 +1,12 @@
 import {
-  addFilter,
-  addQdisc,
-  deleteQdisc,
+  addFilterRequest,
+  addQdiscRequest,
+  deleteQdiscRequest,
   type FilterAction,
   INGRESS_FILTERS,
   type MirredAction,
   type NetlinkRequest,
-  replaceQdisc,
+  replaceQdiscRequest,
   sameTokenBucket,
   TC_INGRESS,
   TC_ROOT,
@@ -23,10 +23,10 @@ export const tokenBucket = defineEntry<TokenBucket>()({
   identify: ({ link }) => link,
   words: ({ link, rate, burst }) => `token bucket on ${link}: ${rate} bit/s, burst ${burst} bytes`,
   inPlace: true,
-  create: (resource, links) => [addQdisc(encodeBucket(resource, links))],
-  replace: (resource, links) => [replaceQdisc(encodeBucket(resource, links))],
+  create: (resource, links) => [addQdiscRequest(encodeBucket(resource, links))],
+  replace: (resource, links) => [replaceQdiscRequest(encodeBucket(resource, links))],
   delete: (resource, links) => [
-    deleteQdisc({ link: links.indexOf(resource.in, resource.link), parent: TC_ROOT }),
+    deleteQdiscRequest({ link: links.indexOf(resource.in, resource.link), parent: TC_ROOT }),
   ],
   observe(resource, view) {
     const side = view.side(resource.in);
@@ -59,13 +59,13 @@ function encodeRedirect(resource: IngressRedirect, links: LinkNumbers): NetlinkR
   const target = links.indexOf(resource.in, resource.target);
   const action = { kind: 'mirred', direction: 'egress', target } as const;
   return [
-    addQdisc({ kind: 'ingress', link }),
-    addFilter({ link, parent: INGRESS_FILTERS, priority: REDIRECT_PRIORITY, action }),
+    addQdiscRequest({ kind: 'ingress', link }),
+    addFilterRequest({ link, parent: INGRESS_FILTERS, priority: REDIRECT_PRIORITY, action }),
   ];
 }
 
 function deleteRedirect(resource: IngressRedirect, links: LinkNumbers): NetlinkRequest {
-  return deleteQdisc({ link: links.indexOf(resource.in, resource.link), parent: TC_INGRESS });
+  return deleteQdiscRequest({ link: links.indexOf(resource.in, resource.link), parent: TC_INGRESS });
 }
 
 export const ingressRedirect = defineEntry<IngressRedirect>()({
