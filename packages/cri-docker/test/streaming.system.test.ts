@@ -126,6 +126,14 @@ for (const transport of ['spdy', 'websocket'] as const) {
   });
 }
 
+test('exec says why a program does not start, and how a signal ended it', async () => {
+  const exec = (...argv: string[]) => service.streamingHandlers.exec(containerId, argv, openCall());
+  // The words by which `podwire exec` knows what happened, and ends with 127 or 126.
+  await assert.rejects(exec('nosuch'), /exec: "nosuch": executable file not found/);
+  await assert.rejects(exec('/etc'), /exec: "\/etc": (permission denied|is a directory)/);
+  assert.equal(await exec('/bin/sh', '-c', 'kill -9 $$'), 137);
+});
+
 test('exec with a terminal has the size that the client’s has', async () => {
   const call = openCall(true, [{ width: 132, height: 43 }]);
   const script = 'while [ "$(/bin/busybox stty size)" != "43 132" ]; do sleep 0.05; done; echo sized';

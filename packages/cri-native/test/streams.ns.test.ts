@@ -158,11 +158,11 @@ describe('exec', limited, () => {
     const exec: typeof runtime.streamingHandlers.exec = (...call) => runtime.streamingHandlers.exec(...call);
     assert.equal(await exec(sleeper, shell('exit 42'), client()), 42);
     assert.equal(await exec(sleeper, shell('kill -9 $$'), client()), 137);
-    await assert.rejects(exec(sleeper, ['/no/such'], client()), /start \/no\/such: No such file/);
-    await assert.rejects(
-      runtime.execSync({ containerId: sleeper, cmd: ['/no/such'], timeout: 5n }),
-      /No such file/,
-    );
+    const missing = /exec: "\/no\/such": executable file not found/;
+    await assert.rejects(exec(sleeper, ['/no/such'], client()), missing);
+    await assert.rejects(runtime.execSync({ containerId: sleeper, cmd: ['/no/such'], timeout: 5n }), missing);
+    for (const program of ['/etc', '/etc/passwd'])
+      await assert.rejects(exec(sleeper, [program], client()), /exec: "\/etc.*": permission denied/);
   });
 
   test('with a terminal: its size, as it changes, and no stderr of its own', async () => {

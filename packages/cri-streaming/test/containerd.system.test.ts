@@ -86,7 +86,11 @@ for (const transport of both) {
   test(`exec over ${transport}: a program that cannot be found`, async () => {
     const result = await exec(['/no/such/program'], { stderr: true, transports: [transport] });
     assert.ok('error' in result);
-    assert.match(result.error, /no such file or directory/);
+    // The words by which `podwire exec` knows what happened, and ends with 127 or 126.
+    assert.match(result.error, /exec: "\/no\/such\/program": stat .*: no such file or directory/);
+    const directory = await exec(['/etc'], { stderr: true, transports: [transport] });
+    assert.ok('error' in directory);
+    assert.match(directory.error, /exec: "\/etc": (permission denied|is a directory)/);
   });
 
   test(`exec over ${transport}: the terminal has the client's size`, async () => {

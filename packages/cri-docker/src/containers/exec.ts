@@ -1,9 +1,9 @@
 /** Programs inside running containers: to their end (ExecSync), or joined to streams of a client (Exec, Attach). */
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duplex, Writable } from 'node:stream';
+import { type Duplex, Writable } from 'node:stream';
 import { CriError } from '@podwire/cri';
-import { withDeadline } from '@podwire/platform';
+import { compact, withDeadline } from '@podwire/platform';
 import { createFrameReader, type Docker, type Frame } from '../docker/index.js';
 import type { StreamCall } from '@podwire/cri-streaming';
 import { inspectRunning, type Own } from './lookup.js';
@@ -152,14 +152,51 @@ export async function execStreaming(
   const stream = await docker.startExec(execId, tty, { signal: call.signal });
   const resize = (width: number, height: number): Promise<void> =>
     docker.resizeExec(execId, width, height, { signal: call.signal });
+  const refusal = holdRefusal(call);
   try {
-    await joinStreams(stream, call, resize);
-    return await exitCodeOf(docker, execId, call.signal);
+    await joinStreams(stream, { ...call, ...compact({ stdout: refusal.stdout }) }, resize);
+    const exitCode = await exitCodeOf(docker, execId, call.signal);
+    await refusal.settle(exitCode);
+    return exitCode;
   } catch (error) {
     await killExec(docker, Id, execId);
     throw error;
   }
 }
+
+/**
+ * Docker writes why a program could not be started into the output of the program, as its only words. They are held back until
+ * more follows or the end says what they were.
+ */
+function holdRefusal({ stdout }: StreamCall): {
+  readonly stdout?: Writable;
+  /** @throws CriError with Docker's words when the program was not started */
+  settle(exitCode: number): Promise<void>;
+} {
+  if (stdout === undefined) return { settle: () => Promise.resolve() };
+  let held: Buffer | undefined;
+  let isFirst = true;
+  const filter = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const mayBe = isFirst && chunk.subarray(0, refusalPrefix.length).equals(refusalPrefix);
+      isFirst = false;
+      const ready = held === undefined ? chunk : Buffer.concat([held, chunk]);
+      held = mayBe ? ready : undefined;
+      if (mayBe) done();
+      else Promise.resolve(writeAll(stdout, ready)).then(() => done(), done);
+    },
+  });
+  return {
+    stdout: filter,
+    async settle(exitCode) {
+      if (held === undefined) return;
+      if (exitCode === 126 || exitCode === 127) throw new CriError('UNKNOWN', held.toString('utf8').trim());
+      await writeAll(stdout, held);
+    },
+  };
+}
+
+const refusalPrefix = Buffer.from('OCI runtime exec failed: ');
 
 export async function attachStreaming(own: Own, id: string, call: StreamCall): Promise<void> {
   const { Id, Config } = await inspectRunning(own, id, call.signal);

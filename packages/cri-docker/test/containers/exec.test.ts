@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { execSync } from '../../src/containers/exec.js';
+import { execStreaming, execSync } from '../../src/containers/exec.js';
 import type { Docker } from '../../src/docker/index.js';
 import { createOwners } from '../../src/owners.js';
 
@@ -52,5 +52,51 @@ describe('a program that does not end', () => {
     abort.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
     expect(asked).toEqual(['e']);
+  });
+});
+
+describe('a program that Docker cannot start', () => {
+  /** Its output as Docker frames it. */
+  function outputOf(text: string): Buffer {
+    const head = Buffer.alloc(8);
+    head[0] = 1;
+    head.writeUInt32BE(Buffer.byteLength(text), 4);
+    return Buffer.concat([head, Buffer.from(text)]);
+  }
+
+  async function run(texts: readonly string[], exitCode: number): Promise<{ code: number; output: string }> {
+    const docker = {
+      inspectContainer: () => Promise.resolve(container),
+      createExec: () => Promise.resolve('e'),
+      startExec: () => {
+        const stream = new PassThrough();
+        for (const text of texts) stream.write(outputOf(text));
+        stream.end();
+        return Promise.resolve(stream);
+      },
+      inspectExec: () => Promise.resolve({ Running: false, Pid: 0, ExitCode: exitCode }),
+    } as unknown as Docker;
+    const stdout = new PassThrough();
+    let output = '';
+    stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    const call = { stdout, tty: false, sizes: noSizes(), signal: new AbortController().signal };
+    const code = await execStreaming({ docker, owners }, 'c', ['x'], call);
+    return { code, output };
+  }
+
+  async function* noSizes(): AsyncGenerator<never> {
+    // a program without a terminal has none
+  }
+
+  const words =
+    'OCI runtime exec failed: exec failed: exec: "x": executable file not found in $PATH: unknown';
+
+  test('is an error with its words, not output', async () => {
+    await expect(run([`${words}\r\n`], 127)).rejects.toMatchObject({ message: words });
+  });
+
+  test('a program that writes the same words is left alone', async () => {
+    expect(await run([words], 0)).toEqual({ code: 0, output: words });
+    expect(await run([words, ' more'], 127)).toEqual({ code: 127, output: `${words} more` });
   });
 });

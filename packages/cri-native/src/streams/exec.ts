@@ -115,7 +115,15 @@ async function awaitStart(child: ChildProcess, answers: Duplex | undefined, prog
   });
   if (answer === 'ok\n') return;
   const why = /^error (.*)/.exec(answer)?.[1] ?? 'it ended before it was started';
-  throw new CriError('UNKNOWN', `exec ${program}: ${why}`);
+  throw new CriError('UNKNOWN', describeStart(program, why));
+}
+
+/** execve(2) itself has failed: said in runc's words, by which clients know 126 and 127. */
+function describeStart(program: string, why: string): string {
+  const [, reason] = /^start .*: ([^:]*)$/.exec(why) ?? [];
+  if (reason === undefined) return `exec ${program}: ${why}`;
+  const isMissing = reason === 'No such file or directory';
+  return `exec: "${program}": ${isMissing ? 'executable file not found' : reason.toLowerCase()}`;
 }
 
 async function awaitEnd(child: ChildProcess): Promise<number> {
