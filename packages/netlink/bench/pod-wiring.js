@@ -66,7 +66,7 @@ function podRequests(address) {
 function wireWithLibrary(host, file, index, address) {
   const namespace = openNamespace(file);
   host.request(hostRequests(index, address, namespace.fd));
-  const pod = openRouteConnection(namespace);
+  const pod = openRouteConnection({ namespace });
   pod.request(podRequests(address));
   pod.close();
   namespace.close();
@@ -108,7 +108,7 @@ const repeat = (count, work) => Array.from({ length: count }, () => time(work));
 try {
   const hostFile = makeNamespace('host');
   const hostHandle = openNamespace(hostFile);
-  const host = openRouteConnection(hostHandle);
+  const host = openRouteConnection({ namespace: hostHandle });
   const bareHost = inNamespace(hostHandle, () => socket(16, SOCK_RAW_CLOEXEC, 0));
   const times = { library: [], floor: [] };
   for (let pod = 0; pod < pods; pod++) {
@@ -133,7 +133,7 @@ try {
   print('wire a pod, floor', times.floor);
   print(
     'open a connection in a namespace',
-    repeat(300, () => openRouteConnection(hostHandle).close()),
+    repeat(300, () => openRouteConnection({ namespace: hostHandle }).close()),
   );
   print(
     'get one link',

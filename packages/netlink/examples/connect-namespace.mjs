@@ -16,7 +16,7 @@ import {
 const [file, address] = process.argv.slice(2);
 const namespace = { fd: fs.openSync(file, 'r') };
 const here = openRouteConnection();
-const there = openRouteConnection(namespace);
+const there = openRouteConnection({ namespace });
 
 // One system call. The reply is the new link.
 const mac = 'ee:ee:ee:ee:ee:ee';

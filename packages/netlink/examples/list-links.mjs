@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { listAddresses, listLinks, openRouteConnection } from '@podwire/netlink';
 
 const [file] = process.argv.slice(2);
-const connection = openRouteConnection(file ? { fd: fs.openSync(file, 'r') } : undefined);
+const connection = openRouteConnection(file ? { namespace: { fd: fs.openSync(file, 'r') } } : {});
 const addresses = listAddresses(connection);
 for (const { index, name, kind = 'device', up, mtu } of listLinks(connection)) {
   const own = addresses.filter(({ link }) => link === index).map(({ address }) => address);

@@ -5,6 +5,7 @@ export {
   type NamespaceReference,
   openNetlinkConnection,
   openRouteConnection,
+  type RouteConnectionOptions,
 } from './socket.js';
 export type { Family } from './ip-address.js';
 
@@ -79,7 +80,9 @@ export {
   type NewRoute,
   replaceRouteRequest,
   type RouteFilter,
+  type RouteQuery,
 } from './route.js';
+export { createLink, lookUpRoute, readLink, readNeighbour, readQdisc } from './read.js';
 export type { Scope } from './scope.js';
 
 export {

@@ -3,6 +3,7 @@ import { type LinkReference, writeLinkHeader } from './link.js';
 import * as rt from './link-attributes.js';
 import { type InetChanges, writeFamilies } from './link-inet.js';
 import { type KindSettings, type PlainKind, writeKind } from './link-kinds.js';
+import { checkLinkName } from './link-name.js';
 import { encodeMac } from './mac.js';
 import type { PayloadWriter } from './payload.js';
 import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from './protocol.js';
@@ -87,7 +88,7 @@ function writeAttributes(writer: PayloadWriter, link: LinkAttributes, header: nu
   const structure = writer.at(header, rt.IFINFOMSG);
   structure.writeInt32LE(link.index ?? 0, 4);
   writeUp(structure, link.up);
-  if (link.name !== undefined) writer.text(rt.IFLA_IFNAME, link.name);
+  if (link.name !== undefined) writer.text(rt.IFLA_IFNAME, checkLinkName(link.name));
   if (link.namespace !== undefined) writer.u32(rt.IFLA_NET_NS_FD, link.namespace);
   if (link.transmitQueues !== undefined) writer.u32(rt.IFLA_NUM_TX_QUEUES, link.transmitQueues);
   if (link.receiveQueues !== undefined) writer.u32(rt.IFLA_NUM_RX_QUEUES, link.receiveQueues);
@@ -139,7 +140,7 @@ export function setLinkRequest(reference: LinkReference, changes: LinkChanges): 
 
 /** Gives a link another name. The kernel wants the index here, since a name in the message is the new one. */
 export function renameLinkRequest(index: number, name: string): NetlinkRequest {
-  const writer = writeLinkHeader(index).text(rt.IFLA_IFNAME, name);
+  const writer = writeLinkHeader(index).text(rt.IFLA_IFNAME, checkLinkName(name));
   return {
     type: rt.RTM_SETLINK,
     flags: 0,

@@ -11,6 +11,7 @@ import { AF_UNSPEC } from './ip-address.js';
 import * as rt from './link-attributes.js';
 import { type KindSettings, readKind } from './link-kinds.js';
 import { type LinkStatistics, readStatistics } from './link-statistics.js';
+import { checkLinkName } from './link-name.js';
 import { decodeMac } from './mac.js';
 import { PayloadWriter } from './payload.js';
 
@@ -137,7 +138,7 @@ export type LinkReference = number | string;
 export function writeLinkHeader(reference: LinkReference | undefined): PayloadWriter {
   const writer = new PayloadWriter(rt.IFINFOMSG);
   if (typeof reference === 'number') writer.at(0, rt.IFINFOMSG).writeInt32LE(reference, 4);
-  if (typeof reference === 'string') writer.text(rt.IFLA_IFNAME, reference);
+  if (typeof reference === 'string') writer.text(rt.IFLA_IFNAME, checkLinkName(reference));
   return writer;
 }
 

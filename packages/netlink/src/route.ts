@@ -193,11 +193,14 @@ function matches(route: Route, { table, link, protocol, type }: RouteFilter): bo
   );
 }
 
+/** What else is known of the packet. */
+export interface RouteQuery {
+  readonly source?: string;
+  readonly mark?: number;
+}
+
 /** Asks which route a packet to `destination` would take; the reply decodes with {@link decodeRoute}. */
-export function lookUpRouteRequest(
-  destination: string,
-  options: { source?: string; mark?: number } = {},
-): NetlinkRequest {
+export function lookUpRouteRequest(destination: string, options: RouteQuery = {}): NetlinkRequest {
   const { family } = parseAddress(destination);
   const writer = new PayloadWriter(rt.RTMSG);
   const header = writer.at(0, rt.RTMSG);

@@ -44,14 +44,15 @@ const answerers = new Map([
   [NETLINK_NETFILTER, 'NFNETLINK'],
 ]);
 
-/** A network namespace, by a descriptor of its file: `{ fd: fs.openSync('/run/netns/web', 'r') }`. */
+/**
+ * A network namespace by a descriptor of its file: what `openNamespace` of `@podwire/linux` returns, or
+ * `{ fd: fs.openSync('/run/netns/web', 'r') }`.
+ */
 export interface NamespaceReference {
   readonly fd: number;
 }
 
-export interface ConnectionOptions {
-  /** NETLINK_ROUTE, NETLINK_NETFILTER, … */
-  readonly protocol: number;
+export interface RouteConnectionOptions {
   /** The network namespace to talk to; the caller's own when absent. It may be closed afterwards. */
   readonly namespace?: NamespaceReference | undefined;
   /**
@@ -59,6 +60,11 @@ export interface ConnectionOptions {
    * exchange from blocking the thread for ever.
    */
   readonly timeout?: number;
+}
+
+export interface ConnectionOptions extends RouteConnectionOptions {
+  /** NETLINK_ROUTE, NETLINK_NETFILTER, … */
+  readonly protocol: number;
 }
 
 /**
@@ -87,8 +93,8 @@ function openSocket(protocol: number, namespace: NamespaceReference | undefined)
 }
 
 /** As {@link openNetlinkConnection}, for rtnetlink. */
-export function openRouteConnection(namespace?: NamespaceReference): NetlinkConnection {
-  return openNetlinkConnection({ protocol: NETLINK_ROUTE, namespace });
+export function openRouteConnection(options: RouteConnectionOptions = {}): NetlinkConnection {
+  return openNetlinkConnection({ ...options, protocol: NETLINK_ROUTE });
 }
 
 /** The forced variant needs CAP_NET_ADMIN in the first user namespace; without it the system's limits apply. */

@@ -8,7 +8,7 @@ describe('the fake kernel', () => {
       const kernel = new FakeKernel();
       const namespace = (path: string) => {
         const handle = kernel.createNamespace(path);
-        return { fd: handle.fd, connection: kernel.open(handle) };
+        return { fd: handle.fd, connection: kernel.open({ namespace: handle }) };
       };
       run({ host: namespace('/run/netns/host'), pod: namespace('/run/netns/pod') });
     });

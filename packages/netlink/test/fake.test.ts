@@ -44,7 +44,7 @@ describe('the fake kernel', () => {
     const pod = kernel.createNamespace('/run/netns/pod');
     const make = createLinkRequest({ kind: 'ifb', name: 'a' });
     kernel.open().request([make]);
-    expect(() => kernel.open(pod).request([make])).toThrow('EACCES');
+    expect(() => kernel.open({ namespace: pod }).request([make])).toThrow('EACCES');
   });
 
   test('keeps a record of the requests', () => {
@@ -75,15 +75,15 @@ describe('the fake kernel', () => {
     host.request([
       createLinkRequest({ kind: 'veth', name: 'cali0', peer: { name: 'eth0', namespace: pod.fd } }),
     ]);
-    kernel.open(pod).request([addAddressRequest({ link: 2, address: '10.0.0.1/32' })]);
-    expect([names(host), names(kernel.open(pod))]).toEqual([
+    kernel.open({ namespace: pod }).request([addAddressRequest({ link: 2, address: '10.0.0.1/32' })]);
+    expect([names(host), names(kernel.open({ namespace: pod }))]).toEqual([
       ['lo', 'cali0'],
       ['lo', 'eth0'],
     ]);
     expect(listAddresses(host)).toEqual([]);
     kernel.deleteNamespace(pod);
     expect(names(host)).toEqual(['lo']);
-    expect(() => kernel.open({ fd: 3 })).toThrow('EBADF');
+    expect(() => kernel.open({ namespace: { fd: 3 } })).toThrow('EBADF');
   });
 
   test('answers asynchronous requests', async () => {

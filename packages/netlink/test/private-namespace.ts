@@ -36,7 +36,7 @@ function makeNamespace(): PrivateNamespace & { dispose(): void } {
   const file = `/run/netns/podwire-netlink-${process.pid}-${count++}`;
   createNamespace(file);
   const handle = openNamespace(file);
-  const connection = openRouteConnection(handle);
+  const connection = openRouteConnection({ namespace: handle });
   const dispose = () => {
     connection.close();
     handle.close();

@@ -177,7 +177,7 @@ test('its types satisfy a strict consumer', async () => {
     `import { addRouteRequest, decodeLink, type Link, listRoutes, NetlinkError, openRouteConnection } from '@podwire/netlink';
 import { FakeKernel } from '@podwire/netlink/fake';
 const kernel = new FakeKernel();
-const open: typeof openRouteConnection = (namespace) => kernel.open(namespace);
+const open: typeof openRouteConnection = (options) => kernel.open(options);
 const connection = open();
 export const links: Link[] = connection.request([]).flat().map(decodeLink);
 export const codes: (string | undefined)[] = listRoutes(connection, { family: 6 }).map(({ gateway }) => gateway);

@@ -26,7 +26,9 @@ import {
   NETLINK_NETFILTER,
   type NetlinkRequest,
   openNetlinkConnection,
+  NLM_F_CREATE,
   openRouteConnection,
+  PayloadWriter,
   setLinkRequest,
 } from '@podwire/netlink';
 import { ack } from './scripted-port.js';
@@ -41,7 +43,7 @@ test('a connection stays in its namespace when that has lost its name', () => {
   const file = `/run/netns/podwire-netlink-gone-${process.pid}`;
   createNamespace(file);
   const handle = openNamespace(file);
-  const connection = openRouteConnection(handle);
+  const connection = openRouteConnection({ namespace: handle });
   handle.close();
   deleteNamespace(file);
   connection.request([veth('a')]);
@@ -55,7 +57,7 @@ test('a connection stays in its namespace when that has lost its name', () => {
 test('descriptors are not inherited, and are closed', () => {
   withNamespace(({ fd }) => {
     const before = fs.readdirSync('/proc/self/fd').length;
-    const connections = Array.from({ length: 20 }, () => openRouteConnection({ fd }));
+    const connections = Array.from({ length: 20 }, () => openRouteConnection({ namespace: { fd } }));
     const flags = fs
       .readdirSync('/proc/self/fdinfo')
       .filter((entry) => isSocket(entry))
@@ -76,9 +78,17 @@ function isSocket(fd: string): boolean {
   }
 }
 
+/** As createLinkRequest would make it, if it did not refuse the name. */
+function longName(): NetlinkRequest {
+  const RTM_NEWLINK = 16;
+  const IFLA_IFNAME = 3;
+  const payload = new PayloadWriter(16).text(IFLA_IFNAME, 'a-name-of-sixteen').finish();
+  return { type: RTM_NEWLINK, flags: NLM_F_CREATE, payload, label: 'create link a-name-of-sixteen' };
+}
+
 test('the kernel’s own words and the place of the mistake are in the error', () => {
   withNamespace(({ connection }) => {
-    const long = createLinkRequest({ kind: 'ifb', name: 'a-name-of-sixteen' });
+    const long = longName();
     const bad = addRouteRequest({ destination: '10.0.0.0/8', gateway: '203.0.113.1' });
     assert.throws(
       () => connection.request([long, setLinkRequest('lo', { up: true }), bad]),
@@ -163,7 +173,7 @@ test('an abandoned request is carried out all the same, and disturbs no other re
 
 test('closing a connection waits for its open requests', async () => {
   await withNamespaceAsync(async ({ fd }) => {
-    const connection = openRouteConnection({ fd });
+    const connection = openRouteConnection({ namespace: { fd } });
     const requests = Array.from({ length: 12 }, (_, index) =>
       connection.requestAsync([veth(`v${index}`)], never()),
     );
@@ -172,7 +182,7 @@ test('closing a connection waits for its open requests', async () => {
     const files = Array.from({ length: 20 }, () => fs.openSync('/dev/null', 'r'));
     await Promise.all(requests);
     files.forEach((file) => fs.closeSync(file));
-    const another = openRouteConnection({ fd });
+    const another = openRouteConnection({ namespace: { fd } });
     assert.equal(listLinks(another).length, 25);
     another.close();
   });
@@ -180,7 +190,7 @@ test('closing a connection waits for its open requests', async () => {
 
 test('messages of other processes are ignored', () => {
   withNamespace(({ fd }) => {
-    const victim = openRouteConnection({ fd });
+    const victim = openRouteConnection({ namespace: { fd } });
     // The first request gives the socket its port.
     victim.request([getLinkRequest('lo')]);
     const attacker = inNamespace({ fd }, () => socket(16, 3, 0));
@@ -263,7 +273,7 @@ test('a dump that is given up leaves the connection as it was, in its namespace'
   const file = `/run/netns/podwire-netlink-limit-${process.pid}`;
   createNamespace(file);
   const handle = openNamespace(file);
-  const connection = openRouteConnection(handle);
+  const connection = openRouteConnection({ namespace: handle });
   handle.close();
   deleteNamespace(file);
   connection.request([veth('a'), setLinkRequest(1, { up: true })]);

@@ -57,7 +57,7 @@ export function openCensus(
 
 function connect(host: PrivateHost, { path: file }: TestNamespace): NetlinkConnection {
   const namespace = openNamespace(file);
-  const connection = openRouteConnection(namespace);
+  const connection = openRouteConnection({ namespace: namespace });
   host.defer(() => {
     connection.close();
     namespace.close();

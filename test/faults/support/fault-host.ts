@@ -124,7 +124,7 @@ async function furnish(host: PrivateHost, options: FaultHostOptions): Promise<Fa
 /** The links of a host, read without starting a program: this is asked often. */
 function watchLinks(host: PrivateHost): () => readonly Link[] {
   const namespace = openNamespace(host.namespace.path);
-  const connection = openRouteConnection(namespace);
+  const connection = openRouteConnection({ namespace: namespace });
   host.defer(() => {
     connection.close();
     namespace.close();

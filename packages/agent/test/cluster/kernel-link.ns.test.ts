@@ -23,7 +23,7 @@ interface Uplink {
 async function withUplink(name: string, work: (uplink: Uplink) => Promise<void>): Promise<void> {
   const host = await createPrivateHost({ name, world: true });
   const namespace = openNamespace(host.namespace.path);
-  const connection = openRouteConnection(namespace);
+  const connection = openRouteConnection({ namespace });
   try {
     await work({ host, connection, read: () => describeLinkState(connection, 'eth0') });
   } finally {

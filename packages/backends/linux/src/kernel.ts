@@ -55,7 +55,7 @@ export function openKernel(
   const handle = namespace === undefined ? openOwnNamespace() : openNamespace(namespace.path);
   const isOwn = namespace === undefined;
   const host = openKernelNamespace(handle, isOwn ? (work) => work() : (work) => inNamespace(handle, work));
-  const background = openRouteConnection(handle);
+  const background = openRouteConnection({ namespace: handle });
   const nftables = openNftables({ namespace: handle, timeout: programTimeout });
   const conntrack = openConntrack({ namespace: handle });
   return {
@@ -94,7 +94,7 @@ function openKernelNamespace(handle: NamespaceHandle, runInside: RunInside): Ker
 /** Closes the namespace too when there is no descriptor left for a socket. */
 function openConnection(handle: NamespaceHandle): NetlinkConnection {
   try {
-    return openRouteConnection(handle);
+    return openRouteConnection({ namespace: handle });
   } catch (error) {
     handle.close();
     throw error;

@@ -20,7 +20,7 @@ const BATCH = 1_000;
 /** Tells what encoding and sending took, each for itself. */
 export function sendRaw(namespace: TestNamespace, resources: readonly Resource[]): void {
   const handle = openNamespace(namespace.path);
-  const route = openRouteConnection(handle);
+  const route = openRouteConnection({ namespace: handle });
   const nftables = openNftables({ namespace: handle });
   const begin = performance.now();
   const requests = encode(route, resources);

@@ -1,5 +1,6 @@
 import type { NetlinkConnection, NetlinkMessage } from '../connection.js';
 import { Conversation } from '../conversation.js';
+import type { RouteConnectionOptions } from '../socket.js';
 import { dispatch, isDump } from './dispatch.js';
 import { FakeErrno } from './errno.js';
 import { destroy } from './link-life.js';
@@ -77,8 +78,8 @@ export class FakeKernel {
     state.links.clear();
   }
 
-  /** A connection like that of `openRouteConnection`, to the process's own namespace unless told otherwise. */
-  open(namespace: Pick<FakeNamespace, 'fd'> = this.home): NetlinkConnection {
+  /** As `openRouteConnection`. */
+  open({ namespace = this.home }: RouteConnectionOptions = {}): NetlinkConnection {
     const state = this.#stateOf(namespace.fd);
     const execute = (message: NetlinkMessage) => this.#execute(state, message);
     return new Conversation(new FakePort(execute, () => this.#isInterrupted()));

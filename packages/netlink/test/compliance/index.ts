@@ -2,6 +2,7 @@ import { addressCases } from './addresses.js';
 import type { Case } from './environment.js';
 import { linkCases } from './links.js';
 import { neighbourCases } from './neighbours.js';
+import { readCases } from './reads.js';
 import { routeCases } from './routes.js';
 import { trafficCases } from './traffic.js';
 import { tunnelCases } from './tunnels.js';
@@ -11,6 +12,7 @@ export type { Case, Environment } from './environment.js';
 /** What every kernel does, the real one and the fake one. */
 export const complianceCases: readonly Case[] = [
   ...linkCases,
+  ...readCases,
   ...addressCases,
   ...routeCases,
   ...neighbourCases,

@@ -62,9 +62,9 @@ const sysctlsOf = new WeakMap<FakeKernel, Map<string, Sysctls>>();
 function openFake(netlink: FakeKernel, namespace: FakeNamespace): KernelNamespace {
   const ofKernel = sysctlsOf.get(netlink) ?? new Map<string, Sysctls>();
   sysctlsOf.set(netlink, ofKernel);
-  const sysctls = ofKernel.get(namespace.path) ?? createSysctls(netlink.open(namespace));
+  const sysctls = ofKernel.get(namespace.path) ?? createSysctls(netlink.open({ namespace }));
   ofKernel.set(namespace.path, sysctls);
-  const route = netlink.open(namespace);
+  const route = netlink.open({ namespace });
   return { route, sysctls, fd: namespace.fd, close: () => route.close() };
 }
 

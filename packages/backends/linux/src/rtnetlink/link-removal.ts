@@ -9,6 +9,7 @@ import {
   NetlinkBatchError,
   type NetlinkConnection,
   type NetlinkRequest,
+  readLink,
   renameLinkRequest,
   setLinkRequest,
 } from '@podwire/netlink';
@@ -23,7 +24,6 @@ import {
   isMarkedForDeletion,
   LIVE_GROUP,
 } from '../marks.js';
-import { findLink } from './lookup.js';
 import type { Ifb, Veth, Vxlan } from './resources.js';
 import { together } from './send.js';
 
@@ -34,7 +34,7 @@ export const hostNameOf = (link: LinkResource): string => (link.kind === 'veth' 
 
 /** A link of that name that is not in our group is foreign. */
 export function findOwn(route: NetlinkConnection, name: string): Link | undefined {
-  const link = findLink(route, name);
+  const link = readLink(route, name);
   return link?.group === LIVE_GROUP ? link : undefined;
 }
 
@@ -139,7 +139,7 @@ function hidePodEnd({ pod }: RemovalContext, link: LinkResource, ends: Ends | un
 
 /** The pod may have a link of that name that is not the other end of ours. */
 function findFarEnd({ route }: KernelNamespace, { pod }: Veth, { near }: Ends): number | undefined {
-  const end = findLink(route, pod.name);
+  const end = readLink(route, pod.name);
   return end?.parent === near.index ? end.index : undefined;
 }
 
@@ -165,7 +165,7 @@ function send(namespace: KernelNamespace, requests: readonly NetlinkRequest[]): 
  * faster.
  */
 export function freeName({ host }: Kernel, wanted: LinkResource): boolean {
-  const link = findLink(host.route, hostNameOf(wanted));
+  const link = readLink(host.route, hostNameOf(wanted));
   if (link === undefined) return true;
   if (!isMarkedForDeletion(link)) return false;
   send(host, [renameLinkRequest(link.index, deletedName(link.index))]);
@@ -183,9 +183,9 @@ export function restoreName(
   veth: Veth,
   isOwned: (key: string) => boolean,
 ): void {
-  if (!pod.isThere() || findLink(host.route, veth.host.name) !== undefined) return;
-  const end = findLink(pod.open().route, veth.pod.name);
-  const near = end?.parent === undefined ? undefined : findLink(host.route, end.parent);
+  if (!pod.isThere() || readLink(host.route, veth.host.name) !== undefined) return;
+  const end = readLink(pod.open().route, veth.pod.name);
+  const near = end?.parent === undefined ? undefined : readLink(host.route, end.parent);
   if (near?.group !== LIVE_GROUP || isOwned(linkKey('host', near.name))) return;
   // Kernels before 6.2 rename no link that is up. It comes up again with the rest of the repair.
   const rename = renameLinkRequest(near.index, veth.host.name);

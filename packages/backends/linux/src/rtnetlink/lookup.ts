@@ -1,20 +1,13 @@
-import { hasCode } from '@podwire/linux';
 import {
-  decodeLink,
-  decodeNeighbour,
-  decodeQdisc,
-  getLinkRequest,
-  getNeighbourRequest,
-  getQdiscRequest,
   type Link,
   listAddresses,
   listFilters,
   listForwardingEntries,
   listRoutes,
   listRules,
-  type NetlinkConnection,
-  type NetlinkMessage,
-  type NetlinkRequest,
+  readLink,
+  readNeighbour,
+  readQdisc,
   RT_TABLE_MAIN,
 } from '@podwire/netlink';
 import type { KernelNamespace } from '../kernel.js';
@@ -45,41 +38,20 @@ export function lookUp({ route, sysctls }: KernelNamespace): NamespaceView {
   const forwarding = remember((link: number) => listForwardingEntries(route, { link }));
   return {
     link: remember((name: string) => {
-      const link = findLink(route, name);
+      const link = readLink(route, name);
       return link === undefined || isMarkedForDeletion(link) ? undefined : link;
     }),
     addresses: remember((link: Link) => listAddresses(route, ofLink(link))),
     routesTo: (destination, link) =>
       routes(link?.index).filter((candidate) => candidate.destination === destination),
     rules: once(() => listRules(route)),
-    neighbour(link, address) {
-      const reply = askOrAbsent(route, getNeighbourRequest({ ...ofLink(link), address }));
-      return reply === undefined ? undefined : decodeNeighbour(reply);
-    },
+    neighbour: (link, address) => readNeighbour(route, { ...ofLink(link), address }),
     forwardingEntry: (link, mac) => forwarding(link.index).find((entry) => entry.mac === mac),
-    rootQdisc(link) {
-      const reply = askOrAbsent(route, getQdiscRequest(ofLink(link)));
-      return reply === undefined ? undefined : decodeQdisc(reply);
-    },
+    rootQdisc: (link) => readQdisc(route, ofLink(link)),
     ingressFilters: (link) => listFilters(route, ofLink(link)),
     sysctl: (key) => sysctls.read(key),
     describeRest: () => '',
   };
-}
-
-/** Also one that waits for deletion. */
-export function findLink(route: NetlinkConnection, nameOrIndex: string | number): Link | undefined {
-  const reply = askOrAbsent(route, getLinkRequest(nameOrIndex));
-  return reply === undefined ? undefined : decodeLink(reply);
-}
-
-function askOrAbsent(connection: NetlinkConnection, request: NetlinkRequest): NetlinkMessage | undefined {
-  try {
-    return connection.request([request]).flat()[0];
-  } catch (error) {
-    if (hasCode(error, 'ENODEV', 'ENOENT')) return undefined;
-    throw error;
-  }
 }
 
 /**
