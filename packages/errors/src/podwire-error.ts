@@ -29,7 +29,10 @@ export class PodwireError extends Error {
 /** Deeper chains are cut: causes may form a cycle. */
 const deepestCause = 8;
 
-/** The message of anything that was thrown, with its causes: `a: b: c`. Never throws. */
+/**
+ * The message of anything that was thrown, with its causes: `a: b: c`. A cause whose words a message has already is not said again:
+ * on the way through plugin, runtime and pod agent each layer hands on a text, and the error that it is of. Never throws.
+ */
 export function describeError(error: unknown): string {
   return describe(error, deepestCause);
 }
@@ -42,8 +45,15 @@ function describe(error: unknown, depth: number): string {
     error.message,
     inner.map((each) => describe(each, depth - 1)).join('; '),
     error.cause === undefined ? '' : describe(error.cause, depth - 1),
-  ].filter((part) => part !== '');
+  ].filter((part, index) => part !== '' && (index === 0 || !hasSaid(error.message, part)));
   return parts.length === 0 ? error.name : parts.join(': ');
+}
+
+/** As words of their own: `e` is in `remove`, and was not said by it. */
+function hasSaid(message: string, part: string): boolean {
+  const at = message.indexOf(part);
+  if (at < 0) return false;
+  return !/\w/.test(message[at - 1] ?? '') && !/\w/.test(message[at + part.length] ?? '');
 }
 
 function describeValue(value: unknown): string {

@@ -51,6 +51,17 @@ describe('describeError', () => {
     );
   });
 
+  it('says once what each layer hands on with the error that it is of', () => {
+    const taken = new Error('host port 8080 is taken by pod shop/web');
+    const plugin = new Error(`plugin podwire-cni failed to ADD: ${taken.message}`, { cause: taken });
+    const network = new PodwireError('NETWORK_ATTACH_FAILED', `pod shop/db: ${plugin.message} (exit 1)`, {
+      cause: plugin,
+    });
+    expect(describeError(new Error(`run sandbox: ${network.message}`, { cause: network }))).toBe(
+      'run sandbox: pod shop/db: plugin podwire-cni failed to ADD: host port 8080 is taken by pod shop/web (exit 1)',
+    );
+  });
+
   it('lists the errors inside an AggregateError, with their causes', () => {
     const error = new AggregateError(
       [new Error('a', { cause: new Error('b') }), 'c', new AggregateError([new Error('d')])],

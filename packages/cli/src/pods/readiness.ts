@@ -1,5 +1,6 @@
 /** Whether a pod is where it should be, and what it waits for; pure. */
 import type { PodView } from '@podwire/podlet';
+import { findReason } from './reason.js';
 
 export interface PodReadiness {
   readonly state: 'waiting' | 'ready' | 'succeeded' | 'failed';
@@ -10,32 +11,15 @@ export interface PodReadiness {
 export function evaluatePod(pod: PodView): PodReadiness {
   const { status } = pod;
   if (status.phase === 'Succeeded') return { state: 'succeeded', why: '' };
-  if (status.phase === 'Failed') return { state: 'failed', why: explainFailure(pod) };
+  if (status.phase === 'Failed') return { state: 'failed', why: explain(pod) };
   const ready = status.conditions.find(({ type }) => type === 'Ready');
   if (ready?.status === 'True') return { state: 'ready', why: '' };
-  return { state: 'waiting', why: explainWaiting(pod) };
+  return { state: 'waiting', why: explain(pod) };
 }
 
-function explainFailure({ status }: PodView): string {
-  if (status.message !== undefined) return status.message;
-  const ended = status.containerStatuses.find(({ state }) => (state.terminated?.exitCode ?? 0) !== 0);
-  if (ended?.state.terminated === undefined) return status.reason ?? '';
-  const { exitCode, reason } = ended.state.terminated;
-  return `container ${ended.name}: ${reason}, exit code ${exitCode}`;
-}
-
-/** The latest warning says more than any state. */
-function explainWaiting({ status, events }: PodView): string {
-  const warning = events.filter(({ type }) => type === 'Warning').toSorted((a, b) => b.lastAt - a.lastAt)[0];
-  if (warning !== undefined) return `${warning.reason}: ${warning.message}`;
-  const all = [...status.initContainerStatuses, ...status.containerStatuses];
-  const waiting = all.find(({ state }) => state.waiting !== undefined);
-  if (waiting?.state.waiting !== undefined) {
-    const { reason, message } = waiting.state.waiting;
-    return message === undefined ? reason : `${reason}: ${message}`;
-  }
-  const unready = status.conditions.find(({ status: is }) => is === 'False');
-  return unready?.message ?? unready?.reason ?? 'not started yet';
+function explain(pod: PodView): string {
+  const { reason = '', message } = findReason(pod) ?? {};
+  return message === undefined ? reason : `${reason}: ${message}`;
 }
 
 /** What `ps` shows in one word, as kubectl does: the most telling of phase, reasons and stage. */

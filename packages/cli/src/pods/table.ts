@@ -4,10 +4,11 @@ import { renderTable } from '../render/table.js';
 import { formatAge } from '../render/times.js';
 import { describeState, evaluatePod } from './readiness.js';
 import { fullName } from './names.js';
+import { renderReason } from './reason.js';
 
 /** Pods for people, sorted by name. */
 export function renderPodTable(pods: readonly PodView[], now: number, paint: Colors): string[] {
-  const head = ['POD', 'READY', 'STATE', 'RESTARTS', 'ADDRESSES', 'AGE'];
+  const head = ['POD', 'READY', 'STATE', 'RESTARTS', 'ADDRESSES', 'AGE', 'REASON'];
   const rows = pods
     .toSorted((a, b) => (fullName(a) < fullName(b) ? -1 : 1))
     .map((pod) => [
@@ -17,6 +18,7 @@ export function renderPodTable(pods: readonly PodView[], now: number, paint: Col
       String(pod.status.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0)),
       pod.status.podIPs.map(({ ip }) => ip).join(' ') || '-',
       pod.status.startTime === undefined ? '-' : formatAge(now - Date.parse(pod.status.startTime)),
+      printable(renderReason(pod)),
     ]);
   return renderTable({ head, rows, right: [3] }, paint);
 }

@@ -31,7 +31,7 @@ test.each([
       { containers: [container('main', { state: { terminated: { exitCode: 3, reason: 'Error' } } })] },
       { phase: 'Failed' },
     ),
-    { state: 'failed', why: 'container main: Error, exit code 3' },
+    { state: 'failed', why: 'Error: container main ended with exit code 3' },
     'Error',
   ],
   [
@@ -109,7 +109,7 @@ test('the table has the numbers people look for', () => {
     podView('web', { containers: [container('a', { restartCount: 2 }), container('b', { ready: false })] }),
   ];
   const lines = renderPodTable(pods, Date.parse('2026-01-01T00:01:00Z'), createColors(false));
-  expect(lines[1]!.split(/ {2,}/)).toEqual(['shop/web', '1/2', 'Running', '2', '10.0.0.1', '60s']);
+  expect(lines[1]!.split(/ {2,}/)).toEqual(['shop/web', '1/2', 'Running', '2', '10.0.0.1', '60s', '-']);
 });
 
 test('logs of the instance that is asked for', () => {

@@ -131,7 +131,8 @@ function recordOf(
 function attachFailed(scope: Scope, pod: PodAttachment, error: unknown): PodwireError {
   const words = error instanceof PodwireError ? error.message : describeFailures([error]);
   return new PodwireError('NETWORK_ATTACH_FAILED', `pod ${nameOf(pod)} could not be attached: ${words}`, {
-    cause: error,
+    // The words have both failures; the one to act on is that of the ADD.
+    cause: error instanceof RollbackError ? error.addError : error,
     details: { sandbox: pod.sandboxId, pod: nameOf(pod) },
   });
 }

@@ -1,4 +1,4 @@
-import { CniError, PluginError, RollbackError } from '@podwire/cni';
+import { CniError, errorCodes, PluginError, RollbackError } from '@podwire/cni';
 
 /** Characters of standard error that a message repeats; all of it is in the log. */
 const mostStderr = 1000;
@@ -14,15 +14,24 @@ export function describeFailures(errors: readonly unknown[]): string {
 /** An ADD and the failure to undo it are two things; a garbage collection has as many as it met. */
 function unfold(error: unknown): readonly unknown[] {
   if (error instanceof RollbackError) {
-    return [
-      ...unfold(error.addError),
-      new CniError(error.code, 'undoing it failed too'),
-      ...unfold(error.rollbackError),
-    ];
+    const { code, addError, rollbackError } = error;
+    if (isSaidAlike(addError, rollbackError))
+      return [...unfold(addError), new CniError(code, 'undoing it failed in the same way')];
+    return [...unfold(addError), new CniError(code, 'undoing it failed too'), ...unfold(rollbackError)];
   }
   if (error instanceof CniError && error.cause instanceof AggregateError)
     return error.cause.errors.flatMap(unfold);
   return [error];
+}
+
+/** A plugin that says in an error object why it failed exits with 1: that tells no more. */
+const isExpected = ({ exitCode, code }: PluginError): boolean =>
+  exitCode === 1 && code !== errorCodes.internal;
+
+/** An agent that does not answer answers neither the ADD nor the DEL. */
+function isSaidAlike(one: CniError, other: CniError): boolean {
+  if (!(one instanceof PluginError && other instanceof PluginError)) return false;
+  return one.pluginMessage === other.pluginMessage && one.details === other.details;
 }
 
 function describeOne(error: unknown): string {
@@ -35,7 +44,7 @@ function describeOne(error: unknown): string {
   const stderr = error.stderr.trim().slice(-mostStderr);
   const details = (error.details ?? '').startsWith('standard error: ') ? '' : (error.details ?? '');
   const facts = [
-    message.includes(end) ? '' : end,
+    isExpected(error) || message.includes(end) ? '' : end,
     details,
     stderr === '' || message.includes(stderr) ? '' : `stderr: ${stderr}`,
   ].filter((fact) => fact !== '');
