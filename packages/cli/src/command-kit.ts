@@ -2,6 +2,6 @@
 export { checkoutFile } from './checkout.js';
 export { addExamples, addOutput, optionsOf, outputOf } from './command.js';
 export { withInterrupt } from './interrupt.js';
-export { colorsFor, type Colors, exitCodes, type Io, writeJson, writeLines } from './io.js';
+export { colorsFor, type Colors, exitCodes, type Io, widthOf, writeJson, writeLines } from './io.js';
 export { ownName } from './own-name.js';
 export { type Progress, startProgress } from './render/progress.js';

@@ -19,6 +19,8 @@ export interface Io {
   readonly now: () => number;
   /** False after `--no-color`. */
   color: boolean;
+  /** What `-o` says; absent: `text`. */
+  format?: string;
   /** What the process will end with; see {@link exitCodes}. */
   exitCode: number;
   /** How stores of clusters are opened, and the time there; by default as the machine has it. */
@@ -55,6 +57,11 @@ export function colorsFor(io: Io, stream: Output): Colors {
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\uFFFD');
+}
+
+/** Cells of a line of a table: those of the terminal. A pipe has no limit, and no limit is wanted with `-o wide`. */
+export function widthOf({ stdout, format }: Pick<Io, 'stdout' | 'format'>): number {
+  return stdout.isTTY === true && format !== 'wide' ? (stdout.columns ?? 80) : Infinity;
 }
 
 /** One JSON document. */

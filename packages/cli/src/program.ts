@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { catalog } from './catalog.js';
 import { ownVersion } from './checkout.js';
-import { addAgent, addEverywhere, addOutput, optionsOf } from './command.js';
+import { addAgent, addEverywhere, addOutput, optionsOf, outputOf } from './command.js';
 import { exitCodeOf, InterruptedError, reportFailure } from './failure.js';
 import { exitCodes, type Io } from './io.js';
 
@@ -57,10 +57,11 @@ function createProgram(io: Io, given: { json: boolean; debug: boolean }): Comman
     .configureHelp({ showGlobalOptions: false })
     .addHelpText('after', exitCodeHelp)
     .hook('preAction', (_program, action) => {
-      const { color, debug, output } = optionsOf(action);
+      const { color, debug } = optionsOf(action);
       io.color = color !== false;
       given.debug = debug === true;
-      given.json = output === 'json';
+      io.format = outputOf(action);
+      given.json = io.format === 'json';
     });
   addEverywhere(addAgent(addOutput(program)));
   // No action of its own: without a command the help is the answer.

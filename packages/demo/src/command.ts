@@ -10,6 +10,7 @@ import {
   outputOf,
   ownName,
   startProgress,
+  widthOf,
   withInterrupt,
   writeJson,
   writeLines,
@@ -82,17 +83,18 @@ const silent: DemoObserver = {
 async function createWriter(io: Io): Promise<DemoObserver> {
   const render = await import('./render.js');
   const paint = colorsFor(io, io.stdout);
+  const width = widthOf(io);
   return {
-    up: (pods) => writeLines(io, render.renderPods(pods, paint)),
+    up: (pods) => writeLines(io, render.renderPods(pods, width, paint)),
     measured: (checks) =>
       writeLines(io, [
-        ...render.renderMatrix(checks, paint),
-        ...render.renderPorts(checks, paint),
+        ...render.renderMatrix(checks, width, paint),
+        ...render.renderPorts(checks, width, paint),
         '',
         ...render.renderSummary(checks, paint),
         '',
       ]),
-    rated: (rates) => writeLines(io, render.renderRates(rates, paint)),
+    rated: (rates) => writeLines(io, render.renderRates(rates, width, paint)),
     traced: (trace) =>
       writeLines(io, [...render.renderDemoTrace(trace, io.stdout.columns ?? 100, paint), '']),
     ended: (ending) => writeLines(io, render.renderEnding(ending, paint)),
@@ -119,7 +121,7 @@ async function runManyNodes(
   const { isManyNodesWell, renderManyNodes, showManyNodes } = await import('./many-nodes.js');
   const report = await showManyNodes(nodes, startProgress(io), signal);
   if (!isManyNodesWell(report)) io.exitCode = exitCodes.notAsItShould;
-  if (!json) writeLines(io, renderManyNodes(report, io.stdout.columns ?? 160, colorsFor(io, io.stdout)));
+  if (!json) writeLines(io, renderManyNodes(report, widthOf(io), colorsFor(io, io.stdout)));
   return report;
 }
 

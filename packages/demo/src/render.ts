@@ -1,9 +1,11 @@
 /** What the demo has found, for people. */
 import {
   countReady,
+  type Column,
   describePorts,
   describeRates,
   formatMilliseconds,
+  formatPlural,
   formatRate,
   nameOf,
   renderPodTrace,
@@ -17,25 +19,33 @@ import type { RateResult } from './measure.js';
 import type { DemoReport, Ending } from './run-demo.js';
 import type { DemoPod } from './state.js';
 
-export function renderPods(pods: readonly DemoPod[], paint: Colors): string[] {
-  const head = ['POD', 'READY', 'RESTARTS', 'ADDRESSES', 'HOST PORTS', 'RATES', 'STARTED'];
+export function renderPods(pods: readonly DemoPod[], width: number, paint: Colors): string[] {
+  const head: Column[] = [
+    { title: 'POD' },
+    { title: 'READY', cut: 'never', importance: 5 },
+    { title: 'RESTARTS', right: true, importance: 1 },
+    { title: 'ADDRESSES', cut: 'list', importance: 4 },
+    { title: 'HOST PORTS', cut: 'list', importance: 3 },
+    { title: 'RATES', importance: 2 },
+    { title: 'STARTED', right: true, importance: 6 },
+  ];
   const rows = pods.map(({ view, endpoint, started }) => [
     nameOf(endpoint),
     countReady(view),
     String(view.status.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0)),
-    endpoint.addresses.join('\n'),
+    endpoint.addresses.join(' '),
     describePorts(endpoint.portMappings),
-    describeRates(endpoint.bandwidth).replace(', ', '\n'),
+    describeRates(endpoint.bandwidth),
     formatMilliseconds(started),
   ]);
   const note = 'STARTED: from the manifest until the last container runs; all three at once.';
-  return [...title('Pods', paint), ...renderTable({ head, rows, right: [2, 6] }, paint), paint.dim(note)];
+  return [...title('Pods', paint), ...renderTable({ head, rows }, paint, width), paint.dim(note)];
 }
 
 const mark = (ok: boolean, paint: Colors): string => (ok ? paint.green('✓') : paint.red('✗'));
 
 /** One row for each who asks, one column for each who answers. */
-export function renderMatrix(checks: readonly CheckResult[], paint: Colors): string[] {
+export function renderMatrix(checks: readonly CheckResult[], width: number, paint: Colors): string[] {
   const direct = checks.filter(({ kind }) => kind === 'direct');
   const columns = [...new Set(direct.flatMap(({ from, to }) => [from, to]))];
   const rows = [...new Set(direct.map(({ from }) => from))].map((from) => [
@@ -53,7 +63,7 @@ export function renderMatrix(checks: readonly CheckResult[], paint: Colors): str
   ];
   return [
     ...title('Who reaches whom', paint),
-    ...renderTable({ head: ['FROM \\ TO', ...columns], rows }, paint),
+    ...renderTable({ head: ['FROM \\ TO', ...columns], rows }, paint, width),
     ...legend.map(paint.dim),
   ];
 }
@@ -71,7 +81,7 @@ function renderCell(checks: readonly CheckResult[], paint: Colors): string {
     .join(' ');
 }
 
-export function renderPorts(checks: readonly CheckResult[], paint: Colors): string[] {
+export function renderPorts(checks: readonly CheckResult[], width: number, paint: Colors): string[] {
   const ports = checks.filter(({ kind }) => kind === 'port');
   const lines = [...new Set(ports.map(lineOf))].map((line) =>
     ports.filter((check) => lineOf(check) === line),
@@ -89,7 +99,7 @@ export function renderPorts(checks: readonly CheckResult[], paint: Colors): stri
     ),
   ]);
   const head = ['FROM', 'TO', 'ANSWERS', ...families.map((family) => `AND SEES (IPv${family})`)];
-  return [...title('Host ports', paint), ...renderTable({ head, rows }, paint)];
+  return [...title('Host ports', paint), ...renderTable({ head, rows }, paint, width)];
 }
 
 const lineOf = ({ from, to }: CheckResult): string => `${from} ${to}`;
@@ -116,7 +126,7 @@ export function renderSummary(checks: readonly CheckResult[], paint: Colors): st
   ];
 }
 
-export function renderRates(rates: readonly RateResult[], paint: Colors): string[] {
+export function renderRates(rates: readonly RateResult[], width: number, paint: Colors): string[] {
   const rows = rates.map(({ from, to, limit, measured }) => [
     paint.bold(from),
     to,
@@ -125,7 +135,7 @@ export function renderRates(rates: readonly RateResult[], paint: Colors): string
   ]);
   return [
     ...title('Rates', paint),
-    ...renderTable({ head: ['FROM', 'TO', 'ASKED FOR', 'MEASURED'], rows, right: [2, 3] }, paint),
+    ...renderTable({ head: ['FROM', 'TO', 'ASKED FOR', 'MEASURED'], rows, right: [2, 3] }, paint, width),
   ];
 }
 
@@ -144,7 +154,12 @@ export function renderDemoTrace({ pod, spans }: DemoReport['trace'], width: numb
 
 export function renderEnding({ down, before, left, machineChanges }: Ending, paint: Colors): string[] {
   const count = ({ namespaces, processes, mounts, files }: Ending['before']): string =>
-    `${namespaces} namespaces, ${processes} processes, ${mounts} mounts, ${files} files`;
+    [
+      formatPlural(namespaces, 'namespace'),
+      formatPlural(processes, 'process'),
+      formatPlural(mounts, 'mount'),
+      formatPlural(files, 'file'),
+    ].join(', ');
   const outcome = isNothing(left)
     ? paint.green(`Nothing is left of ${count(before)}.`)
     : paint.red(`Left behind: ${count(left)}.`);

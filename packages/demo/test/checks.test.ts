@@ -79,7 +79,7 @@ describe('what the demo shows', () => {
   );
 
   test('the matrix marks exactly what failed', () => {
-    expect(renderMatrix(results, plain).slice(2, 6)).toEqual([
+    expect(renderMatrix(results, Infinity, plain).slice(2, 6)).toEqual([
       'FROM \\ TO   a       b       node    world',
       'a           -       ✗✓ ✓✓   ✓✓ ✓✓   ✓✓ ✓✓',
       'b           ✓✓ ✓✓   -       ✓✓ ✓✓   ✓✓ ✓✓',
@@ -95,7 +95,7 @@ describe('what the demo shows', () => {
   });
 
   test('who answers at host ports, and whom it sees', () => {
-    expect(renderPorts(results, plain).slice(3, 5)).toEqual([
+    expect(renderPorts(results, Infinity, plain).slice(3, 5)).toEqual([
       'world   node:8080/tcp       a         ✓ 10.0.0.4        ✓ fd00::4',
       'node    loopback:8080/tcp   a         ✓ ::              ✓ ::',
     ]);

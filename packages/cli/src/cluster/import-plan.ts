@@ -1,8 +1,9 @@
 /** What an import will write, or has written, for people and for programs. */
 import { describeDiagnostic, type ImportPlan, type Level } from '@podwire/calico-import';
 import { compact } from '@podwire/platform';
-import { type Colors, colorsFor, type Io, printable } from '../io.js';
-import { renderTable } from '../render/table.js';
+import { type Colors, colorsFor, type Io, printable, widthOf } from '../io.js';
+import { formatPlural } from '../render/counts.js';
+import { type Column, renderTable } from '../render/table.js';
 
 /** @param written undefined: nothing, it was only looked */
 export function importJson(plan: ImportPlan, written: number | undefined): object {
@@ -23,16 +24,17 @@ export function importJson(plan: ImportPlan, written: number | undefined): objec
 
 export function importLines(plan: ImportPlan, written: number | undefined, io: Io): string[] {
   const paint = colorsFor(io, io.stdout);
+  const width = widthOf(io);
   return [
-    ...poolLines(plan, paint),
-    ...nodeLines(plan, paint),
+    ...poolLines(plan, paint, width),
+    ...nodeLines(plan, paint, width),
     ...diagnosticLines(plan, 'warning', paint.yellow),
     ...diagnosticLines(plan, 'note', paint.dim),
     describeEnd(plan, written),
   ];
 }
 
-function poolLines({ pools }: ImportPlan, paint: Colors): string[] {
+function poolLines({ pools }: ImportPlan, paint: Colors, width: number): string[] {
   if (pools.length === 0) return ['no pools'];
   const rows = pools.map((pool) => [
     pool.name,
@@ -44,14 +46,23 @@ function poolLines({ pools }: ImportPlan, paint: Colors): string[] {
     pool.reserved.length === 0 ? '' : String(pool.reserved.length),
     pool.nodeSelector,
   ]);
-  const head = ['POOL', 'CIDR', 'BLOCKS', 'ENCAPSULATION', 'OUT', 'STATE', 'RESERVED', 'NODES'];
-  return [...renderTable({ head, rows, right: [6] }, paint), ''];
+  const head: Column[] = [
+    { title: 'POOL' },
+    { title: 'CIDR', cut: 'middle', least: 18, importance: 9 },
+    { title: 'BLOCKS', cut: 'never', importance: 4 },
+    { title: 'ENCAPSULATION', importance: 5 },
+    { title: 'OUT', cut: 'never', importance: 1 },
+    { title: 'STATE', cut: 'never', importance: 6 },
+    { title: 'RESERVED', right: true, importance: 2 },
+    { title: 'NODES', importance: 3 },
+  ];
+  return [...renderTable({ head, rows }, paint, width), ''];
 }
 
 /** Limits the text output; programs use -o json. */
 const mostNodes = 40;
 
-function nodeLines({ blocks, allocationRecords }: ImportPlan, paint: Colors): string[] {
+function nodeLines({ blocks, allocationRecords }: ImportPlan, paint: Colors, width: number): string[] {
   const counts = new Map<string, { blocks: number; addresses: number; borrowed: number }>();
   const of = (node: string) => {
     const count = counts.get(node) ?? { blocks: 0, addresses: 0, borrowed: 0 };
@@ -74,7 +85,11 @@ function nodeLines({ blocks, allocationRecords }: ImportPlan, paint: Colors): st
     ]);
   const head = ['NODE', 'BLOCKS', 'IN USE', 'BORROWED'];
   const more = rows.length > mostNodes ? [`and ${rows.length - mostNodes} more nodes`] : [];
-  return [...renderTable({ head, rows: rows.slice(0, mostNodes), right: [1, 2, 3] }, paint), ...more, ''];
+  return [
+    ...renderTable({ head, rows: rows.slice(0, mostNodes), right: [1, 2, 3] }, paint, width),
+    ...more,
+    '',
+  ];
 }
 
 function diagnosticLines(
@@ -88,7 +103,7 @@ function diagnosticLines(
 }
 
 function describeEnd({ creations, present }: ImportPlan, written: number | undefined): string {
-  const there = present === 0 ? '' : `, ${present} are there already`;
-  if (written !== undefined) return `${written} objects were written${there}`;
-  return `${creations.length} objects would be written${there}`;
+  const there = present === 0 ? '' : `, ${present} ${present === 1 ? 'is' : 'are'} there already`;
+  if (written === undefined) return `${formatPlural(creations.length, 'object')} would be written${there}`;
+  return `${formatPlural(written, 'object')} ${written === 1 ? 'was' : 'were'} written${there}`;
 }

@@ -2,6 +2,7 @@
 import type { CheckReport, Problem, ProblemKind, FixReport } from '@podwire/cluster-ipam/operations';
 import type { Command } from 'commander';
 import { optionsOf, outputOf } from '../command.js';
+import { formatPlural } from '../render/counts.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
 import { withSlowProgress } from './slow-progress.js';
 import { intersect, readReport } from './reports.js';
@@ -39,17 +40,14 @@ async function justCheck(command: Command, io: Io): Promise<void> {
   ]);
 }
 
-const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
-
 function summarize({ looked, problems }: CheckReport): string {
   const { pools, blocks, nodes, addresses, workloads } = looked;
   const what = [
-    plural(pools, 'pool'),
-    plural(blocks, 'block'),
-    plural(nodes, 'node'),
-    plural(addresses, 'address', 'addresses'),
-    plural(workloads, 'workload'),
+    formatPlural(pools, 'pool'),
+    formatPlural(blocks, 'block'),
+    formatPlural(nodes, 'node'),
+    formatPlural(addresses, 'address'),
+    formatPlural(workloads, 'workload'),
   ];
   const kinds = Object.entries(countKinds(problems)).map(([kind, count]) => `${count} ${kind}`);
   return `looked at ${what.join(', ')}: ${kinds.length === 0 ? 'nothing is wrong' : kinds.join(', ')}`;

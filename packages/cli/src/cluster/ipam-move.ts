@@ -2,7 +2,8 @@
 import type { Migration } from '@podwire/cluster-ipam/operations';
 import type { Command } from 'commander';
 import { optionsOf, outputOf } from '../command.js';
-import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
+import { formatPlural } from '../render/counts.js';
 import { startProgress } from '../render/progress.js';
 import { withStore } from './with-store.js';
 
@@ -38,8 +39,11 @@ export async function migrateOfCluster(command: Command, io: Io, from: string, t
 /** On a pipe every change is a line of its own, so this one is short. */
 function describeLeft({ pods, blocks }: Migration): string {
   const away = blocks.filter(({ present }) => !present);
-  const waits = away.length === 0 ? '' : `, ${away.length} of nodes that are unreachable`;
-  return `${pods.length} pods, ${blocks.length} blocks left${waits}`;
+  const waits =
+    away.length === 0
+      ? ''
+      : `, ${formatPlural(away.length, 'of a node that is unreachable', 'of nodes that are unreachable')}`;
+  return `${formatPlural(pods.length, 'pod')}, ${formatPlural(blocks.length, 'block')} left${waits}`;
 }
 
 async function writeMigration(io: Io, migration: Migration): Promise<void> {
@@ -53,7 +57,9 @@ async function writeMigration(io: Io, migration: Migration): Promise<void> {
   const away = new Set(blocks.flatMap(({ present, node }) => (present || node === undefined ? [] : [node])));
   return writeLines(io, [
     `pool ${printable(from)} is disabled: new pods get addresses of ${printable(to)}; ${describeLeft(migration)}`,
-    ...(pods.length === 0 ? [] : renderTable(leaseTable(pods, io.now()), colorsFor(io, io.stdout))),
+    ...(pods.length === 0
+      ? []
+      : renderTable(leaseTable(pods, io.now()), colorsFor(io, io.stdout), widthOf(io))),
     ...[...away].map(
       (node) =>
         `node ${printable(node)} is unreachable and gives nothing back: podwire nodes forget ${printable(node)}`,

@@ -2,7 +2,8 @@
 import type { AddressShown, ClusterShown, ClusterSnapshot } from '@podwire/cluster-ipam/operations';
 import type { Command } from 'commander';
 import { optionsOf, outputOf } from '../command.js';
-import { type Colors, colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { type Colors, colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
+import { formatPlural } from '../render/counts.js';
 import type { TableOptions } from '../render/table.js';
 import type { ClusterPlace } from './options.js';
 import { withSlowProgress } from './slow-progress.js';
@@ -29,7 +30,7 @@ export async function showOfCluster(command: Command, io: Io, place: ClusterPlac
   if (outputOf(command) === 'json') {
     return writeJson(io, { ...shown, ...(options.leases === true ? { leases } : {}) });
   }
-  const lines = await renderCluster(shown, leases, options, io);
+  const lines = await renderCluster(shown, leases, options, io, widthOf(io));
   if (lines.length === 0)
     return void io.stderr.write('no pools: `podwire pool create NAME CIDR` makes one\n');
   return writeLines(io, lines);
@@ -45,18 +46,25 @@ async function renderCluster(
   inUse: ReturnType<typeof leasesOf>,
   { leases, blocks, borrowed, configuration }: Options,
   io: Io,
+  width: number,
 ): Promise<string[]> {
   const [{ renderTable }, tables] = await Promise.all([import('../render/table.js'), import('./tables.js')]);
   const paint = colorsFor(io, io.stdout);
   const part = (wanted: boolean | undefined, title: string, lines: () => string[]): string[] =>
     wanted === true ? ['', paint.bold(title), ...lines()] : [];
   const table = (options: TableOptions): string[] =>
-    options.rows.length === 0 ? ['none'] : renderTable(options, paint);
+    options.rows.length === 0 ? ['none'] : renderTable(options, paint, width);
   const usage =
-    shown.pools.length === 0 ? [] : renderTable(tables.usageTable(shown, blocks === true, paint), paint);
+    shown.pools.length === 0
+      ? []
+      : renderTable(tables.usageTable(shown, blocks === true, paint), paint, width);
   return [
     ...usage,
-    ...(shown.outside === 0 ? [] : [`${shown.outside} addresses in use lie in no pool: podwire ipam check`]),
+    ...(shown.outside === 0
+      ? []
+      : [
+          `${formatPlural(shown.outside, 'address')} in use ${shown.outside === 1 ? 'lies' : 'lie'} in no pool: podwire ipam check`,
+        ]),
     ...part(leases, 'addresses in use', () => table(tables.leaseTable(inUse, io.now()))),
     ...part(borrowed, 'borrowed', () => table(tables.borrowedTable(shown.loans))),
     ...part(configuration, 'settings', () => describeSettings(shown, paint)),

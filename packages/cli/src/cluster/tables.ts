@@ -8,8 +8,8 @@ import type {
 } from '@podwire/cluster-ipam/operations';
 import type { Workload } from '@podwire/cluster-state';
 import { type Colors, printable } from '../io.js';
-import { groupDigits } from '../render/digits.js';
-import type { TableOptions } from '../render/table.js';
+import { formatCount } from '../render/counts.js';
+import type { Column, TableOptions } from '../render/table.js';
 import { formatAge } from '../render/times.js';
 
 type State = 'enabled' | 'disabled' | 'deleting';
@@ -20,43 +20,62 @@ export function stateOfPool({ configuration: { disabled, deleting } }: PoolShown
 
 export function poolTable(pools: readonly PoolShown[]): TableOptions {
   return {
-    head: ['NAME', 'NETWORK', 'CIDR', 'BLOCK', 'BLOCKS', 'IN USE', 'FREE', 'ENCAPSULATION', 'STATE'],
+    head: [
+      'NAME',
+      { title: 'NETWORK', importance: 2 },
+      { title: 'CIDR', cut: 'middle', least: 18, importance: 9 },
+      { title: 'BLOCK', right: true, importance: 3 },
+      { title: 'BLOCKS', right: true, importance: 4 },
+      { title: 'IN USE', right: true, importance: 8 },
+      { title: 'FREE', right: true, importance: 7 },
+      { title: 'ENCAPSULATION', importance: 5 },
+      { title: 'STATE', cut: 'never', importance: 6 },
+    ],
     rows: pools.map((pool) => [
       printable(pool.name),
       printable(pool.network),
       pool.cidr,
       `/${pool.configuration.blockSize}`,
       `${pool.blocks.length}`,
-      groupDigits(`${pool.inUse}`),
-      groupDigits(pool.free),
+      formatCount(`${pool.inUse}`),
+      formatCount(pool.free),
       pool.configuration.encapsulation,
       stateOfPool(pool),
     ]),
-    right: [3, 4, 5, 6],
   };
 }
 
 /** Pools, and below each its blocks when they are wanted. */
 export function usageTable({ pools }: ClusterShown, withBlocks: boolean, paint: Colors): TableOptions {
   const rows = pools.flatMap((pool) => [
-    usageRow(pool, paint),
+    usageRow(pool, withBlocks, paint),
     ...(withBlocks ? pool.blocks.map(blockRow) : []),
   ]);
-  const head = ['POOL', 'BLOCKS', 'TOTAL', 'IN USE', 'LENT', 'RESERVED', 'FREE', 'STATE'];
-  if (!withBlocks) return { head, rows, right: [1, 2, 3, 4, 5, 6] };
-  return { head: ['POOL / BLOCK', 'NODE', ...head.slice(2)], rows, right: [2, 3, 4, 5, 6] };
+  const count = (title: string, importance: number): Column => ({ title, right: true, importance });
+  const head: Column[] = [
+    { title: withBlocks ? 'POOL / BLOCK' : 'POOL' },
+    count('BLOCKS', 3),
+    ...(withBlocks ? [{ title: 'NODE', importance: 8 }] : []),
+    count('TOTAL', 5),
+    count('IN USE', 9),
+    count('LENT', 4),
+    count('RESERVED', 2),
+    count('FREE', 7),
+    { title: 'STATE', cut: 'never', importance: 6 },
+  ];
+  return { head, rows };
 }
 
-function usageRow(pool: PoolShown, paint: Colors): string[] {
+function usageRow(pool: PoolShown, withBlocks: boolean, paint: Colors): string[] {
   const { name, cidr, blocks, total, inUse, lent, reserved, free } = pool;
   const title = paint.bold(`${printable(name)} (${cidr})`);
-  const numbers = [total, `${inUse}`, `${lent}`, reserved, free].map(groupDigits);
-  return [title, `${blocks.length}`, ...numbers, stateOfPool(pool)];
+  const numbers = [total, inUse, lent, reserved, free].map(formatCount);
+  return [title, `${blocks.length}`, ...(withBlocks ? [''] : []), ...numbers, stateOfPool(pool)];
 }
 
 function blockRow({ cidr, node, state, size, inUse, lent }: BlockShown): string[] {
   const owner = node === undefined ? '-' : printable(node);
-  return [`  ${cidr}`, owner, `${size}`, `${inUse}`, `${lent}`, '', `${size - inUse}`, state];
+  return [`  ${cidr}`, '', owner, `${size}`, `${inUse}`, `${lent}`, '', `${size - inUse}`, state];
 }
 
 export function blockTable(blocks: readonly BlockShown[]): TableOptions {
@@ -68,7 +87,8 @@ export function blockTable(blocks: readonly BlockShown[]): TableOptions {
     `${inUse}`,
     `${lent}`,
   ]);
-  return { head: ['BLOCK', 'NODE', 'STATE', 'SIZE', 'IN USE', 'LENT'], rows, right: [3, 4, 5] };
+  const head = ['BLOCK', 'NODE', { title: 'STATE', cut: 'never' as const }, 'SIZE', 'IN USE', 'LENT'];
+  return { head, rows, right: [3, 4, 5] };
 }
 
 export function borrowedTable(loans: readonly BorrowedAddressShown[]): TableOptions {
@@ -79,7 +99,14 @@ export function borrowedTable(loans: readonly BorrowedAddressShown[]): TableOpti
     printable(borrower),
     printable(pod ?? ''),
   ]);
-  return { head: ['ADDRESS', 'BLOCK', 'OF NODE', 'LENT TO', 'POD'], rows };
+  const head: Column[] = [
+    { title: 'ADDRESS' },
+    { title: 'BLOCK', cut: 'middle', importance: 1 },
+    { title: 'OF NODE', importance: 3 },
+    { title: 'LENT TO', importance: 4 },
+    { title: 'POD', cut: 'name', importance: 5 },
+  ];
+  return { head, rows };
 }
 
 export function nodeTable(nodes: readonly NodeShown[], now: number, paint: Colors): TableOptions {
@@ -93,8 +120,17 @@ export function nodeTable(nodes: readonly NodeShown[], now: number, paint: Color
     printable(node.version ?? ''),
     [node.addresses.ipv4, node.addresses.ipv6].filter((text) => text !== undefined).join(' '),
   ]);
-  const head = ['NAME', 'STATE', 'SINCE', 'BLOCKS', 'IN USE', 'BORROWED', 'VERSION', 'ADDRESSES'];
-  return { head, rows, right: [2, 3, 4, 5] };
+  const head: Column[] = [
+    { title: 'NAME' },
+    { title: 'STATE', cut: 'never', importance: Infinity },
+    { title: 'SINCE', right: true, importance: 6 },
+    { title: 'BLOCKS', right: true, importance: 3 },
+    { title: 'IN USE', right: true, importance: 5 },
+    { title: 'BORROWED', right: true, importance: 1 },
+    { title: 'VERSION', cut: 'never', importance: 2 },
+    { title: 'ADDRESSES', cut: 'list', least: 18, importance: 4 },
+  ];
+  return { head, rows };
 }
 
 export function paintState(state: NodeShown['state'], paint: Colors): string {
@@ -115,7 +151,15 @@ export function workloadTable(workloads: readonly Workload[]): TableOptions {
         .join(' '),
     ),
   ]);
-  return { head: ['NETWORK', 'PODS', 'ADDRESSES', 'POOLS', 'STICKY', 'ASSIGNED'], rows };
+  const head: Column[] = [
+    { title: 'NETWORK', cut: 'end', importance: 1 },
+    { title: 'PODS', cut: 'name', importance: Infinity },
+    { title: 'ADDRESSES', cut: 'list', least: 18, importance: 5 },
+    { title: 'POOLS', cut: 'list', importance: 4 },
+    { title: 'STICKY', cut: 'never', importance: 2 },
+    { title: 'ASSIGNED', cut: 'list', least: 20, importance: 3 },
+  ];
+  return { head, rows };
 }
 
 interface Lease {
@@ -134,5 +178,11 @@ export function leaseTable(leases: readonly Lease[], now: number): TableOptions 
     printable(node),
     formatAge(now - since),
   ]);
-  return { head: ['ADDRESS', 'POD', 'NODE', 'AGE'], rows };
+  const head: Column[] = [
+    { title: 'ADDRESS' },
+    { title: 'POD', cut: 'name', importance: Infinity },
+    { title: 'NODE', importance: 3 },
+    { title: 'AGE', cut: 'never', importance: 2 },
+  ];
+  return { head, rows };
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { openLocatedApi } from '../api/locate.js';
+import type { Column } from '../render/table.js';
 import { addAgent, addExamples, addOutput, outputOf } from '../command.js';
-import { colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+import { colorsFor, exitCodes, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
 /** What `GET /v1/bgp` answers. */
 interface SessionsView {
@@ -19,7 +20,7 @@ export function define(command: Command, io: Io): void {
       'Lists the BGP sessions of this node with its routers. Exit code 4 when one is not established.',
     )
     .action(() => show(command, io));
-  addOutput(addAgent(command));
+  addOutput(addAgent(command), ['text', 'wide', 'json']);
   addExamples(command, [
     ['podwire bgp', ''],
     ['podwire bgp -o json', '{"sessions":[…]}'],
@@ -35,6 +36,12 @@ async function show(command: Command, io: Io): Promise<void> {
   const rows = answer.sessions.map(({ neighbour, state, since, lastError = '' }) =>
     [neighbour, state, since, lastError].map(printable),
   );
-  const table = { head: ['ROUTER', 'STATE', 'SINCE', 'LAST ERROR'], rows, right: [] };
-  return writeLines(io, renderTable(table, colorsFor(io, io.stdout)));
+  const head: Column[] = [
+    { title: 'ROUTER' },
+    { title: 'STATE', cut: 'never', importance: Infinity },
+    { title: 'SINCE', cut: 'never', importance: 1 },
+    { title: 'LAST ERROR', importance: 2 },
+  ];
+  const width = widthOf(io);
+  return writeLines(io, renderTable({ head, rows }, colorsFor(io, io.stdout), width));
 }

@@ -3,6 +3,7 @@ import type { ConfigProblem } from '@podwire/agent';
 import { PodwireError } from '@podwire/errors';
 import type { Command } from 'commander';
 import { addExamples, addOutput, outputOf } from '../command.js';
+import { formatPlural } from '../render/counts.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
@@ -31,7 +32,7 @@ async function check(command: Command, io: Io, file: string): Promise<void> {
   if (outputOf(command) === 'json') return writeJson(io, { file, valid: problems.length === 0, problems });
   if (problems.length === 0) return writeLines(io, [`${file}: ${colorsFor(io, io.stdout).green('valid')}`]);
   const lines = problems.map((problem: ConfigProblem) => formatProblem(file, problem));
-  return writeLines(io, [...lines, `${lines.length} ${lines.length === 1 ? 'problem' : 'problems'}`]);
+  return writeLines(io, [...lines, formatPlural(lines.length, 'problem')]);
 }
 
 function readFile(file: string): string {

@@ -4,7 +4,7 @@ import type { ConnectivityReport, ProbeOptions } from '@podwire/testbed';
 import { type ClusterPlace, addStore } from '../cluster/options.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
-import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
 import { chooseTestbed } from '../testbed/choose.js';
 
@@ -20,7 +20,7 @@ export function define(command: Command, io: Io): void {
     .option('--node', 'instead, from the pods of this node to each other, to other nodes and to their pods')
     .option('--deadline <milliseconds>', 'how long to wait for an answer', readDeadline, 1_500)
     .action(() => run(test, io));
-  addStore(addAgent(addOutput(test)), false);
+  addStore(addAgent(addOutput(test, ['text', 'wide', 'json'])), false);
   addExamples(test, [
     ['podwire testbed up', 'first'],
     ['podwire connectivity test', ''],
@@ -115,7 +115,7 @@ async function show(
   const paint = colorsFor(io, io.stdout);
   const failures = renderFailures(report, paint);
   return writeLines(io, [
-    ...renderMatrix(report, io.stdout.columns ?? 160, paint),
+    ...renderMatrix(report, widthOf(io), paint),
     ...(failures.length === 0 ? [] : ['', ...failures]),
     ...notes.map(paint.yellow),
     ...renderSummary(report, paint),

@@ -2,7 +2,16 @@ import type { Command } from 'commander';
 import { openLocatedApi } from '../api/locate.js';
 import type { EndpointView, ExplainedResource } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+import {
+  type Colors,
+  colorsFor,
+  exitCodes,
+  type Io,
+  printable,
+  widthOf,
+  writeJson,
+  writeLines,
+} from '../io.js';
 import { describePorts, describeRates, nameOf } from './pods.js';
 import { readTarget } from './target.js';
 
@@ -21,7 +30,7 @@ export function define(command: Command, io: Io): void {
     .option('-n, --namespace <name>', 'the namespace of the pod')
     .option('--drift', 'only what differs')
     .action((target: string) => show(command, io, target));
-  addOutput(addAgent(command));
+  addOutput(addAgent(command), ['text', 'wide', 'json']);
   addExamples(command, [
     ['podwire explain pod/shop/web', ''],
     ['podwire explain web --drift', 'a name alone will do when it is the only one'],
@@ -43,7 +52,7 @@ async function show(command: Command, io: Io, target: string): Promise<void> {
   const shown = drift === true ? resources.filter(({ state }) => state !== 'ok') : resources;
   return writeLines(io, [
     ...describeSubject(explanation, paint),
-    ...(shown.length === 0 ? [] : ['', ...renderExplained(shown, paint)]),
+    ...(shown.length === 0 ? [] : ['', ...renderExplained(shown, paint, widthOf(io))]),
     '',
     ...conclude(explanation, paint),
   ]);

@@ -24,7 +24,7 @@ export function define(command: Command, io: Io): void {
     )
     .option('--dry-run', 'show what would be written, also without a store')
     .action((files: readonly string[]) => importCalico(calico, io, files));
-  addOutput(addStore(calico));
+  addOutput(addStore(calico), ['text', 'wide', 'json']);
   addExamples(calico, [
     ['etcdctl get --prefix /calico/ -w json >calico.json', 'with Calico on etcd'],
     [

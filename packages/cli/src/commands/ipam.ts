@@ -15,8 +15,9 @@ import {
   outputOf,
 } from '../command.js';
 import { ApiError, type LocalApi } from '@podwire/local-api';
-import { groupDigits } from '../render/digits.js';
-import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { formatCount } from '../render/counts.js';
+import type { Column, TableOptions } from '../render/table.js';
+import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
   command
@@ -25,7 +26,7 @@ export function define(command: Command, io: Io): void {
     )
     .addHelpText('after', '\nWithout a sub-command: what this node has, as `podwire ipam node`.')
     .action(() => showNode(command, io));
-  addEverywhere(addOutput(addAgent(command)));
+  addEverywhere(addOutput(addAgent(command), ['text', 'wide', 'json']));
   defineShow(command.command('show'), io);
   defineNode(command.command('node'), io);
   defineClusterIpam(command, io);
@@ -43,7 +44,7 @@ function defineShow(show: Command, io: Io): void {
     .option('--borrowed', 'addresses that nodes have of blocks of others (cluster)')
     .option('--configuration', 'the settings of the pools (cluster)')
     .action(() => showEither(show, io));
-  addOutput(addSocket(addStore(show)));
+  addOutput(addSocket(addStore(show)), ['text', 'wide', 'json']);
   addExamples(show, [
     ['podwire ipam show', ''],
     ['podwire ipam show --store etcd://10.0.0.1:2379 --blocks', ''],
@@ -63,7 +64,7 @@ function defineNode(node: Command, io: Io): void {
     .option('--ip <address>', 'one address', readIp)
     .option('--leases', 'every address in use with its owner')
     .action(() => showNode(node, io));
-  addOutput(addAgent(node));
+  addOutput(addAgent(node), ['text', 'wide', 'json']);
   addExamples(node, [
     ['podwire ipam node', ''],
     ['podwire ipam node --leases', ''],
@@ -88,10 +89,11 @@ async function showNode(command: Command, io: Io): Promise<void> {
   if (outputOf(command) === 'json') return writeJson(io, view);
   const { renderTable } = await import('../render/table.js');
   const paint = colorsFor(io, io.stdout);
+  const width = widthOf(io);
   const tables = view.networks.flatMap(({ network, pools, leases: held, foreign }) => [
     ...(view.networks.length === 1 ? [] : [paint.bold(`network ${printable(network)}`)]),
-    ...renderTable(poolTable(pools, paint.bold), paint),
-    ...(leases === true ? ['', ...renderTable(leaseTable(held), paint)] : []),
+    ...renderTable(poolTable(pools, paint.bold), paint, width),
+    ...(leases === true ? ['', ...renderTable(leaseTable(held), paint, width)] : []),
     ...foreign.map(
       ({ address, owner }) => `outside every pool of this node: ${address}, ${printable(owner)}`,
     ),
@@ -99,27 +101,40 @@ async function showNode(command: Command, io: Io): Promise<void> {
   return writeLines(io, tables);
 }
 
-const poolHead = ['POOL / BLOCK', 'SIZE', 'USED', 'COOLING', 'RESERVED', 'FREE'];
+const poolHead: readonly Column[] = [
+  { title: 'POOL / BLOCK' },
+  { title: 'SIZE', right: true, importance: 3 },
+  { title: 'USED', right: true, importance: 5 },
+  { title: 'COOLING', right: true, importance: 1 },
+  { title: 'RESERVED', right: true, importance: 2 },
+  { title: 'FREE', right: true, importance: 4 },
+];
 
-export function poolTable(pools: readonly PoolView[], bold: (text: string) => string) {
+export function poolTable(pools: readonly PoolView[], bold: (text: string) => string): TableOptions {
   const rows = pools.flatMap((pool) => [poolRow(pool, bold), ...pool.blocks.map(blockRow)]);
-  return { head: poolHead, rows, right: [1, 2, 3, 4, 5] };
+  return { head: poolHead, rows };
 }
 
 function poolRow(pool: PoolView, bold: (text: string) => string): string[] {
   const { name, cidr, size, used, cooling, reserved, free } = pool;
   const title = name === cidr ? cidr : `${printable(name)} (${cidr})`;
-  return [bold(title), ...[size, `${used}`, `${cooling}`, reserved, free].map(groupDigits)];
+  return [bold(title), ...[size, used, cooling, reserved, free].map(formatCount)];
 }
 
 function blockRow({ cidr, used, cooling, reserved, free }: BlockView): string[] {
   const size = used + cooling + reserved + free;
-  return [`  ${cidr}`, ...[size, used, cooling, reserved, free].map((count) => groupDigits(`${count}`))];
+  return [`  ${cidr}`, ...[size, used, cooling, reserved, free].map(formatCount)];
 }
 
-function leaseTable(leases: readonly LeaseView[]) {
+function leaseTable(leases: readonly LeaseView[]): TableOptions {
   const rows = leases.map(({ address, owner, since, pool }) => [address, printable(owner), since, pool]);
-  return { head: ['ADDRESS', 'OWNER', 'SINCE', 'POOL'], rows };
+  const head: Column[] = [
+    { title: 'ADDRESS' },
+    { title: 'OWNER', cut: 'name', importance: Infinity },
+    { title: 'SINCE', cut: 'never', importance: 1 },
+    { title: 'POOL', importance: 2 },
+  ];
+  return { head, rows };
 }
 
 /** What `--ip` says. */

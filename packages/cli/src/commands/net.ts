@@ -2,8 +2,18 @@ import { compact } from '@podwire/platform';
 import type { FileStatus, NetworkChoice } from '@podwire/pod-network';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { colorsFor, exitCodes, type Colors, type Io, printable, writeJson, writeLines } from '../io.js';
+import {
+  colorsFor,
+  exitCodes,
+  type Colors,
+  type Io,
+  printable,
+  widthOf,
+  writeJson,
+  writeLines,
+} from '../io.js';
 import { defaultPluginPath } from '../pod-agent/options.js';
+import type { Column } from '../render/table.js';
 import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
 
 interface ExplainOptions {
@@ -24,7 +34,7 @@ export function define(command: Command, io: Io): void {
     .option('--cni-bin-dir <dir...>', 'where plugins are')
     .option('--network <name>', 'use the network of this name')
     .action(() => show(explain, io));
-  addDirectory(addOutput(explain));
+  addDirectory(addOutput(explain, ['text', 'wide', 'json']));
   addExamples(explain, [
     ['podwire net explain', ''],
     ['podwire net explain --cni-conf-dir /etc/cni/net.d', 'what containerd would find'],
@@ -46,10 +56,15 @@ async function show(command: Command, io: Io): Promise<void> {
     paintResult(result, paint),
     printable(why),
   ]);
+  const head: Column[] = [
+    { title: 'FILE' },
+    { title: 'RESULT', cut: 'never', importance: Infinity },
+    { title: 'WHY', least: 16 },
+  ];
   const table =
     rows.length === 0
       ? [`no configuration in ${choice.directory}`]
-      : renderTable({ head: ['FILE', 'RESULT', 'WHY'], rows }, paint);
+      : renderTable({ head, rows }, paint, widthOf(io));
   return writeLines(io, [...describeNetwork(choice, paint), '', ...table]);
 }
 

@@ -5,7 +5,8 @@ import { addStore } from '../cluster/options.js';
 import { withSlowProgress } from '../cluster/slow-progress.js';
 import { withStore } from '../cluster/with-store.js';
 import { addEverywhere, addExamples, addOutput, outputOf } from '../command.js';
-import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { formatPlural } from '../render/counts.js';
+import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
   command
@@ -15,7 +16,7 @@ export function define(command: Command, io: Io): void {
     .argument('[node]', 'one node')
     .action((name: string | undefined) => show(command, io, name));
   // A command with a sub-command gets neither of these by itself.
-  addEverywhere(addOutput(addStore(command), ['text', 'name', 'json']));
+  addEverywhere(addOutput(addStore(command), ['text', 'wide', 'name', 'json']));
   addExamples(command, [
     ['podwire nodes --store etcd://10.0.0.1:2379', ''],
     ['podwire nodes n1', ''],
@@ -39,7 +40,7 @@ async function show(command: Command, io: Io, name: string | undefined): Promise
     import('../cluster/tables.js'),
   ]);
   const paint = colorsFor(io, io.stdout);
-  return writeLines(io, renderTable(nodeTable(nodes, io.now(), paint), paint));
+  return writeLines(io, renderTable(nodeTable(nodes, io.now(), paint), paint, widthOf(io)));
 }
 
 function requireNode(nodes: readonly NodeShown[], name: string): NodeShown {
@@ -69,7 +70,7 @@ async function showOne(command: Command, io: Io, node: NodeShown): Promise<void>
     ['labels', labels.length === 0 ? undefined : labels.join(' ')],
     ['blocks', node.blocks.length === 0 ? 'none' : node.blocks.join(' ')],
     ['borrowed', node.borrowed.length === 0 ? undefined : node.borrowed.join(' ')],
-    ['in use', `${node.inUse} addresses`],
+    ['in use', formatPlural(node.inUse, 'address')],
   ];
   return writeLines(io, [
     `${paint.bold(`node ${printable(node.name)}`)}: ${paintState(node.state, paint)}${since}`,
@@ -104,8 +105,8 @@ async function forget(command: Command, io: Io, name: string): Promise<void> {
   );
   if (outputOf(command) === 'json') return writeJson(io, released);
   const { blocks, loans, addresses } = released;
-  const borrowed = loans.length === 0 ? '' : `, ${loans.length} borrowed addresses`;
+  const borrowed = loans.length === 0 ? '' : `, ${formatPlural(loans.length, 'borrowed address')}`;
   return writeLines(io, [
-    `node ${printable(name)} is forgotten: ${blocks.length} blocks are free${borrowed}; ${addresses} addresses were allocated`,
+    `node ${printable(name)} is forgotten: ${formatPlural(blocks.length, 'block')} ${blocks.length === 1 ? 'is' : 'are'} free${borrowed}; ${formatPlural(addresses, 'address')} ${addresses === 1 ? 'was' : 'were'} allocated`,
   ]);
 }

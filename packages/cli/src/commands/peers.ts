@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { openLocatedApi } from '../api/locate.js';
 import type { PeersView, PeerStatusView } from '../api/shapes.js';
+import type { Column, TableOptions } from '../render/table.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+import { colorsFor, exitCodes, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
   command
@@ -30,14 +31,14 @@ async function show(command: Command, io: Io): Promise<void> {
   const { renderTable } = await import('../render/table.js');
   const paint = colorsFor(io, io.stdout);
   return writeLines(io, [
-    ...renderTable(peerTable(wanted, format === 'wide'), paint),
+    ...renderTable(peerTable(wanted, format === 'wide'), paint, widthOf(io)),
     ...wanted.flatMap(({ name, problems: list }) =>
       list.map((text) => `${paint.red('problem')}  ${printable(name)}: ${printable(text)}`),
     ),
   ]);
 }
 
-function peerTable(peers: readonly PeerStatusView[], wide: boolean) {
+function peerTable(peers: readonly PeerStatusView[], wide: boolean): TableOptions {
   const rows = peers.map(({ name, ipv4, ipv6, blocks, mtu, problems }) => [
     printable(name),
     [ipv4, ipv6].filter((address) => address !== undefined).join(' '),
@@ -45,5 +46,12 @@ function peerTable(peers: readonly PeerStatusView[], wide: boolean) {
     wide ? blocks.join(' ') : `${blocks.length}`,
     problems.length === 0 ? '' : `${problems.length}`,
   ]);
-  return { head: ['NODE', 'ADDRESSES', 'MTU', 'BLOCKS', 'PROBLEMS'], rows, right: wide ? [2] : [2, 3, 4] };
+  const head: Column[] = [
+    { title: 'NODE' },
+    { title: 'ADDRESSES', cut: 'list', least: 15, importance: 5 },
+    { title: 'MTU', right: true, importance: 2 },
+    { title: 'BLOCKS', right: !wide, importance: 4 },
+    { title: 'PROBLEMS', right: !wide, importance: 6 },
+  ];
+  return { head, rows };
 }

@@ -6,7 +6,7 @@ import { openAgentApi } from '../api/locate.js';
 import { locateAgent } from '../api/locate.js';
 import type { Plan } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { type Colors, colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { type Colors, colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 import { type PodManifest, readPodManifests, toCniInputs } from '../manifest.js';
 
 interface PlanOptions {
@@ -31,7 +31,7 @@ export function define(command: Command, io: Io): void {
     .option('--offline', 'ask no agent')
     .option('--mtu <bytes>', 'with --offline: MTU of the uplink', readMtu)
     .action((files: string[]) => show(command, io, files));
-  addOutput(addAgent(command));
+  addOutput(addAgent(command), ['text', 'wide', 'json']);
   addExamples(command, [
     ['podwire plan examples/web.yaml', ''],
     ['podwire plan --offline --config agent.yaml pods.yaml', 'on any machine, without root'],
@@ -62,7 +62,7 @@ async function show(command: Command, io: Io, files: readonly string[]): Promise
   const blocks = pods.map((plan) => [
     ...describePlan(plan, paint),
     '',
-    ...renderResources(plan.resources, paint),
+    ...renderResources(plan.resources, paint, widthOf(io)),
   ]);
   return writeLines(io, [...blocks.flatMap((lines) => [...lines, '']), paint.dim(sourceNotes[source])]);
 }

@@ -3,7 +3,8 @@ import { bracketHost } from '@podwire/addresses';
 import { openLocatedApi } from '../api/locate.js';
 import type { EndpointView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { type Colors, colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
+import type { TableOptions } from '../render/table.js';
 
 interface EndpointsView {
   readonly endpoints: readonly EndpointView[];
@@ -36,11 +37,14 @@ async function show(command: Command, io: Io): Promise<void> {
   const { renderTable } = await import('../render/table.js');
   return writeLines(
     io,
-    renderTable(podTable(sorted, format === 'wide', io.now(), await ageFormat()), paintOf(io)),
+    renderTable(
+      podTable(sorted, format === 'wide', io.now(), await ageFormat()),
+      colorsFor(io, io.stdout),
+      widthOf(io),
+    ),
   );
 }
 
-const paintOf = (io: Io): Colors => colorsFor(io, io.stdout);
 const ageFormat = async () => (await import('../render/times.js')).formatAge;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -59,8 +63,16 @@ export function podTable(
   wide: boolean,
   now: number,
   formatAge: (milliseconds: number) => string,
-): { head: string[]; rows: string[][] } {
-  const head = ['POD', 'ADDRESSES', 'INTERFACE', 'HOST PORTS', 'RATES', 'AGE', 'PHASE'];
+): TableOptions {
+  const head: TableOptions['head'] = [
+    'POD',
+    { title: 'ADDRESSES', cut: 'list', least: 15, importance: 9 },
+    { title: 'INTERFACE', cut: 'never', importance: 4 },
+    { title: 'HOST PORTS', cut: 'list', importance: 5 },
+    { title: 'RATES', importance: 3 },
+    { title: 'AGE', cut: 'never', importance: 7 },
+    { title: 'PHASE', cut: 'never', importance: 8 },
+  ];
   const rows = endpoints.map((endpoint) => [
     printable(nameOf(endpoint)),
     endpoint.addresses.join(' '),

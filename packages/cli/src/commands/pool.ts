@@ -6,8 +6,8 @@ import { addStore } from '../cluster/options.js';
 import { withSlowProgress } from '../cluster/slow-progress.js';
 import { withNewStore, withStore } from '../cluster/with-store.js';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
-import { groupDigits } from '../render/digits.js';
+import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
+import { formatCount, formatPlural } from '../render/counts.js';
 import { startProgress } from '../render/progress.js';
 
 export function define(command: Command, io: Io): void {
@@ -24,7 +24,7 @@ function defineList(command: Command, io: Io): void {
     .summary('all pools with their numbers')
     .description('Lists the pools: blocks of nodes, addresses in use and free.')
     .action(() => list(command, io));
-  addOutput(addStore(command), ['text', 'name', 'json']);
+  addOutput(addStore(command), ['text', 'wide', 'name', 'json']);
   addExamples(command, [
     ['podwire pool list --store etcd://10.0.0.1:2379', ''],
     ['podwire pool list -o json', '{"pools":[…]}'],
@@ -42,7 +42,7 @@ async function list(command: Command, io: Io): Promise<void> {
   if (pools.length === 0)
     return void io.stderr.write('no pools: `podwire pool create NAME CIDR` makes one\n');
   const [{ renderTable }, { poolTable }] = await loadTables();
-  return writeLines(io, renderTable(poolTable(pools), colorsFor(io, io.stdout)));
+  return writeLines(io, renderTable(poolTable(pools), colorsFor(io, io.stdout), widthOf(io)));
 }
 
 const loadTables = () => Promise.all([import('../render/table.js'), import('../cluster/tables.js')]);
@@ -69,7 +69,8 @@ async function show(command: Command, io: Io, name: string): Promise<void> {
   if (outputOf(command) === 'json') return writeJson(io, pool);
   const [{ renderTable }, { blockTable, stateOfPool }] = await loadTables();
   const paint = colorsFor(io, io.stdout);
-  const blocks = pool.blocks.length === 0 ? [] : ['', ...renderTable(blockTable(pool.blocks), paint)];
+  const blocks =
+    pool.blocks.length === 0 ? [] : ['', ...renderTable(blockTable(pool.blocks), paint, widthOf(io))];
   return writeLines(io, [...describe(pool, stateOfPool(pool)), ...blocks]);
 }
 
@@ -77,7 +78,7 @@ function describe(pool: PoolShown, state: string): string[] {
   const { name, network, cidr, blockSize, ...rest } = pool.configuration;
   return [
     `pool ${printable(name)}: ${cidr} of network ${printable(network)}, ${state}`,
-    `addresses      ${groupDigits(pool.total)}: ${pool.inUse} in use, ${groupDigits(pool.reserved)} reserved, ${groupDigits(pool.free)} free, ${pool.lent} lent to other nodes`,
+    `addresses      ${formatCount(pool.total)}: ${pool.inUse} in use, ${formatCount(pool.reserved)} reserved, ${formatCount(pool.free)} free, ${pool.lent} lent to other nodes`,
     `blocks         /${blockSize}, ${pool.blocks.length} with nodes${rest.maxBlocksPerNode === undefined ? '' : `, ${rest.maxBlocksPerNode} for a node at most`}`,
     `encapsulation  ${rest.encapsulation}`,
     `NAT outgoing   ${rest.natOutgoing ? 'on' : 'off'}`,
@@ -240,7 +241,10 @@ async function remove(command: Command, io: Io, name: string): Promise<void> {
   const { deletePool } = await import('@podwire/cluster-ipam/operations');
   const progress = startProgress(io);
   const tell = ({ blocks, pods }: { blocks: readonly string[]; pods: readonly string[] }): void =>
-    progress.show(`waiting for pool ${name}`, `${pods.length} pods, ${blocks.length} blocks`);
+    progress.show(
+      `waiting for pool ${name}`,
+      `${formatPlural(pods.length, 'pod')}, ${formatPlural(blocks.length, 'block')}`,
+    );
   try {
     const options = wait === true ? { wait: tell } : {};
     await withStore(command, io, (access, signal) => deletePool(access, name, options, signal));

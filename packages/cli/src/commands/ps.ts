@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { colorsFor, type Io, printable, writeJson, writeLines } from '../io.js';
+import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
 import type { PodsView } from '../pods/names.js';
 
@@ -9,7 +9,7 @@ export function define(command: Command, io: Io): void {
     .description('Lists the pods of this machine’s pod agent, and errors in manifests.')
     .option('-n, --namespace <name>', 'only pods of this namespace')
     .action(() => show(command, io));
-  addDirectory(addOutput(command, ['text', 'name', 'json']));
+  addDirectory(addOutput(command, ['text', 'wide', 'name', 'json']));
   addExamples(command, [
     ['podwire ps', ''],
     ['podwire ps -o json', '{"pods":[…],"problems":[…]}'],
@@ -27,7 +27,7 @@ async function show(command: Command, io: Io): Promise<void> {
   for (const line of renderProblems(all.problems)) io.stderr.write(`${line}\n`);
   if (pods.length === 0) return void io.stderr.write('no pods\n');
   const { renderPodTable } = await import('../pods/table.js');
-  return writeLines(io, renderPodTable(pods, io.now(), colorsFor(io, io.stdout)));
+  return writeLines(io, renderPodTable(pods, io.now(), colorsFor(io, io.stdout), widthOf(io)));
 }
 
 /** `web.yaml: spec.containers[0].image: is missing` */

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { openLocatedApi } from '../api/locate.js';
 import type { ReconcileReport } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, outputOf } from '../command.js';
+import { formatPlural } from '../render/counts.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
 
 /** As the agent answers it: errors are in words. */
@@ -58,5 +59,5 @@ function describeChange(
 function summarize({ changes, removed, failures }: ReportView): string {
   if (changes.length + removed.length + failures.length === 0)
     return 'everything is as it should be, looked at';
-  return `${changes.length + removed.length} changes, ${failures.length} failures`;
+  return `${formatPlural(changes.length + removed.length, 'change')}, ${formatPlural(failures.length, 'failure')}`;
 }

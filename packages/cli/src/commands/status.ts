@@ -5,6 +5,7 @@ import { openAgentApi } from '../api/locate.js';
 import { locateAgent } from '../api/locate.js';
 import type { ClusterStatusView, StatusView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
+import { formatPlural } from '../render/counts.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
 import { PodwireError } from '@podwire/errors';
 
@@ -91,14 +92,20 @@ function problemLines(
     ...problems,
     ...(cluster?.problems ?? []),
     ...failures.slice(0, shownFailures),
-    ...(more > 0 ? [`${more} more failures of the last reconcile (podwire status -o json)`] : []),
+    ...(more > 0
+      ? [`${formatPlural(more, 'more failure')} of the last reconcile (podwire status -o json)`]
+      : []),
   ];
   return all.map((text) => `${paint.red('problem')}    ${printable(text)}`);
 }
 
 function describeNetwork({ name, model, pools, blocks, mtu, ipv6 }: StatusView['networks'][number]): string {
   const where = pools.map(({ cidr }) => cidr).join(' ');
-  const facts = [`${blocks.length} blocks`, `MTU ${mtu}`, ...(ipv6 ? [] : ['no IPv6 on this node'])];
+  const facts = [
+    formatPlural(blocks.length, 'block'),
+    `MTU ${mtu}`,
+    ...(ipv6 ? [] : ['no IPv6 on this node']),
+  ];
   return `network    ${printable(name)} (${model}): ${where}, ${facts.join(', ')}`;
 }
 
@@ -118,7 +125,7 @@ function describeCluster(
   return [
     `store      ${printable(store.kind)}, ${store.connected ? 'connected' : 'away'} for ${since}, last confirmed ${confirmed}`,
     `cluster    ${facts.join(', ')}`,
-    `ipam       ${holdings.length} blocks and borrowed addresses${unreported === 0 ? '' : `, ${unreported} changes not reported yet`}`,
+    `ipam       ${formatPlural(holdings.length, 'block or borrowed address', 'blocks and borrowed addresses')}${unreported === 0 ? '' : `, ${formatPlural(unreported, 'change')} not reported yet`}`,
     `peers      ${peers.count}${wrong}`,
   ];
 }
@@ -137,6 +144,6 @@ function describeReconcile(
 ): string {
   if (lastReconcile === null) return 'not yet';
   const { startedAt, changes, removed, failures } = lastReconcile;
-  const what = `${changes.length + removed.length} changes, ${failures.length} failures`;
+  const what = `${formatPlural(changes.length + removed.length, 'change')}, ${formatPlural(failures.length, 'failure')}`;
   return `${formatAge(now - startedAt)} ago: ${what}`;
 }

@@ -104,7 +104,7 @@ function defineStatus(parent: Command, io: Io): void {
     .description('Shows the state of the nodes, agents and pods of a testbed.')
     .option('--name <name>', nameHelp)
     .action(() => runStatus(status, io));
-  addOutput(status);
+  addOutput(status, ['text', 'wide', 'json']);
   addExamples(status, [
     ['podwire testbed status', ''],
     ['podwire testbed status -o json', ''],

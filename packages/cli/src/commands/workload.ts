@@ -5,7 +5,7 @@ import { given, isOn, onOff, readList } from '../cluster/arguments.js';
 import { addStore } from '../cluster/options.js';
 import { withNewStore, withStore } from '../cluster/with-store.js';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { colorsFor, type Io, writeJson, writeLines } from '../io.js';
+import { colorsFor, type Io, widthOf, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
   command.description('Static addresses, pools and sticky addresses for the pods of a workload.');
@@ -42,7 +42,7 @@ async function list(command: Command, io: Io): Promise<void> {
     import('../render/table.js'),
     import('../cluster/tables.js'),
   ]);
-  return writeLines(io, renderTable(workloadTable(workloads), colorsFor(io, io.stdout)));
+  return writeLines(io, renderTable(workloadTable(workloads), colorsFor(io, io.stdout), widthOf(io)));
 }
 
 function defineSet(command: Command, io: Io): void {

@@ -3,7 +3,7 @@ import { describeResource } from '@podwire/backend-linux';
 import type { Resource } from '@podwire/engine';
 import type { ExplainedResource } from '../api/shapes.js';
 import { type Colors, printable } from '../io.js';
-import { renderTable } from './table.js';
+import { type Column, renderTable } from './table.js';
 
 /** Where a resource lives: the node, the pod, or both (a veth pair). */
 export function placeOf(resource: Resource): string {
@@ -16,17 +16,27 @@ function describe(resource: Resource): string {
   return printable(describeResource(resource).replace(/ in pod$/, ''));
 }
 
-export function renderResources(resources: readonly Resource[], paint: Colors): string[] {
+export function renderResources(resources: readonly Resource[], paint: Colors, width = Infinity): string[] {
   const rows = resources.map((resource) => [placeOf(resource), describe(resource)]);
-  return renderTable({ head: ['WHERE', 'WHAT'], rows }, paint);
+  return renderTable({ head: ['WHERE', { title: 'WHAT', importance: Infinity }], rows }, paint, width);
 }
 
-export function renderExplained(explained: readonly ExplainedResource[], paint: Colors): string[] {
+export function renderExplained(
+  explained: readonly ExplainedResource[],
+  paint: Colors,
+  width = Infinity,
+): string[] {
   const rows = explained.map(({ resource, state, detail }) => [
     state === 'ok' ? paint.green('✓') : paint.red('✗'),
     placeOf(resource),
     describe(resource),
     state === 'ok' ? paint.dim('as planned') : paint.red(printable(`${state}: ${detail ?? ''}`)),
   ]);
-  return renderTable({ head: ['', 'WHERE', 'PLANNED', 'IN THE KERNEL'], rows }, paint);
+  const head: Column[] = [
+    { title: '', cut: 'never' },
+    { title: 'WHERE', cut: 'never', importance: 1 },
+    { title: 'PLANNED', least: 24, importance: Infinity },
+    { title: 'IN THE KERNEL', least: 24, importance: Infinity },
+  ];
+  return renderTable({ head, rows }, paint, width);
 }

@@ -1,5 +1,6 @@
 /** What is left of a testbed that was taken away. */
 import { type Inventory, isNothing } from '@podwire/testbed';
+import { formatPlural } from '../render/counts.js';
 import type { Colors } from '../io.js';
 
 export interface Ending {
@@ -14,4 +15,8 @@ export function renderEnding({ before, left }: Ending, paint: Colors, of = ''): 
 }
 
 const describe = ({ namespaces, processes, files }: Inventory): string =>
-  `${namespaces} namespaces, ${processes} processes, ${files} files`;
+  [
+    formatPlural(namespaces, 'namespace'),
+    formatPlural(processes, 'process'),
+    formatPlural(files, 'file'),
+  ].join(', ');

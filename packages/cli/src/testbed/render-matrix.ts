@@ -1,7 +1,8 @@
 /** Who reaches whom, for people. */
 import type { ConnectivityReport, Participant, ProbeResult } from '@podwire/testbed';
 import { type Colors, printable } from '../io.js';
-import { renderTable } from '../render/table.js';
+import { type Column, renderTable } from '../render/table.js';
+import { measureText } from '../render/text.js';
 import { formatMilliseconds } from '../render/times.js';
 
 /** One row or column: a participant, or all that are on a node. */
@@ -27,11 +28,17 @@ function linesOfNodes(parties: readonly Participant[]): Line[] {
 /** How much a table tells: every participant, nodes with their pods, or nodes with a mark alone. */
 type Detail = 'parties' | 'nodes' | 'marks';
 
-const legends: Readonly<Record<Detail, string>> = {
-  parties: 'In each cell: TCP both ways, and the slowest round trip of a full-size datagram in ms.',
-  nodes:
-    'Each row and column is a node with its pods. In each cell: how many questions were answered rightly.',
-  marks: 'Each row and column is a node with its pods.',
+const legends: Readonly<Record<Detail, readonly string[]>> = {
+  parties: ['In each cell: TCP both ways; slowest round trip of a full-size datagram, in ms.'],
+  nodes: ['Each row and column is a node with its pods.'],
+  marks: ['✓: all questions were answered. Each row and column is a node with its pods.'],
+};
+
+const details: readonly Detail[] = ['parties', 'nodes', 'marks'];
+const corners: Readonly<Record<Detail, string>> = {
+  parties: 'FROM \\ TO',
+  nodes: 'ANSWERED',
+  marks: 'FROM \\ TO',
 };
 
 /** As much as fits into the width. */
@@ -40,11 +47,19 @@ export function renderMatrix(
   width: number,
   paint: Colors,
 ): string[] {
-  const whole = linesOfParticipants(parties);
-  const nodes = linesOfNodes(parties);
-  const detail = fits(whole, 8, width) ? 'parties' : fits(nodes, 8, width) ? 'nodes' : 'marks';
-  const lines = detail === 'parties' ? whole : nodes;
+  const lines = { parties: linesOfParticipants(parties), nodes: linesOfNodes(parties) };
   const asked = results.filter(({ kind }) => kind !== 'vacant');
+  const render = (detail: Detail, room: number): string[] => {
+    const table = matrixOf(detail === 'parties' ? lines.parties : lines.nodes, asked, detail, paint);
+    return renderTable(table, paint, room);
+  };
+  const fits = (detail: Detail): boolean =>
+    render(detail, Infinity).every((line) => measureText(line) <= width);
+  const detail = details.find(fits) ?? 'marks';
+  return [...render(detail, width), '', ...legends[detail].map(paint.dim)];
+}
+
+function matrixOf(lines: readonly Line[], asked: readonly ProbeResult[], detail: Detail, paint: Colors) {
   const between = (row: Line, column: Line): readonly ProbeResult[] =>
     asked.filter(({ from, to }) => row.names.has(from) && column.names.has(to));
   const rows = lines
@@ -53,26 +68,24 @@ export function renderMatrix(
       paint.bold(row.title),
       ...lines.map((column) => renderCell(between(row, column), detail, paint)),
     ]);
-  const titles = lines.map(({ title }) =>
-    detail === 'marks' ? title.replace(/^node(?=\d)|(?<=^out)side$/, '') : title,
-  );
-  return [...renderTable({ head: ['FROM \\ TO', ...titles], rows }, paint), '', paint.dim(legends[detail])];
+  const head = lines.map(({ title, names }, index): Column => {
+    const isWell = asked.every(({ to, ok }) => ok || !names.has(to));
+    // Where there is no room for all, those that are not reached stay.
+    const importance = (isWell ? 0 : lines.length) - index;
+    const short = detail === 'marks' ? title.replace(/^node(?=\d)|(?<=^out)side$/, '') : title;
+    return { title: short, cut: 'never', importance };
+  });
+  return { head: [corners[detail], ...head], rows };
 }
-
-/** Three spaces stand between columns; the first one is a name. */
-const fits = (lines: readonly Line[], cell: number, width: number): boolean =>
-  lines.reduce((sum, { title }) => sum + Math.max(title.length, cell) + 3, longestTitle(lines)) <= width;
-
-const longestTitle = (lines: readonly Line[]): number =>
-  Math.max(9, ...lines.map(({ title }) => title.length));
 
 function renderCell(results: readonly ProbeResult[], detail: Detail, paint: Colors): string {
   if (results.length === 0) return paint.dim('·');
   const failed = results.filter(({ ok }) => !ok);
   if (detail === 'marks') return failed.length === 0 ? paint.green('✓') : paint.red('✗');
-  if (detail === 'nodes' && failed.length > 0)
-    return paint.red(`✗ ${results.length - failed.length}/${results.length}`);
-  if (detail === 'nodes') return `${paint.green('✓')} ${results.length}`;
+  if (detail === 'nodes') {
+    const answered = `${results.length - failed.length}/${results.length}`;
+    return failed.length > 0 ? paint.red(`✗ ${answered}`) : `${paint.green('✓')} ${answered}`;
+  }
   if (failed.length > 0) return paint.red(`✗${describeCell(results, failed)}`);
   const slowest = Math.max(
     ...results.filter(({ kind }) => kind !== 'tcp').map(({ milliseconds }) => milliseconds),

@@ -1,16 +1,18 @@
 /** A testbed for people. */
 import { type Colors, printable } from '../io.js';
-import { renderTable } from '../render/table.js';
+import { formatPlural } from '../render/counts.js';
+import { type Column, renderTable } from '../render/table.js';
 import { formatAge } from '../render/times.js';
 import type { NodeState, TestbedState } from './observe.js';
 
 /** More pods than this are counted, not listed. */
 const mostPods = 24;
 
-export function renderState(state: TestbedState, now: number, paint: Colors): string[] {
+/** @param width cells of a line */
+export function renderState(state: TestbedState, now: number, paint: Colors, width = Infinity): string[] {
   const { name, shape, store, nodes, createdAt } = state;
   const facts = [
-    `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`,
+    formatPlural(nodes.length, 'node'),
     ...(shape.subnets > 1 ? [`${shape.subnets} subnets`] : []),
     shape.fabric,
     { dual: 'IPv4 and IPv6', ipv4: 'IPv4', ipv6: 'IPv6' }[shape.families],
@@ -20,42 +22,53 @@ export function renderState(state: TestbedState, now: number, paint: Colors): st
     `${paint.bold(`testbed ${name}`)}: ${facts.join(', ')}, up for ${age}`,
     `store: ${store.kind}${store.kind === 'etcd' ? `, ${paintState(store.state, paint)}` : ', a directory that the agents share'}`,
     '',
-    ...renderNodes(nodes, paint),
+    ...renderNodes(nodes, paint, width),
     '',
-    ...renderPods(state, paint),
+    ...renderPods(state, paint, width),
     '',
     paint.dim(`What agents write: ${state.directory}/nodes/*/agent.log`),
   ];
 }
 
-function renderNodes(nodes: readonly NodeState[], paint: Colors): string[] {
+function renderNodes(nodes: readonly NodeState[], paint: Colors, width: number): string[] {
   const several = new Set(nodes.map(({ subnet }) => subnet)).size > 1;
-  const head = ['NODE', ...(several ? ['SUBNET'] : []), 'ADDRESSES', 'AGENT', 'MEMORY', 'BLOCKS', 'PODS'];
+  const head: Column[] = [
+    { title: 'NODE' },
+    ...(several ? [{ title: 'SUBNET', importance: 2 }] : []),
+    { title: 'ADDRESSES', cut: 'list', least: 16, importance: 5 },
+    { title: 'AGENT', cut: 'never', importance: Infinity },
+    { title: 'MEMORY', right: true, importance: 1 },
+    { title: 'BLOCKS', cut: 'list', least: 16, importance: 3 },
+    { title: 'PODS', right: true, importance: 4 },
+  ];
   const rows = nodes.map((node) => [
     paint.bold(node.name),
     ...(several ? [node.subnet] : []),
-    node.addresses.join('\n'),
+    node.addresses.join(' '),
     describeAgent(node, paint),
     node.agent.memory === undefined ? paint.dim('-') : `${Math.round(node.agent.memory / (1 << 20))} MiB`,
-    node.blocks.length === 0 ? paint.dim('-') : node.blocks.join('\n'),
+    node.blocks.length === 0 ? paint.dim('-') : node.blocks.join(' '),
     String(node.pods),
   ]);
-  return renderTable({ head, rows, right: [head.indexOf('MEMORY'), head.indexOf('PODS')] }, paint);
+  const problems = nodes.flatMap(({ name, agent: { state, problem } }) =>
+    state === 'running' && problem !== undefined
+      ? [`${paint.red('problem')}  ${name}: ${printable(problem)}`]
+      : [],
+  );
+  return [...renderTable({ head, rows }, paint, width), ...problems];
 }
 
 function describeAgent({ agent }: NodeState, paint: Colors): string {
   if (agent.state !== 'running') return paintState(agent.state, paint);
   if (agent.ready === undefined) return paint.red('no answer');
-  return agent.ready
-    ? paint.green('ready')
-    : paint.red(`not ready\n${printable(agent.problem ?? '').slice(0, 60)}`);
+  return agent.ready ? paint.green('ready') : paint.red('not ready');
 }
 
 const paintState = (state: TestbedState['store']['state'], paint: Colors): string =>
   ({ running: paint.green, frozen: paint.yellow, ended: paint.red })[state](state);
 
 /** Node by node, an address of each family in a column of its own. */
-function renderPods({ pods, nodes, shape }: TestbedState, paint: Colors): string[] {
+function renderPods({ pods, nodes, shape }: TestbedState, paint: Colors, width: number): string[] {
   if (pods.length === 0) return ['no pods'];
   if (pods.length > mostPods) return [`${pods.length} pods; podwire testbed status -o json lists them`];
   const families = [
@@ -70,7 +83,8 @@ function renderPods({ pods, nodes, shape }: TestbedState, paint: Colors): string
       ? [paint.red('not attached')]
       : families.map(({ has }) => addresses.find(has) ?? paint.dim('-'))),
   ]);
-  return renderTable({ head: ['POD', 'NODE', ...families.map(({ title }) => title)], rows }, paint);
+  const addresses = families.map(({ title }): Column => ({ title, cut: 'middle', least: 18 }));
+  return renderTable({ head: ['POD', 'NODE', ...addresses], rows }, paint, width);
 }
 
 /** What to do with one that has just come up. `podwire`: how this program is called. */

@@ -1,6 +1,6 @@
 /** `podwire testbed status`. */
 import { openTestbed } from '@podwire/testbed';
-import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
 import { chooseTestbed } from './choose.js';
 import { isWell, observeTestbed } from './observe.js';
 import { renderState } from './render-state.js';
@@ -11,7 +11,7 @@ export async function showTestbed(io: Io, given: string | undefined, json: boole
     const state = await observeTestbed(testbed);
     if (!isWell(state)) io.exitCode = exitCodes.notAsItShould;
     if (json) return writeJson(io, state);
-    return writeLines(io, renderState(state, io.now(), colorsFor(io, io.stdout)));
+    return writeLines(io, renderState(state, io.now(), colorsFor(io, io.stdout), widthOf(io)));
   } finally {
     await testbed.release();
   }

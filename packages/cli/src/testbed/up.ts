@@ -10,7 +10,7 @@ import {
 } from '@podwire/testbed';
 import { reportFailure } from '../failure.js';
 import { untilInterrupted, withInterrupt } from '../interrupt.js';
-import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
 import { observeTestbed } from './observe.js';
 import { ownName } from '../own-name.js';
@@ -68,7 +68,7 @@ async function show(io: Io, { json }: UpCall, testbed: Testbed): Promise<void> {
   const only = listTestbeds().length === 1;
   return writeLines(io, [
     '',
-    ...renderState(state, io.now(), paint),
+    ...renderState(state, io.now(), paint, widthOf(io)),
     '',
     ...renderNext(state, ownName(io), only, paint),
   ]);

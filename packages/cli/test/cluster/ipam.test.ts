@@ -8,8 +8,8 @@ describe('ipam show', () => {
   test('pools with their numbers', async () => {
     const cluster = await createUsedCluster();
     expect((await cluster.podwire('ipam show')).stdout.split('\n')).toEqual([
-      'POOL                   BLOCKS    TOTAL   IN USE   LENT   RESERVED     FREE   STATE',
-      'main (10.244.0.0/16)        2   65 536        2      1         17   65 517   enabled',
+      'POOL                   BLOCKS   TOTAL   IN USE   LENT   RESERVED    FREE   STATE',
+      'main (10.244.0.0/16)        2   65536        2      1         17   65517   enabled',
       '',
     ]);
   });
@@ -193,7 +193,7 @@ describe('ipam split and migrate', () => {
     const begun = await cluster.podwire('ipam migrate main new');
     expect(begun.code).toBe(0);
     expect(begun.stdout)
-      .toBe(`pool main is disabled: new pods get addresses of new; 2 pods, 2 blocks left, 1 of nodes that are unreachable
+      .toBe(`pool main is disabled: new pods get addresses of new; 2 pods, 2 blocks left, 1 of a node that is unreachable
 ADDRESS       POD            NODE   AGE
 10.244.0.20   default/web    n1     6m0s
 10.244.0.33   default/db-0   n2     6m0s

@@ -30,7 +30,7 @@ tunnel     10.244.0.1 02:00:00:00:00:01
 labels     zone=a
 blocks     10.244.1.0/26
 borrowed   10.244.0.33
-in use     1 addresses
+in use     1 address
 `);
     const unknown = await cluster.podwire('nodes n9');
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('code: NODE_UNKNOWN')]);
@@ -44,7 +44,7 @@ in use     1 addresses
     const { code, stdout } = await cluster.podwire('nodes forget n2');
     expect(code).toBe(0);
     expect(stdout).toBe(
-      'node n2 is forgotten: 1 blocks are free, 1 borrowed addresses; 1 addresses were allocated\n',
+      'node n2 is forgotten: 1 block is free, 1 borrowed address; 1 address was allocated\n',
     );
     expect((await cluster.podwire('nodes -o name')).stdout).toBe('n1\n');
   });

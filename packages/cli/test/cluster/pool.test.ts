@@ -59,8 +59,8 @@ describe('pool', () => {
     const cluster = await createUsedCluster();
     const { stdout } = await cluster.podwire('pool list');
     expect(stdout.split('\n')).toEqual([
-      'NAME   NETWORK   CIDR            BLOCK   BLOCKS   IN USE     FREE   ENCAPSULATION        STATE',
-      'main   default   10.244.0.0/16     /26        2        2   65 517   vxlan-cross-subnet   enabled',
+      'NAME   NETWORK   CIDR            BLOCK   BLOCKS   IN USE    FREE   ENCAPSULATION        STATE',
+      'main   default   10.244.0.0/16     /26        2        2   65517   vxlan-cross-subnet   enabled',
       '',
     ]);
     expect((await cluster.podwire('pool list -o name')).stdout).toBe('main\n');
@@ -78,7 +78,7 @@ describe('pool', () => {
     const { stdout } = await cluster.podwire('pool show main');
     expect(stdout).toContain('pool main: 10.244.0.0/16 of network default, enabled\n');
     expect(stdout).toContain(
-      'addresses      65 536: 2 in use, 17 reserved, 65 517 free, 1 lent to other nodes\n',
+      'addresses      65536: 2 in use, 17 reserved, 65517 free, 1 lent to other nodes\n',
     );
     expect(stdout).toMatch(/\n10\.244\.1\.0\/26 +n2 +confirmed +64 +0 +0\n/);
     const unknown = await cluster.podwire('pool show mian');

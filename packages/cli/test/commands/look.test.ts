@@ -80,8 +80,8 @@ describe('status', () => {
       'agent on n1: ready',
       'version    0.1.0, process 42, up 90s, 64 MiB resident',
       'endpoints  3 ready, 1 wiring, 0 removing',
-      'network    default (routed): 10.0.0.0/16, 1 blocks, MTU 1500, no IPv6 on this node',
-      'reconcile  30s ago: 1 changes, 0 failures',
+      'network    default (routed): 10.0.0.0/16, 1 block, MTU 1500, no IPv6 on this node',
+      'reconcile  30s ago: 1 change, 0 failures',
       '',
     ]);
   });
@@ -108,7 +108,7 @@ describe('status', () => {
         'problem    NODE_STATE_STALE: pod a/b',
         'store      etcd, away for 60s, last confirmed 30s ago',
         'cluster    not registered, the store does not answer, hands out nothing: cut off for too long',
-        'ipam       1 blocks and borrowed addresses, 2 changes not reported yet',
+        'ipam       1 block or borrowed address, 2 changes not reported yet',
         'peers      7, 1 with problems (podwire peers)',
       ]),
     );
@@ -282,7 +282,7 @@ describe('ipam', () => {
 
   test('pools, and addresses outside of them', async () => {
     const { stdout } = await ask(answers, ['ipam', 'show']);
-    expect(stdout).toMatch(/^10\.0\.0\.0\/16 +65 536 +1 +0 +2 +65 533$/m);
+    expect(stdout).toMatch(/^10\.0\.0\.0\/16 +65536 +1 +0 +2 +65533$/m);
     expect(stdout).toContain('outside every pool of this node: 10.9.9.9, net,old,eth0');
   });
 
@@ -408,7 +408,7 @@ describe('reconcile', () => {
       'removed    link x (no owner)',
       'removed    endpoint net,c,eth0',
       'failure    net,d,eth0: busy',
-      '3 changes, 1 failures in 12.0 ms',
+      '3 changes, 1 failure in 12.0 ms',
       '',
     ]);
   });

@@ -2,7 +2,7 @@ import { createColors } from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import { describePorts, describeRates, podTable } from '../../src/commands/pods.js';
 import { poolTable } from '../../src/commands/ipam.js';
-import { groupDigits } from '../../src/render/digits.js';
+import { formatCount } from '../../src/render/counts.js';
 import { renderExplained, renderResources } from '../../src/render/resources.js';
 import { renderTable } from '../../src/render/table.js';
 import { formatAge, formatMilliseconds } from '../../src/render/times.js';
@@ -88,11 +88,11 @@ describe('tables', () => {
     };
     const { rows } = poolTable([{ ...pool, blocks: [block] }], (text) => text);
     expect(rows).toEqual([
-      ['web (10.0.0.0/16)', '65 536', '1', '2', '2', '65 531'],
+      ['web (10.0.0.0/16)', '65536', '1', '2', '2', '65531'],
       ['  10.0.0.0/26', '64', '1', '2', '1', '60'],
     ]);
-    expect(groupDigits('1208925819614629174706176')).toBe('≈ 1.2e24');
-    expect(groupDigits('999')).toBe('999');
+    expect(formatCount('1208925819614629174706176')).toBe('≈1.2e24');
+    expect(formatCount('999')).toBe('999');
   });
 
   test('resources, planned and explained', () => {

@@ -56,7 +56,7 @@ describe('the matrix', () => {
       'node1       ✓ 0.4   ✓ 0.4   ·       ·',
       'node2       ✓ 0.4   ✓ 0.4   ·       ·',
       '',
-      'In each cell: TCP both ways, and the slowest round trip of a full-size datagram in ms.',
+      'In each cell: TCP both ways; slowest round trip of a full-size datagram, in ms.',
     ]);
   });
 
@@ -71,9 +71,9 @@ describe('the matrix', () => {
 
   test('nodes with their pods, where there is less', () => {
     const lines = renderMatrix(reportOf(2, silent), 40, plain);
-    expect(lines[0]).toBe('FROM \\ TO   node1   node2');
-    expect(lines[1]).toBe('node1       ✓ 4     ✗ 0/8');
-    expect(lines[2]).toBe('node2       ✓ 8     ✗ 0/4');
+    expect(lines[0]).toBe('ANSWERED   node1   node2');
+    expect(lines[1]).toBe('node1      ✓ 4/4   ✗ 0/8');
+    expect(lines[2]).toBe('node2      ✓ 8/8   ✗ 0/4');
   });
 
   test('marks alone, where there is none', () => {
@@ -167,10 +167,9 @@ describe('a testbed', () => {
       'testbed x: 2 nodes, 2 subnets, vxlan-cross-subnet, IPv4 and IPv6, up for 5s',
       'store: etcd, frozen',
       '',
-      'NODE    SUBNET    ADDRESSES          AGENT   MEMORY   BLOCKS          PODS',
-      'node1   subnet1   10.10.1.11/24      ready   90 MiB   10.244.0.0/26      1',
-      '                  fd00:10:1::11/64',
-      'node2   subnet2   10.10.2.12/24      ended        -   -                  1',
+      'NODE    SUBNET    ADDRESSES                        AGENT   MEMORY   BLOCKS          PODS',
+      'node1   subnet1   10.10.1.11/24 fd00:10:1::11/64   ready   90 MiB   10.244.0.0/26      1',
+      'node2   subnet2   10.10.2.12/24                    ended        -   -                  1',
       '',
       'POD     NODE    IPV4         IPV6',
       'pod1a   node1   10.244.0.1   -',
