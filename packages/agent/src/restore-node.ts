@@ -22,14 +22,22 @@ export interface NodeChange {
   readonly action: 'restored' | 'removed' | 'kept' | 'failed';
   /** In words, for `kept` and `failed` with the reason. */
   readonly what: string;
+  /** Nothing was changed, for a reason that can pass: a later call does it. */
+  readonly again?: true;
 }
 
 /**
  * Makes the node what it was before the agent: parameters, packet filter, routes and links. Changes nothing while an agent runs or pods are
  * left. Goes on after errors, and reports all; done again it does the rest.
+ * @param command what people call again, for messages
  */
-export async function restoreNode(config: AgentConfig, signal: AbortSignal): Promise<NodeChange[]> {
-  if (process.getuid?.() !== 0) return [keepAll('only root can put it back; run uninstall again as root')];
+export async function restoreNode(
+  config: AgentConfig,
+  signal: AbortSignal,
+  command = 'uninstall',
+): Promise<NodeChange[]> {
+  const again = `run ${command} again`;
+  if (process.getuid?.() !== 0) return [keepAll(`only root can put it back; ${again} as root`)];
   const releases: (() => void)[] = [];
   try {
     // Where there is no lock, no agent has used the directory; and an uninstall makes none.
@@ -38,12 +46,12 @@ export async function restoreNode(config: AgentConfig, signal: AbortSignal): Pro
     releases.push(await claimNetworkNamespace());
     const connection = openRouteConnection();
     releases.push(() => connection.close());
-    const left = findEndpoints(config.stateDir, connection);
+    const left = findEndpoints(config.stateDir, connection, again);
     if (left !== undefined) return [keepAll(left)];
     return await restore(config, connection, signal);
   } catch (error) {
     if (error instanceof PodwireError && error.code === 'AGENT_RUNNING')
-      return [keepAll(`${describeError(error)}; stop the agent and run uninstall again`)];
+      return [keepAll(`${describeError(error)}; stop the agent and ${again}`)];
     return [failure('the node', error)];
   } finally {
     for (const release of releases.toReversed()) release();
@@ -53,6 +61,7 @@ export async function restoreNode(config: AgentConfig, signal: AbortSignal): Pro
 const keepAll = (why: string): NodeChange => ({
   action: 'kept',
   what: `the node as the agent left it: ${why}`,
+  again: true,
 });
 
 const failure = (what: string, error: unknown): NodeChange => ({
@@ -61,14 +70,14 @@ const failure = (what: string, error: unknown): NodeChange => ({
 });
 
 /** Pods without a record are perhaps those of an agent with another state directory. */
-function findEndpoints(stateDir: string, connection: NetlinkConnection): string | undefined {
+function findEndpoints(stateDir: string, connection: NetlinkConnection, again: string): string | undefined {
   const directory = path.join(stateDir, 'endpoints');
   const records = countRecords(directory);
   if (records > 0)
-    return `${directory} has ${plural(records, 'record')}; remove the pods, stop the agent and run uninstall again`;
+    return `${directory} has ${plural(records, 'record')}; remove the pods, stop the agent and ${again}`;
   const links = listLinks(connection).filter(({ group, kind }) => group === LIVE_GROUP && kind === 'veth');
   if (links.length === 0) return undefined;
-  return `${plural(links.length, 'pod link')} on it and no record in ${stateDir}; give --config of the agent, or start and stop the agent, and run uninstall again`;
+  return `${plural(links.length, 'pod link')} on it and no record in ${stateDir}; give --config of the agent, or start and stop the agent, and ${again}`;
 }
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

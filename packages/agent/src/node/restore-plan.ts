@@ -2,7 +2,7 @@
 import type { Family } from '@podwire/addresses';
 import type { Sysctl } from '@podwire/backend-linux/resources';
 import { forwardedThen, type RememberedRouter } from './router-history.js';
-import { acceptRaKey, forwardingKeys, type RouterView } from './router-view.js';
+import { acceptRaKey, forwardingKeys, redirectsKey, type RouterView } from './router-view.js';
 
 export interface RestorePlan {
   /** To be set in this order, and none behind one that was refused. */
@@ -27,10 +27,24 @@ export function planRestore(before: Before, family: Family, view: RouterView): R
 }
 
 /** All keys of the family or none: setting `ip_forward` sets the default of new links too. */
-function planForwarding({ parameters }: Before, family: Family, view: RouterView): Sysctl[] {
+function planForwarding(before: Before, family: Family, view: RouterView): Sysctl[] {
+  const { parameters } = before;
   const known = forwardingKeys[family].filter((key) => parameters[key] !== undefined);
   const isChanged = known.some((key) => view.parameters[key] === '1' && parameters[key] !== '1');
-  return isChanged ? known.map((key) => setting(key, parameters[key]!)) : [];
+  if (!isChanged) return [];
+  const along = view.parameters[known[0]!] === parameters[known[0]!] ? [] : planChangedAlong(before, family);
+  return [...known.map((key) => setting(key, parameters[key]!)), ...along];
+}
+
+/** With the node, each link stops forwarding, and redirects are taken: not so where the administrator had it otherwise. */
+function planChangedAlong({ parameters }: Before, family: Family): Sysctl[] {
+  const isOwn = (key: string, value: string): boolean =>
+    key === redirectsKey
+      ? value === '0'
+      : key.endsWith('/forwarding') && !forwardingKeys[family].includes(key) && value !== '0';
+  return Object.entries(parameters)
+    .filter(([key, value]) => key.startsWith(`net/ipv${family}/`) && isOwn(key, value))
+    .map(([key, value]) => setting(key, value));
 }
 
 /** Links that came since have the default that the agent has set. */

@@ -18,13 +18,25 @@ export const forwardingKeys: Readonly<Record<Family, readonly string[]>> = {
 
 export const acceptRaKey = (link: string): string => `net/ipv6/conf/${link}/accept_ra`;
 
+/**
+ * What the kernel changes along with a key of {@link forwardingKeys}: `inet_forward_change` and `addrconf_forward_change`
+ * give every link the value of the node, and the first takes redirects from a host only.
+ */
+export const redirectsKey = 'net/ipv4/conf/all/accept_redirects';
+export const linkForwardingKey = (family: Family, link: string): string =>
+  `net/ipv${family}/conf/${link}/forwarding`;
+
 /** Reads the network namespace that the connection is bound to, which must be that of the process. */
 export function readKernelRouter(connection: NetlinkConnection): RouterView {
   const links = listLinks(connection).filter(isForeign);
+  const names = links.map(({ name }) => name);
   const keys = [
     ...forwardingKeys[4],
     ...forwardingKeys[6],
-    ...['default', ...links.map(({ name }) => name)].map(acceptRaKey),
+    ...['default', ...names].map(acceptRaKey),
+    redirectsKey,
+    linkForwardingKey(6, 'default'),
+    ...['lo', ...names].flatMap((name) => [linkForwardingKey(4, name), linkForwardingKey(6, name)]),
   ];
   const parameters = Object.fromEntries(keys.flatMap(readParameter));
   return {

@@ -50,6 +50,27 @@ test('a default of its own is kept where forwarding changes it along', () => {
   expect(plan(router, 4, now())).toEqual(['net/ipv4/ip_forward=1', 'net/ipv4/conf/default/forwarding=0']);
 });
 
+test('links that forwarded, and redirects that were refused, are what they were', () => {
+  const hardened = then({
+    'net/ipv4/conf/all/accept_redirects': '0',
+    'net/ipv4/conf/eth0/forwarding': '0',
+    'net/ipv4/conf/eth1/forwarding': '1',
+    'net/ipv6/conf/default/forwarding': '1',
+    'net/ipv6/conf/eth1/forwarding': '1',
+  });
+  expect(plan(hardened, 4, now())).toEqual([
+    'net/ipv4/ip_forward=0',
+    'net/ipv4/conf/default/forwarding=0',
+    'net/ipv4/conf/all/accept_redirects=0',
+    'net/ipv4/conf/eth1/forwarding=1',
+  ]);
+  expect(plan(hardened, 6, now()).slice(0, 3)).toEqual([
+    'net/ipv6/conf/all/forwarding=0',
+    'net/ipv6/conf/default/forwarding=1',
+    'net/ipv6/conf/eth1/forwarding=1',
+  ]);
+});
+
 test('what was on stays on, and what it listens to is its own', () => {
   const router = then({ 'net/ipv6/conf/all/forwarding': '1' });
   expect(plan(router, 6, now())).toEqual([]);

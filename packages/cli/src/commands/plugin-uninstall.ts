@@ -2,7 +2,8 @@ import type { NodeChange } from '@podwire/agent';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
-import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { describeNode } from '../render/node-changes.js';
 import type { UninstallResult } from './install.js';
 import { addFolders, describeChanges, type FolderChoices, foldersOf } from './plugin-folders.js';
 
@@ -49,12 +50,4 @@ async function run(command: Command, io: Io): Promise<void> {
 function exitCodeFor(changes: UninstallResult['changes'], node: readonly NodeChange[]): number {
   if (node.some(({ action }) => action === 'failed')) return exitCodes.failed;
   return changes.some(({ action }) => action === 'kept') ? exitCodes.notAsItShould : exitCodes.ok;
-}
-
-function describeNode(node: readonly NodeChange[], paint: Colors): string[] {
-  return node.map(({ action, what }) => {
-    const verb = action.padEnd(9);
-    const painted = { failed: paint.red(verb), kept: paint.yellow(verb), restored: verb, removed: verb };
-    return `${painted[action]}  ${printable(what)}`;
-  });
 }

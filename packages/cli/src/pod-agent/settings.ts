@@ -7,7 +7,7 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { RotationPolicy } from '@podwire/podlet';
 import { isSysctlPattern } from '@podwire/pod-spec';
-import { defaultDirectory, type Places, placesIn } from '../pods/locate.js';
+import { kubeletLogLinks, kubeletLogs, type Places, placesIn } from '../pods/locate.js';
 import { type LogRotationWords, readLogRotation } from './log-rotation.js';
 
 export interface RuntimeSettings {
@@ -121,9 +121,7 @@ export function readPodAgentSettings(
   words: PodAgentWords,
   hostname: string,
 ): PodAgentSettings {
-  const logs = path.resolve(
-    words.logs ?? (directory === defaultDirectory ? kubeletLogs : path.join(directory, 'logs')),
-  );
+  const logs = path.resolve(words.logs ?? placesIn(directory).podLogs);
   const logLinks = readLogLinks(logs, words.containerLogLinks);
   return {
     ...readRuntimeSettings(directory, words),
@@ -149,11 +147,9 @@ export function readPodAgentSettings(
   };
 }
 
-const kubeletLogs = '/var/log/pods';
-
 /** Log collectors look for links where the kubelet has them, so they are made there for logs that are where the kubelet has these. */
 function readLogLinks(logs: string, given: string | undefined): string | undefined {
-  if (given === undefined) return logs === kubeletLogs ? '/var/log/containers' : undefined;
+  if (given === undefined) return logs === kubeletLogs ? kubeletLogLinks : undefined;
   return given === 'none' ? undefined : path.resolve(given);
 }
 

@@ -9,9 +9,10 @@ import type { StatusView } from '../api/shapes.js';
 import { checkoutFile } from '../checkout.js';
 import { renderConflist } from '../commands/install-conflist.js';
 import type { Progress } from '../render/progress.js';
-import { defaultDirectory, openPodApi, type Places } from './locate.js';
+import { directoriesOf, openPodApi, type Places } from './locate.js';
+import { findAgentConfig, writeAgentConfig } from './own-config.js';
 import { type Inside, startDaemon } from './processes.js';
-import { lockStart, noteStarted, readStarted } from './started.js';
+import { findAbsent, lockStart, noteGround, noteStarted, readStarted } from './started.js';
 
 export interface BringUp {
   readonly directory: string;
@@ -37,10 +38,12 @@ const withOwnNetwork = ['embedded', 'docker'];
 export async function bringUp(call: BringUp): Promise<void> {
   const { places, signal } = call;
   if (await podAgentAnswers(places)) return;
-  fs.mkdirSync(call.directory, { recursive: true, mode: 0o700 });
+  const absent = findAbsent(directoriesOf(call.directory));
   const unlock = await lockStart(places, signal);
   try {
-    if (!(await podAgentAnswers(places))) await startAgents(call);
+    if (await podAgentAnswers(places)) return;
+    noteGround(places, { absent });
+    await startAgents(call);
   } finally {
     unlock();
   }
@@ -65,14 +68,10 @@ async function startAgents(call: BringUp): Promise<void> {
 
 const podwire = (): string => checkoutFile('bin/podwire');
 
-async function startAgent({ directory, places, inside, signal }: BringUp): Promise<void> {
-  const files = { socket: places.agentSocket, apiSocket: places.agentApi, stateDir: directory };
-  const isDefault = directory === defaultDirectory;
-  const lines = Object.entries(files).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
-  if (!isDefault && !fs.existsSync(places.agentConfig)) {
-    fs.writeFileSync(places.agentConfig, `# Everything else is the default.\n${lines.join('\n')}\n`);
-  }
-  const config = fs.existsSync(places.agentConfig) ? ['--config', places.agentConfig] : [];
+async function startAgent({ places, inside, signal }: BringUp): Promise<void> {
+  writeAgentConfig(places);
+  const file = findAgentConfig(places);
+  const config = file === undefined ? [] : ['--config', file];
   await startDaemon(
     {
       name: 'node agent',

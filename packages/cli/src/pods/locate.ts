@@ -10,6 +10,9 @@ import type { Io } from '../io.js';
 
 export const defaultDirectory = '/run/podwire';
 const defaultStateDirectory = '/var/lib/podwire';
+/** Where log collectors look. */
+export const kubeletLogs = '/var/log/pods';
+export const kubeletLogLinks = '/var/log/containers';
 
 const podAgent: ApiPeer = { name: 'pod agent', unreachable: 'PODLET_UNREACHABLE' };
 
@@ -34,6 +37,7 @@ export function placesIn(directory: string) {
   const isDefault = directory === defaultDirectory;
   const kept = (name: string): string => path.join(isDefault ? defaultStateDirectory : directory, name);
   return {
+    directory,
     podSocket: at('podlet.sock'),
     podletState: kept('podlet'),
     /** Where it was up to version 0.1.0. */
@@ -47,7 +51,15 @@ export function placesIn(directory: string) {
     networkConfig: at('cni/net.d'),
     started: at('started.json'),
     startLock: at('start.lock'),
+    embedded: at('embedded'),
+    podLogs: isDefault ? kubeletLogs : at('logs'),
   } as const;
+}
+
+/** Directories that agents of the directory may make. */
+export function directoriesOf(directory: string): string[] {
+  const outside = [defaultStateDirectory, kubeletLogs, kubeletLogLinks];
+  return directory === defaultDirectory ? [directory, ...outside] : [directory];
 }
 
 export type Places = ReturnType<typeof placesIn>;

@@ -1,21 +1,54 @@
 /** What `podwire up` has started in a directory, so that `podwire down` ends that and nothing else. */
 import fs from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode, isAlive, lockFile, type ProcessMark, markProcess } from '@podwire/linux';
 import type { Places } from './locate.js';
-import { replaceFileSync } from '@podwire/platform';
+import { compact, replaceFileSync } from '@podwire/platform';
 
 export type StartedName = 'agent' | 'podlet';
 export type Started = Partial<Readonly<Record<StartedName, ProcessMark>>>;
 
+/** What `podwire down` needs in order to leave the machine as `podwire up` found it, also when the agents are dead by then. */
+export interface Ground {
+  /** Directories that were not there, each before those in it. */
+  readonly absent: readonly string[];
+  /** The network namespace of the node agent, as `/proc/PID/ns/net` names it; absent while `podwire up` has started none. */
+  readonly network?: string;
+}
+
+interface Noted extends Started {
+  readonly ground?: Ground;
+}
+
 /** Only what still lives. */
-export function readStarted({ started }: Places): Started {
+export function readStarted(places: Places): Started {
+  const { ground: _, ...all } = readNoted(places);
+  return Object.fromEntries(Object.entries(all).filter(([, mark]) => isAlive(mark)));
+}
+
+/** Undefined when `podwire up` has started nothing here since the last `podwire down`. */
+export const readGround = (places: Places): Ground | undefined => readNoted(places).ground;
+
+function readNoted({ started }: Places): Noted {
   try {
-    const all = JSON.parse(fs.readFileSync(started, 'utf8')) as Started;
-    return Object.fromEntries(Object.entries(all).filter(([, mark]) => isAlive(mark)));
+    return JSON.parse(fs.readFileSync(started, 'utf8')) as Noted;
   } catch {
     return {};
   }
+}
+
+/** Those of the directories, and of what they are in, that are not there. */
+export function findAbsent(directories: readonly string[]): string[] {
+  const absent = new Set<string>();
+  for (const directory of directories)
+    for (let at = directory; !fs.existsSync(at); at = path.dirname(at)) absent.add(at);
+  return [...absent].toSorted((a, b) => a.length - b.length);
+}
+
+/** What an earlier call has noted stays: it saw the machine before all of Podwire's. */
+export function noteGround(places: Places, ground: Ground): void {
+  write(places, { ...readStarted(places), ground: { ...ground, ...readGround(places) } });
 }
 
 /** Milliseconds. */
@@ -23,21 +56,30 @@ const pause = 20;
 
 /**
  * Of two calls at once each would start agents, of which only one would be known afterwards: the second waits until the first has
- * done. A process that dies lets go too.
+ * done. A process that dies lets go too. The directory is made if need be.
  * @returns lets go @throws the signal's reason
  */
 export async function lockStart({ startLock }: Places, signal: AbortSignal): Promise<() => void> {
-  const fd = fs.openSync(startLock, 'a', 0o600);
-  try {
-    while (!isLocked(fd)) {
-      signal.throwIfAborted();
-      await sleep(pause);
+  for (;;) {
+    fs.mkdirSync(path.dirname(startLock), { recursive: true, mode: 0o700 });
+    const fd = fs.openSync(startLock, 'a', 0o600);
+    try {
+      while (!isLocked(fd)) {
+        signal.throwIfAborted();
+        await sleep(pause);
+      }
+    } catch (error) {
+      fs.closeSync(fd);
+      throw error;
     }
-  } catch (error) {
+    if (isStillThere(fd, startLock)) return () => fs.closeSync(fd);
     fs.closeSync(fd);
-    throw error;
   }
-  return () => fs.closeSync(fd);
+}
+
+/** `podwire down` deletes the file while it has the lock. */
+function isStillThere(fd: number, file: string): boolean {
+  return fs.statSync(file, { throwIfNoEntry: false })?.ino === fs.fstatSync(fd).ino;
 }
 
 function isLocked(fd: number): boolean {
@@ -52,13 +94,25 @@ function isLocked(fd: number): boolean {
 
 /** One that lives keeps its place: beside it another one does not come up, and it would be forgotten for that. */
 export function noteStarted(places: Places, name: StartedName, pid: number): void {
-  write(places, { [name]: markProcess(name, pid), ...readStarted(places) });
+  const { absent = [], network } = readGround(places) ?? {};
+  const own = name === 'agent' ? readNetworkOf(pid) : network;
+  const ground = { absent, ...compact({ network: own }) };
+  write(places, { [name]: markProcess(name, pid), ...readStarted(places), ground });
+}
+
+/** The network namespace of a process; undefined when it has ended. */
+export function readNetworkOf(pid: number): string | undefined {
+  try {
+    return fs.readlinkSync(`/proc/${pid}/ns/net`);
+  } catch {
+    return undefined;
+  }
 }
 
 export function forgetStarted(places: Places): void {
   fs.rmSync(places.started, { force: true });
 }
 
-function write({ started }: Places, all: Started): void {
+function write({ started }: Places, all: Noted): void {
   replaceFileSync(started, JSON.stringify(all), { mode: 0o600 });
 }

@@ -1,4 +1,5 @@
 /** The other way round than bringing up: no manifests, no pods, no agents that were started for them. */
+import type { NodeChange } from '@podwire/agent';
 import { PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
@@ -9,10 +10,11 @@ import type { Io } from '../io.js';
 import { endProcesses } from '@podwire/linux';
 import { loadSources } from '../pod-agent/source-file.js';
 import type { Progress } from '../render/progress.js';
+import { clearUp } from './clear-up.js';
 import { followPods, isOf } from './follow.js';
 import { openPodApi, type Places } from './locate.js';
 import { fullName } from './names.js';
-import { forgetStarted, readStarted } from './started.js';
+import { lockStart, readGround, readStarted } from './started.js';
 
 export interface Sources {
   readonly files: readonly string[];
@@ -35,6 +37,8 @@ export interface TakenDown {
   readonly remaining: readonly string[];
   /** Agents that were ended: those that `podwire up` had started, once no pod is left. */
   readonly ended: readonly string[];
+  /** What was done so that the node is what it was before `podwire up`; nothing where another has started its agent. */
+  readonly node: readonly NodeChange[];
 }
 
 /**
@@ -45,12 +49,12 @@ export async function tearDownPods(call: TakeDown, sources?: Sources): Promise<T
   const api = openPodApi(call.places.podSocket, { signal: call.signal });
   const dropped = await dropSources(api, sources).catch((error: unknown) => refuseUnlessBare(call, error));
   if (dropped === undefined) {
-    return { removed: [], remaining: [], ended: await endStarted(call.places, call.progress) };
+    return { removed: [], remaining: [], ...(await endStarted(call)) };
   }
   const { changed, left } = dropped;
   const remaining = await waitUntilGone(api, call, concernsOf(sources, left));
-  const ended = left === 0 && remaining.length === 0 ? await endStarted(call.places, call.progress) : [];
-  return { removed: changed, remaining, ended };
+  const ending = left === 0 && remaining.length === 0 ? await endStarted(call) : { ended: [], node: [] };
+  return { removed: changed, remaining, ...ending };
 }
 
 /**
@@ -60,13 +64,18 @@ export async function tearDownPods(call: TakeDown, sources?: Sources): Promise<T
 async function refuseUnlessBare({ places, signal }: TakeDown, error: unknown): Promise<undefined> {
   const { agent, podlet } = readStarted(places);
   const isGone = error instanceof PodwireError && error.code === 'PODLET_UNREACHABLE' && podlet === undefined;
-  if (!isGone || agent === undefined) throw error;
+  if (!isGone || readGround(places) === undefined) throw error;
   const { files, urls, problem } = loadSources(places);
-  const node = openAgentApi({ socket: places.agentApi, signal });
-  const { endpoints } = await node.get<{ endpoints: readonly EndpointView[] }>('/v1/endpoints');
+  // A node agent that has ended as well has left records of its pods, and then the node stays as it is.
+  const endpoints = agent === undefined ? [] : await listEndpoints(places, signal);
   if (problem === undefined && files.length + urls.length + endpoints.length === 0) return;
   const advice = 'pods may still run, so the node agent is not ended';
   throw new PodwireError('PODLET_UNREACHABLE', `${error.message}; ${advice}`, { details: error.details });
+}
+
+async function listEndpoints({ agentApi }: Places, signal: AbortSignal): Promise<readonly EndpointView[]> {
+  const node = openAgentApi({ socket: agentApi, signal });
+  return (await node.get<{ endpoints: readonly EndpointView[] }>('/v1/endpoints')).endpoints;
 }
 
 async function dropSources(
@@ -104,14 +113,24 @@ async function waitUntilGone(
 
 const quiet: Progress = { show: () => undefined, step: (_what, work) => work(), end: () => undefined };
 
-/** The pod agent first: it has nothing left that needs the node agent. */
-async function endStarted(places: Places, progress: Progress): Promise<string[]> {
-  const { podlet, agent } = readStarted(places);
-  const marks = [podlet, agent].filter((mark) => mark !== undefined);
-  if (marks.length === 0) return [];
-  await progress.step('agents ended', async () => {
-    for (const mark of marks) await endProcesses([mark]);
-  });
-  forgetStarted(places);
-  return marks.map(({ what }) => what);
+/** The pod agent first: it has nothing left that needs the node agent. None of it while `podwire up` starts them. */
+async function endStarted({
+  places,
+  progress,
+  signal,
+}: TakeDown): Promise<Pick<TakenDown, 'ended' | 'node'>> {
+  const ground = readGround(places);
+  if (ground === undefined) return { ended: [], node: [] };
+  const unlock = await lockStart(places, signal);
+  try {
+    const { podlet, agent } = readStarted(places);
+    const marks = [podlet, agent].filter((mark) => mark !== undefined);
+    if (marks.length > 0)
+      await progress.step('agents ended', async () => {
+        for (const mark of marks) await endProcesses([mark]);
+      });
+    return { ended: marks.map(({ what }) => what), node: await clearUp(places, ground, signal) };
+  } finally {
+    unlock();
+  }
 }
