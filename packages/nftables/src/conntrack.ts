@@ -7,6 +7,7 @@ import {
   type NetlinkMessage,
   openNetlinkConnection,
 } from '@podwire/netlink';
+import { withDeadline } from '@podwire/platform';
 import {
   type ConntrackEntry,
   type ConntrackFilter,
@@ -19,9 +20,13 @@ import {
   listMatchingRequest,
   matches,
 } from './conntrack-codec.js';
+import type { CallOptions } from './nftables.js';
 import { translated, translating } from './errors.js';
 
 export type { ConntrackEntry, ConntrackFilter, ConntrackTuple } from './conntrack-codec.js';
+
+/** Of a deletion without a deadline of its caller. */
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** The connection tracking table of one network namespace. */
 export interface Conntrack {
@@ -29,12 +34,9 @@ export interface Conntrack {
    * Deletes the entries that match any of the filters; none is fine. For each filter the kernel walks through its whole
    * table, on a thread of libuv's pool. On Linux before 6.11, and for filters by an IPv6 address or an SCTP port, which
    * the kernel's own filter gets wrong, this takes a second request for the entries that were found.
-   * @throws NftablesError, or the signal's reason.
+   * @throws NftablesError, or the signal's reason; a TimeoutError after 30 seconds when no signal is given.
    */
-  deleteConntrack(
-    filters: readonly ConntrackFilter[],
-    options: { readonly signal: AbortSignal },
-  ): Promise<void>;
+  deleteConntrack(filters: readonly ConntrackFilter[], options?: CallOptions): Promise<void>;
   /** The entries that match, or all of both families. */
   listConntrack(filter?: ConntrackFilter): ConntrackEntry[];
   close(): void;
@@ -54,14 +56,19 @@ export function openConntrack(options: ConntrackOptions = {}): Conntrack {
 /** As {@link openConntrack}, over a connection that the caller has made; it is closed with the result. */
 export function createConntrack(connection: NetlinkConnection): Conntrack {
   let filterSupported = true;
+  const deleteAll = async (filters: readonly ConntrackFilter[], signal: AbortSignal): Promise<void> => {
+    const inKernel = filterSupported ? filters.filter(kernelCanMatch) : [];
+    filterSupported &&= await deleteInKernel(connection, inKernel, signal);
+    for (const filter of filters) {
+      if (!filterSupported || !inKernel.includes(filter)) await deleteOneByOne(connection, filter, signal);
+    }
+  };
   return {
-    async deleteConntrack(filters, { signal }) {
-      signal.throwIfAborted();
-      const inKernel = filterSupported ? filters.filter(kernelCanMatch) : [];
-      filterSupported &&= await deleteInKernel(connection, inKernel, signal);
-      for (const filter of filters) {
-        if (!filterSupported || !inKernel.includes(filter)) await deleteOneByOne(connection, filter, signal);
-      }
+    async deleteConntrack(filters, { signal } = {}) {
+      signal?.throwIfAborted();
+      if (signal === undefined)
+        await withDeadline(undefined, DEFAULT_TIMEOUT_MS, (own) => deleteAll(filters, own));
+      else await deleteAll(filters, signal);
     },
     listConntrack(filter) {
       if (filter !== undefined) return listMatching(connection, filter).map(decodeEntry);

@@ -22,8 +22,8 @@ export {
 export { type ForwardPolicy, iptablesForward } from './forward-policy.js';
 export { DecodeError, NftablesError, type NftablesFailure } from './errors.js';
 export {
+  type CallOptions,
   createNftables,
-  type Deadline,
   type Json,
   type Nftables,
   type NftablesOptions,

@@ -22,8 +22,10 @@ export interface TableReference {
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-export interface Deadline {
-  readonly signal: AbortSignal;
+/** Of a call that starts nft. */
+export interface CallOptions {
+  /** Ends nft when it is aborted, and the call with its reason. Without a signal the call ends after 30 seconds. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -57,15 +59,15 @@ export interface Nftables {
    * Makes a table what its declaration says, in one transaction. Contents of its sets and maps stay.
    * @throws NftablesError; the table is as it was then.
    */
-  applyTable(table: TableDeclaration, options: Deadline): Promise<AppliedTable>;
+  applyTable(table: TableDeclaration, options?: CallOptions): Promise<AppliedTable>;
   /** What iptables' FORWARD does, and which of its rules lead to a chain; `undefined` where iptables-nft is not used. */
   forwardPolicy(family: 'ip' | 'ip6', chain: string): ForwardPolicy | undefined;
   /** Deletes a table with everything in it; none is fine. */
   deleteTable(family: Family, name: string): void;
   /** Loads a script (nft(8)) in one transaction. @throws NftablesError with the failing line */
-  loadRuleset(script: string, options: Deadline): Promise<void>;
+  loadRuleset(script: string, options?: CallOptions): Promise<void>;
   /** A table as `nft -j list table` shows it (libnftables-json(5)): the list of its objects. */
-  listRuleset(family: Family, table: string, options: Deadline): Promise<readonly Json[]>;
+  listRuleset(family: Family, table: string, options?: CallOptions): Promise<readonly Json[]>;
   close(): void;
 }
 
@@ -74,7 +76,7 @@ export interface NftablesOptions {
   readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
   /** Absolute path of the program nft; looked for when absent, and only when it is needed. */
   readonly nftPath?: string | undefined;
-  /** Milliseconds for one run of nft: `ETIMEDOUT` after that; only the calls' own deadlines when absent. */
+  /** Milliseconds for one run of nft: `ETIMEDOUT` after that. When absent, 30,000 for calls without a signal. */
   readonly timeout?: number | undefined;
 }
 
@@ -154,13 +156,13 @@ class KernelNftables implements Nftables {
   }
 
   /** One after the other: each must see what the last one has made. */
-  async applyTable(table: TableDeclaration, { signal }: Deadline): Promise<AppliedTable> {
+  async applyTable(table: TableDeclaration, { signal }: CallOptions = {}): Promise<AppliedTable> {
     const turn = this.#lastApply.then(() => this.#applyNow(table, signal));
     this.#lastApply = turn.catch(() => undefined);
     return await turn;
   }
 
-  async #applyNow(table: TableDeclaration, signal: AbortSignal): Promise<AppliedTable> {
+  async #applyNow(table: TableDeclaration, signal: AbortSignal | undefined): Promise<AppliedTable> {
     const journal = (this.#journal = []);
     try {
       const write = (elements: readonly ElementChange[]) => this.#applyChanges(elements);
@@ -188,11 +190,11 @@ class KernelNftables implements Nftables {
     translating(`delete table ${family} ${name}`, () => deleteTable(this.#connection, family, name));
   }
 
-  async loadRuleset(script: string, { signal }: Deadline): Promise<void> {
+  async loadRuleset(script: string, { signal }: CallOptions = {}): Promise<void> {
     await loadRuleset(script, { ...this.#options, signal });
   }
 
-  async listRuleset(family: Family, table: string, { signal }: Deadline): Promise<readonly Json[]> {
+  async listRuleset(family: Family, table: string, { signal }: CallOptions = {}): Promise<readonly Json[]> {
     const text = await runNft(['-j', 'list', 'table', family, table], '', { ...this.#options, signal });
     return (JSON.parse(text) as { readonly nftables: readonly Json[] }).nftables;
   }

@@ -3,10 +3,13 @@ import { findProgram, inNamespace, type NamespaceHandle } from '@podwire/linux';
 import { onAbort } from '@podwire/platform';
 import { NftablesError } from './errors.js';
 
+/** Of a run without a deadline of its caller. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+
 export interface NftOptions {
   /** The deadline: when it is aborted, nft is killed and the signal's reason thrown. A transaction may have gone through. */
-  readonly signal: AbortSignal;
-  /** Milliseconds for one run of nft, whatever the caller's deadline; no limit when absent. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for one run of nft, whatever the caller's deadline. When absent, 30,000 if there is no signal either. */
   readonly timeout?: number | undefined;
   /** Absolute path of the program; looked for once in PATH and the usual directories when absent. */
   readonly nftPath?: string | undefined;
@@ -58,19 +61,20 @@ function codeOf(complaint: string): { code: string; errno: number } {
 }
 
 /** Loads a script (nft(8)) in one transaction. @throws NftProgramError with the failing line. */
-export async function loadRuleset(script: string, options: NftOptions): Promise<void> {
+export async function loadRuleset(script: string, options: NftOptions = {}): Promise<void> {
   await runNft(['-f', '-'], script, options);
 }
 
 /** Runs nft in a process group of its own and returns what it wrote to standard output. */
 export async function runNft(args: readonly string[], script: string, options: NftOptions): Promise<string> {
-  const { signal, timeout, nftPath = findNft(), namespace } = options;
-  signal.throwIfAborted();
+  const { signal, nftPath = findNft(), namespace } = options;
+  const { timeout = signal === undefined ? DEFAULT_TIMEOUT_MS : undefined } = options;
+  signal?.throwIfAborted();
   const begin = () => start(nftPath, args);
   // A fork inherits the namespace of the calling thread, and spawn forks before it returns.
   const child = namespace === undefined ? begin() : inNamespace(namespace, begin);
   const stop = () => killGroup(child);
-  const unsubscribe = onAbort(signal, stop);
+  const unsubscribe = signal === undefined ? () => undefined : onAbort(signal, stop);
   let late = false;
   const expire = () => {
     late = true;
@@ -79,7 +83,7 @@ export async function runNft(args: readonly string[], script: string, options: N
   const timer = timeout === undefined ? undefined : setTimeout(expire, timeout);
   try {
     const { outcome, stdout, stderr } = await finish(child, script);
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     if (late) throw new NftProgramError(args, script, '', `no end after ${timeout} ms`);
     if (outcome !== 'exit code 0') throw new NftProgramError(args, script, stderr, outcome);
     return stdout;

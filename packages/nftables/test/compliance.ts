@@ -405,6 +405,16 @@ export const requirements: readonly Requirement[] = [
     assert.equal(nftables.listTables().length, 1);
   }),
 
+  withTable('needs no options: a deadline of its own ends what starts nft', async (nftables) => {
+    await nftables.loadRuleset('table ip extra { }\n');
+    assert.notDeepEqual(await nftables.listRuleset('ip', 'extra'), []);
+    assert.equal(
+      (await nftables.applyTable({ family: 'ip', name: 'more', body: 'chain c { }' })).changed,
+      true,
+    );
+    assert.equal(nftables.listTables().length, 3);
+  }),
+
   withTable('loads scripts and shows tables', async (nftables) => {
     await nftables.loadRuleset('table ip extra {\n  chain c { }\n}\n', deadline());
     assert.equal(nftables.listTables().length, 2);

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findNft, loadRuleset, NftProgramError, runNft } from '../src/program.js';
 
 let directory: string;
@@ -72,6 +72,18 @@ describe('runNft', () => {
       code: 'ETIMEDOUT',
       message: 'nft -f -: ETIMEDOUT (no end after 50 ms)',
     });
+  });
+
+  it('kills it after 30 seconds when the caller has set no deadline', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const running = runNft(['-f', '-'], '', { nftPath: program('endless', 'exec sleep 600') });
+      const outcome = expect(running).rejects.toThrow('nft -f -: ETIMEDOUT (no end after 30000 ms)');
+      vi.advanceTimersByTime(30_000);
+      await outcome;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Conntrack, ConntrackEntry, ConntrackFilter } from '../conntrack.js';
 import { describeFilter, matches } from '../conntrack-codec.js';
+import type { CallOptions } from '../nftables.js';
 import { type Fault, Faults } from './faults.js';
 
 /** A connection tracking table in memory. */
@@ -17,11 +18,8 @@ export class FakeConntrack implements Conntrack {
     this.#entries = [...this.#entries, entry];
   }
 
-  async deleteConntrack(
-    filters: readonly ConntrackFilter[],
-    { signal }: { signal: AbortSignal },
-  ): Promise<void> {
-    signal.throwIfAborted();
+  async deleteConntrack(filters: readonly ConntrackFilter[], { signal }: CallOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
     await Promise.resolve();
     const wanted = filters.map(matches);
     this.#faults.around('deleteConntrack', filters.map(describeFilter).join('; '), () => {

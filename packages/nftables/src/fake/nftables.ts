@@ -9,7 +9,7 @@ import {
   type SetReference,
 } from '../element.js';
 import { refusal } from '../errors.js';
-import type { Deadline, Json, Nftables, TableReference } from '../nftables.js';
+import type { CallOptions, Json, Nftables, TableReference } from '../nftables.js';
 import type { Family } from '../protocol.js';
 import { digestTable, type TableDeclaration } from '../seal.js';
 import { encodeSteps, planSteps } from '../steps.js';
@@ -138,7 +138,7 @@ export class FakeNftables implements Nftables {
     );
   }
 
-  async applyTable(declaration: TableDeclaration, { signal }: Deadline): Promise<AppliedTable> {
+  async applyTable(declaration: TableDeclaration, { signal }: CallOptions = {}): Promise<AppliedTable> {
     const { family, name } = declaration;
     return await this.#eventually('applyTable', `apply table ${family} ${name}`, signal, () => {
       const place = `${family} ${checkName(name)}`;
@@ -158,14 +158,14 @@ export class FakeNftables implements Nftables {
   }
 
   /** Understands `table FAMILY NAME { … }`, `delete table FAMILY NAME` and `flush ruleset`, and nothing else. */
-  async loadRuleset(script: string, { signal }: Deadline): Promise<void> {
+  async loadRuleset(script: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#eventually('loadRuleset', 'nft -f -', signal, () =>
       this.#commit(loadScript(this.#tables, script)),
     );
   }
 
   /** Tables, chains and sets with their elements as text; rules are not kept. */
-  async listRuleset(family: Family, table: string, { signal }: Deadline): Promise<readonly Json[]> {
+  async listRuleset(family: Family, table: string, { signal }: CallOptions = {}): Promise<readonly Json[]> {
     const label = `nft -j list table ${family} ${table}`;
     return await this.#eventually('listRuleset', label, signal, () => {
       const found = this.#tables.get(`${family} ${table}`);
@@ -188,8 +188,13 @@ export class FakeNftables implements Nftables {
     return this.#faults.around(method, label, work);
   }
 
-  async #eventually<T>(method: string, label: string, signal: AbortSignal, work: () => T): Promise<T> {
-    signal.throwIfAborted();
+  async #eventually<T>(
+    method: string,
+    label: string,
+    signal: AbortSignal | undefined,
+    work: () => T,
+  ): Promise<T> {
+    signal?.throwIfAborted();
     await Promise.resolve();
     return this.#call(method, label, work);
   }
