@@ -47,6 +47,7 @@ export {
   deleteNamespace,
   inNamespace,
   type NamespaceHandle,
+  type NamespaceReference,
   openNamespace,
   openOwnNamespace,
   pinNamespace,

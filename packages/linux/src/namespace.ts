@@ -8,10 +8,17 @@ const CLONE_NEWNET = 0x40000000;
 const NSFS_MAGIC = 0x6e736673;
 const PROC_NET_NAMESPACE = '/proc/thread-self/ns/net';
 
-/** An open network namespace. Two handles are the same namespace when device and inode agree. */
-export interface NamespaceHandle {
-  readonly path: string;
+/**
+ * What it takes to enter a network namespace: a descriptor of its file. A {@link NamespaceHandle} is one, and so is
+ * `{ fd: fs.openSync('/run/netns/web', 'r') }`.
+ */
+export interface NamespaceReference {
   readonly fd: number;
+}
+
+/** An open network namespace. Two handles are the same namespace when device and inode agree. */
+export interface NamespaceHandle extends NamespaceReference {
+  readonly path: string;
   readonly device: number;
   readonly inode: number;
   close(): void;
@@ -47,14 +54,14 @@ export function openOwnNamespace(): NamespaceHandle {
 }
 
 /** The namespace of the thread: its own, or that of the innermost {@link inNamespace}. */
-let current: Pick<NamespaceHandle, 'fd'> | undefined;
+let current: NamespaceReference | undefined;
 
 /**
  * Runs `work` inside the namespace and comes back to where the caller was. `work` must be synchronous: an `await`
  * inside would let other code run in the wrong namespace, so a returned promise is refused. If coming back fails the
  * process aborts, because nothing it does afterwards could be trusted.
  */
-export function inNamespace<T>(namespace: Pick<NamespaceHandle, 'fd'>, work: () => T): T {
+export function inNamespace<T>(namespace: NamespaceReference, work: () => T): T {
   const outer = (current ??= openOwnNamespace());
   setNamespace(namespace.fd, CLONE_NEWNET);
   let result: T;
@@ -69,7 +76,7 @@ export function inNamespace<T>(namespace: Pick<NamespaceHandle, 'fd'>, work: () 
   return result;
 }
 
-function leaveFor(target: Pick<NamespaceHandle, 'fd'>): void {
+function leaveFor(target: NamespaceReference): void {
   try {
     setNamespace(target.fd, CLONE_NEWNET);
   } catch {

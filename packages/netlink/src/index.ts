@@ -2,11 +2,11 @@ export type { NetlinkConnection, NetlinkFailure, NetlinkMessage, NetlinkRequest 
 export { DecodeError, describeFailure, NetlinkBatchError, NetlinkError } from './errors.js';
 export {
   type ConnectionOptions,
-  type NamespaceReference,
   openNetlinkConnection,
   openRouteConnection,
   type RouteConnectionOptions,
 } from './socket.js';
+export type { NamespaceReference } from '@podwire/linux';
 export type { Family } from './ip-address.js';
 
 // For messages that the library has no builder for.

@@ -3,6 +3,7 @@ import os from 'node:os';
 import {
   hasCode,
   inNamespace,
+  type NamespaceReference,
   openSocketNamespace,
   receiveFrom,
   send,
@@ -43,14 +44,6 @@ const answerers = new Map([
   [NETLINK_ROUTE, 'RTNETLINK'],
   [NETLINK_NETFILTER, 'NFNETLINK'],
 ]);
-
-/**
- * A network namespace by a descriptor of its file: what `openNamespace` of `@podwire/linux` returns, or
- * `{ fd: fs.openSync('/run/netns/web', 'r') }`.
- */
-export interface NamespaceReference {
-  readonly fd: number;
-}
 
 export interface RouteConnectionOptions {
   /** The network namespace to talk to; the caller's own when absent. It may be closed afterwards. */

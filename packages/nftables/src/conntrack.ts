@@ -1,4 +1,4 @@
-import { type NamespaceHandle } from '@podwire/linux';
+import { type NamespaceReference } from '@podwire/linux';
 import {
   NETLINK_NETFILTER,
   NLM_F_DUMP,
@@ -44,7 +44,7 @@ export interface Conntrack {
 
 export interface ConntrackOptions {
   /** The network namespace to work in; the caller's own when absent. It may be closed afterwards. */
-  readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
+  readonly namespace?: NamespaceReference | undefined;
 }
 
 /** @throws SystemError */

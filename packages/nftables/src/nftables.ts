@@ -1,4 +1,4 @@
-import type { NamespaceHandle } from '@podwire/linux';
+import type { NamespaceReference } from '@podwire/linux';
 import { hasCode } from '@podwire/linux';
 import { NETLINK_NETFILTER, type NetlinkConnection, openNetlinkConnection } from '@podwire/netlink';
 import { type AppliedTable, applyTable } from './apply-table.js';
@@ -73,7 +73,7 @@ export interface Nftables {
 
 export interface NftablesOptions {
   /** The network namespace to work in; the caller's own when absent. It must stay open as long as the connection. */
-  readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
+  readonly namespace?: NamespaceReference | undefined;
   /** Absolute path of the program nft; looked for when absent, and only when it is needed. */
   readonly nftPath?: string | undefined;
   /** Milliseconds for one run of nft: `ETIMEDOUT` after that. When absent, 30,000 for calls without a signal. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { findProgram, inNamespace, type NamespaceHandle } from '@podwire/linux';
+import { findProgram, inNamespace, type NamespaceReference } from '@podwire/linux';
 import { onAbort } from '@podwire/platform';
 import { NftablesError } from './errors.js';
 
@@ -14,7 +14,7 @@ export interface NftOptions {
   /** Absolute path of the program; looked for once in PATH and the usual directories when absent. */
   readonly nftPath?: string | undefined;
   /** Where to run it; the caller's own network namespace when absent. */
-  readonly namespace?: Pick<NamespaceHandle, 'fd'> | undefined;
+  readonly namespace?: NamespaceReference | undefined;
 }
 
 /** nft refused a script or could not be run. `code` is the errno's name where nft's words tell it, else `ENFT`. */

@@ -84,7 +84,7 @@ function comparePrevResult(record: AgentRecord, prevResult: AnyResult | undefine
       'prevResult: CHECK needs the result of ADD (CNI specification, section 2)',
     );
   }
-  const now = convertResult(prevResult, '1.1.0');
+  const now = convertResult(prevResult);
   const answer = record.answer;
   const addresses = (answer.ips ?? []).filter(
     ({ address }) => !(now.ips ?? []).some((ip) => sameCidr(ip.address, address)),

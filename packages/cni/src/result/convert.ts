@@ -1,7 +1,7 @@
 import { type Family, familyOf } from '@podwire/addresses';
 import { compact } from '@podwire/platform';
 import { CniError, errorCodes } from '../error.js';
-import type { CniVersion } from '../version.js';
+import { type CniVersion, currentVersion } from '../version.js';
 import type {
   AnyResult,
   Dns,
@@ -24,15 +24,19 @@ interface General {
 }
 
 /**
- * Converts a result to another version, as the specification's versions relate (there is no text for it; the rules are
- * those of Go's libraries). Up: an `ip4` becomes an address of family 4, `ip6` one of family 6, their routes are
- * joined, no gateway is invented. Down to 0.4.0: `mtu`, `socketPath` and `pciID` of interfaces go, `version` comes from
- * the address. Down to 0.2.0: the first address of each family, each with the routes of its family (`dst` and `gw`).
+ * Converts a result to another version, to the current one unless told otherwise. There is no text on how the versions
+ * relate; the rules are those of Go's libraries. Up: an `ip4` becomes an address of family 4, `ip6` one of family 6,
+ * their routes are joined, no gateway is invented. Down to 0.4.0: `mtu`, `socketPath` and `pciID` of interfaces go,
+ * `version` comes from the address. Down to 0.2.0: the first address of each family, each with the routes of its family
+ * (`dst` and `gw`).
  * Below 1.0.0 `dns` is always written, from 1.0.0 only when it says something. The input is not changed.
  * @throws CniError code 6 when a result without any address is to become 0.2.0 or 0.1.0, which cannot express it.
  */
-export function convertResult<V extends CniVersion>(result: AnyResult, toVersion: V): ResultOf[V] {
-  return lower(result, toVersion) as ResultOf[V];
+export function convertResult<V extends CniVersion = typeof currentVersion>(
+  result: AnyResult,
+  toVersion?: V,
+): ResultOf[V] {
+  return lower(result, toVersion ?? currentVersion) as ResultOf[V];
 }
 
 function lower(result: AnyResult, to: CniVersion): AnyResult {

@@ -167,3 +167,12 @@ test('a result without addresses cannot become 0.2.0, and says so', () => {
 test('an empty result of an old plugin can still be relabelled', () => {
   expect(convertResult({ cniVersion: '0.2.0' }, '0.1.0')).toEqual({ cniVersion: '0.1.0', dns: {} });
 });
+
+test.each(supportedVersions)('from %s to the current version when none is named', (version) => {
+  fc.assert(
+    fc.property(resultOf(version), (result) => {
+      expect(convertResult(result)).toEqual(convertResult(result, '1.1.0'));
+    }),
+    { numRuns: 20 },
+  );
+});

@@ -10,7 +10,7 @@ import { loopbackNetwork } from './loopback.js';
 
 /** Addresses that the sandbox's interface got, without prefix length, in the plugin's order. */
 export function addressesOf(given: AnyResult, interfaceName: string): readonly string[] {
-  const { ips = [], interfaces = [] }: Result = convertResult(given, '1.1.0');
+  const { ips = [], interfaces = [] }: Result = convertResult(given);
   const own = ips.filter(({ interface: index }) => {
     const link = index === undefined ? undefined : interfaces[index];
     return link?.name === interfaceName && (link.sandbox ?? '') !== '';
