@@ -1,19 +1,29 @@
 /** The life of an agent: it listens, recovers, serves, and stops without touching the network of pods. */
+import type { Lease } from '@podwire/ipam';
 import type { ApiServer } from '@podwire/local-api';
-import { startApiServer, startMetricsServer } from './api/api-server.js';
+import { compact } from '@podwire/platform';
+import { startApiServer } from './api/api-server.js';
+import { MetricsListener } from './api/metrics-listener.js';
 import type { ApiContext } from './api/routes.js';
 import { type AgentDependencies, type AgentParts, assembleAgent } from './assemble.js';
+import { isServing, whyNotServing } from './cluster/status.js';
 import type { AgentConfig } from './config/index.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { serveRequest } from './endpoints/serve-request.js';
 import { loadRecords } from './recovery.js';
 import type { ReconcileLoop } from './reconcile-loop.js';
+import { LiveConfig } from './reload/live-config.js';
+import { changeNetwork, type Network } from './networks.js';
 import { type CniServer, startCniServer } from './server/cni-server.js';
 
 export interface Agent {
   /** Resolves when the node is recovered and ADD is served for the first time; rejects when stopped before. */
   readonly ready: Promise<void>;
   readonly reconciler: ReconcileLoop;
+  /** How it is, in a few words. */
+  describe(): string;
+  /** What it runs with; can be read again from its file. */
+  readonly configuration: LiveConfig;
   /**
    * Takes no new request, lets running ones finish (up to the configured deadline) and closes the sockets. The network of
    * pods stays as it is.
@@ -31,7 +41,8 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   const { context, reconciler } = parts;
   loadRecords(context);
   const release = holdRequests(context);
-  const sockets = await openSockets(config, dependencies, parts);
+  const configuration = openLiveConfig(config, dependencies, parts, (listen) => sockets.metrics.move(listen));
+  const sockets = await openSockets(config, dependencies, parts, configuration);
   context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
   const stopped = new AbortController();
   const watching = dependencies.watchAddresses?.(() => reconciler.nudge(), stopped.signal);
@@ -45,19 +56,28 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   return {
     ready: reconciler.ready,
     reconciler,
+    configuration,
+    describe: () => describeService(context),
     async stop() {
       context.log.info('stopping');
       stopped.abort();
       await watching;
-      await sockets.cni.stop(config.deadlines.stop);
+      await sockets.cni.stop(configuration.running.deadlines.stop);
       context.pendingAdds.stop();
       await reconciler.stop();
       await context.cluster?.stop();
-      await Promise.all(sockets.api.map((server) => server.stop()));
+      await Promise.all([sockets.api.stop(), sockets.metrics.stop()]);
       await closeEngine(context);
       context.log.info('stopped; the network of pods stays as it is');
     },
   };
+}
+
+function describeService(context: EndpointContext): string {
+  const { size } = context.endpoints;
+  const problem = whyNotServing(context);
+  const state = isServing(context) ? 'ready' : 'not ready';
+  return `${state}, ${size} ${size === 1 ? 'endpoint' : 'endpoints'}${problem === undefined ? '' : `: ${problem}`}`;
 }
 
 /**
@@ -81,15 +101,48 @@ async function closeEngine({ engine, locks, cleanupDeadline, log }: EndpointCont
   }
 }
 
+/** @param moveMetrics is asked only after the start */
+function openLiveConfig(
+  config: AgentConfig,
+  { clock, log, origin }: AgentDependencies,
+  { context, service, reconciler }: AgentParts,
+  moveMetrics: (listen: AgentConfig['metrics']['listen']) => Promise<void>,
+): LiveConfig {
+  const findNetwork = (wanted: string): Network | undefined =>
+    context.networks.find(({ view }) => view.name === wanted);
+  return new LiveConfig({
+    ...{ config, clock, log },
+    ...compact({ origin }),
+    parts: {
+      countPods: (network, pool) => countOwners(findNetwork(network)?.ipam.leases() ?? [], pool),
+      setLogLevel: (level) => void (log.level = level),
+      setTimes: (times) => reconciler.setTimes(times),
+      setTraces: (capacity) => service.traces.resize(capacity),
+      setNetwork(next) {
+        const network = findNetwork(next.name);
+        if (network !== undefined) changeNetwork(network, next, config.cluster !== undefined);
+      },
+      moveMetrics,
+      networksChanged: () => reconciler.nudge(),
+    },
+  });
+}
+
+function countOwners(leases: readonly Lease[], pool: string): number {
+  return new Set(leases.filter((lease) => lease.pool === pool).map(({ owner }) => owner)).size;
+}
+
 interface Sockets {
   readonly cni: CniServer;
-  readonly api: readonly ApiServer[];
+  readonly api: ApiServer;
+  readonly metrics: MetricsListener;
 }
 
 async function openSockets(
   config: AgentConfig,
   dependencies: AgentDependencies,
   parts: AgentParts,
+  configuration: LiveConfig,
 ): Promise<Sockets> {
   const { peerCredentials, log } = dependencies;
   const cni = await startCniServer({
@@ -101,8 +154,9 @@ async function openSockets(
     log,
   });
   try {
-    const api = describeApi(config, dependencies, parts, { connections: () => cni.connections });
-    return { cni, api: await startApi(config, api, dependencies) };
+    const facts = { configuration, connections: () => cni.connections };
+    const api = describeApi(config, dependencies, parts, facts);
+    return { cni, ...(await startApi(config, api, dependencies)) };
   } catch (error) {
     await cni.stop(0);
     throw error;
@@ -113,7 +167,7 @@ function describeApi(
   config: AgentConfig,
   { version, clock }: AgentDependencies,
   { context, service, reconciler }: AgentParts,
-  facts: Pick<ApiContext, 'connections'>,
+  facts: Pick<ApiContext, 'connections' | 'configuration'>,
 ): ApiContext {
   const { traces, metrics } = service;
   return {
@@ -133,11 +187,12 @@ async function startApi(
   config: AgentConfig,
   api: ApiContext,
   { peerCredentials }: AgentDependencies,
-): Promise<ApiServer[]> {
+): Promise<Pick<Sockets, 'api' | 'metrics'>> {
   const onSocket = await startApiServer(config.apiSocket, api, peerCredentials);
-  if (config.metrics.listen === undefined) return [onSocket];
+  const metrics = new MetricsListener(api);
   try {
-    return [onSocket, await startMetricsServer(config.metrics.listen, api)];
+    await metrics.move(config.metrics.listen);
+    return { api: onSocket, metrics };
   } catch (error) {
     await onSocket.stop();
     throw error;

@@ -9,7 +9,7 @@ import { compact, KeyedMutex } from '@podwire/platform';
 import type { NetworkModel } from '@podwire/network-contract';
 import type { ClusterMember, ClusterWorld } from './cluster/contract.js';
 import { createClusterMember } from './cluster/member.js';
-import type { AgentConfig } from './config/index.js';
+import type { AgentConfig, ConfigOrigin } from './config/index.js';
 import { PendingAdds } from './endpoints/pending-adds.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { createBrokenRecords } from './endpoints/broken-records.js';
@@ -51,6 +51,8 @@ export interface AgentDependencies {
   readonly log: Log;
   /** Where the configuration has a `cluster`. */
   readonly cluster?: ClusterWorld;
+  /** Where the configuration can be read again; absent when it was made by a program. */
+  readonly origin?: ConfigOrigin;
   /** Gets every finished trace, for export. */
   readonly onTrace?: (trace: Trace) => void;
 }

@@ -7,21 +7,26 @@ export {
   type AgentConfig,
   checkConfig,
   type ConfigCheck,
+  type ConfigOrigin,
   type ConfigProblem,
   configShape,
   formatProblem,
   loadConfig,
   type NetworkConfig,
+  openConfig,
+  type OriginalConfig,
   parseConfig,
   type PoolConfig,
   renderConfigReference,
 } from './config/index.js';
 export { createLog, type Log, type LogOptions } from './log.js';
 export { planWithoutAgent, type SupposedNode } from './plan-alone.js';
+export type { ConfigurationView } from './reload/live-config.js';
 export type { ReconcileReport } from './reconcile.js';
 export type { RecordFiles } from './records/directory.js';
 export { type NodeChange, restoreNode } from './restore-node.js';
-export { agentVersion, type NodeAgentOptions, runAgent, startNodeAgent } from './run-agent.js';
+export { agentVersion, type NodeAgentOptions, startNodeAgent } from './run-agent.js';
+export { runAgent } from './serve-agent.js';
 export {
   decodeRequest,
   encodeAnswer,

@@ -13,8 +13,8 @@ export interface Network {
   readonly pools: readonly PoolSpec[];
   /** The families that pods get an address of: those with a pool that is not disabled. */
   readonly families: readonly (4 | 6)[];
-  /** bytes; undefined: that of the uplink. */
-  readonly mtu: number | undefined;
+  /** bytes; undefined: that of the uplink. Pods that are wired keep what they have. */
+  mtu: number | undefined;
   readonly model: NetworkModel;
   readonly ipam: Ipam;
   /**
@@ -23,7 +23,7 @@ export interface Network {
    */
   copyIpam(blocks: readonly string[]): Ipam;
   /**
-   * Other pools from now on; only in a cluster.
+   * Other pools from now on.
    * @param pools that this node may use
    * @param views all of the network
    * @throws PodwireError CONFIG_INVALID, and nothing has changed
@@ -52,14 +52,7 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
   const model = models.get(config.model);
   if (model === undefined) throw new PodwireError('INTERNAL', `there is no network model ${config.model}`);
   const source = blockSource === undefined ? {} : { blockSource: blockSource(config.name) };
-  let pools: readonly PoolSpec[] = config.pools.map((pool) => ({
-    name: pool.name,
-    cidr: pool.cidr,
-    blockSize: pool.blockSize,
-    reserved: pool.reserved,
-    disabled: pool.disabled,
-    allocation: pool.allocation,
-  }));
+  let pools = poolSpecs(config);
   let uses: readonly AddressUse[] = [];
   let specs = pools;
   let view = viewNetwork(config);
@@ -133,12 +126,26 @@ function enabledFamilies(pools: readonly PoolSpec[]): (4 | 6)[] {
   return ([4, 6] as const).filter((family) => enabled.some(({ cidr }) => familyOf(cidr) === family));
 }
 
-function viewNetwork(config: NetworkConfig): NetworkView {
-  const pools = config.pools.map(({ name, cidr, natOutgoing }) => ({
-    name,
-    cidr,
-    natOutgoing: natOutgoing ?? config.natOutgoing,
+/** Takes over what another configuration of the same network says. @throws PodwireError CONFIG_INVALID, and nothing has changed */
+export function changeNetwork(network: Network, config: NetworkConfig, inCluster: boolean): void {
+  if (!inCluster) network.setPools(poolSpecs(config), poolViews(config));
+  network.mtu = config.mtu;
+}
+
+function poolSpecs({ pools }: NetworkConfig): readonly PoolSpec[] {
+  return pools.map(({ name, cidr, blockSize, reserved, disabled, allocation }) => ({
+    ...{ name, cidr, blockSize, reserved, disabled, allocation },
   }));
+}
+
+function poolViews(config: NetworkConfig): PoolView[] {
+  return config.pools.map(({ name, cidr, natOutgoing }) => ({
+    ...{ name, cidr, natOutgoing: natOutgoing ?? config.natOutgoing },
+  }));
+}
+
+function viewNetwork(config: NetworkConfig): NetworkView {
+  const pools = poolViews(config);
   const { name, model, options } = config;
   return { name, model, pools, ...compact({ options }) };
 }

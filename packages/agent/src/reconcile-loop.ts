@@ -5,15 +5,19 @@ import type { EndpointContext } from './endpoints/context.js';
 import type { Metrics } from './metrics.js';
 import { reconcile, type ReconcileReport } from './reconcile.js';
 
-export interface ReconcileLoopOptions {
+/** Milliseconds. */
+export interface ReconcileTimes {
+  /** Between rounds. */
+  readonly interval: number;
+  /** For one round. */
+  readonly deadline: number;
+}
+
+export interface ReconcileLoopOptions extends ReconcileTimes {
   readonly context: EndpointContext;
   readonly metrics: Metrics;
   /** Monotonic milliseconds. */
   readonly elapsed: () => number;
-  /** Milliseconds between rounds. */
-  readonly interval: number;
-  /** Milliseconds for one round. */
-  readonly deadline: number;
 }
 
 /** Milliseconds until the next attempt while the agent is not ready, or could not reconcile: doubling up to the last one. */
@@ -25,6 +29,7 @@ export class ReconcileLoop {
   /** Resolves with the first round that leaves the node in order; rejects when stopped before. */
   readonly ready: Promise<void>;
   readonly #options: ReconcileLoopOptions;
+  #times: ReconcileTimes;
   readonly #stopped = new AbortController();
   readonly #rounds = new Semaphore(1);
   #becomeReady: () => void = () => undefined;
@@ -32,6 +37,8 @@ export class ReconcileLoop {
   #timer: NodeJS.Timeout | undefined;
   #retry = firstRetry;
   #current: Promise<void> = Promise.resolve();
+  /** When the round under way ends, or the next one begins, at the latest; of the monotonic clock. */
+  #expected = Infinity;
   #isStarted = false;
   #isRunning = false;
   #isDue = false;
@@ -39,6 +46,7 @@ export class ReconcileLoop {
 
   constructor(options: ReconcileLoopOptions) {
     this.#options = options;
+    this.#times = options;
     this.ready = new Promise<void>((resolve, reject) => {
       this.#becomeReady = resolve;
       onAbort(this.#stopped.signal, reject);
@@ -68,6 +76,20 @@ export class ReconcileLoop {
     this.#begin();
   }
 
+  /** Whether rounds begin and end when they should: false when one is stuck beyond its deadline, or none begins. */
+  isWorking(): boolean {
+    return this.#options.elapsed() <= this.#expected + lastRetry;
+  }
+
+  /** Other times from now on; a round that is under way keeps its deadline. */
+  setTimes(times: ReconcileTimes): void {
+    const isOther = times.interval !== this.#times.interval;
+    this.#times = times;
+    if (!isOther || !this.#isStarted || this.#isRunning) return;
+    clearTimeout(this.#timer);
+    this.#schedule();
+  }
+
   /** Ends the rounds, gives up one that is under way, and resolves when it has ended. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
@@ -81,7 +103,8 @@ export class ReconcileLoop {
    * @throws what made it impossible
    */
   async run(): Promise<ReconcileReport> {
-    const { context, metrics, elapsed, deadline } = this.#options;
+    const { context, metrics, elapsed } = this.#options;
+    const { deadline } = this.#times;
     const begin = elapsed();
     const reason = (): PodwireError => tooLate(deadline);
     try {
@@ -123,6 +146,7 @@ export class ReconcileLoop {
   async #runRound(): Promise<void> {
     this.#isRunning = true;
     this.#isDue = false;
+    this.#expected = this.#options.elapsed() + this.#times.deadline;
     try {
       await this.run();
     } catch (err) {
@@ -135,11 +159,14 @@ export class ReconcileLoop {
 
   #schedule(): void {
     if (this.#stopped.signal.aborted) return;
-    const { context, interval } = this.#options;
+    const { context } = this.#options;
+    const { interval } = this.#times;
     const { ready: isReady, problem } = context.readiness;
     const isInOrder = isReady && problem === undefined;
     const soon = isReady ? Math.min(this.#retry, interval) : this.#retry;
-    this.#timer = setTimeout(() => this.#begin(), isInOrder ? interval : soon);
+    const wait = isInOrder ? interval : soon;
+    this.#expected = this.#options.elapsed() + wait;
+    this.#timer = setTimeout(() => this.#begin(), wait);
     this.#retry = isInOrder ? firstRetry : Math.min(this.#retry * 2, lastRetry);
   }
 }

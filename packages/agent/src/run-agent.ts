@@ -21,7 +21,7 @@ import type { ClusterWorld } from './cluster/contract.js';
 import { openStateFiles } from './cluster/state-files.js';
 import { followStoreAddresses } from './cluster/store-addresses.js';
 import type { BgpConfig } from './config/bgp.js';
-import type { AgentConfig } from './config/index.js';
+import type { AgentConfig, ConfigOrigin } from './config/index.js';
 import { createLog, type Log } from './log.js';
 import { indexModels, networkModels } from './models.js';
 import {
@@ -51,6 +51,8 @@ export interface NodeAgentOptions {
   /** Instead of the registry's. */
   readonly models?: readonly NetworkModel[];
   readonly createAddressing?: ClusterWorld['createAddressing'];
+  /** Where the configuration came from; without it a reload finds nothing new. */
+  readonly origin?: ConfigOrigin;
 }
 
 /**
@@ -70,7 +72,13 @@ export async function startNodeAgent(config: AgentConfig, options: NodeAgentOpti
     const traces = await openTraceExport(process.env, log);
     const onTrace = traces === undefined ? {} : { onTrace: (trace: Trace) => traces.add(trace) };
     const cluster = world === undefined ? {} : { cluster: world.cluster };
-    const agent = await startAgent(config, { ...dependencies, ...cluster, ...onTrace });
+    const { origin } = options;
+    const agent = await startAgent(config, {
+      ...dependencies,
+      ...cluster,
+      ...onTrace,
+      ...compact({ origin }),
+    });
     const stop = async (): Promise<void> => {
       await agent.stop();
       await traces?.close();
@@ -212,30 +220,4 @@ async function openBgp(config: BgpConfig, stateDir: string, log: Log): Promise<B
 export function agentVersion(): string {
   const file = path.resolve(import.meta.dirname, '../../package.json');
   return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
-}
-
-/**
- * Runs an agent until the process is asked to stop (SIGTERM, SIGINT). A second signal ends it at once.
- */
-export async function runAgent(config: AgentConfig, options: NodeAgentOptions = {}): Promise<void> {
-  const log = options.log ?? createLog({ level: config.log.level, nodeName: config.nodeName });
-  const asked = waitForSignal();
-  const agent = await startNodeAgent(config, { ...options, log });
-  agent.ready.then(
-    () => log.info({ ms: Math.round(performance.now()) }, 'ready'),
-    (error: unknown) => log.warn({ err: error }, 'stopped before it was ready'),
-  );
-  log.info({ signal: await asked }, 'asked to stop');
-  await agent.stop();
-}
-
-function waitForSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        resolve(signal);
-        process.once(signal, () => process.exit(1));
-      });
-    }
-  });
 }

@@ -94,10 +94,13 @@ export interface TraceLog {
   add(trace: Trace): void;
   list(): readonly Trace[];
   find(id: number): Trace | undefined;
+  /** Keeps as many from now on. */
+  resize(capacity: number): void;
 }
 
 /** @param onAdd gets each one too, for export */
-export function createTraceLog(capacity: number, onAdd?: (trace: Trace) => void): TraceLog {
+export function createTraceLog(initialCapacity: number, onAdd?: (trace: Trace) => void): TraceLog {
+  let capacity = initialCapacity;
   let ring: Trace[] = [];
   let lastId = 0;
   return {
@@ -110,5 +113,9 @@ export function createTraceLog(capacity: number, onAdd?: (trace: Trace) => void)
     },
     list: () => (capacity === 0 ? [] : ring.slice(-capacity)),
     find: (id) => ring.slice(-capacity).find((trace) => trace.id === id),
+    resize(next) {
+      capacity = next;
+      ring = next === 0 ? [] : ring.slice(-next);
+    },
   };
 }

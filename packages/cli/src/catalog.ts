@@ -166,7 +166,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'config',
-    summary: 'check a configuration file',
+    summary: 'check a configuration file, or load it again',
     group: node,
     load: () => import('./commands/config.js'),
   },

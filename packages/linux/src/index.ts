@@ -65,3 +65,5 @@ export {
 export { type MeasureLimits, measureTree, removeTree, type TreeOptions, type TreeUse } from './tree.js';
 export { type PeerCredentials, peerCredentials } from './peer.js';
 export { listenOnPrivateSocket, SocketInUseError, type SocketListener } from './private-socket.js';
+export { type NotifierOptions, openServiceNotifier, type ServiceNotifier } from './service-notifier.js';
+export { openUnixDatagram } from './unix-datagram.js';

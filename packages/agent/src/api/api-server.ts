@@ -31,7 +31,7 @@ export async function startMetricsServer(
   try {
     return await serveOnPort(listen, optionsOf(api, openRoutes));
   } catch (cause) {
-    throw new PodwireError('CONFIG_INVALID', `metrics.listen: ${describeError(cause)}`, { cause });
+    throw new PodwireError('CONFIG_INVALID', 'metrics.listen: nothing can listen there', { cause });
   }
 }
 

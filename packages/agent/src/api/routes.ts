@@ -9,6 +9,7 @@ import { type EndpointContext, ownedBy } from '../endpoints/context.js';
 import type { AgentRecord } from '../endpoints/registry.js';
 import type { Metrics } from '../metrics.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
+import type { LiveConfig } from '../reload/live-config.js';
 import type { TraceLog } from '../trace.js';
 import { planAdd, planAddsInTurns } from './plan.js';
 import { explainResources, viewEndpoint, viewIpam } from './views.js';
@@ -18,6 +19,7 @@ export interface ApiContext {
   readonly traces: TraceLog;
   readonly metrics: Metrics;
   readonly reconciler: ReconcileLoop;
+  readonly configuration: Pick<LiveConfig, 'view' | 'reload'>;
   readonly nodeName: string;
   readonly version: string;
   /** Milliseconds since the epoch. */
@@ -60,6 +62,7 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
       ? { plans: await planAddsInTurns(context, body, signal) }
       : planAdd(context, body),
   }),
+  'POST /v1/reload': async ({ configuration }) => ({ json: await configuration.reload() }),
   'POST /v1/reconcile': async ({ reconciler }) => ({ json: await reconciler.run() }),
 };
 
@@ -79,6 +82,7 @@ function viewStatus(api: ApiContext): object {
     version: api.version,
     pid: process.pid,
     startedAt: new Date(api.startedAt).toISOString(),
+    configuration: api.configuration.view(),
     ready: isServing(context),
     problem: whyNotServing(context) ?? null,
     recordProblems: context.broken.problems(),

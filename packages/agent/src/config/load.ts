@@ -10,6 +10,8 @@ export type ConfigCheck =
   | { readonly config: AgentConfig; readonly problems: readonly [] }
   | { readonly problems: readonly ConfigProblem[] };
 
+export type ConfigSchema = typeof configSchema;
+
 /** Aliases may refer to each other a hundred times at most: a short file must not unfold into gigabytes. */
 const yamlLimits = { maxAliasCount: 100 };
 
@@ -57,10 +59,11 @@ export function parseConfig(text: string, file = 'configuration', schema = confi
  */
 export function loadConfig(file: string | undefined, schema = configSchema): AgentConfig {
   if (file === undefined) return parseConfig('', undefined, schema);
-  return parseConfig(readText(file), file, schema);
+  return parseConfig(readConfigText(file), file, schema);
 }
 
-function readText(file: string): string {
+/** @throws PodwireError CONFIG_INVALID */
+export function readConfigText(file: string): string {
   try {
     return fs.readFileSync(file, 'utf8');
   } catch (cause) {

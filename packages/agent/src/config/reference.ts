@@ -1,4 +1,5 @@
 import { networkModels } from '../models.js';
+import { liveFields } from '../reload/merge.js';
 import { configShape, type ShapeNode } from './shape.js';
 
 const preamble = `# Configuration of the agent
@@ -36,6 +37,20 @@ cluster:
 \`\`\`
 `;
 
+const reloadPart = `## Changing it while the agent runs
+
+\`podwire config reload\`, \`systemctl reload podwire-agent\` or SIGHUP lets the agent read its file again. These fields
+change at once:
+
+${liveFields.map((field) => `- \`${field}\``).join('\n')}
+
+Of a pool that is there, \`reserved\`, \`disabled\` and \`natOutgoing\` change at once, \`cidr\`, \`blockSize\` and
+\`allocation\` do not. A pool that is taken out of the file stays as long as a pod has an address of it. Everything else
+waits for a restart of the agent, which pods do not notice either. \`podwire status\` shows when which file was loaded,
+its hash, and what waits. A file that is invalid changes nothing: the log, the command and \`podwire status\` say line and
+column ([decision 37](decisions/0037-what-a-reload-changes.md)).
+`;
+
 const pluginPart = `## Keys of the plugin configuration
 
 A container runtime reads a CNI configuration (\`/etc/cni/net.d/*.conflist\`). The entry of \`podwire-cni\` in \`plugins\`
@@ -56,7 +71,7 @@ A pod can ask for its address in these ways; the first one that is present count
 
 /** docs/configuration.md, made from the schema. */
 export function renderConfigReference(): string {
-  return [preamble, renderObject('## Keys', '', configShape()), pluginPart].join('\n');
+  return [preamble, renderObject('## Keys', '', configShape()), reloadPart, pluginPart].join('\n');
 }
 
 /** One list for the object, then one for each object inside it. */

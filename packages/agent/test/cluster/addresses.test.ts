@@ -139,12 +139,14 @@ test('the API shows the cluster, its peers, and what is wrong', async () => {
   await until(
     () => one.member.peers.known.has('n2') && one.member.peers.known.get('n2')!.view.blocks.length > 0,
   );
+  const configuration = { file: null, hash: null, loadedAt: '', applied: [], waiting: [], problem: null };
   const ask = async (path: keyof typeof apiRoutes): Promise<Record<string, unknown>> => {
     const api = {
       context: one.context,
       metrics: one.service.metrics,
       reconciler: one.reconciler,
       traces: one.service.traces,
+      configuration: { view: () => configuration, reload: () => Promise.resolve(configuration) },
       nodeName: 'n1',
       version: '1',
       startedAt: 0,

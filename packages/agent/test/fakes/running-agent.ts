@@ -4,7 +4,7 @@ import { createIpam } from '@podwire/ipam';
 import { peerCredentials } from '@podwire/linux';
 import { onTestFinished } from 'vitest';
 import { type Agent, startAgent } from '../../src/agent.js';
-import { parseConfig } from '../../src/config/index.js';
+import { type ConfigOrigin, parseConfig } from '../../src/config/index.js';
 import { indexModels, networkModels } from '../../src/models.js';
 import { createLog } from '../../src/log.js';
 import { encodeRequest } from '../../src/server/framing.js';
@@ -34,6 +34,8 @@ export interface TestAgentOptions {
   readonly yaml?: string;
   readonly engine?: FakeEngine;
   readonly socket?: string;
+  /** @param head lines that every configuration of it begins with */
+  readonly origin?: (head: string) => ConfigOrigin;
 }
 
 /** An agent with its sockets in a directory of the test, on a kernel in memory. */
@@ -43,7 +45,8 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Ru
   const { socket = `${directory}/cni.sock` } = options;
   const apiSocket = `${directory}/api.sock`;
   const records = createMemoryRecords();
-  const config = parseConfig(`nodeName: node1\nsocket: ${socket}\napiSocket: ${apiSocket}\n${yaml}`);
+  const head = `nodeName: node1\nsocket: ${socket}\napiSocket: ${apiSocket}\n`;
+  const config = parseConfig(`${head}${yaml}`);
   const agent = await startAgent(config, {
     version: '1.2.3',
     engine,
@@ -61,6 +64,7 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Ru
     random: (bytes) => new Uint8Array(bytes).fill(7),
     faults: noFaults,
     log: createLog({ level: 'silent', nodeName: 'node1' }),
+    ...(options.origin === undefined ? {} : { origin: options.origin(head) }),
   });
   onTestFinished(() => (engine.closed ? undefined : agent.stop()));
   return {

@@ -1,8 +1,9 @@
 /** What the agent answers, as far as this program reads it. `-o json` prints the answers as they are. */
-import type { ClusterStatusView, PeerStatusView, Trace } from '@podwire/agent';
+import type { ClusterStatusView, ConfigurationView, PeerStatusView, Trace } from '@podwire/agent';
 
 export type {
   ClusterStatusView,
+  ConfigurationView,
   EndpointView,
   ExplainedResource,
   PeerStatusView,
@@ -18,6 +19,8 @@ export interface StatusView {
   readonly pid: number;
   /** RFC 3339 */
   readonly startedAt: string;
+  /** Absent: an agent of an earlier version. */
+  readonly configuration?: ConfigurationView;
   readonly ready: boolean;
   readonly problem: string | null;
   readonly recordProblems: readonly string[];

@@ -4,6 +4,7 @@ import { PodwireError } from '@podwire/errors';
 import type { Command } from 'commander';
 import { addExamples, addOutput, outputOf } from '../command.js';
 import { formatPlural } from '../render/counts.js';
+import { defineReload } from './config-reload.js';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
@@ -22,6 +23,7 @@ export function define(command: Command, io: Io): void {
       '{"file":…,"valid":false,"problems":[{"path","message","line","column"}]}',
     ],
   ]).addHelpText('after', '\nExit code 1: it cannot be used.');
+  defineReload(command, io);
 }
 
 async function check(command: Command, io: Io, file: string): Promise<void> {

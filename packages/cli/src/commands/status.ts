@@ -73,7 +73,23 @@ async function writeStatus(io: Io, status: StatusView): Promise<void> {
     ...status.networks.map(describeNetwork),
     ...(status.cluster ? describeCluster(status.cluster, io.now(), formatAge) : []),
     `reconcile  ${describeReconcile(status, io.now(), formatAge)}`,
+    ...(await describeConfiguration(status, io.now(), paint)),
   ]);
+}
+
+async function describeConfiguration(
+  { configuration }: StatusView,
+  now: number,
+  paint: Colors,
+): Promise<string[]> {
+  if (configuration === undefined) return [];
+  const { describeLoaded } = await import('../render/configuration.js');
+  const { waiting, problem } = configuration;
+  return [
+    `config     ${describeLoaded(configuration, now)}`,
+    ...(problem?.split('\n') ?? []).map((line) => `${paint.red('refused')}    ${printable(line)}`),
+    ...waiting.map(({ path, reason }) => `${paint.yellow('waiting')}    ${printable(`${path}: ${reason}`)}`),
+  ];
 }
 
 /** What the last reconcile could not do is the same for many pods at times. */
