@@ -1,6 +1,7 @@
 /** What all sub-commands have in common. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Io } from './io.js';
+import { isDocument } from './output/document.js';
 
 /**
  * A module of `commands/`: declares its arguments, options and help on the command it is given. What is heavy is imported
@@ -13,10 +14,34 @@ export interface CommandModule {
 
 const group = 'Common options:';
 
-/** `-o, --output`: what to print; `text` when absent. */
+/** `-o, --output`: what to print; `text` when absent. What can be JSON can be any format for programs. */
 export function addOutput(command: Command, formats: readonly string[] = ['text', 'json']): Command {
-  const option = new Option('-o, --output <format>', 'what to print').choices(formats).helpGroup(group);
+  const all = formats.flatMap((format) =>
+    format === 'json' ? ['json', 'yaml', 'jsonpath=', 'jsonpath-file='] : [format],
+  );
+  const option = new Option('-o, --output <format>', 'what to print')
+    .choices(all)
+    .argParser((text) => readFormat(text, all))
+    .helpGroup(group);
   return command.addOption(option);
+}
+
+function readFormat(text: string, formats: readonly string[]): string {
+  if (formats.some((format) => isFormat(text, format))) return text;
+  const choices = formats.map((format) => (format.endsWith('=') ? `${format}…` : format));
+  throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+}
+
+const isFormat = (text: string, format: string): boolean =>
+  format.endsWith('=') ? text.startsWith(format) && text.length > format.length : text === format;
+
+/** What `-o` says, for the command that is executed: it may have been given before the name of one that has not that format. */
+export function requireFormat(command: Command): string {
+  const format = (optionsOf(command)['output'] as string | undefined) ?? 'text';
+  const formats = command.options.find(({ long }) => long === '--output')?.argChoices ?? [];
+  if (format === 'text' || formats.length === 0 || formats.some((each) => isFormat(format, each)))
+    return format;
+  return command.error(`error: this command has no output format ${format}`, { exitCode: 2 });
 }
 
 export function addSocket(command: Command): Command {
@@ -61,9 +86,10 @@ export function optionsOf(command: Command): Record<string, unknown> {
   return { ...command.opts<Record<string, unknown>>(), ...Object.fromEntries(given) };
 }
 
-/** `text`, `json`, or what else the command offers. */
+/** `text`, `json`, or what else the command offers; every format for programs is `json`, and `writeJson` prints it. */
 export function outputOf(command: Command): string {
-  return (optionsOf(command)['output'] as string | undefined) ?? 'text';
+  const format = (optionsOf(command)['output'] as string | undefined) ?? 'text';
+  return isDocument(format) ? 'json' : format;
 }
 
 /** Seconds of a timeout, at most a day. */

@@ -1,6 +1,7 @@
 import type { Clock } from '@podwire/platform';
 import type { openStore } from '@podwire/store';
 import { createColors } from 'picocolors';
+import { type DocumentFormat, formatJson } from './output/document.js';
 
 /** A stream to write to, as `process.stdout`. */
 export interface Output {
@@ -21,6 +22,8 @@ export interface Io {
   color: boolean;
   /** What `-o` says; absent: `text`. */
   format?: string;
+  /** How documents are written; absent: as JSON. */
+  writeDocument?: DocumentFormat;
   /** What the process will end with; see {@link exitCodes}. */
   exitCode: number;
   /** How stores of clusters are opened, and the time there; by default as the machine has it. */
@@ -64,9 +67,12 @@ export function widthOf({ stdout, format }: Pick<Io, 'stdout' | 'format'>): numb
   return stdout.isTTY === true && format !== 'wide' ? (stdout.columns ?? 80) : Infinity;
 }
 
-/** One JSON document. */
-export function writeJson(io: Io, value: unknown): void {
-  io.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
+/** The data of a command, as one JSON document or in what format for programs `-o` asks for. */
+export function writeJson(io: Io, data: unknown): void {
+  const text = (io.writeDocument ?? formatJson)(data);
+  // A template may end without a line break, which a prompt would follow.
+  const end = io.stdout.isTTY === true && text !== '' && !text.endsWith('\n') ? '\n' : '';
+  io.stdout.write(text + end);
 }
 
 export function writeLines(io: Io, lines: readonly string[]): void {

@@ -1,9 +1,11 @@
+import { describeError } from '@podwire/errors';
 import { Command, CommanderError } from 'commander';
 import { catalog } from './catalog.js';
 import { ownVersion } from './checkout.js';
-import { addAgent, addEverywhere, addOutput, optionsOf, outputOf } from './command.js';
+import { addAgent, addEverywhere, addOutput, optionsOf, requireFormat } from './command.js';
 import { exitCodeOf, InterruptedError, reportFailure } from './failure.js';
 import { exitCodes, type Io } from './io.js';
+import { type DocumentFormat, isDocument, isTemplate, loadDocumentFormat } from './output/document.js';
 
 const exitCodeHelp = `
 Exit codes:
@@ -56,14 +58,16 @@ function createProgram(io: Io, given: { json: boolean; debug: boolean }): Comman
     })
     .configureHelp({ showGlobalOptions: false })
     .addHelpText('after', exitCodeHelp)
-    .hook('preAction', (_program, action) => {
+    .hook('preAction', async (_program, action) => {
       const { color, debug } = optionsOf(action);
       io.color = color !== false;
       given.debug = debug === true;
-      io.format = outputOf(action);
-      given.json = io.format === 'json';
+      io.format = requireFormat(action);
+      if (isDocument(io.format)) io.writeDocument = await loadFormat(action, io.format);
+      // What a template would find in an error is nothing.
+      given.json = isDocument(io.format) && !isTemplate(io.format);
     });
-  addEverywhere(addAgent(addOutput(program)));
+  addEverywhere(addAgent(addOutput(program, ['text', 'wide', 'name', 'json'])));
   // No action of its own: without a command the help is the answer.
   for (const { name, summary, group } of catalog) {
     program.addCommand(program.createCommand(name).summary(summary).description(summary).helpGroup(group));
@@ -72,6 +76,14 @@ function createProgram(io: Io, given: { json: boolean; debug: boolean }): Comman
     program.createCommand('help').argument('[command]').summary('help for a command').helpGroup('More:'),
   );
   return program;
+}
+
+async function loadFormat(action: Command, format: string): Promise<DocumentFormat> {
+  try {
+    return await loadDocumentFormat(format);
+  } catch (error) {
+    return action.error(`error: -o ${format}: ${describeError(error)}`, { exitCode: exitCodes.usage });
+  }
 }
 
 /** The first word that is no option; behind `help`, the next one. */

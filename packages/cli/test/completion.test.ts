@@ -23,7 +23,9 @@ describe('completion', () => {
     expect(complete(bash, ['podwire', 'pl'])).toEqual(['plan']);
     expect(complete(bash, ['podwire', 'ipam', 's'])).toEqual(['show', 'split']);
     expect(complete(bash, ['podwire', 'ipam', 'show', '--i'])).toEqual(['--ip']);
-    expect(complete(bash, ['podwire', 'pods', '-o', ''])).toEqual(['text', 'wide', 'name', 'json']);
+    expect(complete(bash, ['podwire', 'pods', '-o', ''])).toEqual([
+      ...['text', 'wide', 'name', 'json', 'yaml', 'jsonpath=', 'jsonpath-file='],
+    ]);
     expect(complete(bash, ['podwire', '--socket', '/x', 'status', '--w'])).toEqual(['--wait']);
     expect(complete(bash, ['podwire', 'cni', 'a'])).toEqual(['add']);
     expect(complete(bash, ['podwire', 'completion', 'z'])).toEqual(['zsh']);
