@@ -1,5 +1,6 @@
 /** How every failure looks to a runtime. This is the only place that makes CNI codes out of Podwire's. */
 import { CniError, type Command, errorCodes } from '@podwire/cni';
+import { compact } from '@podwire/platform';
 import { describeError, type ErrorCode, errorCatalogue, PodwireError } from '@podwire/errors';
 
 /** The code of an error for logs, metrics and traces: Podwire's name, or `CNI_7`. */
@@ -21,7 +22,7 @@ export function toCniError(error: unknown, command: Command | undefined, version
 
 function fromPodwire(error: PodwireError, command: Command | undefined): CniError {
   return new CniError(cniCode(error, command), `${error.code}: ${describeError(error)}`, {
-    details: error.action,
+    ...compact({ details: error.action }),
     cause: error,
   });
 }

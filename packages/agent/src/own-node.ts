@@ -27,7 +27,10 @@ export function lockStateDirectory(directory: string): () => void {
     return () => fs.closeSync(fd);
   } catch (cause) {
     if (hasCode(cause, 'EAGAIN', 'EWOULDBLOCK')) {
-      throw new PodwireError('AGENT_RUNNING', `another agent uses ${directory}`, { details: { directory } });
+      throw new PodwireError('AGENT_RUNNING', `another agent uses ${directory}`, {
+        details: { directory },
+        action: 'Stop the other one first, or give this one its own `stateDir`, `socket` and `apiSocket`.',
+      });
     }
     throw new PodwireError('CONFIG_INVALID', `stateDir: ${describeError(cause)}`, {
       cause,
@@ -59,7 +62,9 @@ export async function claimNetworkNamespace(): Promise<() => void> {
   // Any user may take an abstract name; only another agent is a reason not to start.
   if (holder !== undefined && holder.uid !== 0 && holder.uid !== process.getuid?.()) return () => undefined;
   const who = holder === undefined ? '' : ` (process ${holder.pid})`;
-  throw new PodwireError('AGENT_RUNNING', `another agent${who} serves this network namespace`);
+  throw new PodwireError('AGENT_RUNNING', `another agent${who} serves this network namespace`, {
+    action: 'Stop the other one first; a second agent needs a network namespace of its own.',
+  });
 }
 
 /** Who listens: SO_PEERCRED of a connecting socket names the process that called listen(2). */

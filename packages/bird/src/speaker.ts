@@ -49,7 +49,10 @@ async function replaceConfig(
 }
 
 const notWritten = (configFile: string, cause: unknown): PodwireError =>
-  new PodwireError('BGP_REFUSED', `${configFile} cannot be written: ${describeError(cause)}`, { cause });
+  new PodwireError('BGP_REFUSED', `${configFile} cannot be written: ${describeError(cause)}`, {
+    cause,
+    action: 'Check the free space and the permissions of its directory.',
+  });
 
 export function createBgpSpeaker({ configFile, socketFile, deadline, log }: BgpSpeakerOptions): BgpSpeaker {
   if (/["\\\r\n]/.test(path.resolve(configFile))) {

@@ -1,4 +1,5 @@
 import { describeError, errorCatalogue, type ErrorCode, PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import { ApiError, type Failure } from '@podwire/local-api';
 import { colorsFor, exitCodes, type Io, printable, writeJson } from './io.js';
 
@@ -20,7 +21,10 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof PodwireError) {
     const { code, action, details } = error;
     const message = describeError(error);
-    return { code, message, action, ...(Object.keys(details).length === 0 ? {} : { details }) };
+    return {
+      ...{ code, message, ...compact({ action }) },
+      ...(Object.keys(details).length === 0 ? {} : { details }),
+    };
   }
   if (error instanceof InterruptedError) return { code: 'INTERRUPTED', message: error.message };
   return describeCniError(error) ?? describeCriError(error) ?? describeDefect(error);

@@ -78,7 +78,10 @@ export class Fence {
   requireUnfenced(): void {
     if (this.#takenBy !== undefined) {
       const message = `the node's name belongs to another agent (instance ${this.#takenBy})`;
-      throw new PodwireError('NODE_FENCED', message, { details: { instance: this.#takenBy } });
+      throw new PodwireError('NODE_FENCED', message, {
+        details: { instance: this.#takenBy },
+        action: 'Stop the other agent, or give this node a `nodeName` of its own.',
+      });
     }
     if (this.age <= this.#limit) return;
     const since = this.#confirmed === undefined ? 'yet' : `for ${Math.round(this.age / 1000)} s`;

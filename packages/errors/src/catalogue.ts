@@ -4,7 +4,8 @@
  */
 export interface CatalogueEntry {
   readonly meaning: string;
-  readonly action: string;
+  /** What to do, when one advice fits each situation of the code. The others give their own with the error, or none. */
+  readonly action?: string;
   /** CNI error code; see the specification's table. 100 and above are Podwire's own. */
   readonly cni: number;
 }
@@ -12,33 +13,21 @@ export interface CatalogueEntry {
 export const errorCatalogue = {
   CONFIG_INVALID: {
     meaning: 'The agent configuration or a network configuration has a field that cannot be used.',
-    action: 'Correct the field that the message names; docs/configuration.md lists every field.',
     cni: 7,
   },
   REQUEST_INVALID: {
     meaning: 'A command or a request has a missing or malformed parameter, or one that does not fit here.',
-    action:
-      'The message names it and the rule. Correct what you typed or sent; in a CNI request it is a fault of the runtime.',
     cni: 4,
   },
   REQUEST_TOO_LARGE: {
     meaning: 'A request exceeds the size or depth limit.',
-    action: 'Keep network configurations below 1 MiB and 32 levels.',
+    action: 'Shorten the network configuration of the runtime, or the arguments that it adds.',
     cni: 6,
-  },
-  REQUEST_UNDECODABLE: {
-    meaning: 'The bytes on standard input are no valid JSON document.',
-    action: 'Check the configuration list that the runtime loaded.',
-    cni: 6,
-  },
-  VERSION_INCOMPATIBLE: {
-    meaning: 'The configuration asks for a CNI version that Podwire does not speak.',
-    action: 'Use one of the supported versions that the message lists.',
-    cni: 1,
   },
   NAMESPACE_GONE: {
     meaning: 'The network namespace of the pod does not exist, or no longer exists.',
-    action: 'The sandbox has died; the runtime should create a new one.',
+    action:
+      'None if the pod has just ended: its runtime makes a new sandbox. In a call by hand, check the path.',
     cni: 3,
   },
   NAMESPACE_INVALID: {
@@ -58,7 +47,7 @@ export const errorCatalogue = {
   },
   POD_NOT_RUNNING: {
     meaning: 'The request needs a running container, and the pod has none.',
-    action: '`podwire ps` shows why the pod is waiting; `podwire logs --previous` shows why it ended.',
+    action: '`podwire describe pod/NAME` says what the pod waits for.',
     cni: 11,
   },
   NETWORK_NOT_READY: {
@@ -68,33 +57,31 @@ export const errorCatalogue = {
   },
   NETWORK_ATTACH_FAILED: {
     meaning: 'A CNI plugin could not attach a sandbox; its changes were rolled back.',
-    action: 'The message names the plugin and its error; the pod is retried automatically.',
+    action: 'Correct what the plugin complains about; the pod agent tries again by itself.',
     cni: 11,
   },
   NETWORK_DETACH_FAILED: {
     meaning: 'A CNI plugin could not detach a sandbox; its addresses may still be in use.',
-    action: 'The message names the plugin and its error; stopping the pod is retried automatically.',
+    action: 'Correct what the plugin complains about; stopping the pod is tried again by itself.',
     cni: 11,
   },
   VOLUME_UNAVAILABLE: {
     meaning: 'A volume of a pod cannot be made available.',
-    action:
-      'Correct the volume that the message names, or create its source; the pod is retried automatically.',
+    action: 'Correct the volume in the manifest, or create its source; the pod agent tries again by itself.',
     cni: 7,
   },
   CONTAINER_CONFIG_INVALID: {
     meaning: 'A container cannot be configured as its pod specifies.',
-    action: 'Correct the field that the message names, or add the ConfigMap it refers to.',
     cni: 7,
   },
   IMAGE_UNAVAILABLE: {
     meaning: 'The image of a container is not present and cannot be pulled.',
-    action: 'Check the image name, the pull policy and the credentials; the pull is retried with back-off.',
+    action:
+      'Check the image name, the pull policy and the credentials; the pull is tried again after a while.',
     cni: 11,
   },
   ENDPOINT_UNKNOWN: {
     meaning: 'No endpoint of this container and interface exists on this node.',
-    action: 'It was never added, or was removed already; ADD it again.',
     cni: 3,
   },
   ENDPOINT_EXISTS: {
@@ -104,13 +91,12 @@ export const errorCatalogue = {
   },
   ENDPOINT_DRIFTED: {
     meaning: 'CHECK found that a resource of the endpoint is missing or changed.',
-    action: 'See `podwire explain`; the next reconcile repairs it where possible.',
+    action: '`podwire explain NAME --drift` shows the difference, and `podwire reconcile` repairs it now.',
     cni: 101,
   },
   TRACE_UNKNOWN: {
     meaning: 'The agent has no trace of this request.',
-    action:
-      'See `podwire trace last --list`: only the latest requests since the start of the agent are kept (`limits.traces`).',
+    action: '`podwire trace last --list` has the requests that are kept; `limits.traces` sets how many.',
     cni: 4,
   },
   POOL_EXHAUSTED: {
@@ -121,22 +107,21 @@ export const errorCatalogue = {
   },
   ADDRESS_IN_USE: {
     meaning: 'A requested address belongs to another endpoint or is cooling down.',
-    action: 'Choose another address or wait; the message names the owner.',
+    action: 'Choose another address, or wait until this one is free.',
     cni: 102,
   },
   ADDRESS_NOT_IN_POOL: {
     meaning: 'A requested address lies in no pool of the network, or in a reserved range.',
-    action: 'Request an address of a configured pool; the message names the pools.',
+    action: 'Choose an address that a pod may have: `podwire ipam show` lists the pools.',
     cni: 7,
   },
   PORT_IN_USE: {
     meaning: 'A host port is used by another pod on this node.',
-    action: 'Choose another host port; the message names the pod that uses it.',
+    action: 'Choose another host port, or remove the pod that has this one.',
     cni: 103,
   },
   KERNEL_REFUSED: {
     meaning: 'The kernel refused a change; all changes of the request were rolled back.',
-    action: 'The message has the resource, the errno and the kernel’s message.',
     cni: 104,
   },
   POD_ROUTE_TAKEN: {
@@ -148,22 +133,22 @@ export const errorCatalogue = {
   },
   RECORD_IO: {
     meaning: 'An endpoint record could not be written, read or removed.',
-    action: 'Check free space and permissions of stateDir.',
+    action: 'Check the free space and the permissions of its directory.',
     cni: 5,
   },
   REMOVE_INCOMPLETE: {
     meaning: 'Some resources could not be removed; the record is kept for another attempt.',
-    action: 'The message lists each one; DEL again, or let the periodic reconcile finish.',
+    action: 'None at first: it is tried again by itself.',
     cni: 105,
   },
   AGENT_NOT_READY: {
     meaning: 'The agent is starting, stopping or cannot work.',
-    action: 'Try again; `podwire status` says why.',
+    action: 'Try again in a moment; `podwire status` shows what the agent waits for.',
     cni: 50,
   },
   AGENT_RUNNING: {
     meaning: 'Another agent uses the same sockets or the same state directory.',
-    action: 'Stop it first, or give this one its own `socket`, `apiSocket` and `stateDir`.',
+    action: 'Stop the other one first.',
     cni: 11,
   },
   CALLER_REFUSED: {
@@ -174,36 +159,34 @@ export const errorCatalogue = {
   CALLER_GONE: {
     meaning:
       'The plugin ended before it read its answer: it was killed, or its runtime timed out. An ADD is rolled back; a DEL stays done.',
-    action: 'None here; if it happens often, find out why the runtime ends its plugins.',
+    action: 'None, unless it happens often: then find out why the runtime ends its plugins.',
     cni: 11,
   },
   AGENT_UNREACHABLE: {
     meaning: 'The agent does not answer on its socket.',
     action:
-      'Start the agent (`podwire agent`), or configure its socket: `socket` in the network configuration, `--socket` or `--config` for `podwire`.',
+      'Start the agent (`podwire agent`), or say where it listens: `--socket` or `--config`; in a network configuration, `socket`.',
     cni: 11,
   },
   DEADLINE_EXCEEDED: {
     meaning: 'A step took longer than its deadline.',
-    action: 'The message names the step; the trace of the request has the details.',
     cni: 11,
   },
   INSTALL_REFUSED: {
     meaning:
       'A file that the installer would replace or remove was not written by Podwire, or was changed since then.',
-    action: 'Check the file that the message names; `--force` replaces or removes it.',
+    action: 'Look at the file first; `--force` replaces or removes it all the same.',
     cni: 5,
   },
   INSTALL_FAILED: {
     meaning: 'The plugin or its network configuration could not be installed or removed.',
-    action:
-      'The message names the file and the reason: not built, no permission, no space, not executable there.',
     cni: 5,
   },
   STORE_UNAVAILABLE: {
     meaning:
       'The store did not answer in time, or could not be reached. A write may or may not have taken effect.',
-    action: 'Pods keep working and nodes go on with the blocks they own; check the endpoints in the message.',
+    action:
+      'Check that the store runs and can be reached from here. Pods keep working, and nodes go on with the blocks they have.',
     cni: 11,
   },
   STORE_DENIED: {
@@ -213,13 +196,11 @@ export const errorCatalogue = {
   },
   STORE_FULL: {
     meaning: 'The store accepts no more data.',
-    action:
-      'For etcd: compact, defragment and disarm the alarm, or raise its quota. Nodes go on with the blocks they own.',
     cni: 11,
   },
   STORE_CONFLICT: {
     meaning: 'The object was changed concurrently.',
-    action: 'Read it again and retry; commands do so a few times on their own.',
+    action: 'Try again.',
     cni: 11,
   },
   STORE_LEASE_LOST: {
@@ -230,30 +211,28 @@ export const errorCatalogue = {
   },
   OBJECT_INVALID: {
     meaning: 'An object in the store cannot be read.',
-    action:
-      'The message names its key and field; correct or delete it. Until then the previous version stays in force.',
+    action: 'Correct or delete the object. Until then its previous version stays in force.',
     cni: 7,
   },
   OBJECT_TOO_NEW: {
     meaning: 'An object in the store was written by a newer Podwire.',
-    action: 'Update this node to the version of the others.',
+    action: 'Use the version of Podwire that wrote it, or a newer one.',
     cni: 7,
   },
   NODE_NAME_TAKEN: {
     meaning: 'Another agent is alive and registered under this node’s name.',
-    action: 'Give each node a `nodeName` of its own, or stop the other agent that the message names.',
+    action: 'Give each node a `nodeName` of its own, or stop the other agent.',
     cni: 11,
   },
   NODE_FENCED: {
     meaning: 'The node was disconnected from the store for so long that another node may own its blocks now.',
-    action: 'Pods keep working, but no address is assigned until the store answers again.',
+    action: 'None: pods keep working, and addresses are assigned again as soon as the store answers.',
     cni: 11,
   },
   NODE_STATE_STALE: {
     meaning:
       'The node’s state is older than the cluster’s: blocks that it lists as its own belong to other nodes.',
-    action:
-      'It assigns no address from them. Re-create the pods that the message names: their addresses may be in use elsewhere.',
+    action: 'Re-create these pods: their addresses may be in use elsewhere. New pods get other addresses.',
     cni: 11,
   },
   NODE_ALIVE: {
@@ -269,64 +248,56 @@ export const errorCatalogue = {
   },
   POOL_UNKNOWN: {
     meaning: 'There is no pool of that name.',
-    action: '`podwire pool list` lists them.',
     cni: 3,
   },
   POOL_IN_USE: {
     meaning: 'The pool cannot be deleted or changed like this: its addresses or blocks are in use.',
-    action: 'Disable it, wait until its pods have ended (`podwire ipam migrate` helps) and try again.',
     cni: 7,
   },
   POOL_INVALID: {
     meaning: 'The requested pool is not valid.',
-    action: 'The message names the field and the rule.',
     cni: 7,
   },
   MTU_MISMATCH: {
     meaning: 'A link between nodes cannot carry packets as large as pods may send.',
-    action: 'Give the network a smaller `mtu`, or the underlay a larger one; the message has the numbers.',
+    action: 'Give the network a smaller `mtu`, or the links between the nodes a larger one.',
     cni: 999,
   },
   PLAN_CONFLICT: {
     meaning:
       'Two plans need different things at one place of the kernel; the one that comes first by name has it.',
-    action:
-      'The message names both: two nodes with one address or one block, say. Correct or delete one of them.',
+    action: 'Correct or delete one of the two nodes.',
     cni: 999,
   },
   BGP_REFUSED: {
     meaning: 'The BGP daemon refused its configuration or does not answer.',
-    action: 'The message has its answer; routes exchanged before stay until the daemon ends.',
+    action: 'Look into the log of BIRD. Routes that were exchanged before stay until it ends.',
     cni: 999,
   },
   IMPORT_INVALID: {
     meaning: 'A dump of another system’s datastore cannot be read or imported.',
-    action: 'The message names the object and the field. Nothing was written.',
+    action: 'Repair the dump and import it again. Nothing was written.',
     cni: 999,
   },
   TESTBED_FAILED: {
     meaning: 'A testbed did not start, does not exist, or is not in its expected state.',
-    action: '`podwire testbed status` shows its parts; `podwire testbed down` removes them all.',
     cni: 999,
   },
   MANIFEST_INVALID: {
     meaning: 'A pod manifest has a field that cannot be used.',
-    action: 'Correct the field that the message names, with its file and line.',
     cni: 7,
   },
   PRIVILEGE_MISSING: {
     meaning: 'The command needs privileges that the user does not have.',
-    action: 'Run it as root.',
     cni: 5,
   },
   PREREQUISITE_MISSING: {
     meaning: 'A program or file that the command needs is missing.',
-    action: 'The message names it and its source; in a checkout, `npm run setup` installs everything.',
     cni: 5,
   },
   INTERNAL: {
     meaning: 'A bug in Podwire.',
-    action: 'Please report it with the log line of the request.',
+    action: 'Please report it, with the log of the agent or what `--debug` adds.',
     cni: 999,
   },
 } as const satisfies Record<string, CatalogueEntry>;

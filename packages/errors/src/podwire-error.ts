@@ -1,28 +1,39 @@
-import { type ErrorCode, errorCatalogue } from './catalogue.js';
+import { type CatalogueEntry, type ErrorCode, errorCatalogue } from './catalogue.js';
 
 /** Facts that make an error useful: names, paths, numbers. They are printed and logged, so never a secret. */
 export type ErrorDetails = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>
 >;
 
+export interface ErrorOptions {
+  readonly cause?: unknown;
+  readonly details?: ErrorDetails;
+  /** What to do, where the catalogue's advice for the code does not fit; null when there is none. */
+  readonly action?: string | null;
+}
+
 /**
  * An error that is part of Podwire's interface: it has a code from the catalogue (`docs/errors.md`), says what
- * happened in `message`, and keeps its cause. `action` is the catalogue's advice.
+ * happened in `message`, and keeps its cause.
  */
 export class PodwireError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
+  readonly #action: string | null | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; details?: ErrorDetails } = {}) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'PodwireError';
     this.code = code;
     this.details = options.details ?? {};
+    this.#action = options.action;
   }
 
-  /** The catalogue's advice. */
-  get action(): string {
-    return errorCatalogue[this.code].action;
+  /** What to do: of this error, or else of its code. Undefined when the message leaves nothing to add. */
+  get action(): string | undefined {
+    if (this.#action === null) return undefined;
+    const { action }: CatalogueEntry = errorCatalogue[this.code];
+    return this.#action ?? action;
   }
 }
 

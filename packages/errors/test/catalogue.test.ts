@@ -1,13 +1,14 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type CatalogueEntry, describeCniCode, errorCatalogue, renderErrorCatalogue } from '@podwire/errors';
+import { type CatalogueEntry, describeCniCode, errorCatalogue } from '@podwire/errors';
+import { renderErrorCatalogue } from '@podwire/errors/page';
 
 const entries: [string, CatalogueEntry][] = Object.entries(errorCatalogue);
 
 describe.each(entries)('%s', (code, entry) => {
   it('has a name in capitals and whole sentences', () => {
     expect(code).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/);
-    for (const text of [entry.meaning, entry.action]) {
+    for (const text of [entry.meaning, ...(entry.action === undefined ? [] : [entry.action])]) {
       expect(text).toMatch(/^[A-Z`].*\.$/);
       expect(text).not.toMatch(/[\n<>]/);
     }
@@ -34,8 +35,17 @@ it('describes CNI codes', () => {
 describe('renderErrorCatalogue', () => {
   it('gives a table row and a section for each code, sorted', () => {
     const page = renderErrorCatalogue({
-      SECOND: { meaning: 'B | b.', action: 'Do b.', cni: 11 },
-      FIRST: { meaning: 'A.', action: 'Do a.', cni: 107 },
+      SECOND: {
+        meaning: 'B | b.',
+        action: 'Do b.',
+        cni: 11,
+        situations: [
+          { site: 'b.ts', message: '‹x› is b' },
+          { site: 'b.ts', message: '‹x› is c', action: 'Do ‹y›.' },
+          { site: 'b.ts', message: `‹x› is d${' d'.repeat(70)}`, action: null },
+        ],
+      },
+      FIRST: { meaning: 'A.', cni: 107, situations: [{ site: 'a.ts', message: 'a' }] },
     });
     expect(page.slice(page.indexOf('| Code'))).toBe(`| Code              | CNI code |
 | ----------------- | -------- |
@@ -46,7 +56,10 @@ describe('renderErrorCatalogue', () => {
 
 A.
 
-**What to do:** Do a.
+\`\`\`text
+error: a
+code: FIRST
+\`\`\`
 
 **CNI code:** 107 (Podwire’s own)
 
@@ -54,7 +67,19 @@ A.
 
 B | b.
 
-**What to do:** Do b.
+\`\`\`text
+error: x is b
+what to do: Do b.
+code: SECOND
+
+error: x is c
+what to do: Do y.
+code: SECOND
+
+error: x is d${' d'.repeat(51)}
+    ${'d '.repeat(18)}d
+code: SECOND
+\`\`\`
 
 **CNI code:** 11 (try again later)
 `);

@@ -34,10 +34,13 @@ describe('PodwireError', () => {
     });
   });
 
-  it('has an action for every code', () => {
-    for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
-      expect(new PodwireError(code, 'm').action).toBe(errorCatalogue[code].action);
-    }
+  it('has the action of its code unless it is given one, or told that there is none', () => {
+    const ofCode = (options?: { action: string | null }) =>
+      new PodwireError('POD_UNKNOWN', 'm', options).action;
+    expect(ofCode()).toBe(errorCatalogue.POD_UNKNOWN.action);
+    expect(ofCode({ action: 'Look elsewhere.' })).toBe('Look elsewhere.');
+    expect(ofCode({ action: null })).toBeUndefined();
+    expect(new PodwireError('REQUEST_INVALID', 'm').action).toBeUndefined();
     expectTypeOf<'NO_SUCH_CODE'>().not.toExtend<ErrorCode>();
   });
 });

@@ -125,6 +125,8 @@ function explainNoAnswer(cause: Error, { socket, peer, signal }: ApiOptions): Er
   const why = noAnswerReasons[code] ?? (code.startsWith('HPE_') ? notHttp : cause.message);
   return new PodwireError(peer.unreachable, `no ${peer.name} answers at ${socket}: ${why}`, {
     details: { socket },
+    // Another process answers, or would: to start an agent is no remedy then.
+    ...(code === 'ENOENT' || code === 'ECONNREFUSED' ? {} : { action: fixes[code] ?? null }),
   });
 }
 
@@ -139,10 +141,12 @@ function explainBreak(cause: unknown, { socket, peer, signal }: ApiOptions): unk
 const notHttp =
   'what listens there does not speak HTTP; is this the socket for plugins? The one to use here is apiSocket';
 
+const fixes: Readonly<Record<string, string>> = { EACCES: 'Run the command as root.' };
+
 const noAnswerReasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
   ECONNREFUSED: 'no process listens; the one that made the socket has ended',
-  EACCES: 'permission denied; only root and its own user may ask',
+  EACCES: 'permission denied',
   ECONNRESET:
     'it closed the connection, as it does for users it does not serve; also the socket for plugins does',
   ENOTSOCK: 'this is no socket',

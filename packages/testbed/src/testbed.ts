@@ -80,7 +80,9 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
   const nodeOf = (name: string): TestbedNode => {
     const found = nodes.find((each) => each.name === name);
     if (found !== undefined) return found;
-    throw new PodwireError('NODE_UNKNOWN', `the testbed ${record.current.name} has no node ${name}`);
+    throw new PodwireError('NODE_UNKNOWN', `the testbed ${record.current.name} has no node ${name}`, {
+      action: '`podwire testbed status` lists them.',
+    });
   };
   const setLink = async (name: string, state: 'up' | 'down'): Promise<void> =>
     void (await fabric.run([programs.ip, 'link', 'set', nodeOf(name).port, state]));
@@ -102,7 +104,10 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
     },
     async removePod({ namespace, name }: Pick<PodRecord, 'namespace' | 'name'>) {
       const at = pods.findIndex((pod) => pod.namespace === namespace && pod.name === name);
-      if (at < 0) throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}`);
+      if (at < 0)
+        throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}`, {
+          action: '`podwire testbed status` lists them.',
+        });
       await removePod(record, pods[at]!, nodeOf(pods[at]!.node).pods);
       pods.splice(at, 1);
     },
@@ -145,6 +150,7 @@ export async function openTestbed(name: string): Promise<Testbed> {
     throw new PodwireError(
       'TESTBED_FAILED',
       `the testbed ${name} is not up: it is ${current.phase}, or was left so`,
+      { action: '`podwire testbed status` shows its parts, `podwire testbed down` removes what is left.' },
     );
   const record = openRecord(paths, current);
   const topology = planTopology(current.shape);

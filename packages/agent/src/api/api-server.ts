@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { CniError } from '@podwire/cni';
 import { describeError, type ErrorCode, PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import type { PeerCredentials } from '@podwire/linux';
 import {
   type ApiFailure,
@@ -47,6 +48,7 @@ function optionsOf(api: ApiContext, routes: ApiRoutes<ApiContext>): ApiServerOpt
 
 const statusOf: Partial<Record<ErrorCode, number>> = {
   ENDPOINT_UNKNOWN: 404,
+  TRACE_UNKNOWN: 404,
   REQUEST_INVALID: 400,
   CONFIG_INVALID: 400,
   ADDRESS_IN_USE: 409,
@@ -63,7 +65,7 @@ function describeFailure({ context }: ApiContext, error: unknown): ApiFailure {
   }
   const { code, action, ...coded } = asPodwireError(error);
   if (code === 'INTERNAL') context.log.error({ err: error }, 'API request failed');
-  const shown = { code, message: describeError(error), action, ...pickDetails(coded) };
+  const shown = { code, message: describeError(error), ...compact({ action }), ...pickDetails(coded) };
   return { status: statusOf[code] ?? 500, error: shown };
 }
 

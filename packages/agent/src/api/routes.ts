@@ -70,7 +70,13 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
 async function listSessions(context: EndpointContext, deadline: number): Promise<readonly object[]> {
   const { bgp } = requireCluster(context);
   if (bgp !== undefined) return withDeadline(undefined, deadline, (signal) => bgp.sessions(signal));
-  throw new PodwireError('REQUEST_INVALID', 'this agent speaks no BGP: its configuration has no cluster.bgp');
+  throw new PodwireError(
+    'REQUEST_INVALID',
+    'this agent speaks no BGP: its configuration has no cluster.bgp',
+    {
+      action: 'Nothing if no router is to know the pods; otherwise docs/bgp.md has the lines to add.',
+    },
+  );
 }
 
 function viewStatus(api: ApiContext): object {
@@ -110,7 +116,13 @@ function viewStatus(api: ApiContext): object {
 /** @throws PodwireError REQUEST_INVALID on a node that is alone */
 function requireCluster({ cluster }: EndpointContext): ClusterMember {
   if (cluster !== undefined) return cluster;
-  throw new PodwireError('REQUEST_INVALID', 'this node is in no cluster: its configuration has no `cluster`');
+  throw new PodwireError(
+    'REQUEST_INVALID',
+    'this node is in no cluster: its configuration has no `cluster`',
+    {
+      action: 'Ask a node of the cluster, or let this one join: docs/cluster.md has the lines to add.',
+    },
+  );
 }
 
 function readLimit(query: URLSearchParams): number {
@@ -122,7 +134,7 @@ function readLimit(query: URLSearchParams): number {
 function findTrace(traces: TraceLog, text: string): object {
   const trace = traces.find(Number(text));
   if (trace !== undefined) return trace;
-  throw new PodwireError('ENDPOINT_UNKNOWN', `there is no trace ${text} (any more)`);
+  throw new PodwireError('TRACE_UNKNOWN', `there is no trace ${text} (any more)`);
 }
 
 /** With all the record has: resources and the answer to the runtime too. */
@@ -136,10 +148,14 @@ function findOne(context: EndpointContext, text: string): object {
 function findRecord({ endpoints }: EndpointContext, text: string): AgentRecord {
   const found = endpoints.find(text);
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new PodwireError('ENDPOINT_UNKNOWN', `no endpoint is called ${text}`);
+  if (found.length === 0) {
+    throw new PodwireError('ENDPOINT_UNKNOWN', `no endpoint is called ${text}`, {
+      action: '`podwire pods` lists those of this node. A pod that was never attached has none.',
+    });
+  }
   const keys = found.map(({ id }) => endpointKey(id));
   const message = `${text} may be any of ${keys.join(' ')}`;
-  throw new PodwireError('REQUEST_INVALID', message, { details: { keys } });
+  throw new PodwireError('REQUEST_INVALID', message, { details: { keys }, action: 'Name one of them.' });
 }
 
 async function explain({ context, deadline }: ApiContext, text: string): Promise<object> {

@@ -50,7 +50,10 @@ export function parseConfig(text: string, file = 'configuration', schema = confi
   const check = checkConfig(text, schema);
   if ('config' in check) return check.config;
   const listed = check.problems.map((problem) => formatProblem(file, problem));
-  throw new PodwireError('CONFIG_INVALID', listed.join('\n'), { details: { file } });
+  throw new PodwireError('CONFIG_INVALID', listed.join('\n'), {
+    details: { file },
+    action: 'docs/configuration.md describes each field; `podwire config validate` checks a file.',
+  });
 }
 
 /**

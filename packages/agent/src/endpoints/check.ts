@@ -42,7 +42,7 @@ export async function checkEndpoint(
 
 function unknownEndpoint({ containerId, interfaceName, config }: AttachmentRequest): PodwireError {
   const message = `container ${containerId} has no interface ${interfaceName} of network ${config.name} on this node`;
-  return new PodwireError('ENDPOINT_UNKNOWN', message);
+  return new PodwireError('ENDPOINT_UNKNOWN', message, { action: 'ADD it again.' });
 }
 
 function drifted(record: AgentRecord, wrong: readonly string[]): PodwireError {

@@ -102,6 +102,7 @@ function noPool({ view }: Network, { name }: NodeView): PodwireError {
   return new PodwireError(
     'POOL_EXHAUSTED',
     `network ${view.name} has no pool that is enabled and selects node ${name}`,
+    { action: 'Add a pool, enable one of the network, or change a node selector.' },
   );
 }
 

@@ -265,7 +265,7 @@ describe('requests that make no sense', () => {
   test('an error carries what can be done about it, and the version of the request', async () => {
     const agent = await createReadyHarness();
     const { json } = await agent.call('ADD', { netns: '/run/netns/gone/x', config: { cniVersion: '0.4.0' } });
-    expect(json).toMatchObject({ cniVersion: '0.4.0', details: containing('create a new one') });
+    expect(json).toMatchObject({ cniVersion: '0.4.0', details: containing('makes a new sandbox') });
   });
 });
 

@@ -88,6 +88,6 @@ function readFile(name: string): DumpFile {
       text: fs.readFileSync(name === '-' ? 0 : name, 'utf8'),
     };
   } catch (cause) {
-    throw new PodwireError('IMPORT_INVALID', `${name}: cannot be read`, { cause });
+    throw new PodwireError('IMPORT_INVALID', `${name}: cannot be read`, { cause, action: null });
   }
 }

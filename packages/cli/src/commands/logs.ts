@@ -80,6 +80,7 @@ export function chooseLog(
     throw new PodwireError(
       'POD_UNKNOWN',
       `pod ${fullName(pod)} has no container ${wanted}; it has ${names.join(', ')}`,
+      { action: null },
     );
   }
   if (found.logPath === undefined) {
@@ -93,6 +94,7 @@ export function chooseLog(
     throw new PodwireError(
       'POD_NOT_RUNNING',
       `container ${found.name} of pod ${fullName(pod)} has not been restarted: there is no previous one`,
+      { action: null },
     );
   }
   return found.logPath.replace(/\d+\.log$/, `${found.restartCount - 1}.log`);

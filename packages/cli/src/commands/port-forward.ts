@@ -78,14 +78,21 @@ async function listen(
   });
   const host = bracketHost(address);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new PodwireError('REQUEST_INVALID', `cannot listen at ${host}:${local}`, { cause })),
-    );
+    server.once('error', (cause) => reject(cannotListen(`${host}:${local}`, remote, cause)));
     server.listen(local, address, resolve);
   });
   const { port } = server.address() as net.AddressInfo;
   io.stdout.write(`${host}:${port} → pod/${fullName(pod)} port ${remote}\n`);
   return server;
+}
+
+function cannotListen(place: string, remote: number, cause: Error): PodwireError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const isTaken = code === 'EADDRINUSE';
+  return new PodwireError('REQUEST_INVALID', `cannot listen at ${place}`, {
+    cause,
+    ...(isTaken ? { action: `Choose another local port, or :${remote} for any that is free.` } : {}),
+  });
 }
 
 /** An URL for each connection: they work once. */

@@ -34,7 +34,9 @@ export function choosePod(pods: readonly PodView[], text: string, namespace?: st
   const alive = found.filter(({ stage }) => stage !== 'terminating' && stage !== 'terminated');
   const names = new Set(found.map(fullName));
   if (names.size > 1) {
-    throw new PodwireError('REQUEST_INVALID', `${text} may be any of ${[...names].sort().join(' ')}`);
+    throw new PodwireError('REQUEST_INVALID', `${text} may be any of ${[...names].sort().join(' ')}`, {
+      action: 'Name one of them with its namespace.',
+    });
   }
   const pod = alive[0] ?? found[0];
   if (pod !== undefined) return pod;

@@ -68,5 +68,8 @@ async function untilAnswers(daemon: Daemon, child: ChildProcess, signal: AbortSi
 
 function didNotStart({ name, logFile, failure }: Daemon, why: string): PodwireError {
   const log = fs.readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-5).join('\n');
-  return new PodwireError(failure, `the ${name} did not start: ${why}\n${log}`, { details: { logFile } });
+  return new PodwireError(failure, `the ${name} did not start: ${why}\n${log}`, {
+    details: { logFile },
+    action: `${logFile} has more.`,
+  });
 }

@@ -70,7 +70,10 @@ async function refuseUnlessBare({ places, signal }: TakeDown, error: unknown): P
   const endpoints = agent === undefined ? [] : await listEndpoints(places, signal);
   if (problem === undefined && files.length + urls.length + endpoints.length === 0) return;
   const advice = 'pods may still run, so the node agent is not ended';
-  throw new PodwireError('PODLET_UNREACHABLE', `${error.message}; ${advice}`, { details: error.details });
+  throw new PodwireError('PODLET_UNREACHABLE', `${error.message}; ${advice}`, {
+    details: error.details,
+    action: 'Start the pod agent again with `podwire up FILE`, then take the pods down.',
+  });
 }
 
 async function listEndpoints({ agentApi }: Places, signal: AbortSignal): Promise<readonly EndpointView[]> {

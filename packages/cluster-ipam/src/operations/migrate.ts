@@ -130,7 +130,10 @@ function planWorkloads(
     throw new PodwireError(
       'POOL_IN_USE',
       `pool ${from.name}: give these workloads addresses of pool ${to.name} first: ${listSome(names)}`,
-      { details: { pool: from.name, workloads: names } },
+      {
+        details: { pool: from.name, workloads: names },
+        action: `\`podwire workload set NAME --address ADDRESS\` does it for one.`,
+      },
     );
   }
   return workloads.flatMap((stored) => {

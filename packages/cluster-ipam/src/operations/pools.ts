@@ -182,7 +182,10 @@ function inUse(name: string, { nodes, blocks, pods }: PoolUse): PodwireError {
   return new PodwireError(
     'POOL_IN_USE',
     `pool ${name}: nodes ${listSome(nodes)} have blocks of it (${listSome(blocks)}); ${having}`,
-    { details: { pool: name, nodes, blocks, pods } },
+    {
+      details: { pool: name, nodes, blocks, pods },
+      action: `Move its pods to another pool (\`podwire ipam migrate ${name} POOL\`), or disable it and wait until they have ended.`,
+    },
   );
 }
 
@@ -191,6 +194,7 @@ function requireNoWorkload(snapshot: ClusterSnapshot, pool: Pool): void {
   if (names.length === 0) return;
   throw new PodwireError('POOL_IN_USE', `pool ${pool.name}: workloads name it: ${listSome(names)}`, {
     details: { pool: pool.name, workloads: names },
+    action: 'Give them other pools or addresses first: `podwire workload set`.',
   });
 }
 

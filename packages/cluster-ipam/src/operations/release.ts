@@ -114,6 +114,8 @@ function requireUnused(
   const state = nodeStateOf(snapshot, node) === 'present' ? 'which is up' : 'which is unreachable';
   throw new PodwireError('ADDRESS_IN_USE', `${address}: node ${node}, ${state}, ${who}`, {
     details: { address, node, pod: entry?.pod },
+    action:
+      'Delete the pod first. Of a node that will not come back, release everything: `podwire nodes forget`.',
   });
 }
 

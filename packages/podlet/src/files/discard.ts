@@ -20,6 +20,7 @@ export async function discardPod(uid: string, directories: PodletDirectories, mo
   throw new PodwireError(
     'VOLUME_UNAVAILABLE',
     `pod ${uid} could not be cleared away: ${problems.join('; ')}`,
+    { action: 'None at first: it is tried again by itself.' },
   );
 }
 

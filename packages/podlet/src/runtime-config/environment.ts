@@ -93,14 +93,20 @@ function readKey(
   if (data !== undefined && Object.hasOwn(data, reference.key)) return data[reference.key];
   if (reference.optional === true) return undefined;
   const missing = data === undefined ? 'does not exist' : `has no key ${reference.key}`;
-  throw invalid(facts, container, `env ${name}: ConfigMap ${reference.name} ${missing}`);
+  const action = 'Add it to a manifest; the container starts by itself then.';
+  throw invalid(facts, container, `env ${name}: ConfigMap ${reference.name} ${missing}`, action);
 }
 
-function invalid({ pod }: EnvironmentFacts, container: Container, why: string): PodwireError {
+function invalid(
+  { pod }: EnvironmentFacts,
+  container: Container,
+  why: string,
+  action: string | null = null,
+): PodwireError {
   return new PodwireError(
     'CONTAINER_CONFIG_INVALID',
     `pod ${podName(pod)}, container ${container.name}: ${why}`,
-    { details: { pod: podName(pod), container: container.name } },
+    { details: { pod: podName(pod), container: container.name }, action },
   );
 }
 

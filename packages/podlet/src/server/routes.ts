@@ -147,6 +147,7 @@ function findContainer(api: PodletApi, { namespace, name, container }: Target): 
     throw new PodwireError(
       'POD_UNKNOWN',
       `pod ${namespace}/${name} has no container ${container}; it has ${names}`,
+      { action: null },
     );
   }
   if (found.state.running === undefined)

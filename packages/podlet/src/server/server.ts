@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { describeError, type ErrorCode, PodwireError } from '@podwire/errors';
 import { type ApiFailure, type ApiServer, serveOnSocket } from '@podwire/local-api';
 import type { PeerCredentials } from '@podwire/linux';
+import { compact } from '@podwire/platform';
 import type { PodletApi } from './api.js';
 import { podletRoutes } from './routes.js';
 
@@ -39,5 +40,8 @@ function describeFailure(error: unknown): ApiFailure {
     return { status: 500, error: { code: 'RUNTIME_FAILED', message: describeError(error) } };
   }
   const { code, action } = error;
-  return { status: statusOf[code] ?? 500, error: { code, message: describeError(error), action } };
+  return {
+    status: statusOf[code] ?? 500,
+    error: { code, message: describeError(error), ...compact({ action }) },
+  };
 }

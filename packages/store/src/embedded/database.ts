@@ -122,9 +122,16 @@ export function translate(error: unknown, directory: string, isWrite = false): E
   const says = (pattern: RegExp): boolean => pattern.test(`${String(code)} ${message}`);
   // LMDB makes an input/output error of a write that was cut short.
   const full = says(/ENOSPC|EDQUOT|MDB_MAP_FULL|No space left|quota exceeded/i) || isFull(directory);
-  if (full) return new PodwireError('STORE_FULL', `the disk of ${directory} is full`, { cause: error });
+  if (full)
+    return new PodwireError('STORE_FULL', `the disk of ${directory} is full`, {
+      cause: error,
+      action: 'Free space there. Nodes go on with the blocks they have.',
+    });
   if (says(/EACCES|EPERM|EROFS|Permission denied|not permitted|Read-only file system/))
-    return new PodwireError('STORE_DENIED', `${directory} cannot be used`, { cause: error });
+    return new PodwireError('STORE_DENIED', `${directory} cannot be used`, {
+      cause: error,
+      action: 'Check the permissions of the directory.',
+    });
   return unavailable(`the store in ${directory} does not work`, { uncertain: isWrite, cause: error });
 }
 

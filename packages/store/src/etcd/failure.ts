@@ -103,6 +103,9 @@ export function toFailure(cause: unknown): EtcdFailure {
   return new EtcdFailure('unknown', text, { isAnswer: text.startsWith('etcdserver:'), cause });
 }
 
+const howToFreeEtcd =
+  'Compact, defragment and disarm the alarm, or raise the quota of etcd. Nodes go on with the blocks they have.';
+
 /**
  * The error for the caller of the store.
  * @param where `Range at http://127.0.0.1:2379`
@@ -112,5 +115,9 @@ export function toPodwireError(failure: EtcdFailure, where: string, uncertain: b
   const message = `${where}: ${failure.message}`;
   const code = failure.kind === 'token' ? 'STORE_DENIED' : failure.code;
   if (code === 'STORE_UNAVAILABLE') return unavailable(message, { uncertain, cause: failure });
-  return new PodwireError(code, message, { cause: failure, details: { uncertain } });
+  return new PodwireError(code, message, {
+    cause: failure,
+    details: { uncertain },
+    ...(code === 'STORE_FULL' ? { action: howToFreeEtcd } : {}),
+  });
 }

@@ -1,0 +1,184 @@
+import type { Situations } from './situation.js';
+
+/** In a cluster: store, nodes, pools. */
+export const clusterSituations = {
+  STORE_UNAVAILABLE: [
+    {
+      site: 'packages/store/src/etcd/failure.ts',
+      message: '‹Range at http://10.0.0.1:2379›: ‹connect ECONNREFUSED 10.0.0.1:2379›',
+    },
+  ],
+  STORE_DENIED: [
+    {
+      site: 'packages/store/src/etcd/failure.ts',
+      message: '‹Range at http://10.0.0.1:2379›: ‹etcdserver: permission denied›',
+    },
+    {
+      site: 'packages/store/src/embedded/database.ts',
+      message: '‹/var/lib/podwire/store› cannot be used‹: EACCES: permission denied›',
+      action: 'Check the permissions of the directory.',
+    },
+  ],
+  STORE_FULL: [
+    {
+      site: 'packages/store/src/etcd/failure.ts',
+      message: '‹Txn at http://10.0.0.1:2379›: ‹etcdserver: mvcc: database space exceeded›',
+      action:
+        'Compact, defragment and disarm the alarm, or raise the quota of etcd. Nodes go on with the blocks they have.',
+    },
+    {
+      site: 'packages/store/src/embedded/database.ts',
+      message: 'the disk of ‹/var/lib/podwire/store› is full',
+      action: 'Free space there. Nodes go on with the blocks they have.',
+    },
+  ],
+  STORE_CONFLICT: [
+    {
+      site: 'packages/cluster-ipam/src/operations/access.ts',
+      message: '‹the split of pool web›: others changed the same objects each of ‹8› times it was tried',
+    },
+  ],
+  STORE_LEASE_LOST: [
+    {
+      site: 'packages/agent/src/cluster/registration.ts',
+      message: 'the lease of this node was taken away',
+    },
+  ],
+  OBJECT_INVALID: [
+    {
+      site: 'packages/store/src/objects.ts',
+      message: '‹/podwire/pools/web: cidr: no prefix›',
+    },
+  ],
+  OBJECT_TOO_NEW: [
+    {
+      site: 'packages/store/src/objects.ts',
+      message: '‹/podwire/pools/web›: version: is ‹2›; ‹pool› is read up to ‹1›',
+    },
+    {
+      site: 'packages/store/src/embedded/database.ts',
+      message: 'the store in ‹/var/lib/podwire/store› has format ‹2›; this version reads ‹1›',
+    },
+  ],
+  NODE_NAME_TAKEN: [
+    {
+      site: 'packages/agent/src/cluster/node-name.ts',
+      message:
+        'the node name ‹n1› is taken by another agent (instance ‹6c1d…›, since ‹09:14›); this one is instance ‹91ab…›',
+    },
+  ],
+  NODE_FENCED: [
+    {
+      site: 'packages/cluster-ipam/src/fence.ts',
+      message: 'the store has not confirmed this node ‹for 312 s›',
+    },
+    {
+      site: 'packages/cluster-ipam/src/fence.ts',
+      message: 'the node‹’›s name belongs to another agent (instance ‹6c1d…›)',
+      action: 'Stop the other agent, or give this node a `nodeName` of its own.',
+    },
+  ],
+  NODE_STATE_STALE: [
+    {
+      site: 'packages/cluster-ipam/src/node-addressing.ts',
+      message: 'NODE_STATE_STALE: in use here, in ‹a block of n2›: ‹10.244.1.7 (default/web)›',
+    },
+  ],
+  NODE_ALIVE: [
+    {
+      site: 'packages/cluster-ipam/src/operations/release-node.ts',
+      message: 'node ‹n2› ‹is up›: nothing is taken from it',
+    },
+  ],
+  NODE_UNKNOWN: [
+    {
+      site: 'packages/cluster-ipam/src/operations/release-node.ts',
+      message: 'no node ‹n9› is registered, and nothing is its own',
+    },
+    {
+      site: 'packages/testbed/src/testbed.ts',
+      message: 'the testbed ‹podwire› has no node ‹node9›',
+      action: '`podwire testbed status` lists them.',
+    },
+  ],
+  POOL_UNKNOWN: [
+    {
+      site: 'packages/cluster-ipam/src/operations/pools.ts',
+      message: 'no pool ‹wbe›‹; ›there are ‹default-ipv4, web›',
+    },
+  ],
+  POOL_IN_USE: [
+    {
+      site: 'packages/cluster-ipam/src/operations/pools.ts',
+      message:
+        'pool ‹web›: nodes ‹n1, n2› have blocks of it (‹10.245.0.0/26, 10.245.0.64/26›); ‹in use by default/web›',
+      action:
+        'Move its pods to another pool (`podwire ipam migrate ‹web› POOL`), or disable it and wait until they have ended.',
+    },
+    {
+      site: 'packages/cluster-ipam/src/operations/pools.ts',
+      message: 'pool ‹web›: workloads name it: ‹default/web-*›',
+      action: 'Give them other pools or addresses first: `podwire workload set`.',
+    },
+    {
+      site: 'packages/cluster-ipam/src/operations/migrate.ts',
+      message: 'pool ‹web›: give these workloads addresses of pool ‹front› first: ‹default/db (10.245.0.9)›',
+      action: '`podwire workload set NAME --address ADDRESS` does it for one.',
+    },
+    {
+      site: 'packages/cluster-ipam/src/operations/split.ts',
+      message: 'pool ‹web› is being deleted',
+    },
+  ],
+  POOL_INVALID: [
+    {
+      site: 'packages/cluster-ipam/src/operations/pool-rules.ts',
+      message: '‹pool web: cidr: overlaps 10.244.0.0/16 of pool default-ipv4›',
+    },
+  ],
+  MTU_MISMATCH: [
+    {
+      site: 'packages/networks/routed/src/mtu.ts',
+      message: '‹node n2 takes packets of 1400 bytes; pods may send 1450›',
+    },
+  ],
+  PLAN_CONFLICT: [
+    {
+      site: 'packages/agent/src/cluster/peers.ts',
+      message: 'PLAN_CONFLICT: ‹route 10.244.1.0/26›: nodes ‹n1› and ‹n2› need it differently; ‹n1› has it',
+    },
+  ],
+  BGP_REFUSED: [
+    {
+      site: 'packages/bird/src/control.ts',
+      message: 'the BGP daemon at ‹/run/podwire/bird.ctl› does not answer: ‹connect ECONNREFUSED›',
+    },
+    {
+      site: 'packages/bird/src/speaker.ts',
+      message: '‹/run/podwire/bird.conf› cannot be written: ‹ENOSPC: no space left on device›',
+      action: 'Check the free space and the permissions of its directory.',
+    },
+  ],
+  IMPORT_INVALID: [
+    {
+      site: 'packages/calico-import/src/apply.ts',
+      message: '‹IPAMBlock 192-168-1-0-26: allocations has 3 entries, but the block has 64 addresses›',
+    },
+    {
+      site: 'packages/cli/src/commands/import.ts',
+      message: '‹calico.json›: cannot be read‹: ENOENT: no such file or directory›',
+      action: null,
+    },
+  ],
+  TESTBED_FAILED: [
+    {
+      site: 'packages/cli/src/testbed/choose.ts',
+      message: 'there are several testbeds‹; ›name one: ‹a, b›',
+    },
+    {
+      site: 'packages/testbed/src/testbed.ts',
+      message: 'the testbed ‹podwire› is not up: it is ‹starting›, or was left so',
+      action: '`podwire testbed status` shows its parts, `podwire testbed down` removes what is left.',
+    },
+  ],
+} as const satisfies Readonly<Record<string, Situations>>;
