@@ -28,7 +28,12 @@ export const catalog: readonly CatalogEntry[] = [
     group: run,
     load: () => import('./commands/up.js'),
   },
-  { name: 'down', summary: 'remove them', group: run, load: () => import('./commands/down.js') },
+  {
+    name: 'down',
+    summary: 'remove them, or single pods',
+    group: run,
+    load: () => import('./commands/down.js'),
+  },
   {
     name: 'ps',
     summary: 'running pods, and what each waits for',
@@ -47,6 +52,19 @@ export const catalog: readonly CatalogEntry[] = [
     group: run,
     load: () => import('./commands/exec.js'),
   },
+  {
+    name: 'stop',
+    summary: 'end pods, and keep them stopped',
+    group: run,
+    load: () => import('./commands/stop.js'),
+  },
+  {
+    name: 'restart',
+    summary: 'restart the containers of pods, or begin a stopped pod anew',
+    group: run,
+    load: () => import('./commands/restart.js'),
+  },
+  { name: 'rm', summary: 'remove pods by name', group: run, load: () => import('./commands/rm.js') },
   {
     name: 'port-forward',
     summary: 'forward a port of this machine to a pod',

@@ -21,6 +21,20 @@ describe('progress', () => {
     expect(written().replaceAll(/\d+\.\d+ ms/g, 'T')).toBe('✓ one T\n✗ two T\nthree\n');
   });
 
+  test('a step that is not over gets no tick', async () => {
+    const { io, written } = fakeIo(false);
+    const progress = startProgress(io);
+    const words = {
+      doing: 'ending',
+      done: 'ended',
+      open: (left: number) => (left > 0 ? `${left} left` : undefined),
+    };
+    await progress.step(words, () => Promise.resolve(2));
+    await progress.step(words, () => Promise.resolve(0));
+    await expect(progress.step(words, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(written().replaceAll(/\d+\.\d+ ms/g, 'T')).toBe('… 2 left T\n✓ ended T\n✗ ending T\n');
+  });
+
   test('on a terminal: a line that changes, is no wider than the screen, and goes away', () => {
     vi.useFakeTimers();
     try {

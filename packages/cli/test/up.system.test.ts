@@ -20,7 +20,7 @@ test('of two calls at once one starts the pod agent, and it is known for podwire
   const steps: string[] = [];
   const progress: Progress = {
     show: () => undefined,
-    step: (what, work) => (steps.push(what), work()),
+    step: (what, work) => (steps.push(typeof what === 'string' ? what : what.done), work()),
     end: () => undefined,
   };
   const { signal } = new AbortController();

@@ -25,6 +25,8 @@ export {
 } from '@podwire/pod-spec';
 export type { PodChange, PodletApi } from './server/api.js';
 export { type PodletServerOptions, startPodletServer } from './server/server.js';
+export { HeldPods, type Hold, type HoldKind } from './sources/held-pods.js';
+export type { PodRemoved, PodRestarted } from './server/pod-verbs.js';
 export { type SourcePlaces, SourceSet } from './sources/source-set.js';
 export { isCheckpointed, PodCheckpoints, withCheckpoints } from './checkpoints/pod-checkpoints.js';
 export { createMerger } from './merge/merger.js';

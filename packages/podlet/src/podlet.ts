@@ -85,6 +85,8 @@ export interface Podlet {
   problems(): readonly SourceProblem[];
   /** @returns how to stop being told. The first thing told is everything. */
   subscribe(listener: (change: PodChange) => void): () => void;
+  /** Starts its containers anew, or one of them. A pod that has ended begins anew. */
+  restart(uid: string, names: readonly string[]): void;
   /** Finished spans of the pod's trace, in the order of their ends. */
   trace(uid: string): readonly Span[];
   /** A span of another component within a pod's trace: the runtime, when it lives in this process. */
@@ -130,6 +132,7 @@ export function startPodlet(config: PodletConfig, dependencies: PodletDependenci
       const worker = workers.get(uid);
       return worker === undefined ? [] : spans.get(worker.trace.context.traceId);
     },
+    restart: (uid, names) => workers.restart(uid, names),
     record: (span) => spans.add(span),
     problem: () => health.problem(),
     networkProblem: () => health.networkProblem(),

@@ -98,6 +98,7 @@ const server = await startPodletServer(
     problems: () => podlet.problems(),
     subscribe: (listener) => podlet.subscribe(listener),
     spans: (uid) => podlet.trace(uid),
+    restart: (uid, names) => podlet.restart(uid, names),
     shutDown: stop,
   },
   { socket: at('podlet.sock'), peerCredentials, onBroken: () => undefined },

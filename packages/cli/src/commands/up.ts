@@ -12,7 +12,7 @@ import { isOf, waitForPods } from '../pods/follow.js';
 import { evaluatePod } from '../pods/readiness.js';
 import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import type { PodsView } from '../pods/names.js';
-import type { Sources } from '../pods/teardown.js';
+import type { Sources } from '../pods/sort-words.js';
 import { startProgress } from '../render/progress.js';
 import { renderProblems } from './ps.js';
 

@@ -25,6 +25,7 @@ import {
   findCgroupDriver,
   type Pod,
   type FindConfigMap,
+  type HeldPods,
   type FindPullSecret,
   type Podlet,
   type PodletApi,
@@ -41,6 +42,7 @@ import { createTracer, type Span } from '@podwire/tracing';
 import { ownVersion } from '../checkout.js';
 import { bringEarlierState, hasPods } from './earlier-state.js';
 import { openExporter } from './export-spans.js';
+import { openHeldPods } from './held-file.js';
 import { isOfApi, type KubernetesSide, openKubernetes } from './kubernetes.js';
 import { openRuntime } from './open-runtime.js';
 import type { PodAgentSettings } from './settings.js';
@@ -96,6 +98,7 @@ async function openPodAgent(
       'places that were added before are not known any more; give them again',
     );
   const sources = createSources(settings, saved);
+  const held = openHeldPods(settings.places, clock, log);
   const checkpoints = new PodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
   const restored = kubernetes === undefined ? [] : await loadCheckpoints(checkpoints, log);
   const cgroups = await placeCgroups(settings, opened.runtime, log, stopped.signal);
@@ -104,6 +107,7 @@ async function openPodAgent(
     cgroups,
     kubernetes,
     sources,
+    held,
     checkpoints,
     restored,
     log,
@@ -112,7 +116,7 @@ async function openPodAgent(
   ends.push(() => podlet.stop());
   listeners.push((span) => podlet.record(span));
   const server = await startPodletServer(
-    describeApi(settings, podlet, { opened, sources, stopped }, `${runtimeName} ${runtimeVersion}`),
+    describeApi(settings, podlet, { opened, sources, held, stopped }, `${runtimeName} ${runtimeVersion}`),
     {
       socket: settings.places.podSocket,
       peerCredentials,
@@ -179,6 +183,7 @@ interface Parts {
   readonly opened: Awaited<ReturnType<typeof openRuntime>>;
   readonly kubernetes: KubernetesSide | undefined;
   readonly sources: Sources;
+  readonly held: HeldPods;
   readonly checkpoints: PodCheckpoints;
   readonly restored: readonly Pod[];
   readonly log: Log;
@@ -186,7 +191,7 @@ interface Parts {
 }
 
 function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
-  const { cgroups, kubernetes, sources, checkpoints, restored, log, onSpan } = parts;
+  const { cgroups, kubernetes, sources, held, checkpoints, restored, log, onSpan } = parts;
   const { runtime } = parts.opened;
   const node = describeNode(settings, cgroups);
   const directories = describeDirectories(settings);
@@ -203,7 +208,11 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
       ...{ runtime, merger, node, directories, clock, log, onSpan },
       ...{ buildSandboxConfig, buildContainerConfig, createProber, readLogTail },
       ...compact({ sink: kubernetes?.sink }),
-      sources: [sources.file, sources.http, ...(kubernetes === undefined ? [] : [kubernetes.source])],
+      sources: [
+        held.filter(sources.file),
+        held.filter(sources.http),
+        ...(kubernetes === undefined ? [] : [kubernetes.source]),
+      ],
       preparation: cgroups === undefined ? preparation : withPodCgroups(preparation, cgroups),
       ensureImage: createEnsureImage({ credentials }),
       runHook: createRunHook({ runtime, clock }),
@@ -278,7 +287,12 @@ function leastOomScore(): { oomScoreAdjustment?: number } {
 function describeApi(
   settings: PodAgentSettings,
   podlet: Podlet,
-  { opened, sources, stopped }: Pick<Parts, 'opened' | 'sources'> & { readonly stopped: AbortController },
+  {
+    opened,
+    sources,
+    held,
+    stopped,
+  }: Pick<Parts, 'opened' | 'sources' | 'held'> & { readonly stopped: AbortController },
   runtimeName: string,
 ): PodletApi {
   const { network } = opened;
@@ -289,6 +303,8 @@ function describeApi(
     runtimeName,
     runtime: opened.runtime,
     sources: keepingSources(settings, sources),
+    held,
+    restart: (uid, names) => podlet.restart(uid, names),
     pods: () => podlet.pods(),
     problems: () => podlet.problems(),
     subscribe: (listener) => podlet.subscribe(listener),

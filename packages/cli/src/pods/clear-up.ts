@@ -30,7 +30,11 @@ function removeFiles(places: Places, { absent, network }: Ground): void {
   const ofNode = [places.agentSocket, places.agentApi, places.agentLog];
   const files = [
     ...[places.podSocket, places.podletLog, ...(network === undefined ? [] : ofNode)],
-    ...[path.join(embedded, 'lock'), path.join(podletState, 'sources.json')],
+    ...[
+      path.join(embedded, 'lock'),
+      path.join(podletState, 'sources.json'),
+      path.join(podletState, 'held.json'),
+    ],
     path.join(networkConfig, '10-podwire.conflist'),
   ];
   for (const file of files) fs.rmSync(file, { force: true });

@@ -25,6 +25,7 @@ function explain(pod: PodView): string {
 /** What `ps` shows in one word, as kubectl does: the most telling of phase, reasons and stage. */
 export function describeState(pod: PodView): string {
   if (pod.stage === 'terminating') return 'Terminating';
+  if (pod.status.reason === 'Stopped') return pod.stage === 'terminated' ? 'Stopped' : 'Stopping';
   const initialising = pod.status.phase === 'Pending' ? describeInit(pod) : undefined;
   if (initialising !== undefined) return initialising;
   const containers = [...pod.status.initContainerStatuses, ...pod.status.containerStatuses];

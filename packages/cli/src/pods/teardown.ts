@@ -2,24 +2,20 @@
 import type { NodeChange } from '@podwire/agent';
 import { PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
-import type { PodView } from '@podwire/podlet';
+import type { PodRemoved, PodView } from '@podwire/podlet';
 import { withDeadline } from '@podwire/platform';
 import { openAgentApi } from '../api/locate.js';
 import type { EndpointView } from '../api/shapes.js';
 import type { Io } from '../io.js';
 import { endProcesses } from '@podwire/linux';
 import { loadSources } from '../pod-agent/source-file.js';
-import type { Progress } from '../render/progress.js';
+import { type Progress, quietProgress } from '../render/progress.js';
 import { clearUp } from './clear-up.js';
 import { followPods, isOf } from './follow.js';
 import { openPodApi, type Places } from './locate.js';
-import { fullName } from './names.js';
+import { fullName, type PodsView } from './names.js';
+import type { Meant, Sources } from './sort-words.js';
 import { lockStart, readGround, readStarted } from './started.js';
-
-export interface Sources {
-  readonly files: readonly string[];
-  readonly urls: readonly string[];
-}
 
 export interface TakeDown {
   readonly places: Places;
@@ -33,8 +29,12 @@ export interface TakeDown {
 export interface TakenDown {
   /** Manifests that are not watched any more. */
   readonly removed: readonly string[];
+  /** Pods that have ended. */
+  readonly pods: readonly string[];
   /** Pods that had not ended in time. */
   readonly remaining: readonly string[];
+  /** Pods that were not meant, and run on. */
+  readonly others: readonly string[];
   /** Agents that were ended: those that `podwire up` had started, once no pod is left. */
   readonly ended: readonly string[];
   /** What was done so that the node is what it was before `podwire up`; nothing where another has started its agent. */
@@ -42,19 +42,28 @@ export interface TakenDown {
 }
 
 /**
- * @param sources all when absent
+ * @param meant all when absent
  * @throws PodwireError PODLET_UNREACHABLE without a pod agent, unless nothing is left but the node agent
  */
-export async function tearDownPods(call: TakeDown, sources?: Sources): Promise<TakenDown> {
+export async function tearDownPods(call: TakeDown, meant?: Meant): Promise<TakenDown> {
   const api = openPodApi(call.places.podSocket, { signal: call.signal });
-  const dropped = await dropSources(api, sources).catch((error: unknown) => refuseUnlessBare(call, error));
+  const dropped = await drop(api, meant).catch((error: unknown) => refuseUnlessBare(call, error));
   if (dropped === undefined) {
-    return { removed: [], remaining: [], ...(await endStarted(call)) };
+    return { removed: [], pods: [], remaining: [], others: [], ...(await endStarted(call)) };
   }
-  const { changed, left } = dropped;
-  const remaining = await waitUntilGone(api, call, concernsOf(sources, left));
+  const { changed, left, before } = dropped;
+  const concerns = concernsOf(meant, left);
+  const after = await waitUntilGone(api, call, concerns);
+  const remaining = after.filter(concerns).map(fullName);
   const ending = left === 0 && remaining.length === 0 ? await endStarted(call) : { ended: [], node: [] };
-  return { removed: changed, remaining, ...ending };
+  const pods = before.filter(concerns).map(fullName);
+  return {
+    removed: changed,
+    pods: pods.filter((name) => !remaining.includes(name)),
+    remaining,
+    others: after.filter((pod) => !concerns(pod)).map(fullName),
+    ...ending,
+  };
 }
 
 /**
@@ -81,40 +90,65 @@ async function listEndpoints({ agentApi }: Places, signal: AbortSignal): Promise
   return (await node.get<{ endpoints: readonly EndpointView[] }>('/v1/endpoints')).endpoints;
 }
 
-async function dropSources(
-  api: LocalApi,
-  chosen: Sources | undefined,
-): Promise<{ changed: string[]; left: number }> {
-  const { files, urls } = chosen ?? (await api.get<Sources>('/v1/sources'));
+interface Dropped {
+  /** Manifests that are not watched any more. */
+  readonly changed: readonly string[];
+  /** How many are. */
+  readonly left: number;
+  readonly before: readonly PodView[];
+}
+
+async function drop(api: LocalApi, meant: Meant | undefined): Promise<Dropped> {
+  const { pods: before } = await api.get<PodsView>('/v1/pods');
+  const { files, urls } = meant ?? (await api.get<Sources>('/v1/sources'));
+  const lost = await removeByName(api, meant?.pods ?? []);
   const answer = await api.delete<Sources & { changed: string[] }>('/v1/sources', { files, urls });
-  return { changed: answer.changed, left: answer.files.length + answer.urls.length };
+  const left = answer.files.length + answer.urls.length;
+  return { changed: [...lost, ...answer.changed], left, before };
+}
+
+/** @returns manifests that had no other pod */
+async function removeByName(api: LocalApi, pods: readonly PodView[]): Promise<string[]> {
+  const lost: string[] = [];
+  for (const { namespace, name } of pods) {
+    const { dropped } = await api.post<PodRemoved>('/v1/pods/remove', { namespace, name });
+    if (dropped !== undefined) lost.push(dropped);
+  }
+  return lost;
 }
 
 /**
  * Also pods of places that an earlier call has dropped and not seen end. Where no place is left, all that manifests ever were the
  * cause of: the agents, which are ended then, must not leave one behind half taken down.
  */
-function concernsOf(chosen: Sources | undefined, left: number): (pod: PodView) => boolean {
-  if (chosen === undefined || left === 0) return ({ source }) => source !== 'api';
-  return isOf([...chosen.files, ...chosen.urls]);
+function concernsOf(meant: Meant | undefined, left: number): (pod: PodView) => boolean {
+  if (meant === undefined || left === 0) return ({ source }) => source !== 'api';
+  const isInPlace = isOf([...meant.files, ...meant.urls]);
+  const uids = new Set(meant.pods.map(({ uid }) => uid));
+  return (pod) => uids.has(pod.uid) || isInPlace(pod);
 }
 
-/** @returns the names of pods that are still there */
+/** @returns the pods that are still there; also when the signal, or the time, has ended the waiting */
 async function waitUntilGone(
   api: LocalApi,
   { io, progress, signal, milliseconds }: TakeDown,
   concerns: (pod: PodView) => boolean,
-): Promise<string[]> {
+): Promise<PodView[]> {
   const silent = { ...io, stderr: { write: () => undefined } };
-  const board = await progress.step('pods ended', () =>
-    withDeadline(signal, milliseconds, (either) =>
-      followPods({ api, io: silent, progress: quiet, concerns, signal: either }, (pods) => pods.length === 0),
-    ),
-  );
-  return [...board.pods.values()].filter(concerns).map(fullName);
+  const open = (pods: readonly PodView[]): string | undefined => {
+    const names = pods.filter(concerns).map(fullName);
+    return names.length === 0 ? undefined : `still ending: ${names.join(' ')}`;
+  };
+  return progress.step({ doing: 'waiting for pods to end', done: 'pods ended', open }, async () => {
+    const board = await withDeadline(signal, milliseconds, (either) =>
+      followPods(
+        { api, io: silent, progress: quietProgress, concerns, signal: either },
+        (pods) => pods.length === 0,
+      ),
+    );
+    return [...board.pods.values()];
+  });
 }
-
-const quiet: Progress = { show: () => undefined, step: (_what, work) => work(), end: () => undefined };
 
 /** The pod agent first: it has nothing left that needs the node agent. None of it while `podwire up` starts them. */
 async function endStarted({

@@ -5,11 +5,27 @@ import { formatMilliseconds } from './times.js';
 export interface Progress {
   /** Something is under way. On a terminal `detail` may change as often as it likes. */
   show(what: string, detail?: string): void;
-  /** Runs one step and says how long it took; when it fails, that it did. */
-  step<T>(what: string, work: () => Promise<T>): Promise<T>;
+  /** Runs one step and says how long it took; when it fails, that it did. A tick is for what has happened only. */
+  step<T>(what: string | StepWords<T>, work: () => Promise<T>): Promise<T>;
   /** Clears what is under way. */
   end(): void;
 }
+
+/** For a step whose end is not sure. A text alone stands for all of it. */
+export interface StepWords<T> {
+  /** Shown meanwhile, and behind ✗ when it fails: `waiting for pods to end`. */
+  readonly doing: string;
+  readonly done: string;
+  /** What is still open, shown behind …; undefined when it is done. */
+  readonly open?: (result: T) => string | undefined;
+}
+
+/** For work within a step of another one. */
+export const quietProgress: Progress = {
+  show: () => undefined,
+  step: (_what, work) => work(),
+  end: () => undefined,
+};
 
 const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const frameMilliseconds = 80;
@@ -63,19 +79,21 @@ async function runStep<T>(
   io: Io,
   paint: Colors,
   progress: Pick<Progress, 'show' | 'end'>,
-  what: string,
+  what: string | StepWords<T>,
   work: () => Promise<T>,
 ): Promise<T> {
   const begin = performance.now();
-  let mark = paint.red('✗');
-  progress.show(what);
+  const words: StepWords<T> = typeof what === 'string' ? { doing: what, done: what } : what;
+  let said = `${paint.red('✗')} ${words.doing}`;
+  progress.show(words.doing);
   try {
     const result = await work();
-    mark = paint.green('✓');
+    const open = words.open?.(result);
+    said = open === undefined ? `${paint.green('✓')} ${words.done}` : `${paint.yellow('…')} ${open}`;
     return result;
   } finally {
     progress.end();
     const time = paint.dim(formatMilliseconds(performance.now() - begin));
-    io.stderr.write(`${mark} ${what} ${time}\n`);
+    io.stderr.write(`${said} ${time}\n`);
   }
 }

@@ -22,13 +22,20 @@ interface Said {
   /** Places that are dropped by the call, and that stay. */
   readonly changed?: readonly string[];
   readonly files?: readonly string[];
+  /** What runs before. */
+  readonly before?: readonly PodView[];
   /** What the watch says before it ends. */
   readonly watch: readonly object[];
 }
 
-async function down(argv: readonly string[], { changed = [], files = [], watch }: Said): Promise<Run> {
+async function down(
+  argv: readonly string[],
+  { changed = [], files = [], before = [], watch }: Said,
+): Promise<Run> {
   const directory = makeTemporaryDirectory();
   agent = await startFakeAgent({
+    'GET /v1/pods': { body: { pods: before, problems: [] } },
+    'POST /v1/pods/remove': { body: { dropped: '/pods/single.yaml' } },
     'GET /v1/sources': { body: { files: [...changed, ...files], urls: [] } },
     'DELETE /v1/sources': { body: { changed, files, urls: [] } },
     'GET /v1/watch': { body: watch.map((line) => `${JSON.stringify(line)}\n`).join('') },
@@ -43,7 +50,9 @@ const leaving = podView('slow', { stage: 'terminating' });
 test('waits for pods that an earlier call has not seen end', async () => {
   const again = await down([], { watch: [all(leaving)] });
   expect(again).toMatchObject({ code: 4, stdout: 'still there: shop/slow\n' });
-  const named = await down(['/pods/slow.yaml'], { files: ['/pods/a.yaml'], watch: [all(leaving)] });
+  const named = await down(['/pods/slow.yaml'], {
+    ...{ files: ['/pods/a.yaml'], before: [leaving], watch: [all(leaving)] },
+  });
   expect(named).toMatchObject({ code: 4, stdout: 'still there: shop/slow\n' });
 });
 
@@ -59,9 +68,37 @@ test('pods of other places, and of an API server, are nothing to it', async () =
     files: ['/pods/b.yaml'],
     watch: [all(...others)],
   });
-  expect(some).toMatchObject({ code: 0, stdout: 'all gone\n' });
-  const rest = await down([], { changed: ['/pods/b.yaml'], watch: [all(others[1]!)] });
-  expect(rest).toMatchObject({ code: 0, stdout: 'all gone\n' });
+  expect(some).toMatchObject({ code: 0, stdout: 'no pod of it was left\nstill running: shop/b shop/c\n' });
+  const rest = await down([], { changed: ['/pods/b.yaml'], before: others, watch: [all(others[1]!)] });
+  expect(rest).toMatchObject({ code: 0, stdout: 'ended: shop/b\nstill running: shop/c\n' });
+  const nothing = await down([], { changed: ['/pods/b.yaml'], before: [others[0]!], watch: [all()] });
+  expect(nothing).toMatchObject({ code: 0, stdout: 'all gone\n' });
+});
+
+test.each(['web', 'pod/web', 'shop/web', 'pod/shop/web'])(
+  '%s is a pod, which is removed by its name',
+  async (word) => {
+    const [web, api] = [podView('web'), podView('api')];
+    const said = { files: ['/pods/two.yaml'], before: [web, api], watch: [all(api)] };
+    const { code, stdout, stderr } = await down([word], said);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'ended: shop/web\nstill running: shop/api\n' });
+    expect(stderr).toMatch(/^✓ pods ended/);
+    expect(agent?.asked).toContain('POST /v1/pods/remove {"namespace":"shop","name":"web"}');
+  },
+);
+
+test('a word that is neither a pod nor a manifest is an error with a guess, and nothing is done', async () => {
+  const { code, stdout, stderr } = await down(['wbe'], { before: [podView('web')], watch: [] });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain('wbe is neither a pod nor a manifest; did you mean web?');
+  expect(agent?.asked.filter((each) => !each.startsWith('GET'))).toEqual([]);
+});
+
+test('no tick while a pod is still ending', async () => {
+  const { code, stdout, stderr } = await down([], { before: [podView('a'), leaving], watch: [all(leaving)] });
+  expect({ code, stdout }).toEqual({ code: 4, stdout: 'ended: shop/a\nstill there: shop/slow\n' });
+  expect(stderr).toMatch(/^… still ending: shop\/slow/);
+  expect(stderr).not.toContain('✓');
 });
 
 test('what was not heard of is not gone', async () => {

@@ -7,7 +7,7 @@ import { hashContainer } from './spec-hash.js';
 export type ContainerRole = 'init' | 'sidecar' | 'normal';
 
 export type KillReason =
-  'SpecChanged' | 'LivenessFailed' | 'StartupFailed' | 'Unknown' | 'Superseded' | 'Unwanted';
+  'SpecChanged' | 'LivenessFailed' | 'StartupFailed' | 'Unknown' | 'Superseded' | 'Unwanted' | 'Asked';
 
 export interface KillAction {
   readonly container: ObservedContainer;
@@ -29,6 +29,8 @@ export interface ContainerFacts {
   readonly probeResult: (containerName: string, kind: ProbeKind) => boolean | undefined;
   /** Containers that were ended to be started again, and are not started yet: how they ended says nothing. */
   readonly interrupted?: ReadonlySet<string>;
+  /** Ids of running containers that people want to be started anew. */
+  readonly restartAsked?: ReadonlySet<string>;
 }
 
 /** `keep`: it runs as it should. `rest`: it has ended and stays so. */
@@ -55,9 +57,11 @@ export function planContainer(
   return { next: restartsAfter(kill.reason, policy) ? 'start' : 'rest', kill };
 }
 
-/** A changed specification and a lost track are no end of the container: they start again whatever the policy says. */
+/** These are no end of the container: it starts again whatever the policy says. */
+const noEnd: readonly KillReason[] = ['SpecChanged', 'Unknown', 'Asked'];
+
 function restartsAfter(reason: KillReason, policy: RestartPolicy): boolean {
-  return reason === 'SpecChanged' || reason === 'Unknown' || policy !== 'Never';
+  return noEnd.includes(reason) || policy !== 'Never';
 }
 
 export function restarts(policy: RestartPolicy, exitCode: number): boolean {
@@ -76,6 +80,9 @@ function reasonToKill(
   if (instance.sandboxId !== sandboxId) return kill(instance, 'Superseded', 'it runs in an earlier sandbox');
   if (instance.specHash !== undefined && instance.specHash !== hashContainer(container)) {
     return kill(instance, 'SpecChanged', `Container ${container.name} definition changed, will be restarted`);
+  }
+  if (facts.restartAsked?.has(instance.id) === true) {
+    return kill(instance, 'Asked', `Container ${container.name} will be restarted, as asked for`);
   }
   return failedProbe(container, instance, facts);
 }

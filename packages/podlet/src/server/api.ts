@@ -2,6 +2,7 @@
 import type { CriRuntime } from '@podwire/cri';
 import type { Span } from '@podwire/tracing';
 import type { PodView, SourceName, SourceProblem } from '../contract.js';
+import type { HeldPods } from '../sources/held-pods.js';
 import type { SourcePlaces } from '../sources/source-set.js';
 
 /** A change for a watcher. The first one has everything. */
@@ -28,6 +29,10 @@ export interface PodletApi {
   spans(uid: string): readonly Span[];
   /** How the CNI network was chosen; undefined where the runtime sees to networks itself (containerd). */
   explainNetwork?(): Promise<unknown>;
+  /** Pods that were stopped or removed by name; absent where no manifests are read. */
+  readonly held?: Pick<HeldPods, 'all' | 'kindOf' | 'hold' | 'release'>;
+  /** Starts containers of a pod anew. */
+  restart(uid: string, names: readonly string[]): void;
   /** Ends the pod agent; pods go on. */
   shutDown(): void;
 }

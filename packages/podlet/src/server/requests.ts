@@ -25,6 +25,9 @@ export const execBody = z.strictObject({
 export const attachBody = z.strictObject({ ...target, ...streams });
 export const portForwardBody = z.strictObject({ namespace: name, name });
 
+export const podBody = z.strictObject({ namespace: name, name });
+export const restartBody = z.strictObject(target);
+
 export type SourcesBody = z.output<typeof sourcesBody>;
 
 /** @throws PodwireError REQUEST_INVALID naming every field */

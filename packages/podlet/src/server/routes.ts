@@ -13,6 +13,9 @@ import {
   sourcesBody,
   type SourcesBody,
 } from './requests.js';
+import { findPod } from './find-pod.js';
+import { podVerbs } from './pod-verbs.js';
+import { releaseAt } from './held.js';
 import { watchPods } from './watch.js';
 
 export const podletRoutes: ApiRoutes<PodletApi> = {
@@ -25,10 +28,16 @@ export const podletRoutes: ApiRoutes<PodletApi> = {
     const pod = findByPath(api, rest);
     return { json: { pod, spans: api.spans(pod.uid) } };
   },
+  ...podVerbs,
   'GET /v1/network': async (api) => ({ json: await explainNetwork(api) }),
   'GET /v1/sources': (api) => ({ json: viewSources(api) }),
   'POST /v1/sources': (api, { body, signal }) => addSources(api, readBody(sourcesBody, body), signal),
-  'DELETE /v1/sources': (api, { body }) => changeSources(api, readBody(sourcesBody, body), 'remove'),
+  'DELETE /v1/sources': async (api, { body, signal }) => {
+    const places = readBody(sourcesBody, body);
+    const answer = changeSources(api, places, 'remove');
+    await releaseAt(api, places, signal);
+    return answer;
+  },
   'POST /v1/exec': async (api, { body, signal }) => {
     const { argv, tty, stdin, stdout, stderr, ...target } = readBody(execBody, body);
     const containerId = findContainer(api, target);
@@ -65,6 +74,7 @@ function viewStatus(api: PodletApi): object {
     startedAt: new Date(api.startedAt).toISOString(),
     runtime: api.runtimeName,
     ...viewSources(api),
+    held: api.held?.all() ?? [],
     problems: api.problems(),
     pods: {
       pending: count('Pending'),
@@ -87,6 +97,7 @@ const firstWordMs = 12_000;
 /** Answers when the pods of a new place are known, or its problem. */
 async function addSources(api: PodletApi, body: SourcesBody, signal: AbortSignal): Promise<ApiAnswer> {
   const answer = changeSources(api, body, 'add');
+  await releaseAt(api, body, signal);
   const { file, http } = api.sources;
   const words = [
     ...(file === undefined ? [] : body.files.map((each) => file.known(each))),
@@ -121,14 +132,6 @@ function findByPath(api: PodletApi, path: string): PodView {
   if (name === '' || more.length > 0)
     throw new PodwireError('REQUEST_INVALID', `${path} is not NAMESPACE/NAME`);
   return findPod(api, namespace, name);
-}
-
-/** Of two of the same name, the one that is not on its way out. */
-function findPod(api: PodletApi, namespace: string, name: string): PodView {
-  const found = api.pods().filter((pod) => pod.namespace === namespace && pod.name === name);
-  const pod = found.find(({ stage }) => stage !== 'terminating' && stage !== 'terminated') ?? found[0];
-  if (pod !== undefined) return pod;
-  throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}`);
 }
 
 interface Target {

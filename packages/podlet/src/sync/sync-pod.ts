@@ -10,6 +10,7 @@ import type { Waiting } from '../lifecycle/container-status.js';
 import { deadlineExceeded, remainingActivity } from '../lifecycle/grace.js';
 import { isAlive, type ObservedPod } from '../lifecycle/observed.js';
 import { isTerminal } from '../lifecycle/phase.js';
+import { isStopped, stopped } from '../lifecycle/stopped.js';
 import { createSandbox } from './create-sandbox.js';
 import type { PreparedPod } from '../parts.js';
 import { labelSandbox } from '../runtime/labels.js';
@@ -86,7 +87,8 @@ export interface SyncResult {
 export async function syncPod(context: SyncContext): Promise<SyncResult> {
   const { worker, view, settings } = context;
   if (worker.stage === 'waiting') begin(context);
-  rejectUnfit(context);
+  if (isStopped(worker.pod)) stopByName(context);
+  else rejectUnfit(context);
   if (worker.blocked !== undefined && worker.failure === undefined)
     return stayBlocked(context, worker.blocked);
   const actions = computeActions(worker.pod, view.observed(worker.uid), factsOf(context));
@@ -110,6 +112,12 @@ export async function syncPod(context: SyncContext): Promise<SyncResult> {
 function begin(context: SyncContext): void {
   context.worker.stage = 'starting';
   context.updateStatus();
+}
+
+function stopByName(context: SyncContext): void {
+  if (context.worker.failure === undefined && !isTerminal(context.worker.status.phase))
+    context.recordEvent('Normal', stopped.reason, 'It is stopped, as asked for');
+  setFailure(context, stopped);
 }
 
 /** Nothing of it begins; it is synced again with each change, and periodically. */
@@ -141,6 +149,7 @@ export function factsOf({ worker, prober }: SyncContext): ContainerFacts {
   return {
     probeResult: (name, kind) => prober.probeResult(worker.uid, name, kind),
     interrupted: worker.interrupted,
+    restartAsked: worker.restartAsked,
   };
 }
 

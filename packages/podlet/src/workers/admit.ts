@@ -2,6 +2,7 @@ import { compact } from '@podwire/platform';
 import { type AdmissionNode, evaluateAdmission, findBlock, type Refusal } from '../admission/index.js';
 import type { PodletNode } from '../contract.js';
 import { isTerminal } from '../lifecycle/phase.js';
+import { isStopped } from '../lifecycle/stopped.js';
 import type { RuntimeView } from '../runtime/runtime-view.js';
 import type { WorkerState } from './worker-state.js';
 
@@ -29,7 +30,8 @@ export function admit(
 
 /** All at once, because pods that run go before pods that have only arrived first. */
 function decideAll(all: readonly WorkerState[], context: AdmissionContext): void {
-  const workers = all.filter(({ orphan }) => !orphan);
+  // Of a stopped one nothing runs; when it runs again it is decided anew.
+  const workers = all.filter(({ orphan, pod }) => !orphan && !isStopped(pod));
   for (const worker of workers)
     if (worker.admission === 'undecided' && hasBegun(context, worker)) admitRunning(context, worker);
   const node = admissionNode(context.node);

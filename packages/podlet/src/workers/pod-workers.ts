@@ -4,11 +4,14 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { type Pod, podName } from '@podwire/pod-spec';
 import type { PodEventType } from '../contract.js';
 import { collectable } from '../lifecycle/garbage.js';
+import { isTerminal } from '../lifecycle/phase.js';
+import { isStopped } from '../lifecycle/stopped.js';
 import type { PodLabels } from '../runtime/labels.js';
 import { refreshStatus } from '../sync/status-manager.js';
 import { jittered, type StatusSink, type SyncDependencies } from '../sync/sync-context.js';
 import { syncOnce } from '../sync/sync-pod.js';
 import { admit } from './admit.js';
+import { askForRestart } from './ask-for-restart.js';
 import {
   type ArrivalTimes,
   createWorkerState,
@@ -64,6 +67,7 @@ export class PodWorkers {
   /** A source wants the pod. `wake`: something about it has to be done. */
   update(pod: Pod, times: ArrivalTimes, wake: boolean): void {
     const { uid } = pod.metadata;
+    this.#followStop(pod);
     const known = this.#entries.get(uid);
     if (known === undefined) this.#add(pod, false, times);
     else if (known.state.kill !== undefined && (known.state.removed || known.state.orphan)) {
@@ -91,6 +95,32 @@ export class PodWorkers {
     }
     requestKill(entry, { why: 'no source has it any more' });
     this.#wake(entry);
+  }
+
+  /**
+   * Starts containers of a pod anew in its sandbox; a pod that has ended begins anew as a whole.
+   * @param names of the containers
+   */
+  restart(uid: string, names: readonly string[]): void {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined || entry.state.kill !== undefined) return;
+    if (isTerminal(entry.state.status.phase)) {
+      const { pod } = entry.state;
+      this.remove(uid);
+      this.update(pod, this.#timesNow(), true);
+      return;
+    }
+    askForRestart(entry.state, this.#dependencies.view.observed(uid), names);
+    this.#wake(entry);
+  }
+
+  /** A pod that people have stopped does not wait for what is being done to start it; one that they let go begins anew. */
+  #followStop(pod: Pod): void {
+    const entry = this.#entries.get(pod.metadata.uid);
+    if (entry === undefined || isStopped(entry.state.pod) === isStopped(pod)) return;
+    if (isStopped(pod)) {
+      entry.sync?.abort(new PodwireError('AGENT_NOT_READY', 'The pod is stopped.'));
+    } else if (entry.state.kill === undefined) this.remove(pod.metadata.uid);
   }
 
   /** A pod that is in the runtime and in no source: it is taken down. */

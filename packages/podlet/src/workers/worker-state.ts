@@ -37,6 +37,8 @@ export interface WorkerState extends Inbox {
   readonly waiting: Map<string, Waiting>;
   /** Containers that a sync has stopped to start them again, until they are started. */
   readonly interrupted: Set<string>;
+  /** Ids of running containers that people want to be started anew. */
+  readonly restartAsked: Set<string>;
   /** `admitted` if the node takes it, or the reason why not. */
   admission: 'undecided' | 'admitted' | Refusal;
   /** Why it must not begin, though the node takes it. */
@@ -124,6 +126,7 @@ export function createWorkerState(dependencies: WorkerDependencies, request: New
     status: pod.status,
     waiting: new Map(),
     interrupted: new Set(),
+    restartAsked: new Set(),
     admission: 'undecided',
     blocked: undefined,
     sandboxProblem: undefined,

@@ -2,11 +2,12 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { openLocalApi } from '@podwire/local-api';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PodView, Snapshot, SourceProblem } from '../../src/contract.js';
 import { type PodChange, type PodletApi } from '../../src/server/api.js';
 import { startPodletServer } from '../../src/server/server.js';
 import { watchPods } from '../../src/server/watch.js';
+import { HeldPods } from '../../src/sources/held-pods.js';
 import { SourceSet } from '../../src/sources/source-set.js';
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
@@ -59,6 +60,11 @@ async function serve(pods: PodView[] = [view('web')], kinds: readonly string[] =
     });
   const file = createSet('file');
   const http = kinds.includes('http') ? { http: createSet('http') } : {};
+  const held = new HeldPods(
+    [],
+    () => undefined,
+    () => 0,
+  );
   const stop = new AbortController();
   const reading = Promise.all(
     [file, ...Object.values(http)].map((set) => set.run(() => undefined, stop.signal)),
@@ -78,6 +84,8 @@ async function serve(pods: PodView[] = [view('web')], kinds: readonly string[] =
       return () => listeners.delete(listener);
     },
     spans: (uid) => [{ traceId: 't', spanId: uid, name: 'x', startedAt: 0, duration: 1, attributes: {} }],
+    restart: (uid, names) => asked.push({ kind: 'restart', uid, names }),
+    held,
     shutDown: () => asked.push({ kind: 'shutdown' }),
   };
   const peer = { pid: 1, uid: 0, gid: 0 };
@@ -93,7 +101,7 @@ async function serve(pods: PodView[] = [view('web')], kinds: readonly string[] =
     fs.rmSync(directory, { recursive: true });
   });
   const client = openLocalApi({ socket, peer: { name: 'pod agent', unreachable: 'PODLET_UNREACHABLE' } });
-  return { client, asked, opened, listeners, problems };
+  return { client, asked, opened, listeners, problems, held };
 }
 
 test('pods by name; of two of one name the one that stays', async () => {
@@ -235,4 +243,59 @@ test('places are one source: all that is known, and incomplete until each has sp
   expect(seen.at(-1)!.problems).toEqual([]);
   stop.abort();
   await done;
+});
+
+describe('pods by name', () => {
+  const target = { namespace: 'shop', name: 'web' };
+
+  test('stop and restart: held, let go, or its containers started anew', async () => {
+    const { client, asked, held } = await serve();
+    await client.post('/v1/pods/stop', target);
+    expect(held.all()).toMatchObject([{ kind: 'stopped', ...target }]);
+    await client.post('/v1/pods/restart', target);
+    expect(held.all()).toEqual([]);
+    expect(await client.post('/v1/pods/restart', target)).toMatchObject({ pod: { uid: 'uid-web' } });
+    expect(asked).toMatchObject([{ kind: 'restart', uid: 'uid-web' }]);
+    await expect(client.post('/v1/pods/restart', { ...target, container: 'none' })).rejects.toMatchObject({
+      failure: { code: 'POD_UNKNOWN' },
+    });
+  });
+
+  test('rm drops a manifest with its last pod, and leaves one that has others', async () => {
+    const origin = '/pods/two.yaml';
+    const { client, held } = await serve([view('web', { origin }), view('api', { origin })]);
+    await client.post('/v1/sources', { files: [origin] });
+    expect(await client.post('/v1/pods/remove', target)).not.toHaveProperty('dropped');
+    expect(await client.get('/v1/sources')).toMatchObject({ files: [origin] });
+    const last = await client.post('/v1/pods/remove', { ...target, name: 'api' });
+    expect(last).toMatchObject({ dropped: origin });
+    expect(await client.get('/v1/sources')).toMatchObject({ files: [] });
+    expect(held.all().map(({ name, kind }) => `${name} ${kind}`)).toEqual(['web removed', 'api removed']);
+  });
+
+  test('a manifest that is given again has all of its pods again; other manifests are left alone', async () => {
+    const [one, two] = [{ origin: '/pods/one.yaml' }, { origin: '/pods/two.yaml' }];
+    const { client, held } = await serve([view('web', one), view('api', two)]);
+    await client.post('/v1/pods/stop', target);
+    await client.post('/v1/pods/remove', { ...target, name: 'api' });
+    await client.post('/v1/sources', { files: ['/pods/one.yaml'] });
+    expect(held.all()).toMatchObject([{ name: 'api' }]);
+    await client.delete('/v1/sources', { files: ['/pods'] });
+    expect(held.all()).toEqual([]);
+  });
+
+  test.each(['stop', 'remove', 'restart'])(
+    '%s refuses a pod of an API server, and says what to do',
+    async (verb) => {
+      const { client, held } = await serve([view('web', { source: 'api' })]);
+      const refused = client.post(`/v1/pods/${verb}`, target);
+      await expect(refused).rejects.toMatchObject({
+        failure: {
+          code: 'REQUEST_INVALID',
+          message: expect.stringContaining('kubectl delete pod web -n shop') as string,
+        },
+      });
+      expect(held.all()).toEqual([]);
+    },
+  );
 });

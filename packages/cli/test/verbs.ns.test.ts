@@ -1,0 +1,129 @@
+/** Pods by name on the native runtime: exec, restart, stop, rm and down, as typed. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { endProcesses } from '@podwire/linux';
+import type { PodView } from '@podwire/podlet';
+import { CommandError, createPrivateHost, type PrivateHost } from '@podwire/testkit';
+import { checkoutFile } from '../src/checkout.js';
+import { placesIn } from '../src/pods/locate.js';
+import { readStarted } from '../src/pods/started.js';
+
+let host: PrivateHost;
+let directory: string;
+let manifest: string;
+
+before(async () => {
+  host = await createPrivateHost({ name: 'verb', world: true });
+  directory = path.join(host.directory, 'pods');
+  manifest = path.join(host.directory, 'two.yaml');
+  const documents = [aPod('app', ['main', 'side']), aPod('job', ['main'])];
+  fs.writeFileSync(manifest, documents.map((each) => JSON.stringify(each)).join('\n---\n'));
+  await podwire('up', manifest);
+});
+after(() => host?.close());
+
+function aPod(name: string, containers: readonly string[]): object {
+  const script = 'echo begun; trap "exit 0" TERM; while :; do sleep 0.1; done';
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name } },
+    spec: {
+      terminationGracePeriodSeconds: 2,
+      containers: containers.map((each) => ({
+        name: each,
+        image: 'none',
+        command: ['/bin/sh', '-c', script],
+      })),
+    },
+  };
+}
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function attempt(command: string, ...argv: string[]): Promise<Ended> {
+  const program = [process.execPath, checkoutFile('bin/podwire'), command, '--directory', directory];
+  try {
+    return { code: 0, stdout: await host.run([...program, ...argv]), stderr: '' };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    const { exit, stdout, stderr } = error;
+    return { code: exit.code ?? -1, stdout, stderr };
+  }
+}
+
+async function podwire(command: string, ...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await attempt(command, ...argv);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+async function read(name: string): Promise<PodView | undefined> {
+  const { pods } = JSON.parse(await podwire('ps', '-o', 'json')) as { pods: PodView[] };
+  return pods.find((pod) => pod.name === name);
+}
+
+test('exec: options behind the name, and the exit codes of programs that do not start', async () => {
+  assert.equal(await podwire('exec', 'app', '-c', 'side', '-n', 'default', '--', 'echo', '-c'), '-c\n');
+  assert.deepEqual(await attempt('exec', 'app', '--', 'nosuch'), {
+    code: 127,
+    stdout: '',
+    stderr: 'error: nosuch: executable file not found in container main of pod default/app\n',
+  });
+  const denied = await attempt('exec', 'app', '-c', 'side', '--', '/etc/passwd');
+  assert.equal(denied.code, 126);
+  assert.match(denied.stderr, /permission denied in container side of pod default\/app/);
+  assert.equal((await attempt('exec', 'app', 'sh', '-c', 'kill -9 $$')).code, 137);
+});
+
+test('restart of one container keeps the sandbox and the addresses', async () => {
+  const first = await read('app');
+  await podwire('restart', 'app', '-c', 'side');
+  const second = await read('app');
+  assert.deepEqual(
+    second?.containers.map(({ name, restartCount }) => [name, restartCount]),
+    [
+      ['main', 0],
+      ['side', 1],
+    ],
+  );
+  assert.deepEqual([second?.sandboxId, second?.status.podIPs], [first?.sandboxId, first?.status.podIPs]);
+});
+
+test('a stopped pod has its log, stays stopped over a restart of the pod agent, and runs again when told to', async () => {
+  await podwire('stop', 'job');
+  assert.match(await podwire('ps'), /default\/job .*Stopped/);
+  assert.equal(await podwire('logs', 'job'), 'begun\n');
+  const { podlet } = readStarted(placesIn(directory));
+  await endProcesses([podlet!]);
+  fs.writeFileSync(
+    path.join(host.directory, 'empty.yaml'),
+    '{"apiVersion":"v1","kind":"PodList","items":[]}',
+  );
+  await attempt('up', path.join(host.directory, 'empty.yaml'));
+  assert.equal((await read('job'))?.status.reason, 'Stopped');
+  assert.equal((await read('app'))?.status.phase, 'Running');
+  await podwire('restart', 'job');
+  assert.equal((await read('job'))?.status.phase, 'Running');
+});
+
+test('rm takes one pod out of a manifest until that is given again, and leaves the file alone', async () => {
+  const text = fs.readFileSync(manifest, 'utf8');
+  assert.equal(await podwire('rm', 'job'), 'ended: default/job\nstill running: default/app\n');
+  assert.equal(await read('job'), undefined);
+  assert.equal((await attempt('down', 'job')).code, 1);
+  assert.equal(fs.readFileSync(manifest, 'utf8'), text);
+  await podwire('up', manifest);
+  assert.equal((await read('job'))?.status.phase, 'Running');
+});
+
+test('with the last pod the agents end, also when it went by its name', async () => {
+  await podwire('down', path.join(host.directory, 'empty.yaml'));
+  assert.equal(await podwire('down', 'pod/app'), 'ended: default/app\nstill running: default/job\n');
+  assert.equal(await podwire('rm', 'job'), 'all gone\n');
+  assert.deepEqual(readStarted(placesIn(directory)), {});
+});
