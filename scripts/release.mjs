@@ -12,24 +12,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { findPackageFaults } from './release/contents.mjs';
+import { preparePackage } from './release/prepack.mjs';
 import { runOrFail } from './setup/run.mjs';
 import { SetupError } from './setup/show.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const readManifest = (folder) => JSON.parse(fs.readFileSync(path.join(root, folder, 'package.json'), 'utf8'));
-
-/** npm takes a licence only out of the package's own folder; the repository has one for all. */
-async function withLicense(folders, work) {
-  const missing = folders
-    .map((folder) => path.join(root, folder, 'LICENSE'))
-    .filter((file) => !fs.existsSync(file));
-  try {
-    for (const file of missing) fs.copyFileSync(path.join(root, 'LICENSE'), file);
-    return await work();
-  } finally {
-    for (const file of missing) fs.rmSync(file, { force: true });
-  }
-}
 
 /** One call for all packages; npm answers with the files of each. */
 async function pack(folders, directory) {
@@ -38,22 +26,27 @@ async function pack(folders, directory) {
   return JSON.parse(await runOrFail('npm', parameters, { cwd: root }));
 }
 
+function faultsOf(folder, packed, { workspace, released }) {
+  const manifest = readManifest(folder);
+  const files = packed.find(({ name }) => name === manifest.name)?.files.map((file) => file.path) ?? [];
+  const readText = (file) => fs.readFileSync(path.join(root, folder, file), 'utf8');
+  return findPackageFaults(manifest, { files, readText, folder, workspace, released });
+}
+
 async function release(directory) {
-  const { version, workspaces } = readManifest('.');
+  const workspace = readManifest('.');
   const changelog = fs.readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8');
-  const folders = workspaces.filter((folder) => !readManifest(folder).private);
+  const folders = workspace.workspaces.filter((folder) => !readManifest(folder).private);
   const released = folders.map((folder) => readManifest(folder).name);
-  const packed = await withLicense(folders, () => pack(folders, directory));
-  const faults = folders.flatMap((folder) => {
-    const manifest = readManifest(folder);
-    const files = packed.find(({ name }) => name === manifest.name)?.files.map((file) => file.path) ?? [];
-    return findPackageFaults(manifest, files, { version, released });
-  });
+  // The packages' own prepack scripts would do the same one by one.
+  for (const folder of folders) preparePackage(path.join(root, folder));
+  const packed = await pack(folders, directory);
+  const faults = folders.flatMap((folder) => faultsOf(folder, packed, { workspace, released }));
   if (!/^## \[Unreleased\]$/m.test(changelog)) faults.push('CHANGELOG.md has no section [Unreleased]');
   if (faults.length > 0) throw new SetupError(faults.join('\n'));
   const bytes = packed.reduce((sum, { size }) => sum + size, 0);
   console.log(
-    `✓ ${packed.length} packages of version ${version}, ${Math.round(bytes / 1024)} KiB: ${directory}`,
+    `✓ ${packed.length} packages of version ${workspace.version}, ${Math.round(bytes / 1024)} KiB: ${directory}`,
   );
 }
 

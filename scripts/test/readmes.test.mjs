@@ -14,7 +14,6 @@ const folderOf = new Map(workspaces.map((folder) => [readManifest(folder).name, 
 
 /** What an example takes as given. */
 const executed = {
-  '@podwire/addresses': {},
   '@podwire/apimachinery': {},
   '@podwire/ipam': {},
   '@podwire/tracing': { send: () => undefined },
@@ -22,12 +21,15 @@ const executed = {
 const testedByPackage = new Set([
   '@podwire/engine',
   '@podwire/backend-linux',
-
+  '@podwire/store',
+  // test/libraries compiles and runs these.
+  '@podwire/addresses',
   '@podwire/cni',
   '@podwire/cri',
+  '@podwire/errors',
+  '@podwire/linux',
   '@podwire/netlink',
   '@podwire/nftables',
-  '@podwire/store',
 ]);
 
 const examplesOf = (folder) => {

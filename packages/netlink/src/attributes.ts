@@ -12,16 +12,23 @@ export interface Attribute {
 }
 
 /**
- * Walks the attributes in `bytes` from `offset` on. Trailing bytes too few for a header are padding.
+ * Walks the attributes in `payload` from `offset` on. Trailing bytes too few for a header are padding.
  * @throws DecodeError for an attribute that is shorter than its header or longer than what is left.
  */
-export function* eachAttribute(bytes: Buffer, offset = 0): Generator<Attribute> {
+export function* eachAttribute(payload: Uint8Array, offset = 0): Generator<Attribute> {
+  const bytes = asBuffer(payload);
   for (let at = offset; at + HEADER <= bytes.length;) {
     const length = attributeLength(bytes, at);
     const type = bytes.readUInt16LE(at + 2) & NLA_TYPE_MASK;
     yield { type, value: bytes.subarray(at + HEADER, at + length) };
     at += align(length);
   }
+}
+
+/** The same memory. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function attributeLength(bytes: Buffer, at: number): number {
@@ -43,7 +50,8 @@ export class Attributes {
   readonly #offsets: number[] = [];
 
   /** @throws DecodeError, see {@link eachAttribute}. */
-  constructor(bytes: Buffer, offset = 0) {
+  constructor(payload: Uint8Array, offset = 0) {
+    const bytes = asBuffer(payload);
     this.#bytes = bytes;
     for (let at = offset; at + HEADER <= bytes.length;) {
       const length = attributeLength(bytes, at);
@@ -132,5 +140,5 @@ export function cText(bytes: Buffer): string {
 /** The fixed structure at the start of a message. @throws DecodeError when the message is shorter. */
 export function readStructure(payload: Uint8Array, length: number, name: string): Buffer {
   if (payload.length < length) throw new DecodeError(`${name}: ${payload.length} of ${length} bytes`);
-  return Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+  return asBuffer(payload);
 }

@@ -1,30 +1,26 @@
 // Connects a network namespace with a veth pair whose far end is born in it, the way a pod gets its network.
 //
 //   ip netns add web
-//   node connect-namespace.mjs /run/netns/web 10.1.0.2
+//   node connect-namespace.js /run/netns/web 10.1.0.2
 import fs from 'node:fs';
 import {
   addAddressRequest,
   addNeighbourRequest,
   addRouteRequest,
-  createLinkRequest,
-  decodeLink,
+  createLink,
   openRouteConnection,
   setLinkRequest,
 } from '@podwire/netlink';
 
-const [file, address] = process.argv.slice(2);
+const [file = '/run/netns/web', address = '10.1.0.2'] = process.argv.slice(2);
 const namespace = { fd: fs.openSync(file, 'r') };
 const here = openRouteConnection();
 const there = openRouteConnection({ namespace });
 
-// One system call. The reply is the new link.
+// One system call. The pair is told where its far end is born.
 const mac = 'ee:ee:ee:ee:ee:ee';
 const peer = { name: 'eth0', index: 2, namespace: namespace.fd };
-const [[created]] = here.request([
-  createLinkRequest({ kind: 'veth', name: 'web0', mac, peer }, { echo: true }),
-]);
-const { index } = decodeLink(created);
+const { index } = createLink(here, { kind: 'veth', name: 'web0', index: 1000, mac, peer });
 
 // One more for the inside: loopback and link up, the address, and a default route through the other end of the pair.
 there.request([

@@ -1,27 +1,25 @@
 // Limits what a link sends, and with an ifb device what it receives.
 //
-//   node limit-rate.mjs LINK BITS-PER-SECOND
+//   node limit-rate.js LINK BITS-PER-SECOND
 import {
   addFilterRequest,
-  createLinkRequest,
-  decodeLink,
-  decodeQdisc,
-  getLinkRequest,
-  getQdiscRequest,
+  createLink,
   openRouteConnection,
+  readLink,
+  readQdisc,
   replaceQdiscRequest,
 } from '@podwire/netlink';
 
-const [name, rateText] = process.argv.slice(2);
+const [name = 'eth0', rateText = '10000000'] = process.argv.slice(2);
 const rate = Number(rateText);
 // 10 ms at the rate may pass at once, and as much again may wait.
 const burst = Math.max(5000, Math.round(rate / 800));
-const bucket = { kind: 'tbf', rate, burst, limit: 2 * burst };
+const bucket = { kind: 'tbf', rate, burst, limit: 2 * burst } as const;
 
 const connection = openRouteConnection();
-const indexOf = (link) => decodeLink(connection.request([getLinkRequest(link)])[0][0]).index;
-connection.request([createLinkRequest({ kind: 'ifb', name: `in-${name}`, up: true })]);
-const [link, ifb] = [indexOf(name), indexOf(`in-${name}`)];
+const link = readLink(connection, name)?.index;
+if (link === undefined) throw new Error(`there is no link ${name}`);
+const ifb = createLink(connection, { kind: 'ifb', name: `in-${name}`, up: true }).index;
 
 connection.request([
   replaceQdiscRequest({ link, ...bucket }),
@@ -31,5 +29,4 @@ connection.request([
   addFilterRequest({ link, priority: 1, action: { kind: 'mirred', target: ifb, direction: 'egress' } }),
 ]);
 
-const [[reply]] = connection.request([getQdiscRequest({ link })]);
-console.log(name, decodeQdisc(reply).settings);
+console.log(name, readQdisc(connection, { link })?.settings);

@@ -2,12 +2,22 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { CniError, createRuntime, loadNetwork } from '@podwire/cni';
+import { type AttachmentParameters, CniError, convertResult, createRuntime, loadNetwork } from '@podwire/cni';
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'cni-example-'));
+
+/** Plugins are executables, found by name. The two of this folder are installed as scripts that start Node. */
+function installPlugin(name: string): string {
+  const file = path.join(import.meta.dirname, `${name}.js`);
+  fs.writeFileSync(path.join(home, name), `#!/bin/sh\nexec '${process.execPath}' '${file}'\n`, {
+    mode: 0o755,
+  });
+  return name;
+}
+
 const plugins = [
-  { type: 'pool.mjs', directory: path.join(home, 'leases'), prefix: '10.1.2' },
-  { type: 'pod-names.mjs', directory: path.join(home, 'hosts') },
+  { type: installPlugin('pool'), directory: path.join(home, 'leases'), prefix: '10.1.2' },
+  { type: installPlugin('pod-names'), directory: path.join(home, 'hosts') },
 ];
 fs.writeFileSync(
   path.join(home, '10-demo.conflist'),
@@ -15,7 +25,7 @@ fs.writeFileSync(
 );
 
 const runtime = createRuntime({
-  pluginPath: [import.meta.dirname], // where the two plugins are
+  pluginPath: [home],
   cacheDir: path.join(home, 'cache'),
   rollback: true, // a failed ADD is undone
   timeoutMs: 30_000, // for each operation
@@ -27,24 +37,20 @@ const runtime = createRuntime({
 
 try {
   const network = await loadNetwork(home, 'demo');
-  const pod = {
+  const pod: AttachmentParameters = {
     containerId: 'web-1',
     interfaceName: 'eth0',
     netns: '/run/netns/web-1',
     args: [['K8S_POD_NAME', 'web']],
   };
-  const result = await runtime.add(network, pod);
-  console.log(
-    result.ips[0].address,
-    '|',
-    fs.readFileSync(path.join(home, 'hosts/demo-web-1-eth0'), 'utf8').trim(),
-  );
+  const { ips = [] } = convertResult(await runtime.add(network, pod)); // in the newest form, whatever the plugins speak
+  const names = fs.readFileSync(path.join(home, 'hosts/demo-web-1-eth0'), 'utf8').trim();
+  console.log(ips[0]?.address, '|', names);
   await runtime.check(network, pod);
   await runtime.gc(network, [pod]); // everything but this pod is stale
   const { configuration } = await runtime.del('demo', { containerId: 'web-1', interfaceName: 'eth0' });
-  console.log(
-    `DEL used the ${configuration} configuration; leases left: ${fs.readdirSync(path.join(home, 'leases/demo')).length}`,
-  );
+  const left = fs.readdirSync(path.join(home, 'leases/demo')).length;
+  console.log(`DEL used the ${configuration} configuration; leases left: ${left}`);
 } catch (error) {
   if (!(error instanceof CniError)) throw error;
   console.error(`CNI error ${error.code}: ${error.message}`);

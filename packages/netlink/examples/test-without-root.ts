@@ -1,8 +1,14 @@
 // The same code against a kernel in memory: for tests without root, and of what happens when the kernel refuses.
-import { addAddressRequest, createLinkRequest, listAddresses, NetlinkBatchError } from '@podwire/netlink';
+import {
+  addAddressRequest,
+  createLinkRequest,
+  listAddresses,
+  NetlinkBatchError,
+  type NetlinkConnection,
+} from '@podwire/netlink';
 import { FakeKernel } from '@podwire/netlink/fake';
 
-function addBridge(connection) {
+function addBridge(connection: NetlinkConnection): void {
   connection.request([
     createLinkRequest({ kind: 'bridge', name: 'br0', index: 10, up: true }),
     addAddressRequest({ link: 10, address: '10.0.0.1/24' }),
