@@ -97,6 +97,12 @@ export const catalog: readonly CatalogEntry[] = [
     group: look,
     load: () => import('./commands/status.js'),
   },
+  {
+    name: 'dashboard',
+    summary: 'a web page of nodes, pods, addresses and errors, live',
+    group: look,
+    load: () => import('./commands/dashboard.js'),
+  },
   { name: 'pods', summary: 'the pods of this node', group: look, load: () => import('./commands/pods.js') },
   {
     name: 'ipam',

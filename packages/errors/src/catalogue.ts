@@ -283,6 +283,10 @@ export const errorCatalogue = {
     meaning: 'A testbed did not start, does not exist, or is not in its expected state.',
     cni: 999,
   },
+  DASHBOARD_FAILED: {
+    meaning: 'The dashboard cannot listen at the address and port that were asked for.',
+    cni: 999,
+  },
   MANIFEST_INVALID: {
     meaning: 'A pod manifest has a field that cannot be used.',
     cni: 7,

@@ -13,6 +13,8 @@ export interface Paths {
   /** etcd's data, or the embedded store itself. */
   readonly store: string;
   readonly storeLog: string;
+  /** The last result of `podwire connectivity test`. */
+  readonly connectivity: string;
   readonly node: (name: string) => NodePaths;
 }
 
@@ -40,6 +42,7 @@ export function pathsBelow(directory: string): Paths {
     podNamespace: (namespace, name) => at('ns', 'pods', `${namespace}_${name}`),
     store: at('store'),
     storeLog: at('store.log'),
+    connectivity: at('connectivity.json'),
     node: (name) => pathsOfNode(at('nodes', name)),
   };
 }

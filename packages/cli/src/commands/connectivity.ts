@@ -7,6 +7,7 @@ import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
 import { chooseTestbed } from '../testbed/choose.js';
+import { besideSocket, saveReport } from '../testbed/last-report.js';
 
 export function define(command: Command, io: Io): void {
   command.description('Tests whether pods reach each other.');
@@ -53,10 +54,11 @@ async function run(command: Command, io: Io): Promise<void> {
 }
 
 async function testTestbed(command: Command, io: Io, name: string, deadline: number): Promise<void> {
-  const { openTestbed } = await import('@podwire/testbed');
+  const { openTestbed, pathsOf } = await import('@podwire/testbed');
   const testbed = await openTestbed(name);
   try {
     const report = await probe(io, deadline, (options) => testbed.matrix(options));
+    await saveReport(pathsOf(name).connectivity, report, io.now());
     await show(command, io, report, { testbed: name });
   } finally {
     await testbed.release();
@@ -72,8 +74,10 @@ async function testNode(command: Command, io: Io, deadline: number): Promise<voi
     ]);
   const place = await locateCluster(command, io);
   const allocationRecords = place === undefined ? [] : await readAllocationRecords(io, place);
-  const own = await lookAround(await openLocatedApi(command, io), allocationRecords);
+  const api = await openLocatedApi(command, io);
+  const own = await lookAround(api, allocationRecords);
   const report = await probe(io, deadline, (options) => probeOwnNode(own, options));
+  await saveReport(besideSocket(api.socket), report, io.now());
   const limits = describeLimits(own, place !== undefined);
   await show(command, io, report, { node: own.stations.at(-1)?.name, limits }, limits);
 }

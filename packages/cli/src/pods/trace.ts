@@ -16,11 +16,19 @@ const all = 100_000;
 
 /** @param agent absent, or not answering, where pods have another network */
 export async function readPodTrace(api: LocalApi, pod: PodView, agent: LocalApi): Promise<PodTrace> {
-  const trace = await api.get<PodTrace>(`/v1/trace/${fullName(pod)}`);
   const { traces } = await agent.get<TracesView>(`/v1/traces?limit=${all}`).catch(() => ({ traces: [] }));
-  const joined = joinAgentTraces(trace.spans, traces, describeResource);
-  if (joined.length > trace.spans.length) return { ...trace, spans: joined };
-  return { ...trace, spans: [...trace.spans, ...besideTheRuntime(trace.spans, traces, pod.sandboxId)] };
+  return { pod, spans: await readSpans(api, pod, traces) };
+}
+
+/** The spans of the pod agent, joined with the node agent's traces. */
+export async function readSpans(
+  api: Pick<LocalApi, 'get'>,
+  pod: PodView,
+  traces: readonly Trace[],
+): Promise<readonly Span[]> {
+  const { spans } = await api.get<PodTrace>(`/v1/trace/${fullName(pod)}`);
+  const joined = joinAgentTraces(spans, traces, describeResource);
+  return joined.length > spans.length ? joined : [...spans, ...besideTheRuntime(spans, traces, pod.sandboxId)];
 }
 
 /** Runtimes such as containerd do not hand the trace on: what the agent did for the sandbox is found by its id. */

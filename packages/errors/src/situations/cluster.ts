@@ -181,4 +181,16 @@ export const clusterSituations = {
       action: '`podwire testbed status` shows its parts, `podwire testbed down` removes what is left.',
     },
   ],
+  DASHBOARD_FAILED: [
+    {
+      site: 'packages/dashboard/src/server/server.ts',
+      message: 'the dashboard cannot listen at ‹127.0.0.1› port ‹8600›: ‹the port is taken›',
+      action: 'Leave --port out for a free one.',
+    },
+    {
+      site: 'packages/dashboard/src/server/server.ts',
+      message: 'the dashboard cannot listen at ‹192.0.2.10› port ‹8600›: ‹this machine has no such address›',
+      action: '`ip address` shows those of this machine; without --listen it is loopback.',
+    },
+  ],
 } as const satisfies Readonly<Record<string, Situations>>;

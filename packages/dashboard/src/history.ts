@@ -1,0 +1,56 @@
+/** What the server remembers of rounds that are over: how pools filled, and what drifted. It has a cap each. */
+import type { NodeAnswers } from './answers.js';
+import type { DriftRow, PoolRow, TrendPoint } from './shapes.js';
+import { poolKey } from './view/pools.js';
+
+/** Ten minutes of points that are at least five seconds apart. */
+const trendStep = 5_000;
+export const mostPoints = 120;
+export const mostDrifts = 200;
+/** A cluster has few pools; names that come and go must not fill the memory. */
+const mostPools = 500;
+
+export class History {
+  readonly #trends = new Map<string, readonly TrendPoint[]>();
+  #drifts: readonly DriftRow[] = [];
+  /** Start of the latest reconcile that was noted, by node. */
+  readonly #noted = new Map<string, number>();
+
+  get trends(): ReadonlyMap<string, readonly TrendPoint[]> {
+    return this.#trends;
+  }
+
+  /** The latest first. */
+  get drifts(): readonly DriftRow[] {
+    return this.#drifts;
+  }
+
+  notePools(at: number, pools: readonly Pick<PoolRow, 'network' | 'name' | 'used'>[]): void {
+    const keys = new Set(pools.map(poolKey));
+    for (const key of this.#trends.keys()) if (!keys.has(key)) this.#trends.delete(key);
+    for (const pool of pools.slice(0, mostPools)) {
+      const before = this.#trends.get(poolKey(pool)) ?? [];
+      const last = before.at(-1);
+      if (last !== undefined && at - last.at < trendStep) continue;
+      this.#trends.set(poolKey(pool), [...before, { at, used: pool.used }].slice(-mostPoints));
+    }
+  }
+
+  noteReconciles(answers: readonly NodeAnswers[]): void {
+    const fresh = answers.flatMap((each) => this.#driftsOf(each));
+    if (fresh.length === 0) return;
+    this.#drifts = [...fresh, ...this.#drifts].toSorted((a, b) => b.at - a.at).slice(0, mostDrifts);
+  }
+
+  #driftsOf({ name, status, endpoints }: NodeAnswers): DriftRow[] {
+    const last = status?.lastReconcile;
+    if (last === undefined || last === null || this.#noted.get(name) === last.startedAt) return [];
+    this.#noted.set(name, last.startedAt);
+    const pods = new Map(endpoints.map(({ key, pod }) => [key, pod]));
+    return last.changes.slice(0, mostDrifts).map(({ owner = '', action, what }): DriftRow => {
+      const pod = pods.get(owner.replace(/^endpoint:/, ''));
+      const podName = pod?.name === undefined ? undefined : `${pod.namespace ?? 'default'}/${pod.name}`;
+      return { at: last.startedAt, node: name, action, what, owner: podName ?? owner };
+    });
+  }
+}
