@@ -9,6 +9,8 @@ export interface Output {
   readonly isTTY?: boolean;
   /** Width in characters, on a terminal. */
   readonly columns?: number;
+  /** Height in lines, on a terminal. */
+  readonly rows?: number;
 }
 
 /** What a command has of the outside. */

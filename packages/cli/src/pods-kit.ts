@@ -1,7 +1,8 @@
 /** Bringing pods up and down, following and rendering them, for packages that build on `podwire up`. */
 export { openAgentApi } from './api/locate.js';
 export type { EndpointView } from './api/shapes.js';
-export { describePorts, describeRates, formatRate, nameOf } from './commands/pods.js';
+export { nameOf } from './pods/list.js';
+export { describePorts, describeRates, formatRate } from './render/endpoints.js';
 export { defaultPluginPath } from './pod-agent/options.js';
 export { bringUp, podAgentAnswers, writeOwnNetwork } from './pods/bring-up.js';
 export { waitForPods } from './pods/follow.js';

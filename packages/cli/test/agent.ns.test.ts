@@ -140,8 +140,11 @@ test('a pod that is on the node already is planned as if it were not', async () 
 });
 
 test('pods shows it', async () => {
-  const { stdout } = await run(['pods']);
-  assert.match(stdout, /^shop\/web +10\.244\.0\.1 fd00:244::1 +cali\w+ +8080→80\/tcp +- +\d+s +ready$/m);
+  const { stdout } = await run(['ps', '-A', '-o', 'wide']);
+  assert.match(
+    stdout,
+    /^shop\/web +- +attached +- +10\.244\.0\.1 fd00:244::1 +\d+s +cali\w+ +8080→80\/tcp +- +default +/m,
+  );
   assert.equal((await run(['pods', '-o', 'name'])).stdout, 'pod/shop/web\n');
 });
 
@@ -177,7 +180,7 @@ test('ipam shows who has an address, and what may be asked for', async () => {
   assert.match((await run(['ipam', 'show', '--ip', '10.244.0.9'])).stdout, /unallocated/);
   assert.match((await run(['ipam', 'show', '--ip', '10.244.0.0'])).stdout, /cannot be had: .*reserved/);
   assert.match((await run(['ipam', 'show', '--ip', '8.8.8.8'])).stdout, /cannot be had: .*no pool/);
-  assert.match((await run(['ipam', 'show'])).stdout, /^10\.244\.0\.0\/16 +65 536 +1 /m);
+  assert.match((await run(['ipam', 'show'])).stdout, /^10\.244\.0\.0\/16 +65536 +1 /m);
 });
 
 test('the socket for plugins is no API, and the error says so', async () => {

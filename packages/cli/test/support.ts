@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly now?: number;
   /** Standard output and error are terminals. */
   readonly terminal?: boolean;
+  /** Of that terminal; 100 when absent. */
+  readonly columns?: number;
   /** For commands about a cluster. */
   readonly cluster?: NonNullable<Io['cluster']>;
 }
@@ -23,13 +25,13 @@ export interface RunOptions {
 /** Runs a command line in this process. */
 export async function run(
   argv: readonly string[],
-  { env = {}, now = 0, terminal = false, cluster }: RunOptions = {},
+  { env = {}, now = 0, terminal = false, columns = 100, cluster }: RunOptions = {},
 ): Promise<Run> {
   const output = { stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => void (output[name] += text),
     isTTY: terminal,
-    columns: 100,
+    columns,
   });
   const io: Io = {
     stdout: sink('stdout'),

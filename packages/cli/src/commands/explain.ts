@@ -12,7 +12,8 @@ import {
   writeJson,
   writeLines,
 } from '../io.js';
-import { describePorts, describeRates, nameOf } from './pods.js';
+import { nameOf } from '../pods/list.js';
+import { describePorts, describeRates } from '../render/endpoints.js';
 import { readTarget } from './target.js';
 
 /** What the agent answers for an endpoint; of the node there are only `owner` and `resources`. */

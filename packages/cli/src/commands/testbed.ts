@@ -135,7 +135,7 @@ function defineExec(parent: Command, io: Io): void {
   addExamples(exec, [
     ['podwire testbed exec node1 -- ip route', ''],
     ['podwire testbed exec pod1a -- ping -c 3 10.10.1.12', ''],
-    ['podwire testbed exec node2 -- podwire pods', ''],
+    ['podwire testbed exec node2 -- podwire ps', ''],
     ['podwire testbed exec fabric -- ip link set node2 down', 'pull the cable of node2'],
   ]);
 }

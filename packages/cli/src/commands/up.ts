@@ -4,7 +4,7 @@ import type { LocalApi } from '@podwire/local-api';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
-import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
+import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
 import { addLogRotation } from '../pod-agent/options.js';
 import { type LogRotationWords, readLogRotation } from '../pod-agent/log-rotation.js';
 import { bringUp } from '../pods/bring-up.js';
@@ -14,7 +14,8 @@ import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/loc
 import type { PodsView } from '../pods/names.js';
 import type { Sources } from '../pods/sort-words.js';
 import { startProgress } from '../render/progress.js';
-import { renderProblems } from './ps.js';
+import { joinPods } from '../pods/list.js';
+import { renderProblems } from '../pods/view.js';
 
 interface UpOptions extends LogRotationWords {
   readonly runtime: string;
@@ -134,5 +135,7 @@ async function report(
     io.stderr.write(`${colorsFor(io, io.stderr).red('✗')} ${line}\n`);
   if (pods.length === 0) return void io.stderr.write('no pods\n');
   const { renderPodTable } = await import('../pods/table.js');
-  return writeLines(io, renderPodTable(pods, io.now(), colorsFor(io, io.stdout)));
+  const options = { now: io.now(), width: widthOf(io) };
+  const rows = joinPods({ pods, endpoints: [] });
+  return writeLines(io, renderPodTable(rows, options, colorsFor(io, io.stdout)));
 }

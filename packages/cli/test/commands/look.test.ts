@@ -171,15 +171,16 @@ const endpoints = {
 };
 
 describe('pods', () => {
-  test('sorted, in a table', async () => {
-    const { stdout } = await ask(endpoints, ['pods'], 5_000);
+  test('are the list of ps, and need the node agent alone', async () => {
+    const { stdout, stderr } = await ask(endpoints, ['pods'], 5_000);
     expect(stdout.split('\n').map((line) => line.split(/ {3,}/))).toEqual([
-      ['POD', 'ADDRESSES', 'INTERFACE', 'HOST PORTS', 'RATES', 'AGE', 'PHASE'],
-      ['shop/api', '10.0.0.1', 'cali1', '80→8080/tcp', '-', '5s', 'ready'],
-      ['shop/web', '10.0.0.1', 'cali1', '80→8080/tcp', '-', '5s', 'ready'],
-      ['sys/dns', '10.0.0.1', 'cali1', '80→8080/tcp', '-', '5s', 'ready'],
+      ['POD', 'READY', 'STATE', 'RESTARTS', 'ADDRESSES', 'AGE', 'REASON'],
+      ...['shop/api', 'shop/web', 'sys/dns'].map((name) => [
+        ...[name, '-', 'attached', expect.stringMatching(/^ *-$/) as string, '10.0.0.1', '5s', '-'],
+      ]),
       [''],
     ]);
+    expect(stderr).toBe('');
   });
 
   test('of one namespace, by name, as JSON', async () => {

@@ -7,6 +7,7 @@ import { isOf } from '../../src/pods/follow.js';
 import { applyChange, type PodBoard } from '../../src/pods/follow.js';
 import { describeState, evaluatePod } from '../../src/pods/readiness.js';
 import { choosePod } from '../../src/pods/names.js';
+import { joinPods } from '../../src/pods/list.js';
 import { renderPodTable } from '../../src/pods/table.js';
 import { container, podView } from './views.js';
 
@@ -108,7 +109,9 @@ test('the table has the numbers people look for', () => {
   const pods = [
     podView('web', { containers: [container('a', { restartCount: 2 }), container('b', { ready: false })] }),
   ];
-  const lines = renderPodTable(pods, Date.parse('2026-01-01T00:01:00Z'), createColors(false));
+  const options = { now: Date.parse('2026-01-01T00:01:00Z'), width: Infinity };
+  const rows = joinPods({ pods, endpoints: [] });
+  const lines = renderPodTable(rows, options, createColors(false));
   expect(lines[1]!.split(/ {2,}/)).toEqual(['shop/web', '1/2', 'Running', '2', '10.0.0.1', '60s', '-']);
 });
 

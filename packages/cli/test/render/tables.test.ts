@@ -1,6 +1,6 @@
 import { createColors } from 'picocolors';
 import { describe, expect, test } from 'vitest';
-import { describePorts, describeRates, podTable } from '../../src/commands/pods.js';
+import { describePorts, describeRates } from '../../src/render/endpoints.js';
 import { poolTable } from '../../src/commands/ipam.js';
 import { formatCount } from '../../src/render/counts.js';
 import { renderExplained, renderResources } from '../../src/render/resources.js';
@@ -34,32 +34,6 @@ describe('tables', () => {
     // eslint-disable-next-line no-control-regex
     expect(inColor.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''))).toEqual(expected);
     expect(inColor[2]).toContain('\u001b[31m');
-  });
-
-  test('pods', () => {
-    const endpoint = {
-      key: 'net,c1,eth0',
-      containerId: 'c1',
-      ifName: 'eth0',
-      network: 'default',
-      cniNetwork: 'net',
-      pod: { namespace: 'shop', name: 'we\u001bb' },
-      phase: 'ready',
-      addresses: ['10.0.0.1', 'fd00::1'],
-      mac: '02:00:00:00:00:01',
-      hostInterface: 'cali1',
-      netns: '/run/netns/x',
-      portMappings: [],
-      createdAt: new Date(5 * second).toISOString(),
-    };
-    const { head, rows } = podTable([endpoint, { ...endpoint, pod: {} }], false, 65 * second, formatAge);
-    expect(head[0]).toBe('POD');
-    expect(rows).toEqual([
-      ['shop/we\uFFFDb', '10.0.0.1 fd00::1', 'cali1', '-', '-', '60s', 'ready'],
-      ['c1', '10.0.0.1 fd00::1', 'cali1', '-', '-', '60s', 'ready'],
-    ]);
-    const wide = podTable([endpoint], true, 0, formatAge);
-    expect(wide.rows[0]).toHaveLength(wide.head.length);
   });
 
   test('ports and rates', () => {
