@@ -1,7 +1,7 @@
 import { compact } from '@podwire/platform';
 import { PodwireError } from '@podwire/errors';
 import type { PodView } from '@podwire/podlet';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addExamples, optionsOf } from '../command.js';
 import { untilInterrupted } from '../interrupt.js';
 import type { Io } from '../io.js';
@@ -15,6 +15,10 @@ interface LogsOptions {
   readonly previous?: boolean;
   readonly tail?: number;
   readonly timestamps?: boolean;
+  /** Milliseconds before now, or RFC 3339. */
+  readonly since?: number | string;
+  readonly sinceTime?: string;
+  readonly allContainers?: boolean;
 }
 
 export function define(command: Command, io: Io): void {
@@ -28,12 +32,21 @@ export function define(command: Command, io: Io): void {
     .option('-f, --follow', 'follow the log')
     .option('-p, --previous', 'the instance before the last restart')
     .option('--tail <lines>', 'only the last lines; by default all', readLines)
+    .option('--since <duration>', 'only what is newer: 10m, 1h30m, or a time as for --since-time', readSince)
+    .option('--since-time <time>', 'only what is newer than this, such as 2026-11-23T09:00:00Z', readTime)
+    .addOption(
+      new Option('--all-containers', 'of all containers, each line with its [container]').conflicts(
+        'container',
+      ),
+    )
     .option('--timestamps', 'when each line was written')
     .action((pod: string) => run(command, io, pod));
   addDirectory(command);
   addExamples(command, [
     ['podwire logs web', ''],
     ['podwire logs shop/web -c sidecar --tail 20 -f', ''],
+    ['podwire logs web --since 10m --all-containers', ''],
+    ['podwire logs web --previous', 'why the instance before has ended'],
   ]);
 }
 
@@ -42,34 +55,64 @@ function readLines(text: string): number {
   throw new InvalidArgumentError('It must be a number of lines.');
 }
 
+const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
+
+/** `90s`, `1h30m`, as Go and kubectl write them, or a time. */
+function readSince(text: string): number | string {
+  if (/^\d{4}-/.test(text)) return readTime(text);
+  const parts = [...text.matchAll(/(\d{1,9})(ms|h|m|s)/g)];
+  const isWhole = parts.length > 0 && parts.map(([part]) => part).join('') === text;
+  if (!isWhole) throw new InvalidArgumentError('It must be a duration such as 90s, 10m or 1h30m, or a time.');
+  return parts.reduce((sum, [, digits, unit]) => sum + Number(digits) * units[unit as keyof typeof units], 0);
+}
+
+function readTime(text: string): string {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text);
+  if (isTime && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('It must be a time such as 2026-11-23T09:00:00Z.');
+}
+
 async function run(command: Command, io: Io, text: string): Promise<void> {
   const options = optionsOf(command) as LogsOptions;
+  if (options.since !== undefined && options.sinceTime !== undefined)
+    return command.error('error: --since and --since-time exclude each other', { exitCode: 2 });
+  const since = options.sinceTime ?? (options.since === undefined ? undefined : beginOf(io, options.since));
   const pod = await findPod(openLocatedPodApi(command, io), text, options.namespace);
-  const file = chooseLog(pod, options);
-  const { createLogPrinter, readContainerLog } = await import('@podwire/cri/logs');
-  const print = createLogPrinter({ timestamps: options.timestamps === true });
+  const logs = options.allContainers === true ? allLogs(pod, options) : [chooseLog(pod, options)];
+  const { follow = false, timestamps = false, tail } = options;
+  const { printLogs } = await import('../pods/print-logs.js');
   await untilInterrupted(io, async (signal) => {
-    const tail = compact({ tailLines: options.tail });
-    try {
-      for await (const entry of readContainerLog(file, {
-        follow: options.follow === true,
-        signal,
-        ...tail,
-      })) {
-        (entry.stream === 'stderr' ? process.stderr : process.stdout).write(print(entry));
-      }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new PodwireError('POD_NOT_RUNNING', `pod ${fullName(pod)} has written no log yet (${file})`);
-    }
+    await printLogs(pod, logs, {
+      ...{ follow, timestamps, prefix: options.allContainers === true, signal },
+      ...compact({ tailLines: tail, since }),
+    });
   });
+}
+
+function beginOf(io: Io, since: number | string): string {
+  return typeof since === 'string' ? since : new Date(io.now() - since).toISOString();
+}
+
+/** A log that there is: of the others nothing was written yet. */
+function allLogs(pod: PodView, options: LogsOptions): ContainerLog[] {
+  const begun = pod.containers.filter(
+    ({ logPath, restartCount }) => logPath !== undefined && (options.previous !== true || restartCount > 0),
+  );
+  if (begun.length > 0) return begun.map(({ name }) => chooseLog(pod, { ...options, container: name }));
+  const what = options.previous === true ? 'restarted' : 'started';
+  throw new PodwireError('POD_NOT_RUNNING', `no container of pod ${fullName(pod)} has been ${what} yet`);
+}
+
+export interface ContainerLog {
+  readonly container: string;
+  readonly file: string;
 }
 
 /** @throws PodwireError POD_UNKNOWN for a container that it does not have, POD_NOT_RUNNING */
 export function chooseLog(
   pod: PodView,
   { container, previous }: Pick<LogsOptions, 'container' | 'previous'>,
-): string {
+): ContainerLog {
   const names = pod.containers.map(({ name }) => name);
   // Those that prepare the pod come before its containers, and are not meant unless they are named.
   const wanted = container ?? pod.status.containerStatuses[0]?.name;
@@ -89,7 +132,7 @@ export function chooseLog(
       `container ${found.name} of pod ${fullName(pod)} has not been started yet`,
     );
   }
-  if (previous !== true) return found.logPath;
+  if (previous !== true) return { container: found.name, file: found.logPath };
   if (found.restartCount === 0) {
     throw new PodwireError(
       'POD_NOT_RUNNING',
@@ -97,5 +140,6 @@ export function chooseLog(
       { action: null },
     );
   }
-  return found.logPath.replace(/\d+\.log$/, `${found.restartCount - 1}.log`);
+  const file = found.logPath.replace(/\d+\.log$/, `${found.restartCount - 1}.log`);
+  return { container: found.name, file };
 }

@@ -3,13 +3,20 @@ import { bracketHost } from '@podwire/addresses';
 import { describeError, PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
-import { untilAborted } from '@podwire/platform';
+import { orUndefined, untilAborted } from '@podwire/platform';
 import type { Command } from 'commander';
 import { addExamples, optionsOf } from '../command.js';
 import { untilInterrupted } from '../interrupt.js';
-import type { Io } from '../io.js';
-import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
+import { openAgentApi } from '../api/locate.js';
+import type { EndpointView } from '../api/shapes.js';
+import { colorsFor, type Io, printable } from '../io.js';
+import { addDirectory, locateDirectory, openLocatedPodApi, placesIn } from '../pods/locate.js';
 import { findPod, fullName } from '../pods/names.js';
+import { nameOf } from './pods.js';
+
+interface EndpointsView {
+  readonly endpoints: readonly Pick<EndpointView, 'pod' | 'containerId' | 'portMappings'>[];
+}
 
 interface Forward {
   /** 0: any that is free. */
@@ -39,6 +46,7 @@ async function run(command: Command, io: Io, text: string, ports: readonly strin
   const forwards = ports.map((port) => readForward(command, port));
   const api = openLocatedPodApi(command, io);
   const pod = await findPod(api, text, namespace);
+  await warnOfHostPorts(command, io, forwards);
   await untilInterrupted(io, async (signal) => {
     const servers: net.Server[] = [];
     try {
@@ -49,6 +57,22 @@ async function run(command: Command, io: Io, text: string, ports: readonly strin
       for (const server of servers) server.close();
     }
   });
+}
+
+/** The packet filter comes before any socket: what goes to a host port never reaches ours. Without a node agent there are none. */
+async function warnOfHostPorts(command: Command, io: Io, forwards: readonly Forward[]): Promise<void> {
+  const { agentApi } = placesIn(locateDirectory(command, io));
+  const asked = openAgentApi({ socket: agentApi, timeout: 2_000 }).get<EndpointsView>('/v1/endpoints');
+  const { endpoints } = (await orUndefined(asked, () => true)) ?? { endpoints: [] };
+  for (const endpoint of endpoints) {
+    const ports = endpoint.portMappings.filter(({ protocol }) => protocol === 'tcp');
+    for (const { local } of forwards.filter((each) =>
+      ports.some(({ hostPort }) => hostPort === each.local),
+    )) {
+      const words = `port ${local} is the host port of pod/${nameOf(endpoint)}: connections go there, not through this command`;
+      io.stderr.write(`${colorsFor(io, io.stderr).yellow('warning:')} ${printable(words)}\n`);
+    }
+  }
 }
 
 /** `8080:80`, `80`, `:80` */

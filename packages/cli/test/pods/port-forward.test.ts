@@ -28,3 +28,21 @@ test('with a port that cannot be had it ends, and listens at none', async () => 
   other.close();
   await agent.close();
 });
+
+test('a local port that is the host port of a pod is warned about', async () => {
+  const directory = makeTemporaryDirectory();
+  const pods = { pods: [podView('web')], problems: [] };
+  const mapping = { hostPort: 9000, containerPort: 80, protocol: 'tcp' };
+  const endpoint = { pod: { namespace: 'shop', name: 'api' }, containerId: 'c', portMappings: [mapping] };
+  const agent = await startFakeAgent({
+    'GET /v1/pods': { body: pods },
+    'GET /v1/endpoints': { body: { endpoints: [endpoint] } },
+  });
+  for (const name of ['podlet.sock', 'api.sock']) fs.symlinkSync(agent.socket, path.join(directory, name));
+  // Nothing can listen there, so the command ends.
+  const argv = ['port-forward', 'web', '9000:80', '--address', '192.0.2.1', '--directory', directory];
+  const { stderr } = await run(argv);
+  expect(stderr).toMatch(/^warning: port 9000 is the host port of pod\/shop\/api: connections go there/);
+  expect((await run([...argv, ':80'])).stderr.match(/warning/g)).toHaveLength(1);
+  await agent.close();
+});

@@ -119,9 +119,9 @@ test('logs of the instance that is asked for', () => {
   const pod = podView('web', {
     containers: [container('a', { restartCount: 2, logPath: '/l/a/2.log' }), container('b')],
   });
-  expect(chooseLog(pod, {})).toBe('/l/a/2.log');
-  expect(chooseLog(pod, { previous: true })).toBe('/l/a/1.log');
-  expect(chooseLog(pod, { container: 'b' })).toBe('/logs/b/0.log');
+  expect(chooseLog(pod, {}).file).toBe('/l/a/2.log');
+  expect(chooseLog(pod, { previous: true }).file).toBe('/l/a/1.log');
+  expect(chooseLog(pod, { container: 'b' }).file).toBe('/logs/b/0.log');
   expect(() => chooseLog(pod, { container: 'b', previous: true })).toThrow('has not been restarted');
   expect(() => chooseLog(pod, { container: 'c' })).toThrow('has no container c; it has a, b');
 });
@@ -130,8 +130,8 @@ test('logs of a container, not of what has prepared its pod, unless that is name
   const [prepare, main] = [container('prepare'), container('main')];
   const status = { initContainerStatuses: [prepare], containerStatuses: [main] };
   const pod = podView('web', { containers: [prepare, main] }, status);
-  expect(chooseLog(pod, {})).toBe('/logs/main/0.log');
-  expect(chooseLog(pod, { container: 'prepare' })).toBe('/logs/prepare/0.log');
+  expect(chooseLog(pod, {}).file).toBe('/logs/main/0.log');
+  expect(chooseLog(pod, { container: 'prepare' }).file).toBe('/logs/prepare/0.log');
   const unseen = podView('web', { containers: [] }, { containerStatuses: [] });
   expect(() => chooseLog(unseen, {})).toThrow('pod shop/web has not been started yet');
 });
