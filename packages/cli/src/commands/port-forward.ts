@@ -12,7 +12,7 @@ import type { EndpointView } from '../api/shapes.js';
 import { colorsFor, type Io, printable } from '../io.js';
 import { addDirectory, locateDirectory, openLocatedPodApi, placesIn } from '../pods/locate.js';
 import { findPod, fullName } from '../pods/names.js';
-import { nameOf } from './pods.js';
+import { nameOf } from '../pods/list.js';
 
 interface EndpointsView {
   readonly endpoints: readonly Pick<EndpointView, 'pod' | 'containerId' | 'portMappings'>[];
