@@ -39,7 +39,7 @@ async function release(directory) {
   const folders = workspace.workspaces.filter((folder) => !readManifest(folder).private);
   const released = folders.map((folder) => readManifest(folder).name);
   // The packages' own prepack scripts would do the same one by one.
-  for (const folder of folders) preparePackage(path.join(root, folder));
+  for (const folder of folders) await preparePackage(path.join(root, folder));
   const packed = await pack(folders, directory);
   const faults = folders.flatMap((folder) => faultsOf(folder, packed, { workspace, released }));
   if (!/^## \[Unreleased\]$/m.test(changelog)) faults.push('CHANGELOG.md has no section [Unreleased]');

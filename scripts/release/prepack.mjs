@@ -4,10 +4,12 @@
  * npm takes LICENSE and CHANGELOG only out of the package's own folder, and the repository has one of each for all. The
  * copies are ignored by git and stay, so that two who pack one package at the same moment do not meet a missing one.
  *
- * The compiler leaves what it made of a source that was deleted or renamed since. That must not be shipped.
+ * The compiler leaves what it made of a source that was deleted or renamed since. That must not be shipped. The manual
+ * pages are made of the built commands.
  */
 import fs from 'node:fs';
 import path from 'node:path';
+import { writeManPages } from '../docs/man.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -29,9 +31,16 @@ function removeStaleOutput(folder) {
   }
 }
 
-export function preparePackage(folder) {
-  copySharedFiles(folder);
-  removeStaleOutput(folder);
+/** Of the package that has the commands: its `package.json` says where npm looks for the pages. */
+async function writeManual(folder) {
+  const { directories } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  if (directories?.man !== undefined) await writeManPages(path.join(folder, directories.man));
 }
 
-if (process.argv[1] === import.meta.filename) preparePackage(process.cwd());
+export async function preparePackage(folder) {
+  copySharedFiles(folder);
+  removeStaleOutput(folder);
+  await writeManual(folder);
+}
+
+if (process.argv[1] === import.meta.filename) await preparePackage(process.cwd());

@@ -12,7 +12,7 @@ const TEST = [
   ...DEMO,
   ...['conntrack', 'containerd', 'containernetworking-plugins', 'docker.io'],
   ...['iptables', 'iputils-ping', 'podman', 'protobuf-compiler', 'runc', 'tcpdump'],
-  ...['bird2', 'etcd-client', 'etcd-server', 'openssl'],
+  ...['bird2', 'etcd-client', 'etcd-server', 'groff-base', 'openssl'],
 ];
 /** To build the real Kubernetes from its source package. */
 const KUBERNETES = [...TEST, 'dpkg-dev', 'golang-1.19-go'];
