@@ -3,13 +3,23 @@
  * `@podwire/pod-network/inputs`.
  */
 import fs from 'node:fs';
+import path from 'node:path';
 import { tryParseAddress } from '@podwire/addresses';
 import type { Bandwidth, DnsCapability, PortMapping } from '@podwire/cni';
-import { PodwireError } from '@podwire/errors';
+import { PodwireError, redactUrl } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import { readBandwidth } from '@podwire/pod-network/inputs';
 import { labelRule, type NameRule, subdomainRule, uidRule } from '@podwire/apimachinery';
-import { Field, formatPath, formatProblem, type ManifestDocument, openText, show } from '@podwire/pod-spec';
+import {
+  Field,
+  formatPath,
+  formatProblem,
+  isManifestName,
+  type ManifestDocument,
+  mustBe,
+  openText,
+  refuseKind,
+} from '@podwire/pod-spec';
 
 export { type CniInputs, toCniInputs } from '@podwire/pod-network/inputs';
 
@@ -17,6 +27,8 @@ export { type CniInputs, toCniInputs } from '@podwire/pod-network/inputs';
 export interface PodManifest {
   /** The file it stands in. */
   readonly file: string;
+  /** Of the pod in it, from 1. */
+  readonly line?: number;
   readonly namespace: string;
   readonly name: string;
   readonly uid?: string;
@@ -28,12 +40,13 @@ export interface PodManifest {
 }
 
 /**
- * Reads the pods of YAML (or JSON) files, several documents each; `-` is standard input.
+ * Reads the pods of YAML (or JSON) files, several documents each, and of directories of them; `-` is standard input.
+ * ConfigMaps have no network and are passed over.
  * @throws PodwireError MANIFEST_INVALID with everything that is wrong in any of them, one a line
  */
-export function readPodManifests(files: readonly string[]): PodManifest[] {
+export function readPodManifests(places: readonly string[]): PodManifest[] {
   const complaints: string[] = [];
-  const pods = files.flatMap((file) => {
+  const pods = places.flatMap(listFiles).flatMap((file) => {
     const read = checkPodManifests(readText(file), file === '-' ? 'standard input' : file);
     complaints.push(...read.complaints);
     return read.pods;
@@ -41,6 +54,17 @@ export function readPodManifests(files: readonly string[]): PodManifest[] {
   complaints.push(...findDoubles(pods));
   if (complaints.length > 0) throw new PodwireError('MANIFEST_INVALID', complaints.join('\n'));
   return pods;
+}
+
+/** The files of a directory, as a pod agent reads them; anything else as it is. */
+function listFiles(place: string): string[] {
+  if (/^https?:\/\//.test(place)) {
+    const action = `Pipe it in: curl ${redactUrl(place)} | podwire plan -`;
+    throw new PodwireError('MANIFEST_INVALID', `${redactUrl(place)}: plan reads files only`, { action });
+  }
+  if (place === '-' || fs.statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return [place];
+  const names = fs.readdirSync(place).filter(isManifestName).sort();
+  return names.map((name) => path.join(place, name));
 }
 
 function readText(file: string): string {
@@ -52,11 +76,13 @@ function readText(file: string): string {
 }
 
 function findDoubles(pods: readonly PodManifest[]): string[] {
-  return pods.flatMap(({ namespace, name, file }, index) => {
-    const first = pods.findIndex((other) => other.namespace === namespace && other.name === name);
-    return first === index
-      ? []
-      : [`${file}: a second pod ${namespace}/${name}, after that in ${pods[first]!.file}`];
+  const placeOf = ({ file, line }: PodManifest): string => (line === undefined ? file : `${file}:${line}`);
+  return pods.flatMap((pod, index) => {
+    const first = pods.findIndex(({ namespace, name }) => namespace === pod.namespace && name === pod.name);
+    if (first === index) return [];
+    return [
+      `${placeOf(pod)}: a second pod ${pod.namespace}/${pod.name}, after that in ${placeOf(pods[first]!)}`,
+    ];
   });
 }
 
@@ -65,9 +91,14 @@ export function checkPodManifests(text: string, file: string): { pods: PodManife
   const { documents, problems } = openText(text);
   const complaints = problems.map(({ place, message }) => wordsFor(file, place, message));
   const present = documents.filter((each) => each !== undefined);
-  const fields = present.map((document) => openField(document, file, complaints));
   if (present.length === 0 && problems.length === 0) complaints.push(`${file}: there is no pod in it`);
-  return { pods: fields.filter(isPod).map((field) => readPod(field, file)), complaints };
+  const pods = present.flatMap((document) =>
+    findPods(openField(document, file, complaints)).map((field) => ({
+      ...readPod(field, file),
+      ...compact({ line: document.locate(field.path)?.line }),
+    })),
+  );
+  return { pods, complaints };
 }
 
 type Place = ReturnType<ManifestDocument['locate']>;
@@ -84,18 +115,33 @@ function openField(document: ManifestDocument, file: string, complaints: string[
   });
 }
 
-/** Anything else is complained about once, instead of field by field. */
-function isPod(document: Field): boolean {
-  if (typeof document.value !== 'object' || Array.isArray(document.value)) {
-    document.complain('must be a map');
-    return false;
+/** The pods of an object: itself, or the items of a list. Anything else is complained about once, not field by field. */
+function findPods(object: Field, implied?: string): Field[] {
+  if (typeof object.value !== 'object' || Array.isArray(object.value)) {
+    object.complain('must be a map');
+    return [];
   }
-  expectWord(document.at('kind'), ['Pod']);
-  return document.at('kind').value === 'Pod';
+  const kind = object.at('kind').value ?? implied;
+  switch (kind) {
+    case 'Pod':
+      if (implied === undefined || !object.at('apiVersion').absent)
+        expectWord(object.at('apiVersion'), ['v1']);
+      return [object];
+    case 'List':
+    case 'PodList':
+      return object
+        .at('items')
+        .items()
+        .flatMap((item) => findPods(item, kind === 'PodList' ? 'Pod' : undefined));
+    case 'ConfigMap':
+      return [];
+    default:
+      refuseKind(object.at('kind'));
+      return [];
+  }
 }
 
 function readPod(document: Field, file: string): PodManifest {
-  expectWord(document.at('apiVersion'), ['v1']);
   const spec = document.at('spec');
   if (spec.at('hostNetwork').value === true) {
     spec.at('hostNetwork').complain('a pod on the network of its node has none of its own to plan');
@@ -117,9 +163,7 @@ function readPod(document: Field, file: string): PodManifest {
 }
 
 function expectWord(field: Field, words: readonly string[]): void {
-  if (words.includes(field.value as string)) return;
-  const found = field.value === undefined ? 'is missing' : `is ${show(field.value)}`;
-  field.complain(`must be ${words.join(' or ')}, ${found}`);
+  if (!words.includes(field.value as string)) field.complain(mustBe(field, words));
 }
 
 function readName(field: Field, rule: NameRule, required = false): string | undefined {

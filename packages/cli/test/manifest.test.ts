@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { parseRequest } from '@podwire/cni';
 import type { PodwireError } from '@podwire/errors';
 import { describe, expect, test } from 'vitest';
@@ -69,6 +70,22 @@ spec:
     });
   });
 
+  test('what up takes: lists, ConfigMaps, directories', () => {
+    const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n';
+    const items = '{kind: Pod, apiVersion: v1, metadata: {name: b}}';
+    const list = `apiVersion: v1\nkind: List\nitems: [${items}]\n---\nkind: PodList\nitems: [{metadata: {name: c}}]`;
+    const file = writeTemporary('a.yaml', `${map}---\n${pod('').replace('web', 'a')}`);
+    const directory = path.dirname(file);
+    fs.writeFileSync(path.join(directory, 'b.yaml'), list);
+    fs.writeFileSync(path.join(directory, '.b.yaml.swp'), ': [');
+    expect(readPodManifests([directory]).map(({ name, line }) => [name, line])).toEqual([
+      ['a', 6],
+      ['b', 3],
+      ['c', 6],
+    ]);
+    expect(checkPodManifests(map, 'p.yaml')).toEqual({ pods: [], complaints: [] });
+  });
+
   test('several documents, empty ones between them', () => {
     const text = `${pod('')}---\n---\n# nothing\n---\n${pod('').replace('web', 'other')}`;
     expect(checkPodManifests(text, 'p.yaml').pods.map(({ name }) => name)).toEqual(['web', 'other']);
@@ -99,7 +116,10 @@ describe('complaints name file, line and field', () => {
     [': [', /^p\.yaml:1:\d+: /],
     ['', /^p\.yaml: there is no pod in it$/],
     ['[1]', /^p\.yaml:1:1: must be a map$/],
-    ['apiVersion: v1\nkind: Service\nmetadata: {name: a}', /^p\.yaml:2:1: kind: must be Pod, is "Service"$/],
+    [
+      'apiVersion: v1\nkind: Service\nmetadata: {name: a}',
+      /^p\.yaml:2:1: kind: Podwire runs Pods, not a Service: /,
+    ],
     ['kind: Pod\nmetadata: {name: a}', /^p\.yaml:1:1: apiVersion: must be v1, is missing$/],
     ['apiVersion: v1\nkind: Pod\nmetadata: {}', /^p\.yaml:3:1: metadata\.name: is missing$/],
     [
@@ -133,7 +153,7 @@ describe('complaints name file, line and field', () => {
     ],
     [
       pod('spec: {containers: [{ports: [{containerPort: 80, protocol: tcp}]}]}'),
-      /protocol: must be TCP or UDP or SCTP, is "tcp"$/,
+      /protocol: must be TCP or UDP or SCTP, is "tcp" \(did you mean TCP\?\)$/,
     ],
     [
       pod('spec: {containers: [{ports: [{containerPort: 80, hostPort: 8, hostIP: localhost}]}]}'),
@@ -190,7 +210,7 @@ describe('complaints name file, line and field', () => {
       const { code, message } = error as PodwireError;
       expect(code).toBe('MANIFEST_INVALID');
       expect(message.split('\n').map((line) => line.replace(/^.*\//, ''))).toEqual([
-        'one.yaml:1:1: apiVersion: must be v1, is "v2"',
+        'one.yaml:1:1: apiVersion: must be v1, is "v2" (did you mean v1?)',
         'one.yaml:3:1: metadata.name: is missing',
         'two.yaml:4:8: spec.containers: must be a list, is 1',
       ]);
@@ -200,7 +220,7 @@ describe('complaints name file, line and field', () => {
   test('the same pod in two files', () => {
     const files = ['a.yaml', 'b.yaml'].map((name) => writeTemporary(name, pod('')));
     expect(() => readPodManifests(files)).toThrow(
-      /b\.yaml: a second pod shop\/web, after that in .*a\.yaml$/,
+      /b\.yaml:1: a second pod shop\/web, after that in .*a\.yaml:1$/,
     );
   });
 

@@ -33,4 +33,5 @@ export { ErrorCollector, orUndefined, succeeds } from './outcome.js';
 export { forEachLimited, Semaphore } from './semaphore.js';
 export { createOnDemand, type OnDemand, Singleflight } from './singleflight.js';
 export { editDistance, suggestWord } from './suggest.js';
+export { describeYamlError } from './yaml-words.js';
 export { type Requeue, Workqueue, type WorkqueueOptions } from './workqueue.js';

@@ -16,7 +16,8 @@ import {
   type ScalarTag,
   visit,
 } from 'yaml';
-import type { Path } from './field.js';
+import { describeYamlError } from '@podwire/platform';
+import { type Path, show } from './field.js';
 
 /** As kubelet: more is no manifest. */
 export const mostBytes = 10 * 1024 * 1024;
@@ -104,18 +105,25 @@ function readDocument(
   lines: LineCounter,
   problems: TextProblem[],
 ): ManifestDocument | undefined {
-  for (const { message, pos } of document.errors) problems.push({ message, place: placeOf(lines, pos[0]) });
-  if (document.errors.length > 0) return undefined;
+  const [first] = document.errors;
+  if (first !== undefined) {
+    // The first: what comes behind it follows from it more often than not.
+    problems.push({ message: describeYamlError(first.message), place: placeOf(lines, first.pos[0]) });
+    return undefined;
+  }
   const doubles = findDoubleKeys(document);
   if (doubles.length > 0) {
-    for (const offset of doubles)
-      problems.push({ message: 'Map keys must be unique', place: placeOf(lines, offset) });
+    for (const { key, offset } of doubles)
+      problems.push({ message: `${show(key)} stands in its map already`, place: placeOf(lines, offset) });
     return undefined;
   }
   try {
     const value = document.toJS({ maxAliasCount: mostAliases }) as unknown;
     if (value === null || value === undefined) return undefined;
-    if (isTooDeep(value)) throw new Error(tooDeep);
+    if (isTooDeep(value)) {
+      problems.push({ message: tooDeep });
+      return undefined;
+    }
     return {
       value,
       locate(path) {
@@ -124,20 +132,37 @@ function readDocument(
       },
     };
   } catch (error) {
-    problems.push({ message: (error as Error).message });
+    const alias = findLooseAlias(document);
+    problems.push({
+      message: describeYamlError((error as Error).message),
+      ...(alias === undefined ? {} : { place: placeOf(lines, alias) }),
+    });
     return undefined;
   }
 }
 
+/** The position of the first alias whose anchor does not come before it. */
+function findLooseAlias(document: Document): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      found = alias.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
 /** The positions of keys that their map has already. The yaml package compares each with all: ten seconds for 30,000. */
-function findDoubleKeys(document: Document): number[] {
-  const doubles: number[] = [];
+function findDoubleKeys(document: Document): { key: unknown; offset: number }[] {
+  const doubles: { key: unknown; offset: number }[] = [];
   visit(document, {
     Map(_, { items }) {
       const seen = new Set<unknown>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
-        if (seen.has(key.value)) doubles.push(key.range?.[0] ?? 0);
+        if (seen.has(key.value)) doubles.push({ key: key.value, offset: key.range?.[0] ?? 0 });
         seen.add(key.value);
       }
     },

@@ -4,11 +4,11 @@ import { checkPod } from './check-pod.js';
 import { type ConfigMap, readConfigMap } from './config-map.js';
 import { type ManifestDocument, openText, type TextProblem } from './documents.js';
 import { Field, formatPath, type Path, show } from './field.js';
+import { manifestKinds, mustBe, refuseKind } from './kinds.js';
 import { type LocalPlace, settlePod } from './local-defaults.js';
 import { subdomainRule } from '@podwire/apimachinery';
 import type { Pod } from './pod.js';
 import { readPod } from './pod-shape.js';
-import { suggest } from './suggest.js';
 
 export interface ManifestContent {
   /** Complete and valid, with uid, name and node. Empty when there are problems: it is all or nothing. */
@@ -64,8 +64,6 @@ function readRoot(
   readObject(new Field(document.value, { strict: true, report }), undefined, place, objects);
 }
 
-const kinds = ['Pod', 'PodList', 'List', 'ConfigMap'];
-
 /** @param implied what an item of a typed list is that does not say so itself */
 function readObject(
   field: Field,
@@ -79,8 +77,8 @@ function readObject(
   }
   const kind = field.at('kind').value ?? implied;
   const version = field.at('apiVersion').value ?? (implied === undefined ? undefined : 'v1');
-  if (!kinds.includes(kind as string)) complainOfWord(field.at('kind'), kinds);
-  else if (version !== 'v1') complainOfWord(field.at('apiVersion'), ['v1']);
+  if (!manifestKinds.includes(kind as string)) refuseKind(field.at('kind'));
+  else if (version !== 'v1') field.at('apiVersion').complain(mustBe(field.at('apiVersion'), ['v1']));
   if (kind === 'List' || kind === 'PodList') readItems(field, kind, place, objects);
   if (kind === 'ConfigMap') objects.configMaps.push(readConfigMap(field));
   if (kind === 'Pod') objects.pods.push(readWholePod(field, place));
@@ -91,12 +89,6 @@ function readItems(field: Field, kind: 'List' | 'PodList', place: LocalPlace, ob
   for (const item of field.at('items').items()) {
     readObject(item, kind === 'PodList' ? 'Pod' : undefined, place, objects);
   }
-}
-
-function complainOfWord(field: Field, words: readonly string[]): void {
-  const found = field.absent ? 'is missing' : `is ${show(field.value)}`;
-  const advice = typeof field.value === 'string' ? suggest(field.value, words) : '';
-  field.complain(`must be ${words.join(' or ')}, ${found}${advice}`);
 }
 
 function readWholePod(field: Field, place: LocalPlace): Pod {

@@ -235,7 +235,12 @@ describe('the place of a problem', () => {
   test.each([
     [': [', /^web\.yaml:1:\d+: /],
     ['{"a": ', /^web\.yaml:1:\d+: /],
-    ['a: 1\na: 2', /^web\.yaml:2:1: Map keys must be unique/],
+    ['a: 1\na: 2', /^web\.yaml:2:1: "a" stands in its map already$/],
+    ['a:\n\t- b', /^web\.yaml:2:1: a tab is no indentation/],
+    ['spec:\n- name: a\n command: [b', /^web\.yaml:3:1: stands between the entries of a list/],
+    ['a: [1, 2\nb: 3', /^web\.yaml:2:1: a \] is missing before here$/],
+    ['a: 1\n---\nb: "c', /^web\.yaml:1:1 \(document 1\): kind: |^web\.yaml:3:6: the quote/],
+    ['kind: Pod\nspec: *gone', /^web\.yaml:2:7: the alias has no anchor before it$/],
     ['', /^web\.yaml: there is no pod in it$/],
     ['# nothing\n---\n---', /^web\.yaml: there is no pod in it$/],
     ['[1]', /^web\.yaml:1:1: must be a map, is a list$/],

@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import { describeError, PodwireError } from '@podwire/errors';
+import { describeYamlError } from '@podwire/platform';
 import { type Document, LineCounter, parseDocument } from 'yaml';
+import { describeIssue } from './issue-words.js';
 import { type ConfigProblem, describeIssues, formatProblem } from './problems.js';
 import { type AgentConfig, configSchema } from './schema.js';
 import { keysAt } from './shape.js';
@@ -22,15 +24,16 @@ export function checkConfig(text: string, schema = configSchema): ConfigCheck {
   if (document.errors.length > 0) return { problems: syntaxProblems(document, lines) };
   const content = readContent(document);
   if ('problem' in content) return { problems: [content.problem] };
-  const result = schema.safeParse(content.value ?? {});
+  const result = schema.safeParse(content.value ?? {}, { error: describeIssue });
   if (result.success) return { config: result.data, problems: [] };
   return { problems: describeIssues(result.error.issues, document, lines, keysAt) };
 }
 
+/** The first: what comes behind it follows from it more often than not. */
 function syntaxProblems(document: Document, lines: LineCounter): ConfigProblem[] {
-  return document.errors.map(({ message, pos }) => {
+  return document.errors.slice(0, 1).map(({ message, pos }) => {
     const { line, col } = lines.linePos(pos[0]);
-    return { path: '', message, line, column: col };
+    return { path: '', message: describeYamlError(message), line, column: col };
   });
 }
 

@@ -27,7 +27,7 @@ export function define(command: Command, io: Io): void {
     .description(
       'Prints all resources that the pods of a manifest would get, and changes nothing. A running agent plans with the addresses and ports in use. Without one, or with --offline, the plan assumes an empty node and depends on the configuration and the manifest alone.',
     )
-    .argument('<file...>', 'pod manifests (YAML, several documents each), - is standard input')
+    .argument('<file...>', 'pod manifests or directories of them, as for up; - is standard input')
     .option('--offline', 'ask no agent')
     .option('--mtu <bytes>', 'with --offline: MTU of the uplink', readMtu)
     .action((files: string[]) => show(command, io, files));

@@ -9,13 +9,13 @@ import { addLogRotation } from '../pod-agent/options.js';
 import { type LogRotationWords, readLogRotation } from '../pod-agent/log-rotation.js';
 import { bringUp } from '../pods/bring-up.js';
 import { isOf, waitForPods } from '../pods/follow.js';
+import { renderProblems, requirePresent } from '../pods/problems.js';
 import { evaluatePod } from '../pods/readiness.js';
 import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import type { PodsView } from '../pods/names.js';
 import type { Sources } from '../pods/sort-words.js';
 import { startProgress } from '../render/progress.js';
 import { joinPods } from '../pods/list.js';
-import { renderProblems } from '../pods/view.js';
 
 interface UpOptions extends LogRotationWords {
   readonly runtime: string;
@@ -52,6 +52,7 @@ export function define(command: Command, io: Io): void {
 async function run(command: Command, io: Io, what: readonly string[]): Promise<void> {
   const options = optionsOf(command) as unknown as UpOptions;
   const { files, urls } = sortPlaces(what);
+  requirePresent(files);
   const directory = locateDirectory(command, io);
   const places = placesIn(directory);
   const progress = startProgress(io);

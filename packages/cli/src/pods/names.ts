@@ -1,16 +1,11 @@
 /** How people name a pod: `web`, `pod/web`, `shop/web`, `pod/shop/web`. */
 import { PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
-import type { PodView } from '@podwire/podlet';
+import type { PodView, SourceProblem } from '@podwire/podlet';
 
 export interface PodsView {
   readonly pods: readonly PodView[];
-  readonly problems: readonly {
-    readonly source: string;
-    readonly origin: string;
-    readonly field?: string;
-    readonly message: string;
-  }[];
+  readonly problems: readonly SourceProblem[];
 }
 
 export const fullName = ({ namespace, name }: Pick<PodView, 'namespace' | 'name'>): string =>

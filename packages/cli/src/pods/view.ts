@@ -5,11 +5,11 @@ import type { PodChange } from '@podwire/podlet';
 import type { Command } from 'commander';
 import { locateAgent, openAgentApi } from '../api/locate.js';
 import { addAgent, addOutput, optionsOf } from '../command.js';
-import { colorsFor, type Io, printable, widthOf } from '../io.js';
+import { colorsFor, exitCodes, type Io, printable, widthOf } from '../io.js';
 import { addWatch, type View } from '../output/view.js';
 import { joinPods, type PodList, type PodRow, readPodList } from './list.js';
 import { addDirectory, locateDirectory, openPodApi, placesIn } from './locate.js';
-import type { PodsView } from './names.js';
+import { renderProblems, summarizeProblems } from './problems.js';
 
 export function addListOptions(command: Command): Command {
   command
@@ -87,17 +87,23 @@ function choose({ pods, endpoints, ...rest }: PodList, namespace: string | undef
 function describeNotes({ rows, problems, absent }: Shown): string[] {
   const missing = { 'pod agent': 'attachments alone', 'node agent': 'without links and host ports' };
   return [
-    ...renderProblems(problems),
+    ...summarizeProblems(problems),
     ...absent.map(({ agent, message }) => printable(`${missing[agent]}: ${message}`)),
     ...(rows.length === 0 ? ['no pods'] : []),
   ];
 }
 
-/** `web.yaml: spec.containers[0].image: is missing` */
-export function renderProblems(problems: PodsView['problems']): string[] {
-  return problems.map(({ origin, field, message }) =>
-    printable([origin, ...(field === undefined ? [] : [field]), message].join(': ')),
-  );
+/** `ps --problems`: what is wrong with manifests instead of the pods. */
+export function ofProblems(view: View<Shown>, io: Io): View<Shown> {
+  return {
+    read: view.read,
+    data: ({ problems }) => ({ problems }),
+    notes: ({ problems }) => (problems.length === 0 ? ['no problems'] : []),
+    lines: ({ problems }) => renderProblems(problems),
+    judge: ({ problems }) => {
+      if (problems.length > 0) io.exitCode = exitCodes.notAsItShould;
+    },
+  };
 }
 
 async function followChanges(podAgent: LocalApi, wake: () => void, signal: AbortSignal): Promise<void> {

@@ -2,13 +2,20 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { PodView, SourceProblem } from '@podwire/podlet';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type FakeAgent, type Run, run, startFakeAgent } from '../support.js';
 import { makeTemporaryDirectory } from '../temporary.js';
 import { podView } from './views.js';
 
 let agent: FakeAgent | undefined;
+const { existsSync } = fs;
+beforeEach(() => {
+  vi.spyOn(fs, 'existsSync').mockImplementation(
+    (file) => String(file).startsWith('/pods') || existsSync(file),
+  );
+});
 afterEach(async () => {
+  vi.restoreAllMocks();
   await agent?.close();
   agent = undefined;
 });

@@ -1,4 +1,4 @@
-import { isManifestName } from './manifest-name.js';
+import { isManifestName } from '@podwire/pod-spec';
 import type nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';

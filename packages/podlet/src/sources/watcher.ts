@@ -6,7 +6,7 @@
 import type nodeFs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
-import { isManifestName } from './manifest-name.js';
+import { isManifestName } from '@podwire/pod-spec';
 
 export type WatchFiles = Pick<typeof nodeFs, 'statSync' | 'watch'>;
 
