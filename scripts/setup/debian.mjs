@@ -13,6 +13,8 @@ const TEST = [
   ...['conntrack', 'containerd', 'containernetworking-plugins', 'docker.io'],
   ...['iptables', 'iputils-ping', 'podman', 'protobuf-compiler', 'runc', 'tcpdump'],
   ...['bird2', 'etcd-client', 'etcd-server', 'groff-base', 'openssl'],
+  // For the tests of the dashboard; without a font its pages would be blank.
+  ...['chromium', 'fonts-dejavu-core'],
 ];
 /** To build the real Kubernetes from its source package. */
 const KUBERNETES = [...TEST, 'dpkg-dev', 'golang-1.19-go'];
@@ -46,6 +48,7 @@ const PROGRAM_OF = {
   'protobuf-compiler': 'protoc',
   runc: 'runc',
   tcpdump: 'tcpdump',
+  chromium: 'chromium',
 };
 
 function missingPrograms(names) {
