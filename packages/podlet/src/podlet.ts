@@ -87,7 +87,7 @@ export interface Podlet {
   subscribe(listener: (change: PodChange) => void): () => void;
   /** Starts its containers anew, or one of them. A pod that has ended begins anew. */
   restart(uid: string, names: readonly string[]): void;
-  /** Finished spans of the pod's trace, in the order of their ends. */
+  /** Spans of the pod's trace: finished ones in the order of their ends; then, until the pod is ready, those that go on, so far. */
   trace(uid: string): readonly Span[];
   /** A span of another component within a pod's trace: the runtime, when it lives in this process. */
   record(span: Span): void;
@@ -130,7 +130,9 @@ export function startPodlet(config: PodletConfig, dependencies: PodletDependenci
     },
     trace(uid) {
       const worker = workers.get(uid);
-      return worker === undefined ? [] : spans.get(worker.trace.context.traceId);
+      if (worker === undefined) return [];
+      const { trace, waits } = worker;
+      return [...spans.get(trace.context.traceId), ...trace.soFar(waits.list())];
     },
     restart: (uid, names) => workers.restart(uid, names),
     record: (span) => spans.add(span),

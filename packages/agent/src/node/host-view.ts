@@ -68,3 +68,8 @@ export function findUplinks({ links, defaultRoutes }: HostView): HostLink[] {
     .map(({ link }) => links.find(({ index }) => index === link))
     .filter((link) => link !== undefined);
 }
+
+/** Whether the kernel would find no source for a packet to a pod. Addresses on links that are down count, as they do for the kernel. */
+export function lacksIPv4({ addresses }: HostView): boolean {
+  return !addresses.some(({ address }) => address.includes('.') && !address.startsWith('127.'));
+}

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL } from '@podwire/backend-linux';
+import { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL } from '@podwire/backend-linux';
 import { hasCode } from '@podwire/linux';
 import {
   type Link,
@@ -69,9 +69,10 @@ export function readPodAddresses(connection: NetlinkConnection): string[] {
     .flatMap(({ destination }) => /^(.*)\/(?:32|128)$/.exec(destination)?.[1] ?? []);
 }
 
+/** What Podwire has put there is no address of the node's own. */
 function readHostAddresses(connection: NetlinkConnection): HostAddress[] {
   return listAddresses(connection)
-    .filter(({ scope }) => scope !== 'link')
+    .filter(({ scope, label }) => scope !== 'link' && label !== ADDRESS_LABEL)
     .map(({ link, address, peer }) => ({ link, address, ...compact({ peer }) }));
 }
 

@@ -7,7 +7,7 @@ import { type Change, Planner } from '@podwire/planner';
 import { compact, Semaphore } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
-import { discoverMtu, type HostView } from './host-view.js';
+import { discoverMtu, type HostView, lacksIPv4 } from './host-view.js';
 import { planHostTables } from './host-tables.js';
 import type { RouterHistory } from './router-history.js';
 
@@ -122,6 +122,7 @@ export class NodeState {
       mtu: network.mtu ?? this.#hostMtu,
       ipv4: true,
       ipv6: this.#host.ipv6,
+      ...(lacksIPv4(this.#host) ? { lacksIPv4: true } : {}),
       ...compact({ router: this.#router }),
       ...(cluster === undefined ? {} : viewInCluster(network, cluster)),
     };

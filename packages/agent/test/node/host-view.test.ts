@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { discoverMtu, type HostLink, type HostView } from '../../src/node/host-view.js';
+import { discoverMtu, type HostLink, type HostView, lacksIPv4 } from '../../src/node/host-view.js';
 
 const link = (index: number, mtu: number, change: Partial<HostLink> = {}): HostLink => ({
   index,
@@ -79,5 +79,16 @@ describe('the MTU of the uplink', () => {
     ],
   ])('%s', (_, change, expected) => {
     expect(discoverMtu(host(change))).toBe(expected);
+  });
+});
+
+describe('a node lacks IPv4', () => {
+  test.each<[string, readonly string[], boolean]>([
+    ['with loopback alone', ['127.0.0.1/8', '::1/128'], true],
+    ['with IPv6 alone', ['127.0.0.1/8', '2001:db8::1/64'], true],
+    ['not with an address', ['127.0.0.1/8', '192.0.2.1/24'], false],
+    ['not with an address on loopback', ['127.0.0.1/8', '192.0.2.1/32'], false],
+  ])('%s', (_case, addresses, lacks) => {
+    expect(lacksIPv4(host({ addresses: addresses.map((address) => ({ link: 1, address })) }))).toBe(lacks);
   });
 });

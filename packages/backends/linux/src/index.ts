@@ -10,7 +10,7 @@ import { rtnetlinkKinds } from './rtnetlink/kinds.js';
 import { createSysctl, sysctlKinds } from './sysctl/index.js';
 
 export { type Kernel, type KernelNamespace, type KernelOptions, openKernel, type Sysctls } from './kernel.js';
-export { isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
+export { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
 export type * from './resources.js';
 
 /** Every kind of this package, by name. */

@@ -23,6 +23,9 @@ export function isMarkedForDeletion({ group }: { readonly group?: number | undef
 /** Route protocol of every route that Podwire adds (rtnetlink(7), rtm_protocol: 128 and up are for administrators). */
 export const ROUTE_PROTOCOL = 157;
 
+/** Label of an IPv4 address that Podwire put on a link of others (IFA_LABEL; the name of the link comes first, for ifconfig). */
+export const ADDRESS_LABEL = 'lo:podwire';
+
 /** The name that a link takes on the way out, so that its old one is free at once. At most 15 characters. */
 export const deletedName = (index: number): string => `pwx${index.toString(36)}`;
 

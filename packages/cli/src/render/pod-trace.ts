@@ -21,7 +21,8 @@ export function renderPodTrace(
   const rows = nodes.flatMap((node) => rowsOf(node, full));
   const total = Math.max(...rows.map(({ start, duration }) => start + duration), 0);
   const errors = spans.filter(({ error }) => error !== undefined);
-  const heading = `${paint.bold(`pod/${printable(name)}`)}: ${formatMilliseconds(total)} from its manifest`;
+  const far = spans.some(goesOn) ? 'so far, it is not ready yet' : 'from its manifest';
+  const heading = `${paint.bold(`pod/${printable(name)}`)}: ${formatMilliseconds(total)} ${far}`;
   const id = spans[0] === undefined ? '' : paint.dim(` (trace ${spans[0].traceId})`);
   return [
     heading + id,
@@ -31,10 +32,13 @@ export function renderPodTrace(
   ];
 }
 
+/** What the pod agent has not seen the end of. */
+const goesOn = ({ attributes }: Span): boolean => attributes['podwire.open'] === true;
+
 function rowsOf(node: SpanNode, full: boolean): TimelineRow[] {
   const { span, depth, offset, children } = node;
   const row = {
-    label: printable(span.name),
+    label: printable(goesOn(span) ? `${span.name} …` : span.name),
     depth,
     start: offset,
     duration: span.duration,

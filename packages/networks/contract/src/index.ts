@@ -98,6 +98,8 @@ export interface NodeView {
   /** Whether the node speaks the family at all. */
   readonly ipv4: boolean;
   readonly ipv6: boolean;
+  /** The node has no IPv4 address of its own, so it has nothing to speak to its pods from: a machine without a network. */
+  readonly lacksIPv4?: boolean;
   /** Absent where the node was not looked at: it then counts as one that forwarded before. */
   readonly router?: RouterBefore;
   /** Both only in a cluster. */

@@ -2,6 +2,7 @@ import { type Family, familyOf, parsePrefix } from '@podwire/addresses';
 import type { IpRoute, Sysctl } from '@podwire/backend-linux/resources';
 import type { Resource } from '@podwire/engine';
 import type { NodeView } from '@podwire/network-contract';
+import { planOwnAddress } from './own-address.js';
 import { planTunnel } from './tunnel.js';
 
 /**
@@ -13,7 +14,7 @@ const BLACKHOLE_METRIC = 4096;
 /** What the node needs before the first pod: it forwards, has its end of tunnels, and packets for a free address of its own blocks end here. */
 export function planNode(node: NodeView): Resource[] {
   // Forwarding first: a link takes the default that stands when it is made.
-  return [...forwarding(node), ...planTunnel(node), ...node.blocks.map(blackhole)];
+  return [...forwarding(node), ...planOwnAddress(node), ...planTunnel(node), ...node.blocks.map(blackhole)];
 }
 
 /**

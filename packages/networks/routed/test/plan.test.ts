@@ -42,6 +42,13 @@ test('a node forwards, and rejects packets to unused addresses', () => {
   ]);
 });
 
+test('a node without an IPv4 address gets the gateway of its pods, to speak to them', () => {
+  const own = { kind: 'address', in: 'host', link: 'lo', address: '169.254.1.1/32', marked: true };
+  expect(model.planNode({ ...node, lacksIPv4: true })).toContainEqual(own);
+  const others: Partial<NodeView>[] = [{}, { lacksIPv4: false }, { lacksIPv4: true, ipv4: false }];
+  for (const other of others) expect(model.planNode({ ...node, ...other })).not.toContainEqual(own);
+});
+
 test('a node without IPv6 is not asked for it', () => {
   const keys = model.planNode({ ...node, ipv6: false, blocks: [] }).map((one) => 'key' in one && one.key);
   expect(keys).toEqual(['net/ipv4/ip_forward', 'net/ipv4/conf/default/forwarding']);

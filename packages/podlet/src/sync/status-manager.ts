@@ -4,15 +4,20 @@ import type { PodStage, PodView } from '../contract.js';
 import { computeStatus } from '../lifecycle/status.js';
 import { type ContainerStatus, localAnnotations, type PodStatus } from '@podwire/pod-spec';
 import type { TerminationMessageContext, SyncDependencies } from './sync-context.js';
-import type { WorkerState } from '../workers/worker-state.js';
+import { findWaits } from '../workers/pod-waits.js';
+import type { TraceDependencies, WorkerState } from '../workers/worker-state.js';
 import type { ObservedContainer } from '../lifecycle/observed.js';
 import type { RuntimeView } from '../runtime/runtime-view.js';
 
 /** @returns whether something was different from before. Also notes when the pod has become ready. */
-export function refreshStatus(worker: WorkerState, dependencies: SyncDependencies): boolean {
+export function refreshStatus(
+  worker: WorkerState,
+  dependencies: SyncDependencies & Pick<TraceDependencies, 'preciseNow'>,
+): boolean {
   const status = computeWorkerStatus(worker, dependencies);
   const stage = stageOf(worker, status);
   const isReady = isTrue(status, 'Ready');
+  worker.waits.note(findWaits(worker.pod, status), worker.trace, dependencies.preciseNow());
   if (isReady) worker.trace.finish();
   if (stage === worker.stage && isDeepStrictEqual(status, worker.status)) return false;
   worker.status = status;

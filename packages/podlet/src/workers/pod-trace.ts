@@ -27,6 +27,26 @@ export class PodTrace {
     return this.#options.tracer.start(name, this.context, attributes);
   }
 
+  isFinished(): boolean {
+    return this.#finished;
+  }
+
+  /** Of a trace that goes on: itself, and what is waited for, as far as they have come. Not recorded. */
+  soFar(waits: readonly (readonly [name: string, since: number])[]): Span[] {
+    if (this.#finished) return [];
+    const { name, startedAt, now } = this.#options;
+    const { traceId, spanId: parentId } = this.context;
+    const open = { attributes: { 'podwire.open': true } };
+    const until = (from: number) => ({ startedAt: from, duration: Math.max(0, now() - from) });
+    return [
+      ...waits.map(([wait, since], index): Span => {
+        const spanId = (index + 1).toString(16).padStart(16, '0');
+        return { traceId, spanId, parentId, name: wait, ...until(since), ...open };
+      }),
+      { ...this.context, name, ...until(startedAt), ...open },
+    ];
+  }
+
   /** A part that began earlier and is over, now if not before. */
   past(name: string, from: number, to = this.#options.now()): void {
     const { traceId, spanId: parentId } = this.context;

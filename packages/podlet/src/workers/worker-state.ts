@@ -5,6 +5,7 @@ import type { Waiting } from '../lifecycle/container-status.js';
 import { localAnnotations, type Pod, podName, type PodSpec, type PodStatus } from '@podwire/pod-spec';
 import { PodEvents } from './pod-events.js';
 import { PodTrace } from './pod-trace.js';
+import { PodWaits } from './pod-waits.js';
 import { randomBytes } from 'node:crypto';
 import type { Span, Tracer } from '@podwire/tracing';
 import type { LoopSettings } from '../settings.js';
@@ -51,6 +52,7 @@ export interface WorkerState extends Inbox {
   readonly imagePauses: BackOff;
   readonly events: PodEvents;
   readonly trace: PodTrace;
+  readonly waits: PodWaits;
   /** RunPodSandbox attempts below this number are taken by calls whose end is unknown. */
   attemptFloor: number;
   conflicts: number;
@@ -138,6 +140,7 @@ export function createWorkerState(dependencies: WorkerDependencies, request: New
     imagePauses: new BackOff(settings.imageBackOff),
     events: new PodEvents(),
     trace: beginTrace(dependencies, request),
+    waits: new PodWaits(),
     attemptFloor: 0,
     conflicts: 0,
     watched: new Map(),

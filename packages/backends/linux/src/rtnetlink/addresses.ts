@@ -7,12 +7,15 @@ import {
   replaceNeighbourRequest,
 } from '@podwire/netlink';
 import * as is from '../checks.js';
+import { ADDRESS_LABEL } from '../marks.js';
 import { defineEntry, type LinkNumbers, missing } from './kind.js';
 import type { ForwardingEntry, IpAddress, Neighbour } from './resources.js';
 
+const options = { scope: is.scope, marked: is.optional(is.flag) };
+
 export const address = defineEntry<IpAddress>()({
   kind: 'address',
-  check: is.resource<IpAddress>({ in: is.side, link: is.link, address: is.prefix, scope: is.scope }),
+  check: is.resource<IpAddress>({ in: is.side, link: is.link, address: is.prefix, ...options }),
   identify: ({ link, address }) => `${link} ${address}`,
   words: ({ address, link }) => `address ${address} on ${link}`,
   inPlace: false,
@@ -22,6 +25,7 @@ export const address = defineEntry<IpAddress>()({
       address: resource.address,
       scope: resource.scope ?? 'global',
       flags: resource.address.includes(':') ? ['noDad'] : [],
+      ...(resource.marked === true ? { label: ADDRESS_LABEL } : {}),
     }),
   ],
   delete: (resource, links) => [

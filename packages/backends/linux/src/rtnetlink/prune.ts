@@ -15,7 +15,7 @@ import {
 } from '@podwire/netlink';
 import { linkKey } from '../kinds.js';
 import type { Kernel } from '../kernel.js';
-import { LIVE_GROUP, ROUTE_PROTOCOL } from '../marks.js';
+import { ADDRESS_LABEL, LIVE_GROUP, ROUTE_PROTOCOL } from '../marks.js';
 import type { Dump } from './dump.js';
 import { keepOthers } from './last-address.js';
 import { deleteLater, type RemovalContext } from './link-removal.js';
@@ -36,6 +36,7 @@ export function listMarked({ host }: Kernel, dump: Dump, wanted: readonly Resour
   const tunnels = new Set(wanted.flatMap((resource) => (resource.kind === 'vxlan' ? [resource.name] : [])));
   return [
     ...[...tunnels].flatMap((name) => listOnTunnel(dump, name)),
+    ...listOnLoopback(dump),
     ...dump
       .routes()
       .filter(({ protocol }) => protocol === ROUTE_PROTOCOL)
@@ -71,6 +72,20 @@ function listOnTunnel(dump: Dump, name: string): Leftover[] {
         marked('address', address.address, { address, request: () => deleteAddressRequest(address) }),
       ),
   ];
+}
+
+function listOnLoopback(dump: Dump): Leftover[] {
+  const link = dump.link('lo');
+  if (link === undefined) return [];
+  return dump
+    .addresses(link)
+    .filter(({ label }) => label === ADDRESS_LABEL)
+    .map((address) => ({
+      key: `address host/lo ${address.address}`,
+      what: `address ${address.address} on lo`,
+      address,
+      request: () => deleteAddressRequest(address),
+    }));
 }
 
 function markedRoute(found: Route): Leftover {

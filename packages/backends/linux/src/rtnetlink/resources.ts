@@ -86,6 +86,8 @@ export interface IpAddress {
   /** ADDRESS/LENGTH */
   readonly address: string;
   readonly scope?: 'global' | 'link' | 'host';
+  /** An IPv4 address on a link that is not Podwire's: a label says whose it is, so that one that is not wanted any more is found. */
+  readonly marked?: boolean;
 }
 
 export interface IpRoute {
