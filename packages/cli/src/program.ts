@@ -21,6 +21,7 @@ Exit codes:
  * @returns the exit code; nothing is thrown
  */
 export async function runPodwire(argv: readonly string[], io: Io): Promise<number> {
+  if (argv[0] === '__complete') return completeNames(argv.slice(1), io);
   const given = { json: false, debug: false };
   try {
     const program = createProgram(io, given);
@@ -33,6 +34,18 @@ export async function runPodwire(argv: readonly string[], io: Io): Promise<numbe
     return exitCodeOf(error);
   }
   return io.exitCode;
+}
+
+/** For the completion scripts alone, so it is in no help. */
+async function completeNames(words: readonly string[], io: Io): Promise<number> {
+  const { complete } = await import('./completion/complete.js');
+  return complete(words, io, { createProgram: createProgramWith, run: runPodwire });
+}
+
+async function createProgramWith(io: Io, name: string | undefined): Promise<Command> {
+  const program = createProgram(io, { json: false, debug: false });
+  await loadCommand(program, name, io);
+  return program;
 }
 
 /** The program with all commands, each fully declared: for completion and for tests. */

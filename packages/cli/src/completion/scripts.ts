@@ -1,4 +1,5 @@
-/** Completion scripts. They ask `podwire pods -o name` for names of pods and know everything else by themselves. */
+/** Completion scripts. They ask the program for names of what there is, and know everything else by themselves. */
+import type { NameKind } from './complete.js';
 import type { CommandWords, OptionWords } from './words.js';
 
 export const completionScripts: Readonly<
@@ -53,17 +54,28 @@ function bashValues({ path, options }: CommandWords): string[] {
 function bashReply(value: OptionWords['value']): string {
   if (value === 'file') return 'COMPREPLY=($(compgen -f -- "$current"));';
   if (typeof value === 'string') return '';
+  if ('names' in value) return `COMPREPLY=($(compgen -W "${bashNames(value.names)}" -- "$current"));`;
   return `COMPREPLY=($(compgen -W ${quote(value.join(' '))} -- "$current"));`;
 }
 
 function bashWords({ path, options, words, argument }: CommandWords): string {
   const flags = options.flatMap(flagsOf).join(' ');
   const fixed = words.map(({ word }) => word).join(' ');
-  const pods = argument === 'pod' ? ' $(podwire pods -o name 2>/dev/null)' : '';
-  const files = argument === 'file' ? ' COMPREPLY+=($(compgen -f -- "$current"));' : '';
+  const names = kindsOf(argument).map((kind) => ` ${bashNames(kind)}`);
+  const targets = argument.includes('target') ? ' $(podwire pods -o name 2>/dev/null)' : '';
+  const pods = [targets, ...names].join('');
+  const files = argument.includes('file') ? ' COMPREPLY+=($(compgen -f -- "$current"));' : '';
   return `    ${quote(path)})
       if [[ $current == -* ]]; then COMPREPLY=($(compgen -W ${quote(flags)} -- "$current"))
       else COMPREPLY=($(compgen -W "${fixed}${pods}" -- "$current"));${files} fi ;;`;
+}
+
+/** The words in front of the cursor say which pod's containers, and where the agent is. */
+const bashNames = (kind: NameKind): string =>
+  `$(podwire __complete ${kind} "$current" "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)`;
+
+function kindsOf(argument: CommandWords['argument']): NameKind[] {
+  return argument.filter((kind) => kind !== 'file' && kind !== 'target');
 }
 
 function renderZsh(commands: readonly CommandWords[]): string {
@@ -105,7 +117,8 @@ function zshValues({ path, options }: CommandWords): string[] {
 
 function zshReply(value: OptionWords['value']): string {
   if (value === 'file') return '_files; ';
-  return typeof value === 'string' ? '' : `compadd -- ${value.map(quote).join(' ')}; `;
+  if (typeof value === 'string') return '';
+  return 'names' in value ? `${zshNames(value.names)}; ` : `compadd -- ${value.map(quote).join(' ')}; `;
 }
 
 function zshWords({ path, options, words, argument }: CommandWords): string {
@@ -113,14 +126,20 @@ function zshWords({ path, options, words, argument }: CommandWords): string {
     [short, long].flatMap((flag) => (flag === undefined ? [] : [quote(`${flag}:${zshText(description)}`)])),
   );
   const fixed = words.map(({ word, summary }) => quote(`${word}:${zshText(summary)}`));
-  const pods = argument === 'pod' ? '\n      compadd -- ${(f)"$(podwire pods -o name 2>/dev/null)"}' : '';
-  const files = argument === 'file' ? '\n      _files' : '';
+  const targets = argument.includes('target')
+    ? '\n      compadd -- ${(f)"$(podwire pods -o name 2>/dev/null)"}'
+    : '';
+  const pods = [targets, ...kindsOf(argument).map((kind) => `\n      ${zshNames(kind)}`)].join('');
+  const files = argument.includes('file') ? '\n      _files' : '';
   return `    ${quote(path)})
       if [[ $words[CURRENT] == -* ]]; then
         reply=(${flags.flat().join(' ')}); _describe option reply; return
       fi
       reply=(${fixed.join(' ')}); (( $#reply )) && _describe word reply${pods}${files} ;;`;
 }
+
+const zshNames = (kind: NameKind): string =>
+  `compadd -- \${(f)"$(podwire __complete ${kind} "$words[CURRENT]" "\${(@)words[2,CURRENT-1]}" 2>/dev/null)"}`;
 
 /** A colon separates word and description. */
 const zshText = (text: string): string => text.replaceAll(':', ' -');
@@ -142,6 +161,10 @@ end
 function __podwire_at
   test (__podwire_path) = "$argv[1]"
 end
+function __podwire_names
+  set -l current (commandline -ct)
+  podwire __complete $argv[1] "$current" (commandline -opc)[2..-1] 2>/dev/null
+end
 complete -c podwire -f
 ${lines.join('\n')}
 `;
@@ -154,8 +177,9 @@ function fishWords({ path, words, argument }: CommandWords): string[] {
     const description = summary === '' ? '' : ` -d ${quote(summary)}`;
     return `${fishAt(path)} -a ${quote(word)}${description}`;
   });
-  if (argument === 'pod') fixed.push(`${fishAt(path)} -a '(podwire pods -o name 2>/dev/null)'`);
-  if (argument === 'file') fixed.push(`${fishAt(path)} -F`);
+  if (argument.includes('target')) fixed.push(`${fishAt(path)} -a '(podwire pods -o name 2>/dev/null)'`);
+  for (const kind of kindsOf(argument)) fixed.push(`${fishAt(path)} -a '(__podwire_names ${kind})'`);
+  if (argument.includes('file')) fixed.push(`${fishAt(path)} -F`);
   return fixed;
 }
 
@@ -169,5 +193,6 @@ function fishOptions({ path, options }: CommandWords): string[] {
 function fishValue(value: OptionWords['value']): string {
   if (value === 'none') return '';
   if (value === 'file') return ' -r -F';
-  return typeof value === 'string' ? ' -x' : ` -x -a ${quote(value.join(' '))}`;
+  if (typeof value === 'string') return ' -x';
+  return 'names' in value ? ` -x -a '(__podwire_names ${value.names})'` : ` -x -a ${quote(value.join(' '))}`;
 }

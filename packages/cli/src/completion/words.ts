@@ -1,14 +1,15 @@
 /** The commands and their options as data, for the scripts that complete them. */
 import { compact } from '@podwire/platform';
 import type { Command, Option } from 'commander';
+import type { NameKind } from './complete.js';
 
 export interface OptionWords {
   /** `-o`, where there is a short one. */
   readonly short?: string;
   readonly long: string;
   readonly description: string;
-  /** What may follow: nothing, one of these words, a file, or something else. */
-  readonly value: 'none' | 'file' | 'any' | readonly string[];
+  /** What may follow: nothing, one of these words, a file, a name that is asked for, or something else. */
+  readonly value: 'none' | 'file' | 'any' | readonly string[] | { readonly names: NameKind };
 }
 
 export interface CommandWords {
@@ -18,8 +19,8 @@ export interface CommandWords {
   readonly options: readonly OptionWords[];
   /** Sub-commands, or the words that may be the argument. */
   readonly words: readonly { readonly word: string; readonly summary: string }[];
-  /** What else the argument may be. */
-  readonly argument: 'none' | 'file' | 'pod';
+  /** What else the argument may be. A target is what `explain` takes. */
+  readonly argument: readonly ('file' | 'target' | NameKind)[];
 }
 
 /** All commands, the program itself first. */
@@ -27,9 +28,9 @@ export function describeWords(program: Command): CommandWords[] {
   return [program, ...allCommands(program)].map((command) => ({
     path: pathOf(command, program),
     summary: command.summary() || command.description(),
-    options: [...command.options.filter(({ hidden }) => !hidden).map(describeOption), helpOption],
+    options: [...optionsWords(command, program), helpOption],
     words: wordsOf(command, program),
-    argument: argumentOf(command),
+    argument: argumentOf(command, program),
   }));
 }
 
@@ -51,16 +52,35 @@ function pathOf(command: Command, program: Command): string {
   return names.join(' ');
 }
 
+/** A testbed is named by `--name` within its own commands. */
+function optionsWords(command: Command, program: Command): OptionWords[] {
+  const isTestbed = /^testbed (down|status|exec)$/.test(pathOf(command, program));
+  const words = command.options.filter(({ hidden }) => !hidden).map(describeOption);
+  return words.map((each) =>
+    isTestbed && each.long === '--name' ? { ...each, value: { names: 'testbeds' } } : each,
+  );
+}
+
 function describeOption(option: Option): OptionWords {
   const { short, long = '', description, argChoices } = option;
   return { ...compact({ short }), long, description, value: valueOf(option, argChoices) };
 }
 
-function valueOf({ flags, required }: Option, choices: readonly string[] | undefined): OptionWords['value'] {
-  if (!required) return 'none';
+function valueOf(option: Option, choices: readonly string[] | undefined): OptionWords['value'] {
+  if (!option.required) return 'none';
   if (choices !== undefined) return choices;
-  return /<(file|directory)>/.test(flags) ? 'file' : 'any';
+  const names = namesOfOptions[`${option.long} ${/<(.*)>/.exec(option.flags)?.[1]}`];
+  if (names !== undefined) return { names };
+  return /<(file|directory|dir)>/.test(option.flags) ? 'file' : 'any';
 }
+
+/** By the option with its value, as in the help. */
+const namesOfOptions: Readonly<Record<string, NameKind>> = {
+  '--container name': 'containers',
+  '--testbed name': 'testbeds',
+  '--pool list': 'pools',
+  '--node name': 'nodes',
+};
 
 /** The tool behind `podwire cni` reads its own words. */
 const wordsOfArguments: Readonly<Record<string, readonly string[]>> = {
@@ -75,8 +95,27 @@ function wordsOf(command: Command, program: Command): CommandWords['words'] {
   return [...command.commands.map((each) => ({ word: each.name(), summary: each.summary() })), ...fixed];
 }
 
-function argumentOf(command: Command): CommandWords['argument'] {
+const argumentKinds: Readonly<Record<string, CommandWords['argument']>> = {
+  file: ['file'],
+  target: ['target'],
+  pod: ['pods'],
+  pods: ['pods'],
+  pool: ['pools'],
+  from: ['pools'],
+  to: ['pools'],
+  node: ['nodes'],
+};
+
+/** Where the name of the argument does not say it. */
+const argumentOfCommands: Readonly<Record<string, CommandWords['argument']>> = {
+  up: ['file'],
+  down: ['pods', 'file'],
+  'pool create': [],
+};
+
+function argumentOf(command: Command, program: Command): CommandWords['argument'] {
+  const own = argumentOfCommands[pathOf(command, program)];
+  if (own !== undefined) return own;
   const names = command.registeredArguments.map((argument) => argument.name());
-  if (names.includes('file')) return 'file';
-  return names.includes('target') ? 'pod' : 'none';
+  return [...new Set(names.flatMap((name) => argumentKinds[name] ?? []))];
 }
