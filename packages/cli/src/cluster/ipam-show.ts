@@ -1,8 +1,9 @@
 /** `podwire ipam show` of a cluster. */
 import type { AddressShown, ClusterShown, ClusterSnapshot } from '@podwire/cluster-ipam/operations';
 import type { Command } from 'commander';
-import { optionsOf, outputOf } from '../command.js';
-import { type Colors, colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
+import { optionsOf } from '../command.js';
+import { type Colors, colorsFor, type Io, printable, widthOf } from '../io.js';
+import { showView } from '../output/view.js';
 import { formatPlural } from '../render/counts.js';
 import type { TableOptions } from '../render/table.js';
 import type { ClusterPlace } from './options.js';
@@ -21,19 +22,29 @@ export async function showOfCluster(command: Command, io: Io, place: ClusterPlac
   const options = optionsOf(command) as Options;
   const { compareCidrs, readCluster, showAddress, showCluster } =
     await import('@podwire/cluster-ipam/operations');
-  const snapshot = await withStoreAt(place, io, (access, signal) =>
-    withSlowProgress(io, 'reading the cluster', () => readCluster(access, signal)),
-  );
-  if (options.ip !== undefined) return writeAddress(command, io, showAddress(snapshot, options.ip));
-  const shown = showCluster(snapshot);
-  const leases = leasesOf(snapshot).sort((a, b) => compareCidrs(a.address, b.address));
-  if (outputOf(command) === 'json') {
-    return writeJson(io, { ...shown, ...(options.leases === true ? { leases } : {}) });
+  const read = (): Promise<ClusterSnapshot> =>
+    withStoreAt(place, io, (access, signal) =>
+      withSlowProgress(io, 'reading the cluster', () => readCluster(access, signal)),
+    );
+  const { ip } = options;
+  if (ip !== undefined) {
+    return showView<AddressShown>(command, io, {
+      read: async () => showAddress(await read(), ip),
+      data: (shown) => shown,
+      lines: describeAddress,
+    });
   }
-  const lines = await renderCluster(shown, leases, options, io, widthOf(io));
-  if (lines.length === 0)
-    return void io.stderr.write('no pools: `podwire pool create NAME CIDR` makes one\n');
-  return writeLines(io, lines);
+  const leasesIn = (snapshot: ClusterSnapshot) =>
+    leasesOf(snapshot).sort((a, b) => compareCidrs(a.address, b.address));
+  return showView<ClusterSnapshot>(command, io, {
+    read,
+    data: (snapshot) => ({
+      ...showCluster(snapshot),
+      ...(options.leases === true ? { leases: leasesIn(snapshot) } : {}),
+    }),
+    notes: ({ pools }) => (pools.size === 0 ? ['no pools: `podwire pool create NAME CIDR` makes one'] : []),
+    lines: (snapshot) => renderCluster(showCluster(snapshot), leasesIn(snapshot), options, io, widthOf(io)),
+  });
 }
 
 const leasesOf = ({ allocationRecords }: ClusterSnapshot) =>
@@ -76,11 +87,6 @@ function describeSettings({ pools }: ClusterShown, paint: Colors): string[] {
     const fields = Object.entries(rest).map(([key, value]) => `${key}=${printable(JSON.stringify(value))}`);
     return `${paint.bold(printable(name))} ${fields.join(' ')}`;
   });
-}
-
-function writeAddress(command: Command, io: Io, shown: AddressShown): void {
-  if (outputOf(command) === 'json') return writeJson(io, shown);
-  return writeLines(io, describeAddress(shown));
 }
 
 const states: Readonly<Record<AddressShown['state'], string>> = {

@@ -17,6 +17,7 @@ import {
 import { ApiError, type LocalApi } from '@podwire/local-api';
 import { formatCount } from '../render/counts.js';
 import type { Column, TableOptions } from '../render/table.js';
+import { addWatch, showView } from '../output/view.js';
 import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
@@ -44,7 +45,7 @@ function defineShow(show: Command, io: Io): void {
     .option('--borrowed', 'addresses that nodes have of blocks of others (cluster)')
     .option('--configuration', 'the settings of the pools (cluster)')
     .action(() => showEither(show, io));
-  addOutput(addSocket(addStore(show)), ['text', 'wide', 'json']);
+  addOutput(addSocket(addStore(addWatch(show))), ['text', 'wide', 'json']);
   addExamples(show, [
     ['podwire ipam show', ''],
     ['podwire ipam show --store etcd://10.0.0.1:2379 --blocks', ''],
@@ -64,7 +65,7 @@ function defineNode(node: Command, io: Io): void {
     .option('--ip <address>', 'one address', readIp)
     .option('--leases', 'every address in use with its owner')
     .action(() => showNode(node, io));
-  addOutput(addAgent(node), ['text', 'wide', 'json']);
+  addOutput(addAgent(addWatch(node)), ['text', 'wide', 'json']);
   addExamples(node, [
     ['podwire ipam node', ''],
     ['podwire ipam node --leases', ''],
@@ -85,20 +86,25 @@ async function showNode(command: Command, io: Io): Promise<void> {
   const { ip, leases } = optionsOf(command) as { ip?: string; leases?: boolean };
   const api = await openLocatedApi(command, io);
   if (ip !== undefined) return showAddress(command, io, await describeAddress(api, ip));
-  const view = await api.get<IpamView>('/v1/ipam');
-  if (outputOf(command) === 'json') return writeJson(io, view);
+  return showView<IpamView>(command, io, {
+    read: () => api.get('/v1/ipam'),
+    data: (view) => view,
+    lines: (view) => renderNodeIpam(view, leases === true, io),
+  });
+}
+
+async function renderNodeIpam(view: IpamView, leases: boolean, io: Io): Promise<string[]> {
   const { renderTable } = await import('../render/table.js');
   const paint = colorsFor(io, io.stdout);
   const width = widthOf(io);
-  const tables = view.networks.flatMap(({ network, pools, leases: held, foreign }) => [
+  return view.networks.flatMap(({ network, pools, leases: held, foreign }) => [
     ...(view.networks.length === 1 ? [] : [paint.bold(`network ${printable(network)}`)]),
     ...renderTable(poolTable(pools, paint.bold), paint, width),
-    ...(leases === true ? ['', ...renderTable(leaseTable(held), paint, width)] : []),
+    ...(leases ? ['', ...renderTable(leaseTable(held), paint, width)] : []),
     ...foreign.map(
       ({ address, owner }) => `outside every pool of this node: ${address}, ${printable(owner)}`,
     ),
   ]);
-  return writeLines(io, tables);
 }
 
 const poolHead: readonly Column[] = [

@@ -6,6 +6,7 @@ import { withSlowProgress } from '../cluster/slow-progress.js';
 import { withStore } from '../cluster/with-store.js';
 import { addEverywhere, addExamples, addOutput, outputOf } from '../command.js';
 import { formatPlural } from '../render/counts.js';
+import { addWatch, showView } from '../output/view.js';
 import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
@@ -16,7 +17,7 @@ export function define(command: Command, io: Io): void {
     .argument('[node]', 'one node')
     .action((name: string | undefined) => show(command, io, name));
   // A command with a sub-command gets neither of these by itself.
-  addEverywhere(addOutput(addStore(command), ['text', 'wide', 'name', 'json']));
+  addEverywhere(addOutput(addStore(addWatch(command)), ['text', 'wide', 'name', 'json']));
   addExamples(command, [
     ['podwire nodes --store etcd://10.0.0.1:2379', ''],
     ['podwire nodes n1', ''],
@@ -27,20 +28,36 @@ export function define(command: Command, io: Io): void {
 
 async function show(command: Command, io: Io, name: string | undefined): Promise<void> {
   const { readCluster, showNodes } = await import('@podwire/cluster-ipam/operations');
-  const nodes = await withStore(command, io, (access, signal) =>
-    withSlowProgress(io, 'reading the cluster', async () => showNodes(await readCluster(access, signal))),
-  );
-  if (name !== undefined) return showOne(command, io, requireNode(nodes, name));
-  const format = outputOf(command);
-  if (format === 'json') return writeJson(io, { nodes });
-  if (format === 'name') return void nodes.forEach((node) => io.stdout.write(`${node.name}\n`));
-  if (nodes.length === 0) return void io.stderr.write('no nodes\n');
+  const read = (): Promise<readonly NodeShown[]> =>
+    withStore(command, io, (access, signal) =>
+      withSlowProgress(io, 'reading the cluster', async () => showNodes(await readCluster(access, signal))),
+    );
+  if (name !== undefined) {
+    return showView<NodeShown>(command, io, {
+      read: async () => requireNode(await read(), name),
+      data: (node) => node,
+      names: (node) => [node.name],
+      lines: (node) => renderNode(node, io),
+    });
+  }
+  return showView<readonly NodeShown[]>(command, io, {
+    read,
+    data: (nodes) => ({ nodes }),
+    names: (nodes) => nodes.map((node) => node.name),
+    notes: (nodes) => (nodes.length === 0 ? ['no nodes'] : []),
+    lines: (nodes) => renderNodes(nodes, io),
+    watch: { rows: (nodes) => nodes },
+  });
+}
+
+async function renderNodes(nodes: readonly NodeShown[], io: Io): Promise<string[]> {
+  if (nodes.length === 0) return [];
   const [{ renderTable }, { nodeTable }] = await Promise.all([
     import('../render/table.js'),
     import('../cluster/tables.js'),
   ]);
   const paint = colorsFor(io, io.stdout);
-  return writeLines(io, renderTable(nodeTable(nodes, io.now(), paint), paint, widthOf(io)));
+  return renderTable(nodeTable(nodes, io.now(), paint), paint, widthOf(io));
 }
 
 function requireNode(nodes: readonly NodeShown[], name: string): NodeShown {
@@ -51,8 +68,7 @@ function requireNode(nodes: readonly NodeShown[], name: string): NodeShown {
   });
 }
 
-async function showOne(command: Command, io: Io, node: NodeShown): Promise<void> {
-  if (outputOf(command) === 'json') return writeJson(io, node);
+async function renderNode(node: NodeShown, io: Io): Promise<string[]> {
   const [{ formatAge }, { paintState }] = await Promise.all([
     import('../render/times.js'),
     import('../cluster/tables.js'),
@@ -72,10 +88,10 @@ async function showOne(command: Command, io: Io, node: NodeShown): Promise<void>
     ['borrowed', node.borrowed.length === 0 ? undefined : node.borrowed.join(' ')],
     ['in use', formatPlural(node.inUse, 'address')],
   ];
-  return writeLines(io, [
+  return [
     `${paint.bold(`node ${printable(node.name)}`)}: ${paintState(node.state, paint)}${since}`,
     ...rows.flatMap(([key, value]) => (value === undefined ? [] : [`${key.padEnd(11)}${printable(value)}`])),
-  ]);
+  ];
 }
 
 function describeTunnel({ tunnel }: NodeShown): string | undefined {

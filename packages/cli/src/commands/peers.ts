@@ -2,15 +2,16 @@ import type { Command } from 'commander';
 import { openLocatedApi } from '../api/locate.js';
 import type { PeersView, PeerStatusView } from '../api/shapes.js';
 import type { Column, TableOptions } from '../render/table.js';
-import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
-import { colorsFor, exitCodes, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
+import { addAgent, addExamples, addOutput, optionsOf } from '../command.js';
+import { colorsFor, exitCodes, type Io, printable, widthOf } from '../io.js';
+import { addWatch, showView } from '../output/view.js';
 
 export function define(command: Command, io: Io): void {
   command
     .description('Lists the other nodes of the cluster and the path to each.')
     .option('--problems', 'only those with problems')
     .action(() => show(command, io));
-  addOutput(addAgent(command), ['text', 'wide', 'json']);
+  addOutput(addAgent(addWatch(command)), ['text', 'wide', 'name', 'json']);
   addExamples(command, [
     ['podwire peers', ''],
     ['podwire peers --problems', 'exit code 4 when there are any'],
@@ -22,20 +23,38 @@ export function define(command: Command, io: Io): void {
 async function show(command: Command, io: Io): Promise<void> {
   const { problems = false } = optionsOf(command) as { problems?: boolean };
   const api = await openLocatedApi(command, io);
-  const { peers } = await api.get<PeersView>('/v1/peers');
-  const wanted = problems ? peers.filter((peer) => peer.problems.length > 0) : peers;
-  if (problems && wanted.length > 0) io.exitCode = exitCodes.notAsItShould;
-  const format = outputOf(command);
-  if (format === 'json') return writeJson(io, { peers: wanted });
-  if (wanted.length === 0) return void io.stderr.write(problems ? 'no problems\n' : 'no other nodes\n');
-  const { renderTable } = await import('../render/table.js');
-  const paint = colorsFor(io, io.stdout);
-  return writeLines(io, [
-    ...renderTable(peerTable(wanted, format === 'wide'), paint, widthOf(io)),
-    ...wanted.flatMap(({ name, problems: list }) =>
-      list.map((text) => `${paint.red('problem')}  ${printable(name)}: ${printable(text)}`),
-    ),
+  return showView<readonly PeerStatusView[]>(command, io, {
+    read: async () => {
+      const { peers } = await api.get<PeersView>('/v1/peers');
+      return problems ? peers.filter((peer) => peer.problems.length > 0) : peers;
+    },
+    data: (peers) => ({ peers }),
+    names: (peers) => peers.map(({ name }) => name),
+    judge: (peers) => {
+      if (problems && peers.length > 0) io.exitCode = exitCodes.notAsItShould;
+    },
+    notes: (peers) => (peers.length > 0 ? [] : [problems ? 'no problems' : 'no other nodes']),
+    lines: (peers) => renderPeers(peers, io),
+    watch: { rows: (peers) => peers },
+  });
+}
+
+async function renderPeers(peers: readonly PeerStatusView[], io: Io): Promise<string[]> {
+  if (peers.length === 0) return [];
+  const [{ renderTable }, { wrapText }] = await Promise.all([
+    import('../render/table.js'),
+    import('../render/text.js'),
   ]);
+  const paint = colorsFor(io, io.stdout);
+  const width = widthOf(io);
+  return [
+    ...renderTable(peerTable(peers, io.format === 'wide'), paint, width),
+    ...peers.flatMap(({ name, problems }) =>
+      problems.flatMap((text) =>
+        wrapText(`${paint.red('problem')}  ${printable(name)}: ${printable(text)}`, width, 9),
+      ),
+    ),
+  ];
 }
 
 function peerTable(peers: readonly PeerStatusView[], wide: boolean): TableOptions {

@@ -4,9 +4,10 @@ import type { LocalApi } from '@podwire/local-api';
 import { openAgentApi } from '../api/locate.js';
 import { locateAgent } from '../api/locate.js';
 import type { ClusterStatusView, StatusView } from '../api/shapes.js';
-import { addAgent, addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
+import { addAgent, addExamples, addOutput, optionsOf, readSeconds } from '../command.js';
 import { formatPlural } from '../render/counts.js';
-import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
+import { type Colors, colorsFor, exitCodes, type Io, printable, widthOf } from '../io.js';
+import { addWatch, showView } from '../output/view.js';
 import { PodwireError } from '@podwire/errors';
 
 export function define(command: Command, io: Io): void {
@@ -15,7 +16,7 @@ export function define(command: Command, io: Io): void {
     .option('--wait', 'until it is ready')
     .option('--timeout <seconds>', 'how long to wait at most', readSeconds, 60)
     .action(() => show(command, io));
-  addOutput(addAgent(command));
+  addOutput(addAgent(addWatch(command)));
   addExamples(command, [
     ['podwire status', ''],
     ['podwire status --wait --timeout 30', 'for scripts that start an agent'],
@@ -26,11 +27,27 @@ export function define(command: Command, io: Io): void {
 async function show(command: Command, io: Io): Promise<void> {
   const { wait, timeout } = optionsOf(command) as { wait?: boolean; timeout: number };
   const api = openAgentApi({ socket: await locateAgent(command, io) });
-  const status =
-    wait === true ? await waitUntilReady(api, timeout * 1_000) : await api.get<StatusView>('/v1/status');
-  if (!status.ready) io.exitCode = exitCodes.notAsItShould;
-  if (outputOf(command) === 'json') return writeJson(io, status);
-  return writeStatus(io, status);
+  let waited = wait === true ? await waitUntilReady(api, timeout * 1_000) : undefined;
+  return showView<StatusView>(command, io, {
+    read: () => {
+      const known = waited;
+      waited = undefined;
+      return known === undefined ? api.get('/v1/status') : Promise.resolve(known);
+    },
+    data: (status) => status,
+    judge: ({ ready }) => {
+      io.exitCode = ready ? exitCodes.ok : exitCodes.notAsItShould;
+    },
+    lines: (status) => renderStatus(io, status),
+    watch: { essence: essenceOf },
+  });
+}
+
+/** What is worth another line in a pipe: not memory, nor when something was confirmed again. */
+function essenceOf({ memory: _, connections: __, lastReconcile, cluster, ...rest }: StatusView): unknown {
+  const { changes, removed, failures } = lastReconcile ?? {};
+  const { confirmedAt: ___, ...ofCluster } = cluster ?? {};
+  return { ...rest, changes, removed, failures, cluster: ofCluster };
 }
 
 /** Milliseconds between two questions. */
@@ -58,14 +75,17 @@ async function ask(api: LocalApi): Promise<StatusView | PodwireError> {
   }
 }
 
-async function writeStatus(io: Io, status: StatusView): Promise<void> {
-  const { formatAge } = await import('../render/times.js');
+async function renderStatus(io: Io, status: StatusView): Promise<string[]> {
+  const [{ formatAge }, { wrapText }] = await Promise.all([
+    import('../render/times.js'),
+    import('../render/text.js'),
+  ]);
   const paint = colorsFor(io, io.stdout);
   const { node, version, pid, endpoints, memory } = status;
   const age = formatAge(io.now() - Date.parse(status.startedAt));
   const state = status.ready ? paint.green('ready') : paint.red('not ready');
   const moving = endpoints.wiring + endpoints.removing;
-  writeLines(io, [
+  const lines = [
     `${paint.bold(`agent on ${printable(node)}`)}: ${state}`,
     ...problemLines(status, paint),
     `version    ${version}, process ${pid}, up ${age}, ${Math.round(memory.rss / (1 << 20))} MiB resident`,
@@ -74,7 +94,8 @@ async function writeStatus(io: Io, status: StatusView): Promise<void> {
     ...(status.cluster ? describeCluster(status.cluster, io.now(), formatAge) : []),
     `reconcile  ${describeReconcile(status, io.now(), formatAge)}`,
     ...(await describeConfiguration(status, io.now(), paint)),
-  ]);
+  ];
+  return lines.flatMap((line) => wrapText(line, widthOf(io), 11));
 }
 
 async function describeConfiguration(

@@ -1,5 +1,6 @@
 /** `-w`: a terminal is drawn again, a pipe gets what has changed, and a program gets a document a line. */
 import { describeError } from '@podwire/errors';
+import { Notify, systemClock } from '@podwire/platform';
 import type { Command } from 'commander';
 import { outputOf } from '../command.js';
 import { describeFailure } from '../failure.js';
@@ -10,45 +11,56 @@ import type { View } from './view.js';
 
 /** Milliseconds between two looks; what tells of its changes is looked at sooner. */
 const pause = 1_000;
-/** Changes that come together are one. */
-const settle = 50;
 
 /** Writes what it is given, if that is new. */
 type Writer<T> = (value: T) => Promise<void>;
 
 export async function watchView<T>(command: Command, io: Io, view: View<T>): Promise<void> {
-  const format = outputOf(command);
-  const write =
-    format === 'json'
-      ? writeDocuments(io, view)
-      : format === 'name'
-        ? writeNames(io, view)
-        : io.stdout.isTTY === true
-          ? drawLines(io, view)
-          : appendRows(io, view);
+  const write = chooseWriter(outputOf(command), io, view);
   return untilInterrupted(io, async (signal) => {
-    const change = createAlarm();
-    const following =
-      view.watch?.follow === undefined ? undefined : keepFollowing(view.watch.follow, change.wake, signal);
-    let known = false;
-    let told = '';
-    while (!signal.aborted) {
-      try {
-        const value = await view.read(signal);
-        view.judge?.(value);
-        await write(value);
-        known = true;
-        told = '';
-      } catch (error) {
-        if (signal.aborted) break;
-        // What never answered is an error; what answers no more may come back.
-        if (!known) throw error;
-        told = tellOnce(io, error, told);
-      }
-      await change.wait(pause, signal);
+    const stop = new AbortController();
+    const either = AbortSignal.any([signal, stop.signal]);
+    const change = new Notify();
+    const following = keepFollowing(view, change.notify, either);
+    try {
+      await keepWriting(io, view, write, change, signal);
+    } finally {
+      stop.abort();
+      await following;
     }
-    await following;
   });
+}
+
+function chooseWriter<T>(format: string, io: Io, view: View<T>): Writer<T> {
+  if (format === 'json') return writeDocuments(io, view);
+  if (format === 'name') return writeNames(io, view);
+  return io.stdout.isTTY === true ? drawLines(io, view) : appendRows(io, view);
+}
+
+async function keepWriting<T>(
+  io: Io,
+  view: View<T>,
+  write: Writer<T>,
+  change: Notify,
+  signal: AbortSignal,
+): Promise<void> {
+  let known = false;
+  let told = '';
+  while (!signal.aborted) {
+    try {
+      const value = await view.read(signal);
+      view.judge?.(value);
+      await write(value);
+      known = true;
+      told = '';
+    } catch (error) {
+      if (signal.aborted) break;
+      // What never answered is an error; what answers no more may come back.
+      if (!known) throw error;
+      told = tellOnce(io, error, told);
+    }
+    await change.notifiedWithin(pause, systemClock, signal);
+  }
 }
 
 function tellOnce(io: Io, error: unknown, told: string): string {
@@ -58,48 +70,13 @@ function tellOnce(io: Io, error: unknown, told: string): string {
 }
 
 /** A stream that ends (its server was started again) is opened again after a while. */
-async function keepFollowing(
-  follow: (wake: () => void, signal: AbortSignal) => Promise<void>,
-  wake: () => void,
-  signal: AbortSignal,
-): Promise<void> {
-  const retry = createAlarm();
+async function keepFollowing<T>({ watch }: View<T>, wake: () => void, signal: AbortSignal): Promise<void> {
+  if (watch?.follow === undefined) return;
   while (!signal.aborted) {
     // Whether the server is there, `read` says.
-    await follow(wake, signal).catch((error: unknown) => describeError(error));
-    await retry.wait(pause, signal);
+    await watch.follow(wake, signal).catch((error: unknown) => describeError(error));
+    await systemClock.sleep(pause, signal).catch(() => undefined);
   }
-}
-
-interface Alarm {
-  wake(): void;
-  /** Until it is woken, the milliseconds are over, or the signal. */
-  wait(milliseconds: number, signal: AbortSignal): Promise<void>;
-}
-
-function createAlarm(): Alarm {
-  let ring: (() => void) | undefined;
-  let rung = false;
-  return {
-    wake() {
-      rung = true;
-      if (ring !== undefined) setTimeout(ring, settle);
-    },
-    wait: (milliseconds, signal) =>
-      new Promise((resolve) => {
-        const end = (): void => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', end);
-          ring = undefined;
-          rung = false;
-          resolve();
-        };
-        const timer = setTimeout(end, rung ? settle : milliseconds);
-        ring = end;
-        if (signal.aborted) end();
-        else signal.addEventListener('abort', end, { once: true });
-      }),
-  };
 }
 
 /** Calls the writer only for what differs from the last. */

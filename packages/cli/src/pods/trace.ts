@@ -28,7 +28,9 @@ export async function readSpans(
 ): Promise<readonly Span[]> {
   const { spans } = await api.get<PodTrace>(`/v1/trace/${fullName(pod)}`);
   const joined = joinAgentTraces(spans, traces, describeResource);
-  return joined.length > spans.length ? joined : [...spans, ...besideTheRuntime(spans, traces, pod.sandboxId)];
+  return joined.length > spans.length
+    ? joined
+    : [...spans, ...besideTheRuntime(spans, traces, pod.sandboxId)];
 }
 
 /** Runtimes such as containerd do not hand the trace on: what the agent did for the sandbox is found by its id. */

@@ -29,6 +29,19 @@ export function measureText(text: string): number {
  */
 export type Cut = 'end' | 'middle' | 'list';
 
+/** A sentence on as many lines as it takes, those after the first indented; a word is never cut. */
+export function wrapText(text: string, width: number, indent: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<=\S)(?= )/)) {
+    if (line !== '' && measureText(line + word) > width) {
+      lines.push(line);
+      line = ' '.repeat(indent) + word.trimStart();
+    } else line += word;
+  }
+  return [...lines, line];
+}
+
 /** At most `width` cells. Colours around the whole text stay, those within it go. */
 export function shortenText(text: string, width: number, cut: Cut): string {
   if (measureText(text) <= width) return text;
