@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { silentLog, systemClock } from '@podwire/platform';
@@ -37,6 +39,20 @@ protocol bgp node6 {
   ipv6 { import all; export where source = RTS_STATIC; next hop self; };
 }
 `;
+
+test('BIRD takes the router’s configuration that docs/bgp.md shows', () => {
+  const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../../../docs/bgp.md'), 'utf8');
+  const [, shown] = /^```bird\n([^]*?)^```$/m.exec(page) ?? [];
+  assert.ok(shown);
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'bgp-page-'));
+  try {
+    const file = path.join(directory, 'bird.conf');
+    fs.writeFileSync(file, shown);
+    execFileSync(program, ['-p', '-c', file], { timeout: 10_000 });
+  } finally {
+    fs.rmSync(directory, { recursive: true });
+  }
+});
 
 describe('a BIRD 2 daemon between node and router', () => {
   let host: PrivateHost;

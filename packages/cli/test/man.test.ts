@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { catalog } from '../src/catalog.js';
 import { type Page, renderManPages } from '../src/man/pages.js';
 import { bold, escapeCode, prose, syntax } from '../src/man/roff.js';
-import { environment } from '../src/man/surroundings.js';
+import { environment } from '../src/man/environment.js';
 
 let pages: ReadonlyMap<string, string>;
 beforeAll(async () => {

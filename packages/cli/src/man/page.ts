@@ -13,7 +13,7 @@ export interface Page {
 interface Afterword {
   readonly examples: readonly string[];
   readonly exitStatus: readonly string[];
-  readonly remarks: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Commander has no way to read what `addHelpText` was given, but it asks for it by an event. */
@@ -30,9 +30,7 @@ function readAfterword(command: Command): Afterword {
   return {
     examples: examples.flatMap((each) => each.split('\n').slice(1)),
     exitStatus,
-    remarks: paragraphs.filter(
-      (each) => each !== '' && !examples.includes(each) && !exitStatus.includes(each),
-    ),
+    notes: paragraphs.filter((each) => each !== '' && !examples.includes(each) && !exitStatus.includes(each)),
   };
 }
 
@@ -57,19 +55,19 @@ function renderOptions(command: Command): readonly string[] {
 }
 
 /** `Exit codes:` and a line for each, or paragraphs. */
-function renderRemark(remark: string): readonly string[] {
-  const [first = '', ...more] = remark.split('\n');
+function renderNote(note: string): readonly string[] {
+  const [first = '', ...more] = note.split('\n');
   const listed = more.map((line) => /^\s+(\S+)\s{2,}(.*)$/.exec(line));
-  if (more.length === 0 || listed.includes(null)) return paragraph(remark.replaceAll(/\s*\n\s*/g, ' '));
+  if (more.length === 0 || listed.includes(null)) return paragraph(note.replaceAll(/\s*\n\s*/g, ' '));
   const entries = listed.flatMap((match) => definition(bold(match?.[1] ?? ''), match?.[2] ?? ''));
   return first === 'Exit codes:' ? entries : [...paragraph(first), ...entries];
 }
 
 function renderBody(command: Command, chapter: (title: string) => readonly string[]): readonly string[] {
-  const { examples, exitStatus, remarks } = readAfterword(command);
+  const { examples, exitStatus, notes } = readAfterword(command);
   const parts = [
-    ['Remarks', remarks.flatMap(renderRemark)],
-    ['Exit status', exitStatus.flatMap(renderRemark)],
+    ['Notes', notes.flatMap(renderNote)],
+    ['Exit status', exitStatus.flatMap(renderNote)],
     ['Examples', examples.flatMap(renderExample)],
   ] as const;
   const present = parts.filter(([, lines]) => lines.length > 0);

@@ -6,7 +6,7 @@ import type { Io } from '../io.js';
 import { createWholeProgram } from '../program.js';
 import { type Page, renderPage } from './page.js';
 import { bold, definition, heading, subheading } from './roff.js';
-import { environment, files } from './surroundings.js';
+import { environment, files } from './environment.js';
 
 export type { Page } from './page.js';
 
