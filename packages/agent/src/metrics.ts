@@ -19,6 +19,15 @@ export interface Metrics {
   reconciled(duration: number, changes: readonly Change[] | undefined): void;
   /** The text of a scrape. */
   render(): Promise<{ contentType: string; text: string }>;
+  /** What a scrape may have. */
+  list(): readonly MetricFacts[];
+}
+
+export interface MetricFacts {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly meaning: string;
 }
 
 /** What is read when a scrape comes. */
@@ -46,7 +55,23 @@ export function createMetrics(sources: MetricsSources): Metrics {
     async render() {
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
+    list: () => listMetrics(registry),
   };
+}
+
+/** What prom-client keeps of a metric; its types leave two of them out. */
+interface Registered {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly labelNames: readonly string[];
+}
+
+function listMetrics(registry: Registry): MetricFacts[] {
+  const registered = registry.getMetricsAsArray() as unknown as readonly Registered[];
+  return registered.map(({ name, type, labelNames, help }) => {
+    return { name, type, labels: labelNames, meaning: help };
+  });
 }
 
 function addRequests(registry: Registry): Pick<Metrics, 'requestStarted' | 'requestFinished'> {

@@ -31,6 +31,20 @@ export interface StatusAnswer {
     readonly failures: readonly string[];
   } | null;
   readonly cluster?: ClusterStatusView | null;
+  /** What was repaired because of an event of the kernel; absent: an agent that repairs in rounds only. */
+  readonly drift?: { readonly last: readonly DriftAnswer[] };
+}
+
+export interface DriftAnswer {
+  /** RFC 3339 */
+  readonly at: string;
+  /** The name of the pod, `node` … */
+  readonly owner: string;
+  readonly what: string;
+  readonly action: string;
+  /** Who has changed it, as far as the kernel tells. */
+  readonly by?: string;
+  readonly error?: string;
 }
 
 export interface ChangeAnswer {
@@ -57,6 +71,8 @@ export interface PoolAnswer {
     readonly free: number;
     readonly cooling: number;
     readonly reserved: number;
+    /** Borrowed by pods of other nodes; older agents leave it out. */
+    readonly lent?: number;
   }[];
 }
 

@@ -13,7 +13,7 @@ const mostPools = 500;
 export class History {
   readonly #trends = new Map<string, readonly TrendPoint[]>();
   #drifts: readonly DriftRow[] = [];
-  /** Start of the latest reconcile that was noted, by node. */
+  /** When the latest that was noted happened, by node and kind. */
   readonly #noted = new Map<string, number>();
 
   get trends(): ReadonlyMap<string, readonly TrendPoint[]> {
@@ -36,21 +36,39 @@ export class History {
     }
   }
 
-  noteReconciles(answers: readonly NodeAnswers[]): void {
-    const fresh = answers.flatMap((each) => this.#driftsOf(each));
+  noteDrift(answers: readonly NodeAnswers[]): void {
+    const fresh = answers.flatMap((each) => [...this.#ofReconcile(each), ...this.#ofEvents(each)]);
     if (fresh.length === 0) return;
     this.#drifts = [...fresh, ...this.#drifts].toSorted((a, b) => b.at - a.at).slice(0, mostDrifts);
   }
 
-  #driftsOf({ name, status, endpoints }: NodeAnswers): DriftRow[] {
+  /** What the agent found in its latest round. */
+  #ofReconcile({ name, status, endpoints }: NodeAnswers): DriftRow[] {
     const last = status?.lastReconcile;
-    if (last === undefined || last === null || this.#noted.get(name) === last.startedAt) return [];
-    this.#noted.set(name, last.startedAt);
+    if (last === undefined || last === null || !this.#isNews(`${name} round`, last.startedAt)) return [];
     const pods = new Map(endpoints.map(({ key, pod }) => [key, pod]));
     return last.changes.slice(0, mostDrifts).map(({ owner = '', action, what }): DriftRow => {
       const pod = pods.get(owner.replace(/^endpoint:/, ''));
       const podName = pod?.name === undefined ? undefined : `${pod.namespace ?? 'default'}/${pod.name}`;
-      return { at: last.startedAt, node: name, action, what, owner: podName ?? owner };
+      return { at: last.startedAt, node: name, action, what, owner: podName ?? owner, detail: '' };
     });
+  }
+
+  /** What it repaired because of an event of the kernel; it keeps a few of them. */
+  #ofEvents({ name, status }: NodeAnswers): DriftRow[] {
+    const known = this.#noted.get(`${name} events`) ?? -Infinity;
+    const rows = (status?.drift?.last ?? []).map(({ at, owner, what, action, by, error }): DriftRow => {
+      const detail = error ?? (by === undefined ? '' : `by ${by}`);
+      return { at: Date.parse(at), node: name, action, what, owner, detail };
+    });
+    const fresh = rows.filter(({ at }) => at > known);
+    if (fresh.length > 0) this.#noted.set(`${name} events`, Math.max(...fresh.map(({ at }) => at)));
+    return fresh;
+  }
+
+  #isNews(key: string, at: number): boolean {
+    if (this.#noted.get(key) === at) return false;
+    this.#noted.set(key, at);
+    return true;
   }
 }

@@ -163,6 +163,8 @@ export interface DriftRow {
   readonly action: string;
   readonly what: string;
   readonly owner: string;
+  /** Who has changed it, or why it could not be repaired; empty where that is not known. */
+  readonly detail: string;
 }
 
 export interface ErrorRow {

@@ -340,10 +340,25 @@ describe('history', () => {
     const change = { owner: 'endpoint:podwire,abc,eth0', action: 'repaired', what: 'route 10.244.0.5/32' };
     const lastReconcile = { startedAt: 5, changes: [change], removed: [], failures: [] };
     const answers = [answersOf({ status: statusOf({ lastReconcile }), endpoints: [endpointOf()] })];
-    history.noteReconciles(answers);
-    history.noteReconciles(answers);
+    history.noteDrift(answers);
+    history.noteDrift(answers);
     expect(history.drifts).toEqual([
-      { at: 5, node: 'n1', action: 'repaired', what: change.what, owner: 'shop/web' },
+      { at: 5, node: 'n1', action: 'repaired', what: change.what, owner: 'shop/web', detail: '' },
+    ]);
+  });
+
+  test('repairs after an event of the kernel are noted once, with who changed it', () => {
+    const history = new History();
+    const entry = (second: number, what: string) => {
+      return { at: `2026-11-23T08:00:0${second}Z`, owner: 'shop/web', what, action: 'repaired', by: 'ip' };
+    };
+    const tell = (...last: ReturnType<typeof entry>[]): void =>
+      history.noteDrift([answersOf({ status: statusOf({ drift: { last } }) })]);
+    tell(entry(1, 'route a'));
+    tell(entry(2, 'route b'), entry(1, 'route a'));
+    expect(history.drifts.map(({ what, detail }) => [what, detail])).toEqual([
+      ['route b', 'by ip'],
+      ['route a', 'by ip'],
     ]);
   });
 
@@ -352,7 +367,7 @@ describe('history', () => {
     for (let startedAt = 1; startedAt < 1_000; startedAt += 1) {
       const changes = [{ action: 'repaired', what: `route ${startedAt}` }];
       const lastReconcile = { startedAt, changes, removed: [], failures: [] };
-      history.noteReconciles([answersOf({ status: statusOf({ lastReconcile }) })]);
+      history.noteDrift([answersOf({ status: statusOf({ lastReconcile }) })]);
     }
     expect(history.drifts).toHaveLength(mostDrifts);
     expect(history.drifts[0]?.at).toBe(999);

@@ -55,15 +55,21 @@ function drawDrift(drift: readonly DriftRow[]): TemplateResult {
     name: 'drift',
     caption: 'What was not in the kernel as planned',
     rows,
-    id: (row) => `${row.at} ${row.node} ${row.what} ${row.action}`,
+    id: (row) => `${row.at} ${row.node} ${row.owner} ${row.what} ${row.action}`,
     columns: [
-      { title: 'What', cell: ({ what }) => html`<span class="code">${what}</span>`, kind: 'wrap' },
+      {
+        title: 'What',
+        cell: ({ what, detail }) =>
+          html`<span class="code">${what}</span
+            >${detail === '' ? nothing : html`<span class="reason" title=${detail}>${detail}</span>`}`,
+        kind: 'wrap',
+      },
       {
         title: 'Did',
         cell: ({ action }) => badge(action === 'failed' ? 'bad' : 'good', action),
         kind: 'state',
       },
-      { title: 'Of', cell: ({ owner }) => owner || 'the node' },
+      { title: 'Of', cell: ({ owner }) => (owner === '' || owner === 'node' ? 'the node' : owner) },
       { title: 'Node', cell: ({ node }) => node, kind: 'minor' },
       { title: 'When', cell: ({ at }) => `${age(at)} ago`, kind: 'number' },
     ],

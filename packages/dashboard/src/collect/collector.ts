@@ -72,7 +72,7 @@ export class Collector {
     ]);
     if (signal.aborted) return;
     this.#answers = answers;
-    this.#history.noteReconciles(answers);
+    this.#history.noteDrift(answers);
     this.#history.notePools(this.#clock.now(), measurePools(answers, this.#cluster.facts?.shown));
     const before = this.#view;
     this.#view = this.#build(answers, report);

@@ -52,8 +52,8 @@ function measureShared(pool: PoolShown): Measured {
 
 /** Of one node, which counts only its own blocks in a pool that it shares. */
 function measureOwn(node: string, network: string, pool: PoolAnswer): Measured {
-  const blocks = pool.blocks.map(({ cidr, used, free, cooling, reserved }): BlockRow => {
-    return { cidr, node, size: used + free + cooling + reserved, used, lent: 0 };
+  const blocks = pool.blocks.map(({ cidr, used, free, cooling, reserved, lent = 0 }): BlockRow => {
+    return { cidr, node, size: used + free + cooling + reserved + lent, used: used + lent, lent };
   });
   const { name, cidr, size, used, cooling, free } = pool;
   return {
