@@ -53,6 +53,18 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/exec.js'),
   },
   {
+    name: 'attach',
+    summary: 'join this terminal to the program of a container',
+    group: run,
+    load: () => import('./commands/attach.js'),
+  },
+  {
+    name: 'stats',
+    summary: 'processors, memory, processes and network of pods',
+    group: run,
+    load: () => import('./commands/stats.js'),
+  },
+  {
     name: 'stop',
     summary: 'end pods, and keep them stopped',
     group: run,

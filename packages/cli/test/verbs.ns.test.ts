@@ -8,6 +8,7 @@ import type { PodView } from '@podwire/podlet';
 import { CommandError, createPrivateHost, type PrivateHost } from '@podwire/testkit';
 import { checkoutFile } from '../src/checkout.js';
 import { placesIn } from '../src/pods/locate.js';
+import type { MeasuredUse } from '../src/pods/use.js';
 import { readStarted } from '../src/pods/started.js';
 
 let host: PrivateHost;
@@ -45,10 +46,13 @@ interface Ended {
   readonly stderr: string;
 }
 
+const program = (command: string): string[] => [
+  ...[process.execPath, checkoutFile('bin/podwire'), command, '--directory', directory],
+];
+
 async function attempt(command: string, ...argv: string[]): Promise<Ended> {
-  const program = [process.execPath, checkoutFile('bin/podwire'), command, '--directory', directory];
   try {
-    return { code: 0, stdout: await host.run([...program, ...argv]), stderr: '' };
+    return { code: 0, stdout: await host.run([...program(command), ...argv]), stderr: '' };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const { exit, stdout, stderr } = error;
@@ -92,6 +96,24 @@ test('restart of one container keeps the sandbox and the addresses', async () =>
     ],
   );
   assert.deepEqual([second?.sandboxId, second?.status.podIPs], [first?.sandboxId, first?.status.podIPs]);
+});
+
+test('stats of a pod, container by container', async () => {
+  const { pods } = JSON.parse(await podwire('stats', 'app', '-o', 'json')) as { pods: MeasuredUse[] };
+  const [use] = pods;
+  assert.deepEqual(use?.containers.map(({ name }) => name).sort(), ['main', 'side']);
+  for (const { cpu, memoryBytes } of use.containers) assert.ok(cpu !== undefined && memoryBytes > 0);
+  assert.ok(use.processes! >= 2 && use.txBytes !== undefined);
+});
+
+test('attach joins the input and the output of the program', async () => {
+  const file = path.join(host.directory, 'pipe.json');
+  const main = { name: 'main', image: 'none', command: ['/bin/cat'], stdin: true, stdinOnce: true };
+  const spec = { hostNetwork: true, restartPolicy: 'Never', containers: [main] };
+  fs.writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'pipe' }, spec }));
+  await podwire('up', file);
+  assert.equal(await host.run([...program('attach'), 'pipe', '-i'], { input: 'hello\n' }), 'hello\n');
+  await podwire('down', file);
 });
 
 test('a stopped pod has its log, stays stopped over a restart of the pod agent, and runs again when told to', async () => {

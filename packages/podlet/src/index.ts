@@ -26,6 +26,7 @@ export {
 export type { PodChange, PodletApi } from './server/api.js';
 export { type PodletServerOptions, startPodletServer } from './server/server.js';
 export { HeldPods, type Hold, type HoldKind } from './sources/held-pods.js';
+export type { ContainerUse, PodUse } from './server/stats.js';
 export type { PodRemoved, PodRestarted } from './server/pod-verbs.js';
 export { type SourcePlaces, SourceSet } from './sources/source-set.js';
 export { isCheckpointed, PodCheckpoints, withCheckpoints } from './checkpoints/pod-checkpoints.js';

@@ -6,7 +6,9 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 
 export function define(command: Command, io: Io, createWholeProgram: () => Promise<Command>): void {
   command
-    .description('Prints a shell completion script for commands, options, and the names of pods, containers, pools, nodes and testbeds.')
+    .description(
+      'Prints a shell completion script for commands, options, and the names of pods, containers, pools, nodes and testbeds.',
+    )
     .argument('<shell>', shells.join(', '))
     .action((shell: string) => print(command, io, shell, createWholeProgram));
   addExamples(command, [

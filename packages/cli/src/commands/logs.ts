@@ -7,6 +7,7 @@ import { untilInterrupted } from '../interrupt.js';
 import type { Io } from '../io.js';
 import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
 import { findPod, fullName } from '../pods/names.js';
+import type { ContainerLog } from '../pods/print-logs.js';
 
 interface LogsOptions {
   readonly namespace?: string;
@@ -101,11 +102,6 @@ function allLogs(pod: PodView, options: LogsOptions): ContainerLog[] {
   if (begun.length > 0) return begun.map(({ name }) => chooseLog(pod, { ...options, container: name }));
   const what = options.previous === true ? 'restarted' : 'started';
   throw new PodwireError('POD_NOT_RUNNING', `no container of pod ${fullName(pod)} has been ${what} yet`);
-}
-
-export interface ContainerLog {
-  readonly container: string;
-  readonly file: string;
 }
 
 /** @throws PodwireError POD_UNKNOWN for a container that it does not have, POD_NOT_RUNNING */

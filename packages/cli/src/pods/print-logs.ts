@@ -3,8 +3,12 @@ import { createLogPrinter, type LogEntry, readContainerLog } from '@podwire/cri/
 import { PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { PodView } from '@podwire/podlet';
-import type { ContainerLog } from '../commands/logs.js';
 import { fullName } from './names.js';
+
+export interface ContainerLog {
+  readonly container: string;
+  readonly file: string;
+}
 
 export interface PrintLogs {
   readonly follow: boolean;

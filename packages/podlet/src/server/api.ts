@@ -19,7 +19,7 @@ export interface PodletApi {
   readonly startedAt: number;
   /** As it names itself, with its version. */
   readonly runtimeName: string;
-  readonly runtime: Pick<CriRuntime, 'exec' | 'attach' | 'portForward'>;
+  readonly runtime: Pick<CriRuntime, 'exec' | 'attach' | 'portForward' | 'podSandboxStats'>;
   /** The sources that can be changed while it runs. */
   readonly sources: Partial<Readonly<Record<SourceName, SourcePlaces>>>;
   pods(): readonly PodView[];

@@ -16,6 +16,7 @@ import {
 import { findPod } from './find-pod.js';
 import { podVerbs } from './pod-verbs.js';
 import { releaseAt } from './held.js';
+import { readUse } from './stats.js';
 import { watchPods } from './watch.js';
 
 export const podletRoutes: ApiRoutes<PodletApi> = {
@@ -29,6 +30,10 @@ export const podletRoutes: ApiRoutes<PodletApi> = {
     return { json: { pod, spans: api.spans(pod.uid) } };
   },
   ...podVerbs,
+  'GET /v1/stats': async (api, { signal }) => ({ json: { pods: await readUse(api, undefined, signal) } }),
+  'GET /v1/stats/*': async (api, { rest, signal }) => ({
+    json: { pods: await readUse(api, findByPath(api, rest), signal) },
+  }),
   'GET /v1/network': async (api) => ({ json: await explainNetwork(api) }),
   'GET /v1/sources': (api) => ({ json: viewSources(api) }),
   'POST /v1/sources': (api, { body, signal }) => addSources(api, readBody(sourcesBody, body), signal),

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { PodSandboxStatsResponse } from '@podwire/cri';
 import { openLocalApi } from '@podwire/local-api';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PodView, Snapshot, SourceProblem } from '../../src/contract.js';
@@ -40,6 +41,27 @@ function view(name: string, more: Partial<PodView> = {}): PodView {
   };
 }
 
+function statsOf(id: string): PodSandboxStatsResponse {
+  if (id === 'lost') throw new Error('it is not there');
+  const link = (name: string) => ({ name, rxBytes: { value: 10n }, txBytes: { value: 1n } });
+  return PodSandboxStatsResponse.fromPartial({
+    stats: {
+      linux: {
+        process: { processCount: { value: 3n } },
+        network: { defaultInterface: link('eth0'), interfaces: [link('lo')] },
+        containers: [
+          { attributes: { id: 'c0', metadata: { name: 'main' } } },
+          {
+            attributes: { id: 'c1', metadata: { name: 'main' } },
+            cpu: { timestamp: 2_000_000_000n, usageCoreNanoSeconds: { value: 500_000_000n } },
+            memory: { workingSetBytes: { value: 4096n } },
+          },
+        ],
+      },
+    },
+  });
+}
+
 async function serve(pods: PodView[] = [view('web')], kinds: readonly string[] = []) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'podlet-server-'));
   const socket = path.join(directory, 'podlet.sock');
@@ -74,7 +96,12 @@ async function serve(pods: PodView[] = [view('web')], kinds: readonly string[] =
     version: '0',
     startedAt: 0,
     runtimeName: 'fake 1',
-    runtime: { exec: answer('exec'), attach: answer('attach'), portForward: answer('portforward') },
+    runtime: {
+      podSandboxStats: ({ podSandboxId }) => Promise.resolve(statsOf(podSandboxId)),
+      exec: answer('exec'),
+      attach: answer('attach'),
+      portForward: answer('portforward'),
+    },
     sources: { file, ...http },
     pods: () => pods,
     problems: () => problems,
@@ -298,4 +325,21 @@ describe('pods by name', () => {
       expect(held.all()).toEqual([]);
     },
   );
+});
+
+test('stats: what each pod with a sandbox uses, or why it is not known', async () => {
+  const { containerStatuses: containers } = view('web').status;
+  const pods = [
+    view('web', { sandboxId: 's1', containers }),
+    view('new'),
+    view('old', { sandboxId: 'lost' }),
+  ];
+  const { client } = await serve(pods);
+  const web = {
+    ...{ namespace: 'shop', name: 'web', processes: 3, rxBytes: 20, txBytes: 2 },
+    containers: [{ name: 'main', at: 2, cpuSeconds: 0.5, memoryBytes: 4096 }],
+  };
+  const old = { namespace: 'shop', name: 'old', containers: [], problem: 'it is not there' };
+  expect(await client.get('/v1/stats')).toEqual({ pods: [web, old] });
+  expect(await client.get('/v1/stats/shop/web')).toEqual({ pods: [web] });
 });
