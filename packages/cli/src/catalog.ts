@@ -41,6 +41,18 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/ps.js'),
   },
   {
+    name: 'describe',
+    summary: 'all that is known of a pod, and why it is not ready',
+    group: run,
+    load: () => import('./commands/describe.js'),
+  },
+  {
+    name: 'events',
+    summary: 'what happened to pods',
+    group: run,
+    load: () => import('./commands/events.js'),
+  },
+  {
     name: 'logs',
     summary: 'the log of a container',
     group: run,

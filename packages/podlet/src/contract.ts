@@ -116,6 +116,24 @@ export interface PodEvent {
   readonly count: number;
 }
 
+/** An event with its pod, which may be gone. */
+export interface PodEventRecord extends PodEvent {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A pod with what its manifest asks for. */
+export interface PodDescription {
+  readonly pod: PodView;
+  /** As the pod agent has read it, with all defaults. */
+  readonly spec: Pod['spec'];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly node: string;
+  /** As it names itself, with its version. */
+  readonly runtime: string;
+}
+
 /** Everything the pod agent says of one pod: over its socket, and in `podwire up`. */
 export interface PodView {
   readonly namespace: string;

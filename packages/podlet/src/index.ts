@@ -1,7 +1,9 @@
 export type {
   Clock,
   Merger,
+  PodDescription,
   PodEvent,
+  PodEventRecord,
   PodEventType,
   PodletDirectories,
   PodletNode,

@@ -8,6 +8,7 @@ import type {
   PodletNode,
   PodSource,
   PodUpdate,
+  PodEventRecord,
   PodView,
   SourceName,
   SourceProblem,
@@ -28,6 +29,7 @@ import { RuntimeView } from './runtime/runtime-view.js';
 import { compact, Semaphore } from '@podwire/platform';
 import { defaultSettings, type LoopSettings } from './settings.js';
 import { createSyncLoop, type SyncLoop } from './sync-loop.js';
+import { EventLog } from './workers/event-log.js';
 import { PodWorkers } from './workers/pod-workers.js';
 import type { TraceDependencies } from './workers/worker-state.js';
 import type {
@@ -83,6 +85,11 @@ export interface Podlet {
   view(uid: string): PodView | undefined;
   pods(): readonly PodView[];
   problems(): readonly SourceProblem[];
+  manifest(uid: string): Pod | undefined;
+  /** Of all pods, the latest last, also of pods that have ended. */
+  events(): readonly PodEventRecord[];
+  /** Told of each that is there, and of each to come. @returns how to stop being told */
+  subscribeEvents(listener: (event: PodEventRecord) => void): () => void;
   /** @returns how to stop being told. The first thing told is everything. */
   subscribe(listener: (change: PodChange) => void): () => void;
   /** Starts its containers anew, or one of them. A pod that has ended begins anew. */
@@ -123,6 +130,9 @@ export function startPodlet(config: PodletConfig, dependencies: PodletDependenci
     view: viewOne,
     pods: () => listPods(workers, viewOne),
     problems: () => dependencies.merger.problems(),
+    manifest: (uid) => workers.get(uid)?.pod,
+    events: () => parts.events.list(),
+    subscribeEvents: (listener) => parts.events.subscribe(listener),
     subscribe(listener) {
       listener({ kind: 'all', pods: listPods(workers, viewOne), problems: dependencies.merger.problems() });
       parts.listeners.add(listener);
@@ -156,6 +166,7 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
   const tell = (change: PodChange) => {
     for (const listener of listeners) tellOne(listener, change, dependencies.log);
   };
+  const events = new EventLog(() => clock.now());
   const health = new RuntimeHealth({ runtime, clock, settings, onChange: () => loop.resume() });
   const prober = dependencies.createProber({
     runtime,
@@ -172,6 +183,7 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
     onChange: (worker) => {
       if (!worker.orphan && listeners.size > 0) tell({ kind: 'pod', pod: viewPod(worker, view) });
     },
+    onEvent: ({ uid, pod }, event) => events.add({ ...pod.metadata, uid }, event),
     onGone: ({ uid, pod, orphan }) => {
       if (!orphan) tell({ kind: 'gone', uid, namespace: pod.metadata.namespace, name: pod.metadata.name });
     },
@@ -185,7 +197,7 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
     onProblems: (problems) => tell({ kind: 'problems', problems }),
     ...compact({ onUpdates: dependencies.onUpdates, collectImages: dependencies.collectImages }),
   });
-  return { workers, loop, view, health, prober, listeners };
+  return { workers, loop, view, health, prober, listeners, events };
 }
 
 /** A listener that fails must not be a worker's trouble. */

@@ -87,6 +87,9 @@ function describeWait({ name, state, lastState }: Container): Reason {
   return { reason, message: words, container: name };
 }
 
+/** The first does no harm; of the others the container says more. */
+const saidElsewhere: readonly string[] = ['DNSConfigForming', 'Failed', 'BackOff'];
+
 /** Sandbox and network come first, so what they failed at is over once the sandbox is there. */
 function findTroubleBefore(pod: PodView): Reason | undefined {
   const sandbox = pod.status.conditions.find(({ type }) => type === 'PodReadyToStartContainers');
@@ -94,7 +97,7 @@ function findTroubleBefore(pod: PodView): Reason | undefined {
   if (sandbox?.status === 'False' && sandbox.reason !== undefined && !unspecific.includes(sandbox.reason))
     return of(sandbox.reason, sandbox.message);
   const over = sandbox?.status === 'True' ? ['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedMount'] : [];
-  const isOver = ({ reason }: Event): boolean => over.includes(reason) || reason === 'DNSConfigForming';
+  const isOver = ({ reason }: Event): boolean => over.includes(reason) || saidElsewhere.includes(reason);
   return asReason(latest(pod.events.filter((event) => event.type === 'Warning' && !isOver(event))));
 }
 

@@ -1,7 +1,8 @@
 /** The pod agent as its own API sees it. */
 import type { CriRuntime } from '@podwire/cri';
+import type { Pod } from '@podwire/pod-spec';
 import type { Span } from '@podwire/tracing';
-import type { PodView, SourceName, SourceProblem } from '../contract.js';
+import type { PodEventRecord, PodView, SourceName, SourceProblem } from '../contract.js';
 import type { HeldPods } from '../sources/held-pods.js';
 import type { SourcePlaces } from '../sources/source-set.js';
 
@@ -24,6 +25,12 @@ export interface PodletApi {
   readonly sources: Partial<Readonly<Record<SourceName, SourcePlaces>>>;
   pods(): readonly PodView[];
   problems(): readonly SourceProblem[];
+  /** Of a pod that is known; see `pods`. */
+  manifest(uid: string): Pod | undefined;
+  /** Of all pods, the latest last, also of pods that have ended. */
+  events(): readonly PodEventRecord[];
+  /** Told of each that is there, and of each to come. @returns how to stop being told */
+  subscribeEvents(listener: (event: PodEventRecord) => void): () => void;
   /** The first thing told is everything. @returns how to stop being told */
   subscribe(listener: (change: PodChange) => void): () => void;
   spans(uid: string): readonly Span[];

@@ -2,7 +2,7 @@
 import { PodwireError, redactUrl } from '@podwire/errors';
 import type { ApiAnswer, ApiRoutes } from '@podwire/local-api';
 import { untilAborted, withDeadline } from '@podwire/platform';
-import type { PodView } from '../contract.js';
+import type { PodDescription, PodView } from '../contract.js';
 import type { SourcePlaces } from '../sources/source-set.js';
 import type { PodletApi } from './api.js';
 import {
@@ -17,13 +17,16 @@ import { findPod } from './find-pod.js';
 import { podVerbs } from './pod-verbs.js';
 import { releaseAt } from './held.js';
 import { readUse } from './stats.js';
-import { watchPods } from './watch.js';
+import { watchEvents, watchPods } from './watch.js';
 
 export const podletRoutes: ApiRoutes<PodletApi> = {
   'GET /healthz': () => ({ contentType: 'text/plain', text: 'ok\n' }),
   'GET /v1/status': (api) => ({ json: viewStatus(api) }),
   'GET /v1/pods': (api) => ({ json: { pods: api.pods(), problems: api.problems() } }),
   'GET /v1/pods/*': (api, { rest }) => ({ json: findByPath(api, rest) }),
+  'GET /v1/describe/*': (api, { rest }) => ({ json: describePod(api, findByPath(api, rest)) }),
+  'GET /v1/events': (api) => ({ json: { events: api.events() } }),
+  'GET /v1/events/watch': (api, { signal }) => ({ lines: watchEvents(api, signal) }),
   'GET /v1/watch': (api, { signal }) => ({ lines: watchPods(api, signal) }),
   'GET /v1/trace/*': (api, { rest }) => {
     const pod = findByPath(api, rest);
@@ -68,6 +71,15 @@ export const podletRoutes: ApiRoutes<PodletApi> = {
     return { json: { pid: process.pid } };
   },
 };
+
+/** @throws PodwireError POD_UNKNOWN when it has just gone */
+function describePod(api: PodletApi, pod: PodView): PodDescription {
+  const manifest = api.manifest(pod.uid);
+  if (manifest === undefined)
+    throw new PodwireError('POD_UNKNOWN', `there is no pod ${pod.namespace}/${pod.name}`);
+  const { spec, metadata } = manifest;
+  return { pod, spec, labels: metadata.labels, node: api.node, runtime: api.runtimeName };
+}
 
 function viewStatus(api: PodletApi): object {
   const pods = api.pods();

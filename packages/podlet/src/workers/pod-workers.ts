@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type Pod, podName } from '@podwire/pod-spec';
-import type { PodEventType } from '../contract.js';
+import type { PodEvent, PodEventType } from '../contract.js';
 import { collectable } from '../lifecycle/garbage.js';
 import { isTerminal } from '../lifecycle/phase.js';
 import { isStopped } from '../lifecycle/stopped.js';
@@ -28,6 +28,7 @@ export interface PodWorkersOptions {
   readonly mayRun: () => boolean;
   readonly onChange: (worker: WorkerState) => void;
   readonly onGone: (worker: WorkerState) => void;
+  readonly onEvent?: (worker: WorkerState, event: PodEvent) => void;
 }
 
 /** A worker and its schedule. */
@@ -381,7 +382,10 @@ export class PodWorkers {
 
   #recordEvent(worker: WorkerState, type: PodEventType, reason: string, message: string): void {
     const event = worker.events.add(type, reason, message, this.#dependencies.clock.now());
-    if (!worker.orphan) this.#options.sink.event(worker.pod, event);
+    if (!worker.orphan) {
+      this.#options.sink.event(worker.pod, event);
+      this.#options.onEvent?.(worker, event);
+    }
     this.#options.onChange(worker);
   }
 }

@@ -4,12 +4,18 @@ import path from 'node:path';
 import { PodSandboxStatsResponse } from '@podwire/cri';
 import { openLocalApi } from '@podwire/local-api';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { PodView, Snapshot, SourceProblem } from '../../src/contract.js';
+import type { PodEventRecord, PodView, Snapshot, SourceProblem } from '../../src/contract.js';
 import { type PodChange, type PodletApi } from '../../src/server/api.js';
 import { startPodletServer } from '../../src/server/server.js';
 import { watchPods } from '../../src/server/watch.js';
 import { HeldPods } from '../../src/sources/held-pods.js';
 import { SourceSet } from '../../src/sources/source-set.js';
+import { makePod } from '../runtime-config/make-pod.js';
+
+const event: PodEventRecord = {
+  ...{ namespace: 'shop', name: 'web', uid: 'uid-web', type: 'Normal', reason: 'Started' },
+  ...{ message: 'Started container main', at: 1, lastAt: 2, count: 2 },
+};
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
 
@@ -105,6 +111,12 @@ async function serve(pods: PodView[] = [view('web')], kinds: readonly string[] =
     sources: { file, ...http },
     pods: () => pods,
     problems: () => problems,
+    manifest: (uid) => (uid === 'uid-web' ? makePod() : undefined),
+    events: () => [event],
+    subscribeEvents: (listener) => {
+      listener(event);
+      return () => undefined;
+    },
     subscribe: (listener) => {
       listener({ kind: 'all', pods, problems });
       listeners.add(listener);
@@ -205,6 +217,26 @@ test('a watcher gets everything, then each change, and is forgotten when it leav
   await expect(watching).rejects.toMatchObject({ name: 'AbortError' });
   expect(kinds).toEqual(['all', 'pod']);
   await expect.poll(() => listeners.size).toBe(0);
+});
+
+test('events of all pods, once and one after the other; a pod with what its manifest asks for', async () => {
+  const { client } = await serve();
+  expect(await client.get('/v1/events')).toEqual({ events: [event] });
+  const stop = new AbortController();
+  const watching = (async () => {
+    for await (const next of client.lines<PodEventRecord>('/v1/events/watch', stop.signal)) {
+      expect(next).toEqual(event);
+      stop.abort();
+    }
+  })();
+  await expect(watching).rejects.toMatchObject({ name: 'AbortError' });
+  expect(await client.get('/v1/describe/shop/web')).toMatchObject({
+    ...{ pod: { name: 'web' }, node: 'n1', runtime: 'fake 1', labels: {} },
+    spec: { containers: [{ name: 'main', image: 'busybox' }] },
+  });
+  await expect(client.get('/v1/describe/shop/none')).rejects.toMatchObject({
+    failure: { code: 'POD_UNKNOWN' },
+  });
 });
 
 test('a watcher that does not read is forgotten at once, not when it comes back', async () => {
