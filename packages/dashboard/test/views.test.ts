@@ -3,7 +3,7 @@ import type { ClusterShown, NodeShown } from '@podwire/cluster-ipam/operations';
 import type { ConnectivityReport, ProbeResult } from '@podwire/testbed';
 import type { Trace } from '../src/answers.js';
 import { History, mostDrifts, mostPoints } from '../src/history.js';
-import { viewErrors } from '../src/view/errors.js';
+import { lostNodes, viewErrors } from '../src/view/errors.js';
 import { buildView, findChange } from '../src/view/index.js';
 import { mostParties, viewMatrix } from '../src/view/matrix.js';
 import { viewNodes } from '../src/view/nodes.js';
@@ -49,6 +49,23 @@ describe('nodes', () => {
       borrowed: 1,
     });
     expect(row?.lease).toMatchObject({ level: 'bad', state: 'unreachable', since: 5 });
+  });
+
+  test('of a node that was cut off the others know that it is unreachable', () => {
+    const cluster = {
+      ...{
+        standing: 'registered',
+        fenced: false,
+        confirmedAt: null,
+        controller: { leading: false },
+        problems: [],
+      },
+      ...{ store: { kind: 'etcd', connected: false, since: '2026-11-23T08:00:00Z' }, holdings: [] },
+    } as never;
+    const answers = [answersOf({ status: statusOf({ cluster }) })];
+    expect(viewNodes(answers, undefined)[0]?.lease).toMatchObject({ level: 'bad', state: 'store away' });
+    const [row] = viewNodes(answers, [stored({ state: 'unreachable', since: 7 })]);
+    expect(row?.lease).toMatchObject({ level: 'bad', state: 'unreachable', since: 7 });
   });
 
   test('nodes that only the store knows are there too, in order of their numbers', () => {
@@ -224,6 +241,14 @@ describe('errors', () => {
       [1_000, 'CNI_7', 'ADD: no'],
     ]);
   });
+});
+
+test('a node that the cluster has lost is an error, since when it is', () => {
+  const rows = viewNodes(
+    [],
+    [stored({ name: 'n4', state: 'unreachable', since: 7 }), stored({ name: 'n5' })],
+  );
+  expect(viewErrors([], lostNodes(rows))).toMatchObject([{ at: 7, node: 'n4', subject: 'lease' }]);
 });
 
 describe('the matrix', () => {

@@ -58,10 +58,8 @@ const drawAdds = ({ adds }: NodeRow): string => (adds === null ? '–' : formatD
 function drawReconcile({ reconcile }: NodeRow): TemplateResult | string {
   if (reconcile === null) return '–';
   const { at, changes, failures } = reconcile;
-  const done =
-    changes + failures === 0
-      ? 'nothing to do'
-      : `${plural(changes, 'change')}, ${plural(failures, 'failure')}`;
+  const failed = failures === 0 ? '' : `, ${plural(failures, 'failure')}`;
+  const done = changes + failures === 0 ? 'nothing to do' : `${plural(changes, 'change')}${failed}`;
   return html`${done}<span class="reason">${age(at)} ago</span>`;
 }
 

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
-import type { DashboardView, Level } from '../../src/shapes.js';
+import type { DashboardView, Level, NodeRow } from '../../src/shapes.js';
 import { formatCount, formatShare, plural } from '../format.js';
 import { go } from '../navigation.js';
 import { badge, panel } from '../parts.js';
@@ -47,8 +47,12 @@ interface Tile {
   readonly text: string;
 }
 
+/** Its agent serves pods, and the cluster knows of it. */
+const isReady = ({ level, lease }: NodeRow): boolean =>
+  (level === 'good' || level === 'busy') && (lease === null || lease.level === 'good');
+
 function drawTiles({ nodes, pods, pools, errors, drift, matrix }: DashboardView): TemplateResult[] {
-  const ready = nodes.filter(({ level }) => level === 'good' || level === 'busy').length;
+  const ready = nodes.filter(isReady).length;
   const well = pods.filter(({ level }) => level === 'good').length;
   const used = pools.reduce((sum, pool) => sum + pool.used, 0);
   const fullest = Math.max(0, ...pools.map(({ share }) => share));
@@ -77,7 +81,7 @@ function drawTiles({ nodes, pods, pools, errors, drift, matrix }: DashboardView)
       value: formatCount(used),
       of: 'used',
       level: fullest >= 0.95 ? 'bad' : fullest >= 0.8 ? 'busy' : 'good',
-      text: `fullest pool ${formatShare(fullest)}`,
+      text: `fullest ${formatShare(fullest)}`,
     },
     {
       section: 'paths',
@@ -85,7 +89,12 @@ function drawTiles({ nodes, pods, pools, errors, drift, matrix }: DashboardView)
       value: matrix === null ? '–' : `${matrix.good}`,
       of: matrix === null ? '' : `of ${matrix.all}`,
       level: matrix === null ? 'unknown' : matrix.ok ? 'good' : 'bad',
-      text: matrix === null ? 'not tested' : 'last test',
+      text:
+        matrix === null
+          ? 'not tested'
+          : matrix.ok
+            ? 'last test passed'
+            : `${matrix.all - matrix.good} failed`,
     },
     {
       section: 'problems',

@@ -1,11 +1,21 @@
 /** What went wrong lately or is wrong now, with the code and what to do about it. Pure. */
 import { type CatalogueEntry, errorCatalogue } from '@podwire/errors';
 import type { NodeAnswers, PodView } from '../answers.js';
-import type { ErrorRow } from '../shapes.js';
+import type { ErrorRow, NodeRow } from '../shapes.js';
 
 export const mostErrors = 100;
 
 type Found = Omit<ErrorRow, 'id' | 'meaning' | 'action' | 'count'> & { readonly count?: number };
+
+/** A node that the cluster has lost: the store says so, not its agent. */
+export function lostNodes(nodes: readonly NodeRow[]): Found[] {
+  return nodes
+    .filter(({ lease }) => lease?.state === 'unreachable')
+    .map(({ name, lease }) => {
+      const message = `node ${name} is unreachable: its agent does not hold its lease in the store`;
+      return { at: lease?.since ?? null, node: name, subject: 'lease', code: '', message };
+    });
+}
 
 export function viewErrors(answers: readonly NodeAnswers[], others: readonly Found[] = []): ErrorRow[] {
   const found = [

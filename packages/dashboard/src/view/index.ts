@@ -2,7 +2,7 @@
 import type { NodeAnswers } from '../answers.js';
 import type { DriftRow, DashboardView, TrendPoint } from '../shapes.js';
 import type { ClusterFacts, SavedReport, Wording } from '../sources.js';
-import { viewErrors } from './errors.js';
+import { lostNodes, viewErrors } from './errors.js';
 import { viewMatrix } from './matrix.js';
 import { viewNodes } from './nodes.js';
 import { mostPeers, viewPeers, viewSessions } from './peers.js';
@@ -25,6 +25,7 @@ export function buildView(round: Round, wording: Wording): DashboardView {
   const { title, answers, cluster, clusterFailure, report, trends, drifts } = round;
   const pods = viewPods(answers, wording);
   const peers = viewPeers(answers);
+  const nodes = viewNodes(answers, cluster?.nodes);
   const storeError = {
     at: null,
     node: '',
@@ -34,14 +35,14 @@ export function buildView(round: Round, wording: Wording): DashboardView {
   };
   return {
     title,
-    nodes: viewNodes(answers, cluster?.nodes),
+    nodes,
     pods: pods.slice(0, mostPods),
     pools: viewPools(answers, cluster?.shown, trends),
     peers,
     sessions: viewSessions(answers),
     matrix: viewMatrix(report),
     drift: drifts,
-    errors: viewErrors(answers, clusterFailure === '' ? [] : [storeError]),
+    errors: viewErrors(answers, [...(clusterFailure === '' ? [] : [storeError]), ...lostNodes(nodes)]),
     notes: [
       ...(pods.length > mostPods ? [`${pods.length} pods; the page shows the first ${mostPods}.`] : []),
       ...(peers.length >= mostPeers ? [`The page shows the first ${mostPeers} paths between nodes.`] : []),

@@ -107,13 +107,15 @@ function countBlocks({ cluster, networks }: StatusAnswer, stored: NodeShown | un
 function leaseOf({ cluster }: StatusAnswer, stored: NodeShown | undefined): LeaseView | null {
   if (cluster === null || cluster === undefined) return null;
   const { standing, fenced, confirmedAt, store, controller } = cluster;
-  const known = stored === undefined ? undefined : storedLease(stored);
+  const known = storedLease(stored);
   const isWell = standing === 'registered' && store.connected && !fenced;
-  const state = fenced ? 'fenced' : !store.connected ? 'store away' : standing;
+  const own = fenced ? 'fenced' : !store.connected ? 'store away' : standing;
+  // The others know first that a node is unreachable; it is told only that the store is away.
+  const isKnown = known !== null && (isWell || known.state === 'unreachable');
   return {
-    level: !isWell ? 'bad' : (known?.level ?? 'good'),
-    state: isWell ? (known?.state ?? state) : state,
-    since: (isWell ? known?.since : undefined) ?? Date.parse(store.since),
+    level: isWell ? (known?.level ?? 'good') : 'bad',
+    state: isKnown ? known.state : own,
+    since: (isKnown ? known.since : null) ?? Date.parse(store.since),
     confirmedAt: confirmedAt === null ? null : Date.parse(confirmedAt),
     leading: controller.leading,
   };
