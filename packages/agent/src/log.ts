@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { compact } from '@podwire/platform';
+import { openLogDestination } from './log-destination.js';
 
 /** What the agent logs with: pino's own interface. */
 export type Log = Logger;
@@ -7,7 +8,7 @@ export type Log = Logger;
 export interface LogOptions {
   readonly level: string;
   readonly nodeName: string;
-  /** Where lines go; standard output by default. */
+  /** Where lines go; by default standard output, or where `openLogDestination` finds that they should. */
   readonly destination?: DestinationStream;
 }
 
@@ -24,7 +25,7 @@ export function createLog({ level, nodeName, destination }: LogOptions): Log {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeForLog },
     },
-    destination ?? pino.destination({ dest: 1, sync: true }),
+    destination ?? openLogDestination(process.env),
   );
 }
 

@@ -213,6 +213,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/cni.js'),
   },
   {
+    name: 'service',
+    summary: 'run both agents under systemd',
+    group: node,
+    load: () => import('./commands/service.js'),
+  },
+  {
     name: 'config',
     summary: 'check a configuration file, or load it again',
     group: node,

@@ -31,6 +31,7 @@ export {
 export { assertSameSnapshot, type DiffOptions, diffSnapshots } from './snapshot/diff.js';
 export { untilSameSnapshot } from './snapshot/until-stable.js';
 export { type Snapshot, type SnapshotOptions, takeSnapshot } from './snapshot/snapshot.js';
+export { startSystemd, type Systemd } from './systemd/systemd.js';
 export {
   type Answer,
   ask,

@@ -29,6 +29,7 @@ import {
   type FindPullSecret,
   type Podlet,
   type PodletApi,
+  type RotationPolicy,
   readLogTail,
   readNode,
   startPodlet,
@@ -45,6 +46,9 @@ import { openExporter } from './export-spans.js';
 import { openHeldPods } from './held-file.js';
 import { isOfApi, type KubernetesSide, openKubernetes } from './kubernetes.js';
 import { openRuntime } from './open-runtime.js';
+import { LiveSettings } from './live-settings.js';
+import { readLogRotation } from './log-rotation.js';
+import { openService, type PodAgentConfiguration, withoutFile } from './service.js';
 import type { PodAgentSettings } from './settings.js';
 import { loadSources, type SavedSources, saveSources } from './source-file.js';
 
@@ -53,6 +57,7 @@ export async function runPodAgent(
   settings: PodAgentSettings,
   log: Log,
   stopped: AbortController,
+  configuration: PodAgentConfiguration = withoutFile,
 ): Promise<void> {
   const { podletState, earlierPodletState } = settings.places;
   fs.mkdirSync(podletState, { recursive: true, mode: 0o700 });
@@ -60,7 +65,7 @@ export async function runPodAgent(
   // The latest first; also when the rest cannot be opened: what is open keeps the process.
   const ends: (() => Promise<void>)[] = [];
   try {
-    await openPodAgent(settings, log, stopped, ends);
+    await openPodAgent(settings, log, stopped, ends, configuration);
     await untilAborted(stopped.signal);
   } catch (error) {
     if (!stopped.signal.aborted) throw error; // a call that was given up for the end
@@ -75,9 +80,11 @@ async function openPodAgent(
   log: Log,
   stopped: AbortController,
   ends: (() => Promise<void>)[],
+  configuration: PodAgentConfiguration,
 ): Promise<void> {
+  const service = openService(log, ends);
   const exporter = await openExporter(process.env, log);
-  if (exporter !== undefined) ends.push(() => exporter.close());
+  ends.push(async () => exporter?.close());
   const onSpan = (span: Span): void => exporter?.add(span);
   // A runtime in this process makes spans too; the pod agent, which keeps them, comes after it.
   const listeners = [onSpan];
@@ -90,33 +97,21 @@ async function openPodAgent(
   const { runtimeName, runtimeVersion } = await opened.runtime.version({ version: 'v1' });
   const kubernetes =
     settings.kubeconfig === undefined ? undefined : await openKubernetes(settings, clock, log, runtimeName);
-  if (kubernetes !== undefined) ends.push(() => kubernetes.close());
-  const saved = loadSources(settings.places);
-  if (saved.problem !== undefined)
-    log.warn(
-      { problem: saved.problem },
-      'places that were added before are not known any more; give them again',
-    );
-  const sources = createSources(settings, saved);
+  ends.push(async () => kubernetes?.close());
+  const sources = openSources(settings, log);
   const held = openHeldPods(settings.places, clock, log);
   const checkpoints = new PodCheckpoints(path.join(settings.places.podletState, 'checkpoints'));
   const restored = kubernetes === undefined ? [] : await loadCheckpoints(checkpoints, log);
   const cgroups = await placeCgroups(settings, opened.runtime, log, stopped.signal);
-  const podlet = startParts(settings, {
-    opened,
-    cgroups,
-    kubernetes,
-    sources,
-    held,
-    checkpoints,
-    restored,
-    log,
-    onSpan,
-  });
+  const rotation = { ...settings.logRotation };
+  const live = openLiveSettings(settings, { configuration, sources, rotation, log });
+  ends.push(service.listen(() => live.reload()));
+  const parts = { rotation, opened, cgroups, kubernetes, sources, held, checkpoints, restored, log, onSpan };
+  const podlet = startParts(settings, parts);
   ends.push(() => podlet.stop());
   listeners.push((span) => podlet.record(span));
   const server = await startPodletServer(
-    describeApi(settings, podlet, { opened, sources, held, stopped }, `${runtimeName} ${runtimeVersion}`),
+    describeApi(settings, podlet, { ...parts, stopped, live }, `${runtimeName} ${runtimeVersion}`),
     {
       socket: settings.places.podSocket,
       peerCredentials,
@@ -125,11 +120,22 @@ async function openPodAgent(
   );
   ends.push(() => server.stop());
   log.info({ socket: settings.places.podSocket, ms: Math.round(performance.now()) }, 'ready');
+  service.ready(() => `${podlet.pods().length} pods on ${runtimeName}`);
 }
 
 interface Sources {
   readonly file: SourceSet;
   readonly http: SourceSet;
+}
+
+function openSources(settings: PodAgentSettings, log: Log): Sources {
+  const saved = loadSources(settings.places);
+  if (saved.problem !== undefined)
+    log.warn(
+      { problem: saved.problem },
+      'places that were added before are not known any more; give them again',
+    );
+  return createSources(settings, saved);
 }
 
 /** Those of the command line, and those that `podwire up` added before a restart. */
@@ -179,6 +185,7 @@ type PodNode = ReturnType<typeof readNode>;
 type PodDirectories = Parameters<typeof createPodPreparation>[0]['directories'];
 
 interface Parts {
+  readonly rotation: RotationPolicy;
   readonly cgroups: CgroupLocation | undefined;
   readonly opened: Awaited<ReturnType<typeof openRuntime>>;
   readonly kubernetes: KubernetesSide | undefined;
@@ -191,7 +198,7 @@ interface Parts {
 }
 
 function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
-  const { cgroups, kubernetes, sources, held, checkpoints, restored, log, onSpan } = parts;
+  const { cgroups, kubernetes, sources, held, checkpoints, restored, log, onSpan, rotation } = parts;
   const { runtime } = parts.opened;
   const node = describeNode(settings, cgroups);
   const directories = describeDirectories(settings);
@@ -217,7 +224,7 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
       ensureImage: createEnsureImage({ credentials }),
       runHook: createRunHook({ runtime, clock }),
       random: Math.random,
-      containerLogs: createContainerLogs({ ...settings.logRotation, runtime, directories, clock, log }),
+      containerLogs: createContainerLogs({ rotation, runtime, directories, clock, log }),
       collectImages: createCollectImages(settings, runtime, merger, log),
     },
   );
@@ -284,15 +291,15 @@ function leastOomScore(): { oomScoreAdjustment?: number } {
   return (effective >> capSysResource) % 2n === 1n ? {} : { oomScoreAdjustment: 0 };
 }
 
+interface ApiParts {
+  readonly stopped: AbortController;
+  readonly live: LiveSettings;
+}
+
 function describeApi(
   settings: PodAgentSettings,
   podlet: Podlet,
-  {
-    opened,
-    sources,
-    held,
-    stopped,
-  }: Pick<Parts, 'opened' | 'sources' | 'held'> & { readonly stopped: AbortController },
+  { opened, sources, held, stopped, live }: Pick<Parts, 'opened' | 'sources' | 'held'> & ApiParts,
   runtimeName: string,
 ): PodletApi {
   const { network } = opened;
@@ -312,9 +319,50 @@ function describeApi(
     subscribeEvents: (listener) => podlet.subscribeEvents(listener),
     subscribe: (listener) => podlet.subscribe(listener),
     spans: (uid) => podlet.trace(uid),
+    configuration: live,
     ...(network === undefined ? {} : { explainNetwork: () => network.explain() }),
     shutDown: () => stopped.abort(new Error('asked over the API')),
   };
+}
+
+/** Places of the file that have come or gone become sources or stop being ones, as if they were added over the API. */
+function openLiveSettings(
+  settings: PodAgentSettings,
+  {
+    configuration,
+    sources,
+    rotation,
+    log,
+  }: Pick<Parts, 'sources' | 'log'> & {
+    readonly configuration: PodAgentConfiguration;
+    readonly rotation: { -readonly [Key in keyof RotationPolicy]: RotationPolicy[Key] };
+  },
+): LiveSettings {
+  const { given, initial, readAgain, setLogLevel } = configuration;
+  const places = keepingSources(settings, sources);
+  return new LiveSettings({
+    ...{ initial, readAgain, log, now: Date.now },
+    apply(before, after) {
+      // First, since it may be refused.
+      Object.assign(rotation, readLogRotation({ ...after, ...given }));
+      follow(
+        places.file,
+        listOf(before['manifests']).map(resolvePath),
+        listOf(after['manifests']).map(resolvePath),
+      );
+      follow(places.http, listOf(before['url']), listOf(after['url']));
+      setLogLevel(after['logLevel']);
+    },
+  });
+}
+
+const resolvePath = (file: string): string => path.resolve(file);
+const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  value === undefined ? [] : [value].flat();
+
+function follow(places: SourcePlaces, before: readonly string[], after: readonly string[]): void {
+  for (const gone of before) if (!after.includes(gone)) places.remove(gone);
+  for (const fresh of after) if (!before.includes(fresh)) places.add(fresh);
 }
 
 /** Below the pod agent's directory, which only root may read. */

@@ -37,7 +37,9 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   fs.mkdirSync(path.dirname(daemon.logFile), { recursive: true, mode: 0o700 });
   const output = fs.openSync(daemon.logFile, 'a', 0o600);
   const [file = '', ...args] = daemon.argv;
-  const start = () => spawn(file, args, { detached: true, stdio: ['ignore', output, output] });
+  // It rotates the file itself; what it says outside of its log (a crash) comes by its output.
+  const env = { ...process.env, PODWIRE_LOG_FILE: daemon.logFile };
+  const start = () => spawn(file, args, { detached: true, stdio: ['ignore', output, output], env });
   const child = daemon.inside === undefined ? start() : daemon.inside(start);
   fs.closeSync(output);
   try {

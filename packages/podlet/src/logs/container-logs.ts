@@ -26,7 +26,9 @@ export interface ContainerLogs {
   repairLinks(present: readonly LogOwner[]): Promise<void>;
 }
 
-export interface ContainerLogsOptions extends RotationPolicy {
+export interface ContainerLogsOptions {
+  /** As it is when logs are looked at; it may change. */
+  readonly rotation?: RotationPolicy;
   readonly runtime: Pick<CriRuntime, 'reopenContainerLog'>;
   readonly directories: Pick<PodletDirectories, 'logs' | 'logLinks'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -81,10 +83,11 @@ export function createContainerLogs(options: ContainerLogsOptions): ContainerLog
 }
 
 async function rotateOne(
-  { runtime, clock, maxBytes = defaults.maxBytes, maxFiles = defaults.maxFiles }: ContainerLogsOptions,
+  { runtime, clock, rotation }: ContainerLogsOptions,
   { logPath, containerId }: LogOwner,
   signal: AbortSignal,
 ): Promise<void> {
+  const { maxBytes, maxFiles } = { ...defaults, ...rotation };
   if (maxBytes <= 0) return;
   const reopen = async (): Promise<void> => {
     await runtime.reopenContainerLog({ containerId }, { signal, timeoutMs: reopenTimeoutMs });

@@ -66,6 +66,7 @@ export const podletRoutes: ApiRoutes<PodletApi> = {
       json: { url: (await api.runtime.portForward({ podSandboxId: sandboxId, port: [] }, { signal })).url },
     };
   },
+  'POST /v1/reload': ({ configuration }) => ({ json: configuration?.reload() ?? {} }),
   'POST /v1/shutdown': (api) => {
     api.shutDown();
     return { json: { pid: process.pid } };
@@ -90,6 +91,7 @@ function viewStatus(api: PodletApi): object {
     pid: process.pid,
     startedAt: new Date(api.startedAt).toISOString(),
     runtime: api.runtimeName,
+    configuration: api.configuration?.view() ?? null,
     ...viewSources(api),
     held: api.held?.all() ?? [],
     problems: api.problems(),

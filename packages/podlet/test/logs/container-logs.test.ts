@@ -37,7 +37,7 @@ function createFixture(policy: RotationPolicy = { maxBytes: 100 }, reopen?: (fil
   const [reopened, warnings]: string[][] = [[], []];
   let now = start;
   const containerLogs = createContainerLogs({
-    ...policy,
+    rotation: policy,
     directories: { logs, logLinks: links },
     clock: { now: () => now },
     log: {
