@@ -3,21 +3,35 @@ import { setImmediate } from 'node:timers/promises';
 import type { Change, Owned, Reconcile } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { describeError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import { adoptHeld } from './endpoints/broken-records.js';
 import { type EndpointContext, ownedBy } from './endpoints/context.js';
 import { teardown } from './endpoints/teardown.js';
-import type { AgentRecord } from './endpoints/registry.js';
+import { type AgentRecord, describeEndpoint, podName } from './endpoints/registry.js';
+
+/** A change of the engine, with the pod that it concerned. */
+export interface ReconciledChange extends Change {
+  /** `namespace/name`; absent for the node, for peers, for what has no owner, and outside Kubernetes. */
+  readonly pod?: string;
+}
 
 export interface ReconcileReport {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   /** Milliseconds. */
   readonly duration: number;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ReconciledChange[];
   /** Keys of endpoints whose removal was finished, or whose namespace was gone. */
   readonly removed: readonly string[];
+  /** The same endpoints, with their pods as far as they have one. */
+  readonly removedEndpoints: readonly RemovedEndpoint[];
   /** What could not be done, in words. */
   readonly failures: readonly string[];
+}
+
+export interface RemovedEndpoint {
+  readonly key: string;
+  readonly pod?: string;
 }
 
 export interface ReconcileCall {
@@ -51,15 +65,25 @@ export async function reconcile(context: EndpointContext, call: ReconcileCall): 
   const pruned = await round.finish({ signal: call.signal, keepLeftovers });
   noteNode(context, host.own);
   cluster?.followSoon();
-  const changes = [...host.own, ...host.peers, ...endpoints, ...pruned];
+  const changes = namePods(context, [...host.own, ...host.peers, ...endpoints, ...pruned]);
   const failed = changes.filter(isFailed).map(describeFailure);
   return {
     startedAt,
     duration: call.elapsed() - begin,
     changes,
-    removed,
+    removed: removed.map(({ key }) => key),
+    removedEndpoints: removed,
     failures: [...failures, ...doubled, ...failed],
   };
+}
+
+/** Owners are keys with the id of a container; people know pods. */
+function namePods({ endpoints }: EndpointContext, changes: readonly Change[]): ReconciledChange[] {
+  return changes.map((change) => {
+    const record = endpoints.get(change.owner?.replace(/^endpoint:/, '') ?? '');
+    const pod = record === undefined ? undefined : podName(record);
+    return pod === undefined ? change : { ...change, pod };
+  });
 }
 
 /**
@@ -142,8 +166,8 @@ const RECORDS_AT_ONCE = 64;
 async function removeDead(
   context: EndpointContext,
   call: ReconcileCall,
-): Promise<{ removed: string[]; failures: string[] }> {
-  const removed: string[] = [];
+): Promise<{ removed: RemovedEndpoint[]; failures: string[] }> {
+  const removed: RemovedEndpoint[] = [];
   const failures: string[] = [];
   for (const [index, record] of context.endpoints.all().entries()) {
     if (index % RECORDS_AT_ONCE === 0) await setImmediate();
@@ -152,13 +176,14 @@ async function removeDead(
     await hold(context, endpoint, call, async (current) => {
       const why = whyDead(context, current);
       if (why === undefined) return;
+      const pod = podName(current);
       try {
         await teardown(context, current, call);
-        removed.push(endpoint);
-        context.log.info({ endpoint, why }, 'removed an endpoint');
+        removed.push({ key: endpoint, ...compact({ pod }) });
+        context.log.info({ endpoint, pod, why }, 'removed an endpoint');
       } catch (err) {
-        failures.push(`${endpoint}: ${describeError(err)}`);
-        context.log.error({ err, endpoint, why }, 'an endpoint could not be removed; it is tried again');
+        failures.push(`${describeEndpoint(current)}: ${describeError(err)}`);
+        context.log.error({ err, endpoint, pod, why }, 'an endpoint could not be removed; it is tried again');
       }
     });
   }
@@ -195,8 +220,8 @@ function adoptLeasesOf({ networks, log }: EndpointContext, record: AgentRecord):
       ipam?.adopt({ address, pool, owner, since: record.createdAt });
       return [];
     } catch (err) {
-      log.error({ err, endpoint: owner, address }, 'an address is claimed twice');
-      return [`${owner}: ${describeError(err)}`];
+      log.error({ err, endpoint: owner, pod: podName(record), address }, 'an address is claimed twice');
+      return [`${describeEndpoint(record)}: ${describeError(err)}`];
     }
   });
 }
@@ -242,6 +267,6 @@ async function followPeers(
   await cluster.peers.flush(engine, { signal });
 }
 
-function describeFailure({ owner, what, error }: Change): string {
-  return `${owner ?? 'leftover'}: ${what}: ${describeError(error)}`;
+function describeFailure({ owner, pod, what, error }: ReconciledChange): string {
+  return `${pod === undefined ? (owner ?? 'leftover') : `pod ${pod}`}: ${what}: ${describeError(error)}`;
 }

@@ -85,8 +85,8 @@ describe('recovery', () => {
     });
     const { agent } = await started(before);
     expect(agent.reconciler.last?.failures).toEqual([
-      matching(/^podwire,c2,eth0: .*10\.244\.0\.1/),
-      matching(/^podwire,c2,eth0: .*fd00:244::1/),
+      matching(/^container c2: .*10\.244\.0\.1/),
+      matching(/^container c2: .*fd00:244::1/),
     ]);
     await agent.call('DEL', { id: 'c2' });
     expect(addressesOf(agent)).toEqual(['10.244.0.1', 'fd00:244::1']);

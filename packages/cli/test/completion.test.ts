@@ -61,7 +61,7 @@ describe('completion', () => {
       [['ipam', 'migrate', ''], 'pools  ipam migrate'],
       [['nodes', 'forget', ''], 'nodes  nodes forget'],
       [['connectivity', 'test', '--testbed', ''], 'testbeds  connectivity test --testbed'],
-      [['testbed', 'down', '--name', ''], 'testbeds  testbed down --name'],
+      [['testbed', 'down', '--testbed', ''], 'testbeds  testbed down --testbed'],
     ];
     for (const [words, asked] of kinds) {
       const offered = complete(bash, ['podwire', ...words], names);

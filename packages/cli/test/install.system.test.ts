@@ -10,6 +10,8 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { PodwireError } from '@podwire/errors';
 import { type InstallOptions, installPlugin, uninstallPlugin } from '../src/commands/install.js';
 import { renderConflist } from '../src/commands/install-conflist.js';
+import type { Io } from '../src/io.js';
+import { runPodwire } from '../src/program.js';
 
 let top: string;
 let folders: { cniBinDir: string; cniConfDir: string };
@@ -248,4 +250,24 @@ describe('uninstallPlugin', () => {
       'absent',
     ]);
   });
+});
+
+it('the command says what it has done, and that nothing changed when it is repeated', async () => {
+  const io: Io = {
+    stdout: { write: (text) => void (said += text) },
+    stderr: { write: () => undefined },
+    env: {},
+    now: () => 0,
+    color: false,
+    exitCode: 0,
+  };
+  let said = '';
+  const { cniBinDir, cniConfDir } = folders;
+  const argv = ['install', '--cni-bin-dir', cniBinDir, '--cni-conf-dir', cniConfDir, '--plugin', 'js'];
+  assert.equal(await runPodwire(argv, io), 0);
+  assert.match(said, /\ninstalled the JavaScript plugin\n$/);
+  said = '';
+  assert.equal(await runPodwire(argv, io), 0);
+  assert.match(said, /\nnothing changed: the JavaScript plugin is installed\n$/);
+  assert.doesNotMatch(said, /created|replaced/);
 });

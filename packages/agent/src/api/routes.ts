@@ -6,7 +6,7 @@ import { compact, withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
 import { isServing, viewCluster, viewPeers, whyNotServing } from '../cluster/status.js';
 import { type EndpointContext, ownedBy } from '../endpoints/context.js';
-import type { AgentRecord } from '../endpoints/registry.js';
+import { type AgentRecord, podName } from '../endpoints/registry.js';
 import type { Metrics } from '../metrics.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
 import type { LiveConfig } from '../reload/live-config.js';
@@ -48,7 +48,9 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
   'GET /v1/status': (api) => ({ json: viewStatus(api) }),
   'GET /v1/endpoints': ({ context }) => ({ json: { endpoints: context.endpoints.all().map(viewEndpoint) } }),
   'GET /v1/endpoints/*': ({ context }, { rest }) => ({ json: findOne(context, rest) }),
-  'GET /v1/ipam': ({ context }) => ({ json: { networks: context.networks.map(viewIpam) } }),
+  'GET /v1/ipam': ({ context }) => ({
+    json: { networks: context.networks.map((network) => viewIpam(network, (key) => podOf(context, key))) },
+  }),
   'GET /v1/peers': ({ context }) => ({ json: { peers: viewPeers(context, requireCluster(context)) } }),
   'GET /v1/bgp': async ({ context, deadline }) => ({
     json: { sessions: await listSessions(context, deadline) },
@@ -65,6 +67,11 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
   'POST /v1/reload': async ({ configuration }) => ({ json: await configuration.reload() }),
   'POST /v1/reconcile': async ({ reconciler }) => ({ json: await reconciler.run() }),
 };
+
+function podOf({ endpoints }: EndpointContext, key: string): string | undefined {
+  const record = endpoints.get(key);
+  return record === undefined ? undefined : podName(record);
+}
 
 /** @throws PodwireError REQUEST_INVALID where BGP is not configured; BGP_REFUSED */
 async function listSessions(context: EndpointContext, deadline: number): Promise<readonly object[]> {

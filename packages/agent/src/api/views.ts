@@ -53,12 +53,19 @@ export function viewPool(report: PoolReport): object {
   return { name, cidr, size: `${size}`, used, cooling, reserved: `${reserved}`, free: `${free}`, blocks };
 }
 
-export function viewIpam({ view, ipam }: Network): object {
+/** @param podOf the pod behind the key of an endpoint, which is what owns an address */
+export function viewIpam({ view, ipam }: Network, podOf: (owner: string) => string | undefined): object {
+  const named = <T extends { readonly owner: string }>(lease: T) => ({
+    ...lease,
+    ...compact({ pod: podOf(lease.owner) }),
+  });
   return {
     network: view.name,
     pools: ipam.report().map(viewPool),
-    leases: ipam.leases().map(({ since, ...lease }) => ({ ...lease, since: new Date(since).toISOString() })),
-    foreign: ipam.foreignLeases().map(({ address, owner }) => ({ address, owner })),
+    leases: ipam
+      .leases()
+      .map(({ since, ...lease }) => named({ ...lease, since: new Date(since).toISOString() })),
+    foreign: ipam.foreignLeases().map(({ address, owner }) => named({ address, owner })),
   };
 }
 

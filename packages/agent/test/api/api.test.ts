@@ -96,8 +96,8 @@ describe('the API', () => {
             { name: 'fd00:244::/48', size: '1208925819614629174706176', used: 1 },
           ],
           leases: [
-            { address: '10.244.0.1', owner: 'podwire,c1,eth0' },
-            { address: 'fd00:244::1', owner: 'podwire,c1,eth0' },
+            { address: '10.244.0.1', owner: 'podwire,c1,eth0', pod: 'web/c1' },
+            { address: 'fd00:244::1', owner: 'podwire,c1,eth0', pod: 'web/c1' },
           ],
           foreign: [],
         },
@@ -198,7 +198,12 @@ describe('the API', () => {
     engine.present.clear();
     const { status, json } = await get('/v1/reconcile', {});
     expect(status).toBe(200);
-    expect((json['changes'] as unknown[]).length).toBeGreaterThan(10);
+    const changes = json['changes'] as { owner?: string; pod?: string }[];
+    expect(changes.length).toBeGreaterThan(10);
+    // The pod's name beside the key of its endpoint; the node has none.
+    const named = changes.filter(({ owner }) => owner?.startsWith('endpoint:') === true);
+    expect(new Set(named.map(({ pod }) => pod))).toEqual(new Set(['web/c1']));
+    expect(changes.find(({ owner }) => owner === 'node')).not.toHaveProperty('pod');
   });
 
   test('a failure inside a report is in words', async () => {

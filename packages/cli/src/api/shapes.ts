@@ -60,7 +60,7 @@ export interface IpamView {
     readonly network: string;
     readonly pools: readonly PoolView[];
     readonly leases: readonly LeaseView[];
-    readonly foreign: readonly { readonly address: string; readonly owner: string }[];
+    readonly foreign: readonly { readonly address: string; readonly owner: string; readonly pod?: string }[];
   }[];
 }
 
@@ -88,6 +88,8 @@ export interface LeaseView {
   readonly address: string;
   readonly pool: string;
   readonly owner: string;
+  /** `namespace/name`, where it is known. */
+  readonly pod?: string;
   /** RFC 3339 */
   readonly since: string;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseAddress } from '@podwire/addresses';
+import { compact } from '@podwire/platform';
 import { openLocatedApi } from '../api/locate.js';
 import type { BlockView, IpamView, LeaseView, PoolView } from '../api/shapes.js';
 import { readIp } from '../cluster/arguments.js';
@@ -102,7 +103,7 @@ async function renderNodeIpam(view: IpamView, leases: boolean, io: Io): Promise<
     ...renderTable(poolTable(pools, paint.bold), paint, width),
     ...(leases ? ['', ...renderTable(leaseTable(held), paint, width)] : []),
     ...foreign.map(
-      ({ address, owner }) => `outside every pool of this node: ${address}, ${printable(owner)}`,
+      ({ address, owner, pod }) => `outside every pool of this node: ${address}, ${printable(pod ?? owner)}`,
     ),
   ]);
 }
@@ -133,10 +134,15 @@ function blockRow({ cidr, used, cooling, reserved, free }: BlockView): string[] 
 }
 
 function leaseTable(leases: readonly LeaseView[]): TableOptions {
-  const rows = leases.map(({ address, owner, since, pool }) => [address, printable(owner), since, pool]);
+  const rows = leases.map(({ address, owner, pod, since, pool }) => [
+    address,
+    printable(pod ?? owner),
+    since,
+    pool,
+  ]);
   const head: Column[] = [
     { title: 'ADDRESS' },
-    { title: 'OWNER', cut: 'name', importance: Infinity },
+    { title: 'POD', cut: 'name', importance: Infinity },
     { title: 'SINCE', cut: 'never', importance: 1 },
     { title: 'POOL', importance: 2 },
   ];
@@ -149,6 +155,7 @@ export interface AddressView {
   /** `available` includes addresses that cool down after their last owner. */
   readonly state: 'used' | 'available' | 'unavailable';
   readonly owner?: string;
+  readonly pod?: string;
   readonly since?: string;
   readonly network?: string;
   /** Why it is not available, in the agent's words. */
@@ -162,10 +169,14 @@ async function describeAddress(api: LocalApi, address: string): Promise<AddressV
   for (const { network, leases, foreign } of networks) {
     const lease = leases.find((each) => each.address === canonical);
     if (lease !== undefined) {
-      return { address: canonical, state: 'used', owner: lease.owner, since: lease.since, network };
+      const { owner, pod, since } = lease;
+      return { address: canonical, state: 'used', owner, ...compact({ pod }), since, network };
     }
     const other = foreign.find((each) => each.address === canonical);
-    if (other !== undefined) return { address: canonical, state: 'used', owner: other.owner, network };
+    if (other !== undefined) {
+      const { owner, pod } = other;
+      return { address: canonical, state: 'used', owner, ...compact({ pod }), network };
+    }
   }
   return askWhetherFree(
     api,
@@ -198,10 +209,11 @@ function showAddress(command: Command, io: Io, view: AddressView): void {
   return writeLines(io, [describeState(view)]);
 }
 
-function describeState({ address, state, owner = '', since, network, reason = '' }: AddressView): string {
+function describeState(view: AddressView): string {
+  const { address, state, owner = '', pod, since, network, reason = '' } = view;
   const where = network === undefined ? '' : ` (network ${printable(network)})`;
   if (state === 'used') {
-    return `${address}: used by ${printable(owner)}${since === undefined ? '' : ` since ${since}`}${where}`;
+    return `${address}: used by ${printable(pod ?? owner)}${since === undefined ? '' : ` since ${since}`}${where}`;
   }
   if (state === 'available')
     return `${address}: unallocated${where}; a pod can request it unless it still cools down`;

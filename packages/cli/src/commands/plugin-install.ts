@@ -44,5 +44,7 @@ async function run(command: Command, io: Io): Promise<void> {
   if (outputOf(command) === 'json') return writeJson(io, result);
   const kind = result.plugin === 'c' ? 'the compiled plugin' : 'the JavaScript plugin';
   const paint = colorsFor(io, io.stdout);
-  return writeLines(io, [...describeChanges(result.changes, paint), `installed ${kind}`]);
+  const isNew = result.changes.some(({ action }) => action !== 'unchanged');
+  const end = isNew ? `installed ${kind}` : `nothing changed: ${kind} is installed`;
+  return writeLines(io, [...describeChanges(result.changes, paint), end]);
 }

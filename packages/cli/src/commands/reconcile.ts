@@ -6,9 +6,12 @@ import { formatPlural } from '../render/counts.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, writeJson, writeLines } from '../io.js';
 
 /** As the agent answers it: errors are in words. */
-type ReportView = Omit<ReconcileReport, 'changes'> & {
+type ReportView = Omit<ReconcileReport, 'changes' | 'removedEndpoints'> & {
+  /** Absent: an agent of an earlier version. */
+  readonly removedEndpoints?: ReconcileReport['removedEndpoints'];
   readonly changes: readonly {
     readonly owner?: string;
+    readonly pod?: string;
     readonly action: 'repaired' | 'removed' | 'failed';
     readonly what: string;
     readonly error?: string;
@@ -40,20 +43,24 @@ async function run(command: Command, io: Io): Promise<void> {
   const paint = colorsFor(io, io.stdout);
   return writeLines(io, [
     ...report.changes.map((change) => describeChange(change, paint)),
-    ...report.removed.map((key) => `removed    endpoint ${printable(key)}`),
+    ...(report.removedEndpoints ?? report.removed.map((key) => ({ key }))).map(describeRemoved),
     ...report.failures.map((text) => `${paint.red('failure')}    ${printable(text)}`),
     `${summarize(report)} in ${formatMilliseconds(report.duration)}`,
   ]);
 }
 
 function describeChange(
-  { action, what, owner, error }: ReportView['changes'][number],
+  { action, what, owner, pod, error }: ReportView['changes'][number],
   paint: Colors,
 ): string {
   const verb = action.padEnd(9);
-  const whose = owner === undefined ? 'no owner' : printable(owner);
+  const whose = owner === undefined ? 'no owner' : printable(pod ?? owner);
   const why = error === undefined ? '' : `: ${printable(error)}`;
   return `${action === 'failed' ? paint.red(verb) : paint.yellow(verb)}  ${printable(what)} (${whose})${why}`;
+}
+
+function describeRemoved({ key, pod }: { readonly key: string; readonly pod?: string }): string {
+  return `removed    endpoint ${printable(pod ?? key)}`;
 }
 
 function summarize({ changes, removed, failures }: ReportView): string {

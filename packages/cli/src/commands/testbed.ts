@@ -42,14 +42,15 @@ function defineUp(parent: Command, io: Io): void {
     )
     .option('--pods <number>', 'how many pods on each node', readNumber, defaultShape.pods)
     .option('--subnets <number>', 'number of segments, joined by a router', readNumber, defaultShape.subnets)
-    .option('--name <name>', 'its name', defaultName)
+    .addOption(new Option('--testbed <name>', 'its name').default(defaultName))
+    .addOption(earlierName())
     .option('--foreground', 'remove it on Ctrl-C')
     .action(() => runUp(up, io));
   addOutput(up);
   addExamples(up, [
     ['podwire testbed up', ''],
     ['podwire testbed up --nodes 4 --subnets 2 --fabric vxlan-cross-subnet', ''],
-    ['podwire testbed up --nodes 20 --pods 5 --families ipv6 --name large', ''],
+    ['podwire testbed up --nodes 20 --pods 5 --families ipv6 --testbed large', ''],
   ]).addHelpText('after', '\nExit code 4: it is up, but not all pods reach each other.');
 }
 
@@ -61,30 +62,40 @@ function readNumber(text: string): number {
 async function runUp(command: Command, io: Io): Promise<void> {
   const options = optionsOf(command) as unknown as Omit<Shape, 'families'> & {
     families?: Shape['families'];
-    name: string;
     foreground?: boolean;
   };
   const { bringUpTestbed } = await import('../testbed/up.js');
-  const { nodes, fabric, store, families, pods, subnets, name } = options;
+  const { nodes, fabric, store, families, pods, subnets } = options;
   const chosen = compact({ families });
   return bringUpTestbed(io, {
-    ...{ name, shape: { nodes, fabric, store, pods, subnets, ...chosen } },
+    ...{ name: nameOf(command) ?? defaultName, shape: { nodes, fabric, store, pods, subnets, ...chosen } },
     foreground: options.foreground === true,
     json: outputOf(command) === 'json',
   });
 }
 
-const nameHelp = 'which one; the only one when absent';
+/** `--testbed` up to version 0.1.0. */
+const earlierName = (): Option => new Option('--name <name>').hideHelp();
+
+function addTestbed(command: Command): Command {
+  return command
+    .option('--testbed <name>', 'which one; $PODWIRE_TESTBED or the only one when absent')
+    .addOption(earlierName());
+}
+
+function nameOf(command: Command): string | undefined {
+  const { name, testbed } = optionsOf(command) as { name?: string; testbed?: string };
+  return name ?? testbed;
+}
 
 function defineDown(parent: Command, io: Io): void {
   const down = parent
     .command('down')
     .summary('remove one')
     .description('Removes all processes, namespaces and files of a testbed, also of an incomplete one.')
-    .option('--name <name>', nameHelp)
     .option('--all', 'every testbed of this machine')
     .action(() => runDown(down, io));
-  addOutput(down);
+  addOutput(addTestbed(down));
   addExamples(down, [
     ['podwire testbed down', ''],
     ['podwire testbed down --all', ''],
@@ -92,9 +103,13 @@ function defineDown(parent: Command, io: Io): void {
 }
 
 async function runDown(command: Command, io: Io): Promise<void> {
-  const { name, all } = optionsOf(command) as { name?: string; all?: boolean };
+  const { all } = optionsOf(command) as { all?: boolean };
   const { tearDownTestbeds } = await import('../testbed/down.js');
-  return tearDownTestbeds(io, { name, all: all === true, json: outputOf(command) === 'json' });
+  return tearDownTestbeds(io, {
+    name: nameOf(command),
+    all: all === true,
+    json: outputOf(command) === 'json',
+  });
 }
 
 function defineStatus(parent: Command, io: Io): void {
@@ -102,9 +117,8 @@ function defineStatus(parent: Command, io: Io): void {
     .command('status')
     .summary('its nodes, agents and pods')
     .description('Shows the state of the nodes, agents and pods of a testbed.')
-    .option('--name <name>', nameHelp)
     .action(() => runStatus(status, io));
-  addOutput(status, ['text', 'wide', 'json']);
+  addOutput(addTestbed(status), ['text', 'wide', 'json']);
   addExamples(status, [
     ['podwire testbed status', ''],
     ['podwire testbed status -o json', ''],
@@ -112,9 +126,8 @@ function defineStatus(parent: Command, io: Io): void {
 }
 
 async function runStatus(command: Command, io: Io): Promise<void> {
-  const { name } = optionsOf(command) as { name?: string };
   const { showTestbed } = await import('../testbed/show.js');
-  return showTestbed(io, name, outputOf(command) === 'json');
+  return showTestbed(io, nameOf(command), outputOf(command) === 'json');
 }
 
 function defineExec(parent: Command, io: Io): void {
@@ -126,12 +139,12 @@ function defineExec(parent: Command, io: Io): void {
     )
     .argument('<where>', 'a node, a pod (NAME or NAMESPACE/NAME), or `fabric`')
     .argument('<argv...>', 'the program and its arguments, behind --')
-    .option('--name <name>', nameHelp)
     .passThroughOptions()
     // Options that follow are the program's; commander leaves the -- in front of them.
     .action((where: string, argv: string[]) =>
       runExec(exec, io, where, argv[0] === '--' ? argv.slice(1) : argv),
     );
+  addTestbed(exec);
   addExamples(exec, [
     ['podwire testbed exec node1 -- ip route', ''],
     ['podwire testbed exec pod1a -- ping -c 3 10.10.1.12', ''],
@@ -141,7 +154,6 @@ function defineExec(parent: Command, io: Io): void {
 }
 
 async function runExec(command: Command, io: Io, where: string, argv: readonly string[]): Promise<void> {
-  const { name } = optionsOf(command) as { name?: string };
   const { execInTestbed } = await import('../testbed/exec.js');
-  return execInTestbed(io, { name, where, argv });
+  return execInTestbed(io, { name: nameOf(command), where, argv });
 }

@@ -28,7 +28,7 @@ export function describeWords(program: Command): CommandWords[] {
   return [program, ...allCommands(program)].map((command) => ({
     path: pathOf(command, program),
     summary: command.summary() || command.description(),
-    options: [...optionsWords(command, program), helpOption],
+    options: [...command.options.filter(({ hidden }) => !hidden).map(describeOption), helpOption],
     words: wordsOf(command, program),
     argument: argumentOf(command, program),
   }));
@@ -50,15 +50,6 @@ function pathOf(command: Command, program: Command): string {
   for (let at: Command | null = command; at !== null && at !== program; at = at.parent)
     names.unshift(at.name());
   return names.join(' ');
-}
-
-/** A testbed is named by `--name` within its own commands. */
-function optionsWords(command: Command, program: Command): OptionWords[] {
-  const isTestbed = /^testbed (down|status|exec)$/.test(pathOf(command, program));
-  const words = command.options.filter(({ hidden }) => !hidden).map(describeOption);
-  return words.map((each) =>
-    isTestbed && each.long === '--name' ? { ...each, value: { names: 'testbeds' } } : each,
-  );
 }
 
 function describeOption(option: Option): OptionWords {

@@ -16,10 +16,13 @@ export async function chooseTestbed(io: Io, given: string | undefined, otherwise
     all.length === 0
       ? `none is up: podwire testbed up${otherwise}`
       : `there ${all.length === 1 ? 'is' : 'are'} ${all.join(', ')}`;
-  if (name !== undefined) throw new PodwireError('TESTBED_FAILED', `there is no testbed ${name}; ${others}`);
+  if (name !== undefined)
+    throw new PodwireError('TESTBED_FAILED', `there is no testbed ${name}; ${others}`, { action: null });
   const why = all.length === 0 ? 'there is no testbed' : 'there are several testbeds';
   throw new PodwireError(
     'TESTBED_FAILED',
-    `${why}; ${all.length === 0 ? others : `name one: ${all.join(', ')}`}`,
+    `${why}; ${all.length === 0 ? others : `name one with --testbed: ${all.join(', ')}`}`,
+    // Which are there is in the message, and none of them is in the way.
+    { action: null },
   );
 }

@@ -94,25 +94,24 @@ export function renderNext(
   only: boolean,
   paint: Colors,
 ): string[] {
-  const option = only ? '' : ` --name ${name}`;
   const testbed = only ? '' : ` --testbed ${name}`;
   const [node] = nodes;
   const near = pods.find((pod) => pod.node === node?.name);
   const far = pods.find((pod) => pod.node !== node?.name && pod.addresses.length > 0);
   const commands: (readonly [string, string])[] = [
     [`${podwire} connectivity test${testbed}`, 'who reaches whom'],
-    [`${podwire} testbed exec${option} ${node?.name} -- ip route`, 'on a node'],
+    [`${podwire} testbed exec${testbed} ${node?.name} -- ip route`, 'on a node'],
     ...(near === undefined || far === undefined
       ? []
       : [
           [
-            `${podwire} testbed exec${option} ${near.name} -- ping -c 3 ${far.addresses[0]}`,
+            `${podwire} testbed exec${testbed} ${near.name} -- ping -c 3 ${far.addresses[0]}`,
             'or in a pod',
           ] as const,
         ]),
-    [`${podwire} testbed exec${option} ${node?.name} -- podwire status`, "the node's agent"],
-    [`${podwire} testbed exec${option} ${node?.name} -- podwire ipam show`, 'all addresses'],
-    [`${podwire} testbed down${option}`, 'take it all away'],
+    [`${podwire} testbed exec${testbed} ${node?.name} -- podwire status`, "the node's agent"],
+    [`${podwire} testbed exec${testbed} ${node?.name} -- podwire ipam show`, 'all addresses'],
+    [`${podwire} testbed down${testbed}`, 'take it all away'],
   ];
   const width = Math.max(...commands.map(([line]) => line.length));
   return [

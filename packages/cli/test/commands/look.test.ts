@@ -275,7 +275,7 @@ describe('ipam', () => {
           },
         ],
         leases: [{ address: 'fd00::1', pool: 'p', owner: 'net,c,eth0', since: '2026-01-01T00:00:00.000Z' }],
-        foreign: [{ address: '10.9.9.9', owner: 'net,old,eth0' }],
+        foreign: [{ address: '10.9.9.9', owner: 'net,old,eth0', pod: 'default/b' }],
       },
     ],
   };
@@ -284,7 +284,7 @@ describe('ipam', () => {
   test('pools, and addresses outside of them', async () => {
     const { stdout } = await ask(answers, ['ipam', 'show']);
     expect(stdout).toMatch(/^10\.0\.0\.0\/16 +65536 +1 +0 +2 +65533$/m);
-    expect(stdout).toContain('outside every pool of this node: 10.9.9.9, net,old,eth0');
+    expect(stdout).toContain('outside every pool of this node: 10.9.9.9, default/b\n');
   });
 
   test.each([
@@ -298,7 +298,10 @@ describe('ipam', () => {
         since: '2026-01-01T00:00:00.000Z',
       },
     ],
-    ['10.9.9.9', { address: '10.9.9.9', state: 'used', owner: 'net,old,eth0', network: 'default' }],
+    [
+      '10.9.9.9',
+      { address: '10.9.9.9', state: 'used', owner: 'net,old,eth0', pod: 'default/b', network: 'default' },
+    ],
   ])('who has %s', async (ip, expected) => {
     const { stdout } = await ask(answers, ['ipam', 'show', '--ip', ip, '-o', 'json']);
     expect(JSON.parse(stdout)).toEqual(expected);
@@ -396,18 +399,19 @@ describe('reconcile', () => {
       startedAt: 0,
       duration: 12,
       changes: [
-        { owner: 'endpoint:a', action: 'repaired', what: 'route r' },
+        { owner: 'endpoint:net,a,eth0', pod: 'default/a', action: 'repaired', what: 'route r' },
         { action: 'removed', what: 'link x' },
       ],
       removed: ['net,c,eth0'],
+      removedEndpoints: [{ key: 'net,c,eth0', pod: 'default/c' }],
       failures: ['net,d,eth0: busy'],
     };
     const { code, stdout } = await ask({ 'POST /v1/reconcile': { body: report } }, ['reconcile']);
     expect(code).toBe(4);
     expect(stdout.split('\n')).toEqual([
-      'repaired   route r (endpoint:a)',
+      'repaired   route r (default/a)',
       'removed    link x (no owner)',
-      'removed    endpoint net,c,eth0',
+      'removed    endpoint default/c',
       'failure    net,d,eth0: busy',
       '3 changes, 1 failure in 12.0 ms',
       '',

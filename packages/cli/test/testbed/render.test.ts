@@ -180,11 +180,11 @@ describe('a testbed', () => {
   });
 
   test('what to do next names it only where it must', () => {
-    expect(renderNext(state, 'podwire', true, plain).join('\n')).not.toContain('--name');
+    expect(renderNext(state, 'podwire', true, plain).join('\n')).not.toContain('--testbed');
     const named = renderNext(state, 'podwire', false, plain).join('\n');
     expect(named).toMatch(/^ {2}podwire connectivity test --testbed x +# who reaches whom$/m);
     expect(named).toMatch(
-      /^ {2}podwire testbed exec --name x pod1a -- ping -c 3 10\.244\.1\.1 +# or in a pod$/m,
+      /^ {2}podwire testbed exec --testbed x pod1a -- ping -c 3 10\.244\.1\.1 +# or in a pod$/m,
     );
   });
 });
@@ -203,5 +203,20 @@ describe('the command line', () => {
     const { code, stderr } = await run(['connectivity', 'test', '--testbed', 'no-such-testbed']);
     expect(code).toBe(1);
     expect(stderr).toMatch('there is no testbed no-such-testbed');
+  });
+});
+
+describe('which testbed', () => {
+  test('--testbed and the earlier --name are one', async () => {
+    for (const option of ['--testbed', '--name']) {
+      const { code, stderr } = await run(['testbed', 'status', option, 'no-such-testbed']);
+      expect(code).toBe(1);
+      expect(stderr).toMatch('there is no testbed no-such-testbed');
+      // Nothing is in the way, so nothing is to be taken down.
+      expect(stderr).not.toContain('what to do');
+    }
+    const { stdout } = await run(['testbed', 'up', '--help']);
+    expect(stdout).toContain('--testbed <name>');
+    expect(stdout).not.toContain('--name');
   });
 });
