@@ -64,7 +64,7 @@ describe('three nodes with one etcd', { timeout: 120_000 }, () => {
     await eventually('n1 knows', async () => !(await one.status()).cluster.store.connected);
     // Meanwhile n3 goes, and a block of it becomes another node's.
     await three.agent.stop();
-    assert.equal((await cluster.podwire('nodes', 'forget', 'n3')).code, 0);
+    assert.equal((await cluster.podwire('nodes', 'forget', 'n3', '--yes')).code, 0);
     const { nodes, revision } = await readStore(cluster.etcd);
     const node = nodes.get('n3');
     assert.equal(node, undefined);

@@ -1,4 +1,5 @@
 export { type Agent, startAgent } from './agent.js';
+export { listAttachedPods } from './attached-pods.js';
 export type { AgentDependencies } from './assemble.js';
 export type { Plan } from './api/plan.js';
 export type { ClusterStatusView, PeerStatusView } from './cluster/status.js';

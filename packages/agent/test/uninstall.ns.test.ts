@@ -108,7 +108,12 @@ describe('uninstall', () => {
     await ask(agent, 'ADD', pod.path);
     const before = await ruleset();
 
-    const { changes, node } = await uninstall('--config', agent.configFile);
+    await assert.rejects(uninstall('--config', agent.configFile), (error: CommandError) => {
+      assert.match(error.stdout, /CONFIRMATION_MISSING[^]*1 pod runs \(test\/web\)/);
+      return true;
+    });
+    assert.equal(fs.existsSync(path.join(host.directory, 'bin', 'podwire-cni')), true);
+    const { changes, node } = await uninstall('--config', agent.configFile, '--force');
     assert.deepEqual(new Set(changes.map(({ action }) => action)), new Set(['removed']));
     const [kept, ...more] = node;
     assert.deepEqual(more, []);
@@ -119,7 +124,7 @@ describe('uninstall', () => {
     assert.match(elsewhere.node[0]!.what, /another agent .* serves this network namespace/);
 
     await agent.stop();
-    const withPod = await uninstall('--config', agent.configFile);
+    const withPod = await uninstall('--config', agent.configFile, '--force');
     assert.match(withPod.node[0]!.what, /endpoints has 1 record.*run uninstall again$/);
     const unrecorded = await uninstall('--config', other);
     assert.match(unrecorded.node[0]!.what, /1 pod link.*--config/);

@@ -28,6 +28,8 @@ export interface Io {
   writeDocument?: DocumentFormat;
   /** What the process will end with; see {@link exitCodes}. */
   exitCode: number;
+  /** Asks the person at the terminal; absent when there is none. */
+  readonly ask?: (question: string) => Promise<string>;
   /** How stores of clusters are opened, and the time there; by default as the machine has it. */
   readonly cluster?: { readonly openStore: typeof openStore; readonly clock: Clock };
 }

@@ -1,3 +1,5 @@
+import { compact } from '@podwire/platform';
+import { createAsk } from './confirm.js';
 import { breakOutput } from './interrupt.js';
 import { runPodwire } from './program.js';
 
@@ -12,8 +14,10 @@ export async function runMain(argv: readonly string[]): Promise<number> {
     if (!isToldOfPipe(error)) process.exit();
   });
   process.stderr.on('error', isToldOfPipe);
-  const { stdout, stderr, env } = process;
-  return runPodwire(argv, { stdout, stderr, env, now: Date.now, color: true, exitCode: 0 });
+  const { stdin, stdout, stderr, env } = process;
+  const ask = createAsk(stdin, stderr);
+  const io = { stdout, stderr, env, now: Date.now, color: true, exitCode: 0, ...compact({ ask }) };
+  return runPodwire(argv, io);
 }
 
 /**

@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly terminal?: boolean;
   /** Of that terminal; 100 when absent. */
   readonly columns?: number;
+  /** What the person at the terminal says; without it there is no person. */
+  readonly answers?: readonly string[];
   /** For commands about a cluster. */
   readonly cluster?: NonNullable<Io['cluster']>;
 }
@@ -25,7 +27,7 @@ export interface RunOptions {
 /** Runs a command line in this process. */
 export async function run(
   argv: readonly string[],
-  { env = {}, now = 0, terminal = false, columns = 100, cluster }: RunOptions = {},
+  { env = {}, now = 0, terminal = false, columns = 100, cluster, answers }: RunOptions = {},
 ): Promise<Run> {
   const output = { stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') => ({
@@ -41,9 +43,19 @@ export async function run(
     color: true,
     exitCode: 0,
     ...(cluster === undefined ? {} : { cluster }),
+    ...(answers === undefined ? {} : { ask: createPerson(answers) }),
   };
   const code = await runPodwire(argv, io);
   return { code, ...output };
+}
+
+function createPerson(answers: readonly string[]): (question: string) => Promise<string> {
+  const left = [...answers];
+  return (question) => {
+    const answer = left.shift();
+    if (answer === undefined) throw new Error(`nothing is left to answer: ${question}`);
+    return Promise.resolve(answer);
+  };
 }
 
 export interface FakeAgent {

@@ -19,6 +19,10 @@ export const errorCatalogue = {
     meaning: 'A command or a request has a missing or malformed parameter, or one that does not fit here.',
     cni: 4,
   },
+  CONFIRMATION_MISSING: {
+    meaning: 'The command would disturb running pods, and was not told to go on all the same.',
+    cni: 999,
+  },
   REQUEST_TOO_LARGE: {
     meaning: 'A request exceeds the size or depth limit.',
     action: 'Shorten the network configuration of the runtime, or the arguments that it adds.',

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { addStore } from '../cluster/options.js';
 import { withSlowProgress } from '../cluster/slow-progress.js';
 import { withStore } from '../cluster/with-store.js';
-import { addEverywhere, addExamples, addOutput, outputOf } from '../command.js';
+import { addEverywhere, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { confirmHarm, listNames } from '../confirm.js';
 import { formatPlural } from '../render/counts.js';
 import { addWatch, showView } from '../output/view.js';
 import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
@@ -103,9 +104,10 @@ function defineForget(command: Command, io: Io): void {
   command
     .summary('release the blocks and addresses of a dead node now')
     .description(
-      'Releases everything that a node held: blocks, borrowed addresses, allocation records and the node itself. The controller does the same after `vanishAfter`; use this for a node that will not come back, or whose name was imported. Refused while the agent of the node holds its lease. Make sure that its pods do not run any more: their addresses are handed out again.',
+      'Releases everything that a node held: blocks, borrowed addresses, allocation records and the node itself. The controller does the same after `vanishAfter`; use this for a node that will not come back, or whose name was imported. Refused while the agent of the node holds its lease. Pods that the node has reported may still run, and their addresses are handed out again: it asks first, or needs --yes.',
     )
     .argument('<node>', 'its name')
+    .option('-y, --yes', 'also when the node has reported pods')
     .action((name: string) => forget(command, io, name));
   addOutput(addStore(command));
   addExamples(command, [
@@ -116,6 +118,7 @@ function defineForget(command: Command, io: Io): void {
 
 async function forget(command: Command, io: Io, name: string): Promise<void> {
   const { releaseNode } = await import('@podwire/cluster-ipam/operations');
+  if ((optionsOf(command) as { yes?: boolean }).yes !== true) await confirmForget(command, io, name);
   const released = await withStore(command, io, (access, signal) =>
     withSlowProgress(io, `releasing node ${name}`, () => releaseNode(access, name, {}, signal)),
   );
@@ -125,4 +128,15 @@ async function forget(command: Command, io: Io, name: string): Promise<void> {
   return writeLines(io, [
     `node ${printable(name)} is forgotten: ${formatPlural(blocks.length, 'block')} ${blocks.length === 1 ? 'is' : 'are'} free${borrowed}; ${formatPlural(addresses, 'address')} ${addresses === 1 ? 'was' : 'were'} allocated`,
   ]);
+}
+
+/** A node that is up is refused later, and says so. */
+async function confirmForget(command: Command, io: Io, name: string): Promise<void> {
+  const { podsOfNode, readCluster } = await import('@podwire/cluster-ipam/operations');
+  const snapshot = await withStore(command, io, readCluster);
+  const pods = podsOfNode(snapshot, name);
+  if (pods.length === 0 || snapshot.nodeLeases.has(name)) return;
+  const count = formatPlural(pods.length, 'pod');
+  const message = `node ${name} has reported ${count} (${listNames(pods)}), which may still run: their addresses would be given to others`;
+  await confirmHarm(command, io, { message: printable(message), action: '`--yes` does it all the same.' });
 }

@@ -1,4 +1,5 @@
-import type { PoolInput, PoolPatch, PoolShown } from '@podwire/cluster-ipam/operations';
+import type { ClusterAccess, PoolInput, PoolPatch, PoolShown } from '@podwire/cluster-ipam/operations';
+import type { Pool } from '@podwire/cluster-state';
 import { encapsulations } from '@podwire/network-contract';
 import { type Command, Option } from 'commander';
 import { given, isOn, type Limit, onOff, readCount, readLimit, readList } from '../cluster/arguments.js';
@@ -181,8 +182,12 @@ async function create(command: Command, io: Io, name: string, cidr: string): Pro
     ...settings,
     ...given({ blockSize, allocation, disabled, maxBlocksPerNode: maxBlocksPerNode ?? undefined }),
   };
-  const pool = await withNewStore(command, io, (access, signal) => createPool(access, input, signal));
-  if (outputOf(command) === 'json') return writeJson(io, pool);
+  const [pool, warnings] = await withNewStore(command, io, async (access, signal) => {
+    const created = await createPool(access, input, signal);
+    return [created, await warnOfMixture(access, created, signal)] as const;
+  });
+  if (outputOf(command) === 'json') return writeJson(io, { ...pool, warnings });
+  showWarnings(io, warnings);
   return writeLines(io, [`pool ${name}: ${pool.cidr}, blocks of /${pool.blockSize}, ${pool.encapsulation}`]);
 }
 
@@ -212,12 +217,40 @@ async function set(command: Command, io: Io, name: string): Promise<void> {
     return command.error('error: nothing to change: give at least one setting', { exitCode: 2 });
   }
   const { updatePool } = await import('@podwire/cluster-ipam/operations');
-  const pool = await withStore(command, io, (access, signal) => updatePool(access, name, patch, signal));
-  if (outputOf(command) === 'json') return writeJson(io, pool);
-  const changes = Object.keys(patch).map(
-    (field) => `${field} ${JSON.stringify(pool[field as keyof typeof pool] ?? null)}`,
-  );
+  const [pool, warnings] = await withStore(command, io, async (access, signal) => {
+    const updated = await updatePool(access, name, patch, signal);
+    const isMixed = patch.encapsulation !== undefined;
+    return [updated, isMixed ? await warnOfMixture(access, updated, signal) : []] as const;
+  });
+  if (outputOf(command) === 'json') return writeJson(io, { ...pool, warnings });
+  showWarnings(io, warnings);
+  const changes = Object.keys(patch).map((field) => describeSetting(pool, field as keyof PoolPatch));
   return writeLines(io, [`pool ${printable(name)}: ${changes.join(', ')}`]);
+}
+
+async function warnOfMixture(access: ClusterAccess, pool: Pool, signal: AbortSignal): Promise<string[]> {
+  const { describeMixture, readCluster } = await import('@podwire/cluster-ipam/operations');
+  const { pools } = await readCluster(access, signal);
+  const mixture = describeMixture(
+    [...pools.values()].map(({ value }) => value),
+    pool,
+  );
+  return mixture === undefined ? [] : [mixture];
+}
+
+function showWarnings(io: Io, warnings: readonly string[]): void {
+  const paint = colorsFor(io, io.stderr);
+  for (const warning of warnings) io.stderr.write(`${paint.yellow('warning:')} ${printable(warning)}\n`);
+}
+
+/** In the words of the options: `max-blocks-per-node 2`. */
+function describeSetting(pool: Pool, field: keyof PoolPatch): string {
+  if (field === 'disabled') return pool.disabled ? 'disabled' : 'enabled';
+  const value = pool[field];
+  const option = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  if (typeof value === 'boolean') return `${option} ${value ? 'on' : 'off'}`;
+  const text = Array.isArray(value) ? value.join(',') : `${value ?? ''}`;
+  return `${option} ${text === '' ? 'none' : text}`;
 }
 
 function defineDelete(command: Command, io: Io): void {

@@ -1,5 +1,6 @@
 import type { WorkloadInput } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
+import { compact } from '@podwire/platform';
 import { type Command, Option } from 'commander';
 import { given, isOn, onOff, readList } from '../cluster/arguments.js';
 import { addStore } from '../cluster/options.js';
@@ -57,6 +58,7 @@ function defineSet(command: Command, io: Io): void {
     .addOption(
       new Option('--sticky <word>', 'a recreated pod of the same name keeps its address').choices(onOff),
     )
+    .option('-f, --force', 'also with an address that another pod has now: pods of the workload wait for it')
     .action((name: string) => set(command, io, name));
   addOutput(addStore(addNetwork(command)));
   addExamples(command, [
@@ -67,11 +69,12 @@ function defineSet(command: Command, io: Io): void {
 }
 
 async function set(command: Command, io: Io, text: string): Promise<void> {
-  const { network, address, pool, sticky } = optionsOf(command) as {
+  const { network, address, pool, sticky, force } = optionsOf(command) as {
     network: string;
     address?: readonly string[];
     pool?: readonly string[];
     sticky?: string;
+    force?: boolean;
   };
   const { nameOfWorkload, parseWorkloadName, setWorkload } = await import('@podwire/cluster-ipam/operations');
   const input: WorkloadInput = {
@@ -82,7 +85,9 @@ async function set(command: Command, io: Io, text: string): Promise<void> {
       sticky: isOn(sticky),
     }),
   };
-  const workload = await withNewStore(command, io, (access, signal) => setWorkload(access, input, signal));
+  const workload = await withNewStore(command, io, (access, signal) =>
+    setWorkload(access, input, signal, compact({ force })),
+  );
   if (outputOf(command) === 'json') return writeJson(io, workload);
   const what = [
     ...(workload.addresses.length === 0 ? [] : [`addresses ${workload.addresses.join(' ')}`]),

@@ -11,6 +11,7 @@ import {
 } from '@podwire/cluster-state';
 import { encodeObject, type StoreSpec } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
+import { compact } from '@podwire/platform';
 import { type Run, run } from '../support.js';
 
 const start = Date.parse('2026-03-01T12:00:00Z');
@@ -37,11 +38,12 @@ export function createCluster() {
   };
   const podwire = (
     line: string | readonly string[],
-    options: { env?: Record<string, string> } = {},
+    options: { env?: Record<string, string>; answers?: readonly string[] } = {},
   ): Promise<Run> => {
     const words = typeof line === 'string' ? line.split(' ') : line;
     const env = { PODWIRE_STORE: 'etcd://store:2379', ...options.env };
-    return run(words, { env, now: time, cluster: { openStore, clock } });
+    const { answers } = options;
+    return run(words, { env, now: time, cluster: { openStore, clock }, ...compact({ answers }) });
   };
   return {
     store,

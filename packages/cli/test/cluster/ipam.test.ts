@@ -201,7 +201,7 @@ node n2 is unreachable and gives nothing back: podwire nodes forget n2
 Delete these pods and let them be made again, as it suits their workloads.
 Then \`podwire ipam migrate main new --wait\` deletes main.
 `);
-    await cluster.podwire('nodes forget n2');
+    await cluster.podwire('nodes forget n2 --yes');
     await cluster.store.delete(cluster.keys.allocationRecord('10.244.0.0/26', 'n1'));
     await cluster.store.delete(cluster.keys.block('10.244.0.0/26'));
     const ended = await cluster.podwire('ipam migrate main new --wait -o json');

@@ -41,7 +41,16 @@ in use     1 address
     const refused = await cluster.podwire('nodes forget n2');
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('node n2 is up')]);
     await cluster.leave('n2');
-    const { code, stdout } = await cluster.podwire('nodes forget n2');
+    const warned = await cluster.podwire('nodes forget n2');
+    expect([warned.code, warned.stderr]).toEqual([
+      1,
+      'error: node n2 has reported 1 pod (default/db-0), which may still run: their addresses would be given to others\n' +
+        'what to do: `--yes` does it all the same.\ncode: CONFIRMATION_MISSING\n',
+    ]);
+    const no = await cluster.podwire('nodes forget n2', { answers: ['n'] });
+    expect([no.code, no.stderr]).toEqual([1, 'error: nothing was changed\ncode: CONFIRMATION_MISSING\n']);
+    expect((await cluster.podwire('nodes -o name')).stdout).toBe('n1\nn2\n');
+    const { code, stdout } = await cluster.podwire('nodes forget n2', { answers: ['yes'] });
     expect(code).toBe(0);
     expect(stdout).toBe(
       'node n2 is forgotten: 1 block is free, 1 borrowed address; 1 address was allocated\n',
@@ -69,6 +78,26 @@ describe('workload', () => {
     expect((await cluster.podwire('workload delete prod/db-0')).code).toBe(0);
     const again = await cluster.podwire('workload delete prod/db-0');
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('no workload default/prod/db-0')]);
+  });
+
+  test('an address that another pod has is refused, unless it is forced', async () => {
+    const cluster = await createUsedCluster();
+    const refused = await cluster.podwire('workload set other --address 10.244.0.20');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(
+      'error: other pods have addresses of the workload: 10.244.0.20: default/web on node n1\n',
+    );
+    const forced = await cluster.podwire('workload set other --address 10.244.0.20 --force');
+    expect([forced.code, forced.stdout]).toEqual([
+      0,
+      'workload default/default/other: addresses 10.244.0.20, not sticky\n',
+    ]);
+  });
+
+  test('the pods of the workload itself may have it', async () => {
+    const cluster = await createUsedCluster();
+    expect((await cluster.podwire('workload set web --address 10.244.0.20')).code).toBe(0);
+    expect((await cluster.podwire('workload set db-* --address 10.244.0.33')).code).toBe(0);
   });
 
   test('of what no pool has', async () => {

@@ -30,7 +30,23 @@ describe('pool create', () => {
       borrowing: false,
       maxBlocksPerNode: 3,
       deleting: false,
+      warnings: [],
     });
+  });
+
+  test('takes the encapsulation of the other pools, and warns of another one', async () => {
+    const cluster = createCluster();
+    await cluster.podwire('pool create main 10.244.0.0/16 --encapsulation vxlan');
+    const alike = await cluster.podwire('pool create web 10.245.0.0/16');
+    expect([alike.stdout, alike.stderr]).toEqual(['pool web: 10.245.0.0/16, blocks of /26, vxlan\n', '']);
+    const warning =
+      'pools of network default differ in their encapsulation: db direct, main vxlan, web vxlan';
+    const mixed = await cluster.podwire('pool create db 10.246.0.0/16 --encapsulation direct');
+    expect([mixed.code, mixed.stderr]).toEqual([0, `warning: ${warning}\n`]);
+    const shown = await cluster.podwire('pool set db --encapsulation direct -o json');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ warnings: [warning] });
+    const other = await cluster.podwire('pool create blue 10.247.0.0/16 --network blue');
+    expect(other.stdout).toContain('vxlan-cross-subnet');
   });
 
   test('says which field is wrong', async () => {
@@ -91,7 +107,7 @@ describe('pool', () => {
   test('set', async () => {
     const cluster = await createUsedCluster();
     const { stdout } = await cluster.podwire('pool set main --disable --max-blocks-per-node 5');
-    expect(stdout).toBe('pool main: maxBlocksPerNode 5, disabled true\n');
+    expect(stdout).toBe('pool main: max-blocks-per-node 5, disabled\n');
     const line = [
       'pool',
       'set',

@@ -17,6 +17,7 @@ export {
   type Repair,
   type Fix,
 } from './problems/index.js';
+export { commonEncapsulation, describeMixture, podsOfNode } from './harm.js';
 export {
   migratePool,
   type MigrateOptions,

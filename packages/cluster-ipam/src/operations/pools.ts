@@ -1,9 +1,10 @@
 /** Making, changing and deleting pools. */
 import { type Pool, poolKind, type Stored } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { withDeadline } from '@podwire/platform';
+import { compact, withDeadline } from '@podwire/platform';
 import { encodeObject, type Condition, type Transaction, type Write } from '@podwire/store';
 import { type ClusterAccess, commit, deleteUnchanged, retryOnConflict } from './access.js';
+import { commonEncapsulation } from './harm.js';
 import { knownAddresses } from './known-addresses.js';
 import { buildPool, invalid, patchPool, type PoolInput, type PoolPatch } from './pool-rules.js';
 import { blocksWithin, type ClusterSnapshot, recordsWithin, readCluster } from './snapshot.js';
@@ -34,7 +35,9 @@ export async function createPools(
     const known = knownAddresses(change.snapshot, access);
     for (const input of inputs) {
       if (change.pools.has(input.name)) throw invalid(input.name, 'name', 'there is a pool of this name');
-      pools.push(buildPool(input, [...poolValues(change.pools), ...pools], known));
+      const others = [...poolValues(change.pools), ...pools];
+      const encapsulation = input.encapsulation ?? commonEncapsulation(others, input);
+      pools.push(buildPool({ ...input, ...compact({ encapsulation }) }, others, known));
     }
     const writes = pools.map((pool) => putPool(access, pool));
     const conditions = pools.map(({ name }): Condition => ({

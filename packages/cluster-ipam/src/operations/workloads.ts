@@ -3,8 +3,16 @@ import { type Stored, type Workload, workloadKind } from '@podwire/cluster-state
 import { PodwireError } from '@podwire/errors';
 import { type Condition, encodeObject, type Write } from '@podwire/store';
 import { type ClusterAccess, retryOnConflict } from './access.js';
+import { otherUsers } from './harm.js';
+import type { ClusterSnapshot } from './snapshot.js';
+import { listSome } from './text.js';
 import { beginPoolChange, commitPoolChange } from './pools.js';
 import { buildWorkload, nameOfWorkload, type WorkloadInput } from './workload-rules.js';
+
+export interface SetWorkloadOptions {
+  /** Also addresses that other pods have now. */
+  readonly force?: boolean;
+}
 
 /**
  * Makes or changes a workload; what is not given stays. Pods that run keep what they have.
@@ -14,16 +22,28 @@ export async function setWorkload(
   access: ClusterAccess,
   input: WorkloadInput,
   signal: AbortSignal,
+  { force = false }: SetWorkloadOptions = {},
 ): Promise<Workload> {
   return retryOnConflict(`workload ${nameOfWorkload(input)}`, async () => {
     // As a change of pools: no other workload gets its addresses meanwhile, and no pool of it is deleted.
     const change = await beginPoolChange(access, signal);
     const before = findWorkload(change.snapshot.workloads, input);
     const workload = buildWorkload(input, before?.value, change.snapshot);
+    if (!force && input.addresses !== undefined) requireFree(change.snapshot, workload);
     const key = before?.key ?? access.keys.workload(workload.network, workload.namespace, workload.name);
     const conditions: Condition[] = [{ key, expect: before?.revision ?? 'absent' }];
     const writes: Write[] = [{ op: 'put', key, value: encodeObject(workloadKind, workload) }];
     return (await commitPoolChange(access, change, { conditions, writes }, signal)) ? workload : undefined;
+  });
+}
+
+/** @throws PodwireError ADDRESS_IN_USE */
+function requireFree(snapshot: ClusterSnapshot, workload: Workload): void {
+  const users = otherUsers(snapshot, workload);
+  if (users.length === 0) return;
+  throw new PodwireError('ADDRESS_IN_USE', `other pods have addresses of the workload: ${listSome(users)}`, {
+    details: { workload: nameOfWorkload(workload), users },
+    action: 'Choose others, or `--force`: its pods wait for the address until the other pod has ended.',
   });
 }
 

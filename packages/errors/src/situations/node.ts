@@ -39,6 +39,19 @@ export const nodeSituations = {
       message: 'CNI_ARGS ‹"K8S_POD_NAME": "web\\n"› holds control characters',
     },
   ],
+  CONFIRMATION_MISSING: [
+    {
+      site: 'packages/cli/src/commands/nodes.ts',
+      message:
+        'node ‹n2› has reported ‹2 pods› (‹default/db, default/web›), which may still run: their addresses would be given to others',
+      action: '`--yes` does it all the same.',
+    },
+    {
+      site: 'packages/cli/src/commands/plugin-uninstall.ts',
+      message: '‹2 pods run (default/db, default/web)›: without the plugin they cannot be taken down',
+      action: '`--force` does it all the same.',
+    },
+  ],
   REQUEST_TOO_LARGE: [
     {
       site: 'packages/agent/src/server/connection.ts',
@@ -213,6 +226,11 @@ export const nodeSituations = {
       message: '‹10.244.0.5›: node ‹n2›, ‹which is up›, ‹reports it for default/web›',
       action:
         'Delete the pod first. Of a node that will not come back, release everything: `podwire nodes forget`.',
+    },
+    {
+      site: 'packages/cluster-ipam/src/operations/workloads.ts',
+      message: 'other pods have addresses of the workload: ‹10.244.0.5: default/web on node n1›',
+      action: 'Choose others, or `--force`: its pods wait for the address until the other pod has ended.',
     },
   ],
   ADDRESS_NOT_IN_POOL: [
