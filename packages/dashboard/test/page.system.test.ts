@@ -165,6 +165,19 @@ describe('the page', () => {
     }
   });
 
+  test('health needs no token, data do', async () => {
+    assert.equal((await fetch(new URL('/healthz', url))).status, 200);
+    assert.equal((await fetch(new URL('/api/view', url))).status, 401);
+    const headers = { authorization: `Bearer ${new URL(url).searchParams.get('token')}` };
+    const view = (await (await fetch(new URL('/api/view', url), { headers })).json()) as {
+      pods: { name: string }[];
+    };
+    assert.deepEqual(
+      view.pods.map(({ name }) => name),
+      ['web'],
+    );
+  });
+
   test('a browser without the token is told where to get it', async () => {
     assert.deepEqual(complaints.splice(0), []);
     const stranger = await openPage(new URL('/', url).href);

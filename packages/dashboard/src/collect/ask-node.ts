@@ -1,5 +1,5 @@
 /** One round of questions to one node. What does not answer is missing; the page says so and goes on. */
-import { describeError } from '@podwire/errors';
+import { describeError, PodwireError } from '@podwire/errors';
 import type {
   EndpointView,
   IpamAnswer,
@@ -37,7 +37,9 @@ async function askStatus(agent: Asking): Promise<StatusAnswer | string> {
   try {
     return await agent.get<StatusAnswer>('/v1/status');
   } catch (error) {
-    return describeError(error);
+    // The code leads to what to do.
+    const code = error instanceof PodwireError ? `${error.code}: ` : '';
+    return `${code}${describeError(error)}`;
   }
 }
 
