@@ -14,6 +14,8 @@ import {
 } from '../io.js';
 import { nameOf } from '../pods/list.js';
 import { describePorts, describeRates } from '../render/endpoints.js';
+import { openLocatedPodApi } from '../pods/locate.js';
+import { explainUnknown } from '../pods/not-started.js';
 import { readTarget } from './target.js';
 
 /** What the agent answers for an endpoint; of the node there are only `owner` and `resources`. */
@@ -44,7 +46,9 @@ async function show(command: Command, io: Io, target: string): Promise<void> {
   const { namespace, drift } = optionsOf(command) as { namespace?: string; drift?: boolean };
   const api = await openLocatedApi(command, io);
   const path = `/v1/explain/${encodeURIComponent(readTarget(target, namespace))}`;
-  const explanation = await api.get<Explanation>(path);
+  const explanation = await api.get<Explanation>(path).catch(async (error: unknown) => {
+    throw await explainUnknown(error, openLocatedPodApi(command, io), readTarget(target, namespace));
+  });
   if (countDrift(explanation) > 0) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, explanation);
   const { renderExplained } = await import('../render/resources.js');

@@ -7,6 +7,7 @@ import { untilInterrupted } from '../interrupt.js';
 import type { Io } from '../io.js';
 import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
 import { findPod, fullName } from '../pods/names.js';
+import { notStarted } from '../pods/not-started.js';
 import type { ContainerLog } from '../pods/print-logs.js';
 
 interface LogsOptions {
@@ -100,8 +101,10 @@ function allLogs(pod: PodView, options: LogsOptions): ContainerLog[] {
     ({ logPath, restartCount }) => logPath !== undefined && (options.previous !== true || restartCount > 0),
   );
   if (begun.length > 0) return begun.map(({ name }) => chooseLog(pod, { ...options, container: name }));
-  const what = options.previous === true ? 'restarted' : 'started';
-  throw new PodwireError('POD_NOT_RUNNING', `no container of pod ${fullName(pod)} has been ${what} yet`);
+  if (options.previous !== true) throw notStarted(pod, `pod ${fullName(pod)}`);
+  throw new PodwireError('POD_NOT_RUNNING', `no container of pod ${fullName(pod)} has been restarted yet`, {
+    action: null,
+  });
 }
 
 /** @throws PodwireError POD_UNKNOWN for a container that it does not have, POD_NOT_RUNNING */
@@ -112,8 +115,7 @@ export function chooseLog(
   const names = pod.containers.map(({ name }) => name);
   // Those that prepare the pod come before its containers, and are not meant unless they are named.
   const wanted = container ?? pod.status.containerStatuses[0]?.name;
-  if (wanted === undefined)
-    throw new PodwireError('POD_NOT_RUNNING', `pod ${fullName(pod)} has not been started yet`);
+  if (wanted === undefined) throw notStarted(pod, `pod ${fullName(pod)}`);
   const found = pod.containers.find(({ name }) => name === wanted);
   if (found === undefined) {
     throw new PodwireError(
@@ -123,10 +125,7 @@ export function chooseLog(
     );
   }
   if (found.logPath === undefined) {
-    throw new PodwireError(
-      'POD_NOT_RUNNING',
-      `container ${found.name} of pod ${fullName(pod)} has not been started yet`,
-    );
+    throw notStarted(pod, `container ${found.name} of pod ${fullName(pod)}`);
   }
   if (previous !== true) return { container: found.name, file: found.logPath };
   if (found.restartCount === 0) {

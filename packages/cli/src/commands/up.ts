@@ -4,13 +4,14 @@ import type { LocalApi } from '@podwire/local-api';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
-import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
+import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines, printable } from '../io.js';
 import { addLogRotation } from '../pod-agent/options.js';
 import { type LogRotationWords, readLogRotation } from '../pod-agent/log-rotation.js';
 import { bringUp } from '../pods/bring-up.js';
 import { isOf, waitForPods } from '../pods/follow.js';
 import { renderProblems, requirePresent } from '../pods/problems.js';
 import { evaluatePod } from '../pods/readiness.js';
+import { renderUnready } from '../pods/not-started.js';
 import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import type { PodsView } from '../pods/names.js';
 import type { Sources } from '../pods/sort-words.js';
@@ -138,5 +139,6 @@ async function report(
   const { renderPodTable } = await import('../pods/table.js');
   const options = { now: io.now(), width: widthOf(io) };
   const rows = joinPods({ pods, endpoints: [] });
-  return writeLines(io, renderPodTable(rows, options, colorsFor(io, io.stdout)));
+  writeLines(io, renderPodTable(rows, options, colorsFor(io, io.stdout)));
+  for (const line of renderUnready(bad)) io.stderr.write(`${printable(line)}\n`);
 }

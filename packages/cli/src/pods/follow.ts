@@ -130,7 +130,8 @@ interface Said {
 function tell(io: Io, progress: Progress, told: Map<string, Said>, pod: PodView, after: number): void {
   const readiness = evaluatePod(pod);
   const isWarning = readiness.state === 'waiting' && pod.events.some(({ type }) => type === 'Warning');
-  if (readiness.state === 'waiting' && !isWarning) return;
+  // `ContainerCreating` alone is no news; what failed comes with its words.
+  if (readiness.state === 'waiting' && !(isWarning && readiness.why.includes(': '))) return;
   const key = `${readiness.state} ${readiness.why}`;
   const said = told.get(pod.uid) ?? { latest: '', waits: new Set() };
   if (said.latest === key || said.waits.has(key)) return;

@@ -173,12 +173,20 @@ function findContainer(api: PodletApi, { namespace, name, container }: Target): 
     );
   }
   if (found.state.running === undefined)
-    throw notRunning(namespace, name, `container ${found.name} does not run`);
+    throw notRunning(namespace, name, `container ${found.name} does not run${reasonOf(found)}`);
   return found.containerID.replace(/^[a-z0-9+.-]+:\/\//, '');
 }
 
+/** In one word, as its state has it. */
+function reasonOf({ state }: PodView['containers'][number]): string {
+  const reason = state.waiting?.reason ?? state.terminated?.reason;
+  return reason === undefined ? '' : ` (${reason})`;
+}
+
 function notRunning(namespace: string, name: string, why: string): PodwireError {
-  return new PodwireError('POD_NOT_RUNNING', `pod ${namespace}/${name}: ${why}`);
+  return new PodwireError('POD_NOT_RUNNING', `pod ${namespace}/${name}: ${why}`, {
+    action: `\`podwire describe pod/${namespace}/${name}\` says why.`,
+  });
 }
 
 async function explainNetwork(api: PodletApi): Promise<unknown> {
