@@ -71,6 +71,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/attach.js'),
   },
   {
+    name: 'cp',
+    summary: 'copy files to and from a container',
+    group: run,
+    load: () => import('./commands/cp.js'),
+  },
+  {
     name: 'stats',
     summary: 'processors, memory, processes and network of pods',
     group: run,

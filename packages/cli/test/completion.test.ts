@@ -31,7 +31,7 @@ describe('completion', () => {
     expect(complete(bash, ['podwire', 'pods', '-o', ''])).toEqual([
       ...['text', 'wide', 'name', 'json', 'yaml', 'jsonpath=', 'jsonpath-file='],
     ]);
-    expect(complete(bash, ['podwire', '--socket', '/x', 'status', '--w'])).toEqual(['--wait']);
+    expect(complete(bash, ['podwire', '--socket', '/x', 'status', '--wai'])).toEqual(['--wait']);
     expect(complete(bash, ['podwire', 'cni', 'a'])).toEqual(['add']);
     expect(complete(bash, ['podwire', 'completion', 'z'])).toEqual(['zsh']);
     expect(complete(bash, ['podwire', 'plan', 'examples/w'])).toEqual(['examples/web.yaml']);

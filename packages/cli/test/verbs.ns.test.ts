@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { endProcesses } from '@podwire/linux';
 import type { PodView } from '@podwire/podlet';
-import { CommandError, createPrivateHost, type PrivateHost } from '@podwire/testkit';
+import { createPrivateHost, type PrivateHost } from '@podwire/testkit';
 import { checkoutFile } from '../src/checkout.js';
 import { placesIn } from '../src/pods/locate.js';
 import type { MeasuredUse } from '../src/pods/use.js';
@@ -51,13 +51,10 @@ const program = (command: string): string[] => [
 ];
 
 async function attempt(command: string, ...argv: string[]): Promise<Ended> {
-  try {
-    return { code: 0, stdout: await host.run([...program(command), ...argv]), stderr: '' };
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    const { exit, stdout, stderr } = error;
-    return { code: exit.code ?? -1, stdout, stderr };
-  }
+  const child = host.start([...program(command), ...argv]);
+  child.child.stdin?.end();
+  const { code } = await child.exited;
+  return { code: code ?? -1, stdout: child.stdout(), stderr: child.stderr() };
 }
 
 async function podwire(command: string, ...argv: string[]): Promise<string> {
@@ -114,6 +111,30 @@ test('attach joins the input and the output of the program', async () => {
   await podwire('up', file);
   assert.equal(await host.run([...program('attach'), 'pipe', '-i'], { input: 'hello\n' }), 'hello\n');
   await podwire('down', file);
+});
+
+test('cp carries files and directories both ways, and leaves links of the container out', async () => {
+  const here = path.join(host.directory, 'copies');
+  fs.mkdirSync(path.join(here, 'site/sub'), { recursive: true });
+  fs.writeFileSync(path.join(here, 'site/index.html'), 'hello');
+  fs.writeFileSync(path.join(here, 'site/sub/big'), Buffer.alloc(3 << 20, 'x'));
+  await podwire('cp', path.join(here, 'site'), 'app:/tmp', '-c', 'side');
+  await podwire('cp', path.join(here, 'site/index.html'), 'app:/tmp/site/renamed', '-c', 'side');
+  assert.equal(await podwire('exec', 'app', '-c', 'side', '--', 'cat', '/tmp/site/renamed'), 'hello');
+  const trap = 'cd /tmp/site && ln -s /etc out && chmod 4755 renamed';
+  await podwire('exec', 'app', '-c', 'side', '--', 'sh', '-c', trap);
+  const { code, stderr } = await attempt('cp', 'app:/tmp/site', path.join(here, 'back'), '-c', 'side');
+  assert.equal(code, 0);
+  assert.match(stderr, /^warning: left out: site\/out is no file and no directory \(SymbolicLink\)\n$/);
+  assert.deepEqual(fs.readdirSync(path.join(here, 'back')).sort(), ['index.html', 'renamed', 'sub']);
+  assert.equal(fs.statSync(path.join(here, 'back/sub/big')).size, 3 << 20);
+  assert.equal(fs.statSync(path.join(here, 'back/renamed')).mode & 0o7777, 0o755);
+  await podwire('cp', 'default/app:/tmp/site/index.html', here, '-c', 'side');
+  assert.equal(fs.readFileSync(path.join(here, 'index.html'), 'utf8'), 'hello');
+  const missing = await attempt('cp', 'app:/nowhere', path.join(here, 'none'));
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /tar in pod default\/app: .*nowhere/);
+  assert.deepEqual(fs.readdirSync(here).sort(), ['back', 'index.html', 'site']);
 });
 
 test('a stopped pod has its log, stays stopped over a restart of the pod agent, and runs again when told to', async () => {

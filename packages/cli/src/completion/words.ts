@@ -100,6 +100,7 @@ const argumentKinds: Readonly<Record<string, CommandWords['argument']>> = {
 /** Where the name of the argument does not say it. */
 const argumentOfCommands: Readonly<Record<string, CommandWords['argument']>> = {
   up: ['file'],
+  cp: ['file'],
   down: ['pods', 'file'],
   'pool create': [],
 };
