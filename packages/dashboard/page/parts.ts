@@ -173,3 +173,7 @@ export function sparkline(points: readonly TrendPoint[], label: string): Templat
 /** Addresses, one a line. */
 export const addresses = (all: readonly string[]): Drawn =>
   all.length === 0 ? '–' : all.map((each) => html`<span class="address">${each}</span>`);
+
+/** Text of the catalogue, in which commands stand between backticks. */
+export const prose = (text: string): Drawn =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));

@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
-import type { DashboardView, Level, NodeRow } from '../../src/shapes.js';
+import type { DashboardView, Level, NodeRow, PoolRow } from '../../src/shapes.js';
 import { formatCount, formatShare, plural } from '../format.js';
 import { go } from '../navigation.js';
-import { badge, panel } from '../parts.js';
+import { badge, empty, panel } from '../parts.js';
 import type { Section } from '../state.js';
 import { drawFill } from './addresses.js';
 import { nodeTable } from './nodes.js';
@@ -19,19 +19,20 @@ export function drawOverview(view: DashboardView): TemplateResult {
     <div class="columns">
       ${panel(
         'Addresses',
-        pools.map(
-          (pool) =>
-            html`<div class="poolShort">
-              <h3>${pool.name} <span class="code">${pool.cidr}</span></h3>
-              ${drawFill(pool)}
-            </div>`,
-        ),
+        pools.length === 0 ? empty('No pools', 'The agents have told of none.') : pools.map(drawShort),
         more('addresses', plural(pools.length, 'pool')),
       )}
       ${panel('Recent errors', drawErrors(errors.slice(0, mostErrors)), errors.length > mostErrors ? more('problems', `all ${errors.length}`) : nothing)}
     </div>
   `;
 }
+
+const drawShort = (pool: PoolRow): TemplateResult => html`
+  <div class="poolShort">
+    <h3>${pool.name} <span class="code">${pool.cidr}</span></h3>
+    ${drawFill(pool)}
+  </div>
+`;
 
 const more = (section: Section, text: string): TemplateResult =>
   html`<button type="button" class="link count" @click=${() => go(section)}>
@@ -72,16 +73,21 @@ function drawTiles({ nodes, pods, pools, errors, drift, matrix }: DashboardView)
       title: 'Pods',
       value: `${well}`,
       of: `of ${pods.length}`,
-      level: well === pods.length ? 'good' : 'busy',
-      text: well === pods.length ? 'all well' : `${pods.length - well} not ready`,
+      level: pods.length === 0 ? 'unknown' : well === pods.length ? 'good' : 'busy',
+      text:
+        pods.length === 0
+          ? 'none yet'
+          : well === pods.length
+            ? 'all well'
+            : `${pods.length - well} not ready`,
     },
     {
       section: 'addresses',
       title: 'Addresses',
       value: formatCount(used),
       of: 'used',
-      level: fullest >= 0.95 ? 'bad' : fullest >= 0.8 ? 'busy' : 'good',
-      text: `fullest ${formatShare(fullest)}`,
+      level: pools.length === 0 ? 'unknown' : fullest >= 0.95 ? 'bad' : fullest >= 0.8 ? 'busy' : 'good',
+      text: pools.length === 0 ? 'no pools' : `fullest ${formatShare(fullest)}`,
     },
     {
       section: 'paths',

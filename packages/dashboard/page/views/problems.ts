@@ -2,7 +2,7 @@ import { html, nothing, svg, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { DashboardView, DriftRow, ErrorRow } from '../../src/shapes.js';
 import { formatTime, plural } from '../format.js';
-import { age, badge, empty, panel, table } from '../parts.js';
+import { age, badge, empty, panel, prose, table } from '../parts.js';
 import { matches, state } from '../state.js';
 
 export function drawProblems({ errors, drift }: DashboardView): TemplateResult {
@@ -39,8 +39,8 @@ function drawError({ at, node, subject, code, message, meaning, action, count }:
 }
 
 function drawAdvice(meaning: string, action: string): TemplateResult | typeof nothing {
-  if (action !== '') return html`<p class="action"><strong>What to do:</strong> ${action}</p>`;
-  return meaning === '' ? nothing : html`<p class="action">${meaning}</p>`;
+  if (action !== '') return html`<p class="action"><strong>What to do:</strong> ${prose(action)}</p>`;
+  return meaning === '' ? nothing : html`<p class="action">${prose(meaning)}</p>`;
 }
 
 function drawDrift(drift: readonly DriftRow[]): TemplateResult {
