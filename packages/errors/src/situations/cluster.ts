@@ -173,7 +173,7 @@ export const clusterSituations = {
   TESTBED_FAILED: [
     {
       site: 'packages/cli/src/testbed/choose.ts',
-      message: 'there are several testbeds‹; ›name one: ‹a, b›',
+      message: 'there are several testbeds‹; ›name one with --testbed: ‹a, b›',
     },
     {
       site: 'packages/testbed/src/testbed.ts',
