@@ -1,13 +1,14 @@
 /** The life of an agent: it listens, recovers, serves, and stops without touching the network of pods. */
 import type { Lease } from '@podwire/ipam';
 import type { ApiServer } from '@podwire/local-api';
-import { compact } from '@podwire/platform';
+import { compact, systemClock } from '@podwire/platform';
 import { startApiServer } from './api/api-server.js';
 import { MetricsListener } from './api/metrics-listener.js';
 import type { ApiContext } from './api/routes.js';
 import { type AgentDependencies, type AgentParts, assembleAgent } from './assemble.js';
 import { isServing, whyNotServing } from './cluster/status.js';
 import type { AgentConfig } from './config/index.js';
+import { DriftWatch } from './drift/drift-watch.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { serveRequest } from './endpoints/serve-request.js';
 import { loadRecords } from './recovery.js';
@@ -46,6 +47,7 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
   const stopped = new AbortController();
   const watching = dependencies.watchAddresses?.(() => reconciler.nudge(), stopped.signal);
+  const repairing = watchDrift(config, dependencies, parts, stopped.signal);
   const begin = (): void => {
     reconciler.start();
     release();
@@ -61,7 +63,7 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
     async stop() {
       context.log.info('stopping');
       stopped.abort();
-      await watching;
+      await Promise.all([watching, repairing]);
       await sockets.cni.stop(configuration.running.deadlines.stop);
       context.pendingAdds.stop();
       await reconciler.stop();
@@ -78,6 +80,23 @@ function describeService(context: EndpointContext): string {
   const problem = whyNotServing(context);
   const state = isServing(context) ? 'ready' : 'not ready';
   return `${state}, ${size} ${size === 1 ? 'endpoint' : 'endpoints'}${problem === undefined ? '' : `: ${problem}`}`;
+}
+
+/** A node on which the kernel cannot be listened to is one that is repaired in rounds. */
+async function watchDrift(
+  { watchDrift: isWanted, deadlines }: AgentConfig,
+  { openWatch }: AgentDependencies,
+  { context, reconciler, drift }: AgentParts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isWanted || openWatch === undefined) return;
+  try {
+    const watch = openWatch();
+    const options = { context, reconciler, drift, clock: systemClock, deadline: deadlines.request };
+    await new DriftWatch(watch, options).run(signal);
+  } catch (err) {
+    context.log.warn({ err }, 'the kernel cannot be listened to: drift is found in rounds only');
+  }
 }
 
 /**
@@ -166,7 +185,7 @@ async function openSockets(
 function describeApi(
   config: AgentConfig,
   { version, clock }: AgentDependencies,
-  { context, service, reconciler }: AgentParts,
+  { context, service, reconciler, drift }: AgentParts,
   facts: Pick<ApiContext, 'connections' | 'configuration'>,
 ): ApiContext {
   const { traces, metrics } = service;
@@ -176,6 +195,7 @@ function describeApi(
     traces,
     metrics,
     reconciler,
+    drift,
     nodeName: config.nodeName,
     version,
     startedAt: clock(),

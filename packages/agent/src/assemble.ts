@@ -1,5 +1,6 @@
 /** What the agent needs of the world, and its parts put together on it. */
 import type { Socket } from 'node:net';
+import type { KernelWatch } from '@podwire/backend-linux';
 import type { RecordStore } from './records/record.js';
 import type { Engine, FaultPoints } from '@podwire/engine';
 import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
@@ -10,6 +11,7 @@ import type { NetworkModel } from '@podwire/network-contract';
 import type { ClusterMember, ClusterWorld } from './cluster/contract.js';
 import { createClusterMember } from './cluster/member.js';
 import type { AgentConfig, ConfigOrigin } from './config/index.js';
+import { DriftLog } from './drift/drift-log.js';
 import { PendingAdds } from './endpoints/pending-adds.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { createBrokenRecords } from './endpoints/broken-records.js';
@@ -41,6 +43,8 @@ export interface AgentDependencies {
   readonly readPodAddresses?: () => readonly string[];
   /** Calls `changed` when the node gets or loses an address, until the signal aborts. Without it the next reconcile finds that. */
   readonly watchAddresses?: (changed: () => void, signal: AbortSignal) => Promise<void>;
+  /** Hears of what others change in the kernel; without it drift is found in rounds. */
+  readonly openWatch?: () => KernelWatch;
   readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
   /** Milliseconds since the epoch. */
   readonly clock: Clock;
@@ -62,13 +66,15 @@ export interface AgentParts {
   readonly context: EndpointContext;
   readonly service: Service;
   readonly reconciler: ReconcileLoop;
+  readonly drift: DriftLog;
 }
 
 /** @throws PodwireError CONFIG_INVALID for pools that cannot be used */
 export function assembleAgent(config: AgentConfig, dependencies: AgentDependencies): AgentParts {
   const { clock, elapsed, version } = dependencies;
   const context = createContext(config, dependencies);
-  const metrics = createMetrics({ ...context, version });
+  const drift = new DriftLog(context);
+  const metrics = createMetrics({ ...context, version, drift });
   const service: Service = {
     context,
     metrics,
@@ -83,7 +89,7 @@ export function assembleAgent(config: AgentConfig, dependencies: AgentDependenci
     interval: config.reconcileInterval,
     deadline: config.deadlines.reconcile,
   });
-  return { context, service, reconciler };
+  return { context, service, reconciler, drift };
 }
 
 function createContext(config: AgentConfig, dependencies: AgentDependencies): EndpointContext {

@@ -25,6 +25,7 @@ export { planWithoutAgent, type SupposedNode } from './plan-alone.js';
 export type { ConfigurationView } from './reload/live-config.js';
 export type { ReconcileReport } from './reconcile.js';
 export type { RecordFiles } from './records/directory.js';
+export type { DriftEntry, DriftView } from './drift/drift-log.js';
 export { type NodeChange, restoreNode } from './restore-node.js';
 export { agentVersion, type NodeAgentOptions, startNodeAgent } from './run-agent.js';
 export { runAgent } from './serve-agent.js';

@@ -7,6 +7,7 @@ import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import type { ClusterMember } from './cluster/contract.js';
 import { isServing } from './cluster/status.js';
+import type { DriftLog } from './drift/drift-log.js';
 import type { Network } from './networks.js';
 import type { EndpointRegistry } from './endpoints/registry.js';
 import type { Readiness } from './readiness.js';
@@ -37,6 +38,7 @@ export interface MetricsSources {
   readonly endpoints: EndpointRegistry;
   readonly readiness: Readiness;
   readonly cluster?: ClusterMember;
+  readonly drift: DriftLog;
 }
 
 /** From half a millisecond to ten seconds: an ADD takes one or two milliseconds, a deadline is ten seconds. */
@@ -47,6 +49,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const requests = addRequests(registry);
   const reconciles = addReconciles(registry);
   addState(registry, sources);
+  addDrift(registry, sources.drift);
   if (sources.cluster !== undefined) addCluster(registry, sources.cluster);
   addProcess(registry, sources.version);
   return {
@@ -135,6 +138,36 @@ function addReconciles(registry: Registry): Pick<Metrics, 'reconciled'> {
       for (const { action } of done ?? []) changes.inc({ action });
     },
   };
+}
+
+function addDrift(registry: Registry, drift: DriftLog): void {
+  const registers = [registry];
+  const counter = (name: string, help: string, value: () => number): void => {
+    new Counter({
+      ...{ name, help, registers },
+      collect() {
+        this.reset();
+        this.inc(value());
+      },
+    });
+  };
+  for (const result of ['repaired', 'failed'] as const)
+    new Counter({
+      name: `podwire_drift_${result}_total`,
+      help: `What others changed and the agent has ${result === 'failed' ? 'not been able to repair' : 'repaired'}, after an event of the kernel.`,
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [kind, counts] of drift.counts()) this.inc({ kind }, counts[result]);
+      },
+    });
+  counter('podwire_drift_checks_total', 'Looks at the kernel because of an event.', () => drift.checks);
+  counter(
+    'podwire_drift_events_lost_total',
+    'Times that the kernel dropped events; all of the node was looked at then.',
+    () => drift.lost,
+  );
 }
 
 /** What comes from outside must not make new time series. */

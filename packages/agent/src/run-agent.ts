@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory, type RecordFiles } from './records/directory.js';
-import { openKernel } from '@podwire/backend-linux';
+import { openKernel, openKernelWatch } from '@podwire/backend-linux';
 import { createEngine, type FaultPoints, noFaults } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
@@ -109,8 +109,9 @@ function openDependencies(
   const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), resourceKinds, recordFiles);
   const hostConnection = openRouteConnection();
   const addresses = describeHostAddresses(hostConnection);
+  const kernel = openKernel(undefined, { programTimeout: config.deadlines.request });
   const engine = createEngine({
-    backends: createBackends(openKernel(undefined, { programTimeout: config.deadlines.request })),
+    backends: createBackends(kernel),
     faults,
     single,
     onError: (message) => log.error(message),
@@ -141,6 +142,7 @@ function openDependencies(
         log,
         signal,
       }),
+    openWatch: () => openKernelWatch(kernel, { now: () => performance.now() }),
     peerCredentials,
     clock: Date.now,
     elapsed: () => performance.now(),

@@ -36,6 +36,9 @@ const traffic = {
 
 const bandwidth = { runtimeConfig: { bandwidth: traffic.runtimeConfig.bandwidth } };
 
+/** What a test changes behind the agent's back stays until a reconcile. */
+const config = { coolDown: '0s', watchDrift: false };
+
 let host: PrivateHost;
 let agent: Agent;
 let diskFull: string;
@@ -45,7 +48,7 @@ let untouched: Snapshot;
 before(async () => {
   host = await createPrivateHost({ name: 'agent', world: { mtu: 1400 } });
   diskFull = path.join(host.directory, 'disk-full');
-  agent = await startAgent(host, { entry, env: { FAULT_DISK_FULL: diskFull }, config: { coolDown: '0s' } });
+  agent = await startAgent(host, { entry, env: { FAULT_DISK_FULL: diskFull }, config });
   await agent.stop();
   untouched = await takeSnapshot(host.namespace, { files: [agent.stateDirectory] });
   await agent.start();

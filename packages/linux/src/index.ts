@@ -24,10 +24,13 @@ export {
   openSocketNamespace,
   receive,
   receiveFrom,
+  type ReceivedMessage,
+  receiveMessage,
   send,
   sendAsync,
   setSocketOption,
   socket,
+  socketName,
   unmount,
   unmountLazily,
 } from './libc.js';

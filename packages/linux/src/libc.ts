@@ -16,6 +16,8 @@ const native = {
   send: libc.func('int64_t send(int, const void *, uint64_t, int)'),
   recv: libc.func('int64_t recv(int, void *, uint64_t, int)'),
   recvfrom: libc.func('int64_t recvfrom(int, void *, uint64_t, int, void *, void *)'),
+  recvmsg: libc.func('int64_t recvmsg(int, void *, int)'),
+  getsockname: libc.func('int getsockname(int, void *, void *)'),
   setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),
   getsockopt: libc.func('int getsockopt(int, int, int, void *, void *)'),
   setns: libc.func('int setns(int, int)'),
@@ -83,6 +85,40 @@ export function receiveFrom(fd: number, into: Uint8Array, flags: number, sender:
 }
 
 const addressLength = new Uint32Array(1);
+
+/** The address that the socket itself has, written into `into`, which is as long as an address of its family. */
+export function socketName(fd: number, into: Uint8Array): void {
+  addressLength[0] = into.length;
+  check('getsockname', native.getsockname(fd, into, addressLength) as Result);
+}
+
+/** What a datagram came with: its real length, also where it was cut, and how much of `control` was written. */
+export interface ReceivedMessage {
+  readonly length: number;
+  readonly controlLength: number;
+}
+
+/** Receives one datagram with its control messages (recvmsg(2)). Both buffers must not move: `Buffer.allocUnsafeSlow`. */
+export function receiveMessage(
+  fd: number,
+  into: Uint8Array,
+  control: Uint8Array,
+  flags: number,
+): ReceivedMessage {
+  vector.writeBigUInt64LE(koffi.address(into), 0);
+  vector.writeBigUInt64LE(BigInt(into.length), 8);
+  messageHeader.fill(0);
+  messageHeader.writeBigUInt64LE(koffi.address(vector), 16);
+  messageHeader.writeBigUInt64LE(1n, 24);
+  messageHeader.writeBigUInt64LE(koffi.address(control), 32);
+  messageHeader.writeBigUInt64LE(BigInt(control.length), 40);
+  const length = check('recvmsg', native.recvmsg(fd, messageHeader, flags) as Result);
+  return { length, controlLength: Number(messageHeader.readBigUInt64LE(40)) };
+}
+
+/** struct iovec and struct msghdr of 64-bit Linux; calls are synchronous, so one of each is enough. */
+const vector = Buffer.allocUnsafeSlow(16);
+const messageHeader = Buffer.allocUnsafeSlow(56);
 
 export function setSocketOption(fd: number, level: number, option: number, value: Uint8Array): void {
   check('setsockopt', native.setsockopt(fd, level, option, value, value.length) as Result);

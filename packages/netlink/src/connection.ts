@@ -43,6 +43,8 @@ export interface NetlinkConnection {
    * @param limit of messages: when there are more, only so many are read. Not while an asynchronous request is under way.
    */
   dump(request: NetlinkRequest, limit?: number): NetlinkMessage[];
+  /** The port id of this end, which events name that its requests have caused; 0 before the first request. */
+  portId(): number;
   /** Closes it when the last asynchronous request is done. */
   close(): void;
 }

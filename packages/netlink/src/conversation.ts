@@ -98,6 +98,10 @@ export class Conversation implements NetlinkConnection {
     throw new NetlinkError('EINTR', `${label}: the tables changed during each of ${DUMP_ATTEMPTS} attempts`);
   }
 
+  portId(): number {
+    return this.#port.portId();
+  }
+
   /**
    * Closes the port when the last asynchronous request is back: a pool thread may be about to use the descriptor,
    * and its number could be another file's by then. New requests are refused from now on.

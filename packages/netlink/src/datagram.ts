@@ -7,6 +7,8 @@ export interface Message {
   readonly type: number;
   readonly flags: number;
   readonly sequence: number;
+  /** Of the end that an answer is for, or whose request has caused an event. */
+  readonly port: number;
   readonly payload: Buffer;
 }
 
@@ -59,6 +61,7 @@ export function readMessages(datagram: Buffer): Message[] {
       type: datagram.readUInt16LE(at + 4),
       flags: datagram.readUInt16LE(at + 6),
       sequence: datagram.readUInt32LE(at + 8),
+      port: datagram.readUInt32LE(at + 12),
       payload: datagram.subarray(at + NLMSG_HDRLEN, at + length),
     });
     at += align(length);

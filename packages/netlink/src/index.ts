@@ -7,6 +7,15 @@ export {
   type RouteConnectionOptions,
 } from './socket.js';
 export type { NamespaceReference } from '@podwire/linux';
+export {
+  type EventOptions,
+  type NetlinkEvent,
+  type NetlinkEvents,
+  NFTABLES_GROUP,
+  openNetlinkEvents,
+  type ReadEvents,
+  routeGroups,
+} from './events.js';
 export type { Family } from './ip-address.js';
 
 // For messages that the library has no builder for.

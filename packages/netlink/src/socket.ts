@@ -10,6 +10,7 @@ import {
   sendAsync,
   setSocketOption,
   socket,
+  socketName,
 } from '@podwire/linux';
 import type { NetlinkConnection } from './connection.js';
 import { Conversation } from './conversation.js';
@@ -19,17 +20,17 @@ import { NETLINK_NETFILTER, NETLINK_ROUTE } from './protocol.js';
 const AF_NETLINK = 16;
 const SOCK_RAW = 3;
 const SOCK_CLOEXEC = 0o2000000;
-const MSG_DONTWAIT = 0x40;
-const MSG_TRUNC = 0x20;
+export const MSG_DONTWAIT = 0x40;
+export const MSG_TRUNC = 0x20;
 
 const SOL_SOCKET = 1;
 const SO_SNDBUF = 7;
-const SO_RCVBUF = 8;
+export const SO_RCVBUF = 8;
 const SO_RCVTIMEO = 20;
 const SO_SNDBUFFORCE = 32;
-const SO_RCVBUFFORCE = 33;
+export const SO_RCVBUFFORCE = 33;
 
-const SOL_NETLINK = 270;
+export const SOL_NETLINK = 270;
 const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
 const NETLINK_GET_STRICT_CHK = 12;
@@ -71,7 +72,7 @@ export function openNetlinkConnection(options: ConnectionOptions): NetlinkConnec
   return new Conversation(new SocketPort({ protocol, timeout }, namespace), answerers.get(protocol));
 }
 
-function openSocket(protocol: number, namespace: NamespaceReference | undefined): number {
+export function openSocket(protocol: number, namespace: NamespaceReference | undefined): number {
   const open = () => socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
   const fd = namespace === undefined ? open() : inNamespace(namespace, open);
   try {
@@ -91,7 +92,7 @@ export function openRouteConnection(options: RouteConnectionOptions = {}): Netli
 }
 
 /** The forced variant needs CAP_NET_ADMIN in the first user namespace; without it the system's limits apply. */
-function setBufferSize(fd: number, forced: number, plain: number, size: number): void {
+export function setBufferSize(fd: number, forced: number, plain: number, size: number): void {
   try {
     setSocketOption(fd, SOL_SOCKET, forced, int(size));
   } catch (error) {
@@ -100,14 +101,14 @@ function setBufferSize(fd: number, forced: number, plain: number, size: number):
   }
 }
 
-const int = (value: number): Uint8Array => new Uint8Array(new Int32Array([value]).buffer);
+export const int = (value: number): Uint8Array => new Uint8Array(new Int32Array([value]).buffer);
 
 function timeval(milliseconds: number): Uint8Array {
   const seconds = BigInt(Math.floor(milliseconds / 1000));
   return new Uint8Array(new BigInt64Array([seconds, BigInt(milliseconds % 1000) * 1000n]).buffer);
 }
 
-const SOCKADDR_NL = 12;
+export const SOCKADDR_NL = 12;
 const sender = new Uint8Array(SOCKADDR_NL);
 const senderPort = new Uint32Array(sender.buffer, 4, 1);
 
@@ -172,6 +173,12 @@ class SocketPort implements NetlinkPort {
       if (hasCode(error, 'EINTR')) return this.#receiveAny(into, wait);
       throw error;
     }
+  }
+
+  portId(): number {
+    const own = Buffer.alloc(SOCKADDR_NL);
+    socketName(this.#fd, own);
+    return own.readUInt32LE(4);
   }
 
   /** The kernel ends a dump early only when its socket is closed. */

@@ -33,6 +33,10 @@ export class ScriptedPort implements NetlinkPort {
     this.send(datagram);
   }
 
+  portId(): number {
+    return 1;
+  }
+
   /** Lets the asynchronous send that waits longest through. */
   release(): void {
     this.#held.shift()?.();

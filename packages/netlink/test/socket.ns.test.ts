@@ -198,7 +198,7 @@ test('messages of other processes are ignored', () => {
     bind(attacker, address(4711));
     const used = portsIn(fd).filter((port) => port !== 4711);
     assert.ok(used.length > 0);
-    const second = { type: 18, flags: 0, sequence: 2, payload: Buffer.alloc(16) };
+    const second = { type: 18, flags: 0, sequence: 2, port: 0, payload: Buffer.alloc(16) };
     for (const port of used) {
       connect(attacker, address(port));
       for (const errno of [1, 0]) send(attacker, ack(second, errno));

@@ -8,7 +8,7 @@ import type { Element, ElementChange, ElementReference, SetReference } from './e
 import { translating } from './errors.js';
 import { type ForwardPolicy, readForwardPolicy } from './forward-policy.js';
 import { getElement, listElements, presentElements } from './lookup.js';
-import { loadRuleset, runNft } from './program.js';
+import { isOwnRun, loadRuleset, runNft } from './program.js';
 import { type Family, NFT_MSG_GETGEN } from './protocol.js';
 import { plainRequest } from './request.js';
 import { readDigest, type TableDeclaration } from './seal.js';
@@ -68,6 +68,8 @@ export interface Nftables {
   loadRuleset(script: string, options?: CallOptions): Promise<void>;
   /** A table as `nft -j list table` shows it (libnftables-json(5)): the list of its objects. */
   listRuleset(family: Family, table: string, options?: CallOptions): Promise<readonly Json[]>;
+  /** Whether an event with this port id tells of what this program itself has changed. */
+  isOwnPort(port: number): boolean;
   close(): void;
 }
 
@@ -197,6 +199,10 @@ class KernelNftables implements Nftables {
   async listRuleset(family: Family, table: string, { signal }: CallOptions = {}): Promise<readonly Json[]> {
     const text = await runNft(['-j', 'list', 'table', family, table], '', { ...this.#options, signal });
     return (JSON.parse(text) as { readonly nftables: readonly Json[] }).nftables;
+  }
+
+  isOwnPort(port: number): boolean {
+    return port === this.#connection.portId() || isOwnRun(port);
   }
 
   close(): void {

@@ -73,6 +73,7 @@ export async function runNft(args: readonly string[], script: string, options: N
   const begin = () => start(nftPath, args);
   // A fork inherits the namespace of the calling thread, and spawn forks before it returns.
   const child = namespace === undefined ? begin() : inNamespace(namespace, begin);
+  if (child.pid !== undefined) noteRun(child.pid);
   const stop = () => killGroup(child);
   const unsubscribe = signal === undefined ? () => undefined : onAbort(signal, stop);
   let late = false;
@@ -92,6 +93,18 @@ export async function runNft(args: readonly string[], script: string, options: N
     unsubscribe();
   }
 }
+
+/** Process ids of the last runs: the kernel names them as the cause of what they have changed. */
+const runs: number[] = [];
+const RUNS_KEPT = 64;
+
+function noteRun(pid: number): void {
+  runs.push(pid);
+  if (runs.length > RUNS_KEPT) runs.shift();
+}
+
+/** Whether the process was one of the last runs of nft that this program has started. */
+export const isOwnRun = (pid: number): boolean => runs.includes(pid);
 
 function start(nftPath: string, args: readonly string[]): ChildProcess {
   // detached: a session and so a process group of its own. LC_ALL: complaints are read by failingLine and codeOf.

@@ -84,7 +84,10 @@ function scripted(...answers: Answer[]): { connection: NetlinkConnection; asked:
   const unused = () => {
     throw new Error('not expected');
   };
-  return { asked, connection: { request, requestAsync: unused, dump: unused, close: unused } };
+  return {
+    asked,
+    connection: { request, requestAsync: unused, dump: unused, portId: unused, close: unused },
+  };
 }
 
 function thrownBy(work: () => void): NftablesError {

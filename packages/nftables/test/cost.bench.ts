@@ -78,6 +78,7 @@ function timed(connection: NetlinkConnection): { connection: NetlinkConnection; 
       request,
       dump: (one) => connection.dump(one),
       requestAsync: (all, abort) => connection.requestAsync(all, abort),
+      portId: () => connection.portId(),
       close: () => connection.close(),
     },
     take,

@@ -40,6 +40,7 @@ function refusing(
       return await connection.requestAsync(requests, signal);
     },
     dump: (request) => connection.dump(request),
+    portId: () => connection.portId(),
     close: () => connection.close(),
   };
 }

@@ -57,6 +57,7 @@ export const agentEntry: readonly string[] = [
 export const tinyPools = {
   // Nothing happens by itself, and what is released can be had again.
   reconcileInterval: '1h',
+  watchDrift: false,
   coolDown: '0s',
   networks: [
     {

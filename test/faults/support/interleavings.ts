@@ -29,6 +29,7 @@ const podCount = 20;
 const config = {
   coolDown: '0s',
   reconcileInterval: '1h',
+  watchDrift: false,
   log: { level: 'info' },
   networks: [
     {

@@ -7,6 +7,7 @@ import type { ClusterMember } from '../cluster/contract.js';
 import { isServing, viewCluster, viewPeers, whyNotServing } from '../cluster/status.js';
 import { type EndpointContext, ownedBy } from '../endpoints/context.js';
 import { type AgentRecord, podName } from '../endpoints/registry.js';
+import type { DriftLog } from '../drift/drift-log.js';
 import type { Metrics } from '../metrics.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
 import type { LiveConfig } from '../reload/live-config.js';
@@ -20,6 +21,7 @@ export interface ApiContext {
   readonly metrics: Metrics;
   readonly reconciler: ReconcileLoop;
   readonly configuration: Pick<LiveConfig, 'view' | 'reload'>;
+  readonly drift: DriftLog;
   readonly nodeName: string;
   readonly version: string;
   /** Milliseconds since the epoch. */
@@ -116,6 +118,7 @@ function viewStatus(api: ApiContext): object {
     connections: api.connections(),
     memory: { rss: process.memoryUsage.rss() },
     lastReconcile: reconciler.last ?? null,
+    drift: api.drift.view(),
     cluster: context.cluster === undefined ? null : viewCluster(context, context.cluster),
   };
 }

@@ -102,6 +102,10 @@ const fieldsFor = (models: Models) =>
     reconcileInterval: duration('1s', '24h').prefault('2m').meta({
       description: 'How often the node is compared with what it should be, and repaired.',
     }),
+    watchDrift: z.boolean().default(true).meta({
+      description:
+        'Repair at once what others change, when the kernel tells of it. Without it drift waits for the next reconcile.',
+    }),
     metrics: metrics.prefault({}).meta({ description: 'Prometheus metrics.' }),
     log: log.prefault({}).meta({ description: 'Logs: one JSON object a line on standard output.' }),
     deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),

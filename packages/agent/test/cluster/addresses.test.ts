@@ -145,6 +145,7 @@ test('the API shows the cluster, its peers, and what is wrong', async () => {
       context: one.context,
       metrics: one.service.metrics,
       reconciler: one.reconciler,
+      drift: one.drift,
       traces: one.service.traces,
       configuration: { view: () => configuration, reload: () => Promise.resolve(configuration) },
       nodeName: 'n1',

@@ -12,6 +12,14 @@ import { createSysctl, sysctlKinds } from './sysctl/index.js';
 export { type Kernel, type KernelNamespace, type KernelOptions, openKernel, type Sysctls } from './kernel.js';
 export { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
 export type * from './resources.js';
+export {
+  type Culprit,
+  type Disturbance,
+  isLinkAsWanted,
+  type KernelWatch,
+  openKernelWatch,
+  type WatchOptions,
+} from './watch/index.js';
 
 /** Every kind of this package, by name. */
 export const linuxKinds = {

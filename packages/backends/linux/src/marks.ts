@@ -29,5 +29,7 @@ export const ADDRESS_LABEL = 'lo:podwire';
 /** The name that a link takes on the way out, so that its old one is free at once. At most 15 characters. */
 export const deletedName = (index: number): string => `pwx${index.toString(36)}`;
 
+export const isDeletedName = (name: string): boolean => name.startsWith('pwx');
+
 /** Names of Podwire's nftables tables begin with this. */
 export const TABLE_PREFIX = 'podwire';

@@ -113,6 +113,7 @@ function countingKernel(kernel: Kernel): Kernel & { entries: number } {
           counting.entries += messages.length;
           return messages;
         },
+        portId: () => route.portId(),
         close: () => route.close(),
       };
       return { ...namespace, route: counted };

@@ -1,9 +1,11 @@
 /** What the agent answers, as far as this program reads it. `-o json` prints the answers as they are. */
-import type { ClusterStatusView, ConfigurationView, PeerStatusView, Trace } from '@podwire/agent';
+import type { ClusterStatusView, ConfigurationView, DriftView, PeerStatusView, Trace } from '@podwire/agent';
 
 export type {
   ClusterStatusView,
   ConfigurationView,
+  DriftEntry,
+  DriftView,
   EndpointView,
   ExplainedResource,
   PeerStatusView,
@@ -38,6 +40,8 @@ export interface StatusView {
     readonly removed: readonly string[];
     readonly failures: readonly string[];
   } | null;
+  /** Absent: an agent of an earlier version. */
+  readonly drift?: DriftView;
   /** `null` on a node that is alone; older agents leave it out. */
   readonly cluster?: ClusterStatusView | null;
 }

@@ -5,6 +5,7 @@ import { openAgentApi } from '../api/locate.js';
 import { locateAgent } from '../api/locate.js';
 import type { ClusterStatusView, StatusView } from '../api/shapes.js';
 import { addAgent, addExamples, addOutput, optionsOf, readSeconds } from '../command.js';
+import { describeDrift } from '../render/drift.js';
 import { formatPlural } from '../render/counts.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, widthOf } from '../io.js';
 import { addWatch, showView } from '../output/view.js';
@@ -93,6 +94,7 @@ async function renderStatus(io: Io, status: StatusView): Promise<string[]> {
     ...status.networks.map(describeNetwork),
     ...(status.cluster ? describeCluster(status.cluster, io.now(), formatAge) : []),
     `reconcile  ${describeReconcile(status, io.now(), formatAge)}`,
+    ...describeDrift(status, io.now(), formatAge),
     ...(await describeConfiguration(status, io.now(), paint)),
   ];
   return lines.flatMap((line) => wrapText(line, widthOf(io), 11));

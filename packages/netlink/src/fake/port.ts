@@ -42,6 +42,10 @@ export class FakePort implements NetlinkPort {
     return datagram.length;
   }
 
+  portId(): number {
+    return 1;
+  }
+
   renew(): void {
     this.#queue.length = 0;
   }

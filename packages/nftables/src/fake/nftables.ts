@@ -174,6 +174,11 @@ export class FakeNftables implements Nftables {
     });
   }
 
+  /** Nothing else changes it. */
+  isOwnPort(): boolean {
+    return true;
+  }
+
   close(): void {
     this.#closed = true;
   }

@@ -124,8 +124,20 @@ export class RtnetlinkSession implements Session, LinkNumbers {
     const isSeen = batch.place !== 'pod';
     return Promise.resolve([
       ...this.#replaceEntries(replaced),
-      ...(isSeen ? this.#sendEach(added, this.#encodeCreation) : this.#replaceEntries(added)),
+      ...(isSeen ? this.#addEntries(added) : this.#replaceEntries(added)),
     ]);
+  }
+
+  /** Where another route has taken the place of a pod's, a look at what leads through the pod's link does not see it. */
+  #addEntries(batch: Batch): Failure[] {
+    const failures = this.#sendEach(batch, this.#encodeCreation);
+    if (this.#owned.namespace === undefined) return failures;
+    const isTaken = ({ resource, error }: Failure): boolean =>
+      resource.kind === 'route' && hasCode(error, 'EEXIST');
+    const taken = failures.filter(isTaken).map(({ resource }) => resource);
+    if (taken.length === 0) return failures;
+    const again = this.#sendEach({ ...batch, resources: taken }, this.#encodeReplacement);
+    return [...failures.filter((failure) => !isTaken(failure)), ...again];
   }
 
   async remove(batch: Batch): Promise<Failure[]> {
