@@ -14,6 +14,14 @@ const checks = [
   ['prettier', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
   ['spelling', 'node_modules/cspell/bin.mjs', 'lint', '--no-progress', '--no-summary'],
   [
+    'API pages',
+    'node_modules/typedoc/bin/typedoc',
+    '--options',
+    'scripts/docs/typedoc.json',
+    '--emit',
+    'none',
+  ],
+  [
     'dependency arrows',
     'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
     '--config',

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { compile, createProject, folderOf, libraries } from './support/project.js';
 import { type Block, promiseOf, readBlocks } from './support/readme.js';
-import { run, withNamespace } from './support/run.js';
+import { root, run, withNamespace } from './support/run.js';
 
 interface Example {
   readonly name: string;
@@ -182,6 +182,10 @@ test('only koffi and gRPC come from others', () => {
     '@podwire/addresses',
     '@podwire/platform',
   ]);
+});
+
+test('every public package can be released', async () => {
+  assert.match(await run(root, process.execPath, 'scripts/release.mjs', '--dry-run'), /^✓ \d+ packages/m);
 });
 
 test('each archive has its licence, its changelog and its sources', () => {

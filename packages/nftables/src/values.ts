@@ -7,7 +7,7 @@ export type Value =
   /** The key of a set with `flags interval`: `10.0.0.0/16`, `10.0.0.1-10.0.0.9`. It stands alone. */
   | { readonly type: IntervalType; readonly value: string }
   | { readonly type: 'inet_service'; readonly value: number }
-  /** A name of {@link protocols}, or the number (0–255) of any other protocol. */
+  /** A name of `protocols`, or the number (0–255) of any other protocol. */
   | { readonly type: 'inet_proto'; readonly value: string | number }
   /** At most 15 bytes, as interface names are. */
   | { readonly type: 'ifname'; readonly value: string }
