@@ -109,6 +109,15 @@ test('without a node agent the row says so, and the message once', async () => {
   const [{ message }] = (await readPod('late')).events as [PodView['events'][number]];
   assert.equal(countOf(message, 'the Podwire agent cannot be reached'), 1, message);
   assert.match(await rowOf('late'), / NetworkNotReady: no node agent answers$/);
+  const described = await podwire('describe', 'pod/late');
+  assert.match(described.stdout, /Network\n {2}no agent answers at/);
+  assert.match(described.stdout, /What to do\n {2}Start the node agent/);
+  const { stdout } = await podwire('events', 'late', '-o', 'json');
+  const { events } = JSON.parse(stdout) as { events: { name: string; reason: string }[] };
+  assert.deepEqual(
+    events.map(({ name, reason }) => `${name} ${reason}`),
+    ['late FailedCreatePodSandBox'],
+  );
   // Pods are taken down through it.
   host.start([process.execPath, checkoutFile('bin/podwire'), 'agent', '--config', agentConfig]);
   await host.run([process.execPath, checkoutFile('bin/podwire'), 'status', '--wait', '--socket', agentApi]);
