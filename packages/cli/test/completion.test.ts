@@ -49,7 +49,7 @@ describe('completion', () => {
     expect(complete(bash, ['podwire', 'trace', 'pod/shop/w'], pods)).toEqual(['pod/shop/web']);
   });
 
-  test('bash hands over the words in front of the cursor, and offers what the program answers', async () => {
+  test('bash passes the words in front of the cursor on, and offers what the program answers', async () => {
     const bash = await script('bash');
     const names = '"$*"';
     const kinds: readonly (readonly [readonly string[], string])[] = [

@@ -81,7 +81,7 @@ describe('what is called wrongly ends with 2, and nothing on standard output', (
   });
 
   test('a word that is nearly a command', async () => {
-    expect((await run(['stauts'])).stderr).toContain('Did you mean status?');
+    expect((await run(['stauts'])).stderr).toContain('Did you mean one of stats, status?');
   });
 });
 

@@ -152,6 +152,9 @@ test('a stopped pod has its log, stays stopped over a restart of the pod agent, 
   assert.equal((await read('app'))?.status.phase, 'Running');
   await podwire('restart', 'job');
   assert.equal((await read('job'))?.status.phase, 'Running');
+  await podwire('stop', 'job');
+  await podwire('up', manifest);
+  assert.equal((await read('job'))?.status.phase, 'Running');
 });
 
 test('rm takes one pod out of a manifest until that is given again, and leaves the file alone', async () => {

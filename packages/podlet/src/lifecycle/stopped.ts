@@ -11,5 +11,5 @@ export function isStopped({ metadata }: Pod): boolean {
 /** The pod has failed by it, so that everything of it is stopped and kept: status, ended containers, logs. */
 export const stopped: Waiting = {
   reason: 'Stopped',
-  message: 'It was stopped by name; `podwire restart` runs it again.',
+  message: '`podwire restart` runs it again',
 };

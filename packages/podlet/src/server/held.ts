@@ -26,16 +26,18 @@ function isAt({ files, urls }: SourcesBody): (hold: Hold) => boolean {
     places.some((place) => origin === place || origin.startsWith(`${place.replace(/\/$/, '')}/`));
 }
 
-function untilNone(api: PodletApi, which: (pod: PodView) => boolean, over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      unsubscribe();
-      resolve();
-    };
-    const unsubscribe = api.subscribe(() => queueMicrotask(look));
-    const look = (): void => {
-      if (!api.pods().some(which)) finish();
-    };
-    onAbort(over, finish);
-  });
+async function untilNone(api: PodletApi, which: (pod: PodView) => boolean, over: AbortSignal): Promise<void> {
+  const cleanups: (() => void)[] = [];
+  try {
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (!api.pods().some(which)) resolve();
+      };
+      // Later: what tells of the change has not finished it yet.
+      cleanups.push(api.subscribe(() => queueMicrotask(look)));
+      cleanups.push(onAbort(over, () => resolve()));
+    });
+  } finally {
+    for (const cleanUp of cleanups) cleanUp();
+  }
 }

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { PodSandboxStatsResponse } from '@podwire/cri';
 import { openLocalApi } from '@podwire/local-api';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { PodEventRecord, PodView, Snapshot, SourceProblem } from '../../src/contract.js';
 import { type PodChange, type PodletApi } from '../../src/server/api.js';
 import { startPodletServer } from '../../src/server/server.js';
@@ -341,6 +341,20 @@ describe('pods by name', () => {
     expect(held.all()).toMatchObject([{ name: 'api' }]);
     await client.delete('/v1/sources', { files: ['/pods'] });
     expect(held.all()).toEqual([]);
+  });
+
+  test('a manifest that is given again is answered when its stopped pods have begun anew', async () => {
+    const origin = '/pods/one.yaml';
+    const old = view('web', { origin });
+    const pods = [{ ...old, status: { ...old.status, phase: 'Failed' as const, reason: 'Stopped' } }];
+    const { client, listeners, problems } = await serve(pods);
+    await client.post('/v1/pods/stop', target);
+    const answered = client.post('/v1/sources', { files: [origin] });
+    await vi.waitFor(() => expect(listeners.size).toBe(1));
+    pods.pop();
+    for (const tell of listeners) tell({ kind: 'problems', problems });
+    await answered;
+    expect(listeners.size).toBe(0);
   });
 
   test.each(['stop', 'remove', 'restart'])(
