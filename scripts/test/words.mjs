@@ -53,6 +53,7 @@ const allowed = [
   // A field of `podwire net -o json`.
   [/^packages\/pod-network\//, /^verdict$/],
   [/^packages\/cli\/src\/commands\/net\.ts$/, /^verdict$/, /verdict: result/],
+  [/^packages\/cli\/test\/docs\/example-data\.ts$/, /^verdict$/, /verdict: '/],
   // The user `nobody` of Unix.
   [/./, /^nobody$/, /65534|'nobody'|`nobody`|USER_NOBODY|user nobody|nobody:|\/nonexistent/],
   // Names that people and other versions use: JSON fields, the file of a node's blocks, keys of the store.
@@ -63,7 +64,7 @@ const allowed = [
     /^ledgers?$/,
     /'ledger'|ledger of (\$\{|n\d |node one )|:ledger:|ledgers: alloc/,
   ],
-  [/^packages\/cli\/README/, /^(mend|mended|verdict|vacant)$/],
+  [/^docs\/output\.md/, /^(mend|mended|verdict|vacant)$/],
   [/^packages\/cli\/(src|test)\/cluster\/ipam/, /^mend(ed)?$/, /\bmend(ed)?: |`mend`/],
   // A probe to an unused address, in the JSON of `podwire connectivity test`.
   [/^packages\/(cli|testbed)\//, /^vacant$/, /['`]vacant['`]|vacant: [[t]/],

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { openLocatedApi } from '../api/locate.js';
-import type { Column } from '../render/table.js';
+import type { Column, TableOptions } from '../render/table.js';
 import { addAgent, addExamples, addOutput, outputOf } from '../command.js';
 import { colorsFor, exitCodes, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
@@ -33,7 +33,11 @@ async function show(command: Command, io: Io): Promise<void> {
   if (answer.sessions.some(({ state }) => state !== 'Established')) io.exitCode = exitCodes.notAsItShould;
   if (outputOf(command) === 'json') return writeJson(io, answer);
   const { renderTable } = await import('../render/table.js');
-  const rows = answer.sessions.map(({ neighbour, state, since, lastError = '' }) =>
+  return writeLines(io, renderTable(sessionTable(answer), colorsFor(io, io.stdout), widthOf(io)));
+}
+
+export function sessionTable({ sessions }: SessionsView): TableOptions {
+  const rows = sessions.map(({ neighbour, state, since, lastError = '' }) =>
     [neighbour, state, since, lastError].map(printable),
   );
   const head: Column[] = [
@@ -42,6 +46,5 @@ async function show(command: Command, io: Io): Promise<void> {
     { title: 'SINCE', cut: 'never', importance: 1 },
     { title: 'LAST ERROR', importance: 2 },
   ];
-  const width = widthOf(io);
-  return writeLines(io, renderTable({ head, rows }, colorsFor(io, io.stdout), width));
+  return { head, rows };
 }

@@ -13,7 +13,7 @@ import {
   writeLines,
 } from '../io.js';
 import { defaultPluginPath } from '../pod-agent/options.js';
-import type { Column } from '../render/table.js';
+import type { Column, TableOptions } from '../render/table.js';
 import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
 
 interface ExplainOptions {
@@ -51,7 +51,15 @@ async function show(command: Command, io: Io): Promise<void> {
   if (outputOf(command) === 'json') return writeJson(io, choice);
   const { renderTable } = await import('../render/table.js');
   const paint = colorsFor(io, io.stdout);
-  const rows = choice.files.map(({ file, verdict: result, why }) => [
+  const table =
+    choice.files.length === 0
+      ? [`no configuration in ${choice.directory}`]
+      : renderTable(fileTable(choice, paint), paint, widthOf(io));
+  return writeLines(io, [...describeNetwork(choice, paint), '', ...table]);
+}
+
+export function fileTable({ files }: Pick<NetworkChoice, 'files'>, paint: Colors): TableOptions {
+  const rows = files.map(({ file, verdict: result, why }) => [
     printable(file),
     paintResult(result, paint),
     printable(why),
@@ -61,11 +69,7 @@ async function show(command: Command, io: Io): Promise<void> {
     { title: 'RESULT', cut: 'never', importance: Infinity },
     { title: 'WHY', least: 16 },
   ];
-  const table =
-    rows.length === 0
-      ? [`no configuration in ${choice.directory}`]
-      : renderTable({ head, rows }, paint, widthOf(io));
-  return writeLines(io, [...describeNetwork(choice, paint), '', ...table]);
+  return { head, rows };
 }
 
 /** As a runtime that starts now would see it; nothing is attached. */

@@ -30,7 +30,7 @@ async function show(command: Command, io: Io): Promise<void> {
     },
     data: (peers) => ({ peers }),
     names: (peers) => peers.map(({ name }) => name),
-    judge: (peers) => {
+    evaluate: (peers) => {
       if (problems && peers.length > 0) io.exitCode = exitCodes.notAsItShould;
     },
     notes: (peers) => (peers.length > 0 ? [] : [problems ? 'no problems' : 'no other nodes']),
@@ -57,7 +57,8 @@ async function renderPeers(peers: readonly PeerStatusView[], io: Io): Promise<st
   ];
 }
 
-function peerTable(peers: readonly PeerStatusView[], wide: boolean): TableOptions {
+/** @param wide every block instead of their number */
+export function peerTable(peers: readonly PeerStatusView[], wide: boolean): TableOptions {
   const rows = peers.map(({ name, ipv4, ipv6, blocks, mtu, problems }) => [
     printable(name),
     [ipv4, ipv6].filter((address) => address !== undefined).join(' '),

@@ -36,7 +36,7 @@ async function show(command: Command, io: Io): Promise<void> {
       return known === undefined ? api.get('/v1/status') : Promise.resolve(known);
     },
     data: (status) => status,
-    judge: ({ ready }) => {
+    evaluate: ({ ready }) => {
       io.exitCode = ready ? exitCodes.ok : exitCodes.notAsItShould;
     },
     lines: (status) => renderStatus(io, status),
@@ -160,11 +160,12 @@ function describeCluster(
     ...(fenced ? ['hands out nothing: cut off for too long'] : []),
     ...(controller.leading ? ['leads the cluster'] : []),
   ];
+  const { length: held } = holdings;
   const wrong = peers.withProblems === 0 ? '' : `, ${peers.withProblems} with problems (podwire peers)`;
   return [
     `store      ${printable(store.kind)}, ${store.connected ? 'connected' : 'away'} for ${since}, last confirmed ${confirmed}`,
     `cluster    ${facts.join(', ')}`,
-    `ipam       ${formatPlural(holdings.length, 'block or borrowed address', 'blocks and borrowed addresses')}${unreported === 0 ? '' : `, ${formatPlural(unreported, 'change')} not reported yet`}`,
+    `ipam       ${formatPlural(held, 'block or borrowed address', 'blocks and borrowed addresses')}${unreported === 0 ? '' : `, ${formatPlural(unreported, 'change')} not reported yet`}`,
     `peers      ${peers.count}${wrong}`,
   ];
 }

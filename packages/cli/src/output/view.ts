@@ -15,7 +15,7 @@ export interface View<T> {
   /** What people are told beside the table, on standard error. */
   readonly notes?: (value: T) => readonly string[];
   /** Sets the exit code. */
-  readonly judge?: (value: T) => void;
+  readonly evaluate?: (value: T) => void;
   readonly watch?: Watching<T>;
 }
 
@@ -40,7 +40,7 @@ export async function showView<T>(command: Command, io: Io, view: View<T>): Prom
     return watchView(command, io, view);
   }
   const value = await view.read(new AbortController().signal);
-  view.judge?.(value);
+  view.evaluate?.(value);
   const format = outputOf(command);
   if (format === 'json') return writeJson(io, view.data(value));
   if (format === 'name') return void view.names?.(value).forEach((name) => io.stdout.write(`${name}\n`));

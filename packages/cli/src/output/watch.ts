@@ -49,7 +49,7 @@ async function keepWriting<T>(
   while (!signal.aborted) {
     try {
       const value = await view.read(signal);
-      view.judge?.(value);
+      view.evaluate?.(value);
       await write(value);
       known = true;
       told = '';

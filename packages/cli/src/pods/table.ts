@@ -17,7 +17,7 @@ export interface PodTableOptions {
 
 const head: readonly Column[] = [
   { title: 'POD' },
-  { title: 'READY', cut: 'never', importance: 7 },
+  { title: 'READY', cut: 'never', importance: 9 },
   { title: 'STATE', cut: 'never', importance: Infinity },
   { title: 'RESTARTS', right: true, importance: 3 },
   { title: 'ADDRESSES', cut: 'list', least: 15, importance: 6 },
@@ -33,7 +33,7 @@ const wideHead: readonly Column[] = [
   'NETNS',
 ].map((title) => ({ title }));
 /** It takes what the others leave. */
-const reason: Column = { title: 'REASON', least: 20, importance: 8 };
+const reason: Column = { title: 'REASON', least: 16, importance: 8 };
 
 /** Pods for people, in the order of the rows. */
 export function renderPodTable(

@@ -100,7 +100,7 @@ export function ofProblems(view: View<Shown>, io: Io): View<Shown> {
     data: ({ problems }) => ({ problems }),
     notes: ({ problems }) => (problems.length === 0 ? ['no problems'] : []),
     lines: ({ problems }) => renderProblems(problems),
-    judge: ({ problems }) => {
+    evaluate: ({ problems }) => {
       if (problems.length > 0) io.exitCode = exitCodes.notAsItShould;
     },
   };

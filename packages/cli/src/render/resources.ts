@@ -35,7 +35,8 @@ export function renderExplained(
   const head: Column[] = [
     { title: '', cut: 'never' },
     { title: 'WHERE', cut: 'never', importance: 1 },
-    { title: 'PLANNED', least: 24, importance: Infinity },
+    // What differs is said in full before what was planned.
+    { title: 'PLANNED', least: 24, importance: 1_000 },
     { title: 'IN THE KERNEL', least: 24, importance: Infinity },
   ];
   return renderTable({ head, rows }, paint, width);

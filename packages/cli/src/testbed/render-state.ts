@@ -2,6 +2,7 @@
 import { type Colors, printable } from '../io.js';
 import { formatPlural } from '../render/counts.js';
 import { type Column, renderTable } from '../render/table.js';
+import { wrapText } from '../render/text.js';
 import { formatAge } from '../render/times.js';
 import type { NodeState, TestbedState } from './observe.js';
 
@@ -19,7 +20,7 @@ export function renderState(state: TestbedState, now: number, paint: Colors, wid
   ];
   const age = formatAge(now - createdAt);
   return [
-    `${paint.bold(`testbed ${name}`)}: ${facts.join(', ')}, up for ${age}`,
+    ...wrapText(`${paint.bold(`testbed ${name}`)}: ${facts.join(', ')}, up for ${age}`, width, 2),
     `store: ${store.kind}${store.kind === 'etcd' ? `, ${paintState(store.state, paint)}` : ', a directory that the agents share'}`,
     '',
     ...renderNodes(nodes, paint, width),
