@@ -167,7 +167,7 @@ status: { phase: Succeeded, podIP: 10.0.0.2 }
   it.each([
     ['nothing', '', /has nothing of Calico/],
     ['no YAML', 'a: [', /cannot be read/],
-    ['text', 'hello', /is no resource/],
+    ['text', 'hello', /is no object of Kubernetes/],
     ['an alias', 'kind: List\nitems: &a [*a]\n', /cannot be read/],
     ['JSON that is cut off', '{"kind": "List", "items": [', /cannot be read/],
   ])('that are %s are refused', (_, text, message) => {

@@ -43,7 +43,7 @@ export const exitCodes = {
   usage: 2,
   /** No agent answers. */
   unreachable: 3,
-  /** It was done, and the answer is no: not ready, not as planned, not reachable. */
+  /** It was done, and something is wrong: not ready, not as planned, not reachable. */
   notAsItShould: 4,
   /** 128 + the number of the signal, as shells count. */
   SIGHUP: 129,

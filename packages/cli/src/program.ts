@@ -13,7 +13,7 @@ Exit codes:
   1  it failed
   2  the command line is wrong
   3  no agent, or no store, answers
-  4  done, and the answer is no: not ready, not as planned, not reachable`;
+  4  it was done, and something is wrong: not ready, not as planned, not reachable`;
 
 /**
  * Runs one command line to its end.

@@ -179,8 +179,8 @@ test('ipam shows who has an address, and what may be asked for', async () => {
   assert.equal(used.state, 'used');
   assert.match(used.owner, /^podwire,cnitool-[0-9a-f]{20},eth0$/);
   assert.match((await run(['ipam', 'show', '--ip', '10.244.0.9'])).stdout, /unallocated/);
-  assert.match((await run(['ipam', 'show', '--ip', '10.244.0.0'])).stdout, /cannot be had: .*reserved/);
-  assert.match((await run(['ipam', 'show', '--ip', '8.8.8.8'])).stdout, /cannot be had: .*no pool/);
+  assert.match((await run(['ipam', 'show', '--ip', '10.244.0.0'])).stdout, /not available: .*reserved/);
+  assert.match((await run(['ipam', 'show', '--ip', '8.8.8.8'])).stdout, /not available: .*no pool/);
   assert.match((await run(['ipam', 'show'])).stdout, /^10\.244\.0\.0\/16 +65536 +1 /m);
 });
 

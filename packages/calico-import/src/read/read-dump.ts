@@ -63,7 +63,7 @@ function fromDocument(
   if (document === null || document === undefined) return [];
   const kind = isFields(document) ? (document['kind'] ?? listed) : undefined;
   if (!isFields(document) || typeof kind !== 'string') {
-    diagnosticsFor(file, diagnostics).error('kind', 'there is something that is no resource');
+    diagnosticsFor(file, diagnostics).error('kind', 'is missing: this is no object of Kubernetes or Calico');
     return [];
   }
   const items = document['items'];

@@ -101,7 +101,7 @@ export function describeAddress(shown: AddressShown): string[] {
   const rows: (readonly [string, string | undefined])[] = [
     ...uses.map(({ pod, owner, node, since }): readonly [string, string] => [
       'pod',
-      `${pod ?? owner} on node ${node} since ${new Date(since).toISOString()}`,
+      `${pod ?? owner} on node ${node}${since === 0 ? '' : ` since ${new Date(since).toISOString()}`}`,
     ]),
     ['pool', pool === undefined ? undefined : `${pool} (network ${network})`],
     [

@@ -27,7 +27,7 @@ export function define(command: Command, io: Io): void {
     ['podwire connectivity test', ''],
     ['podwire connectivity test --node --config /etc/podwire/agent.yaml', 'on a node of a real cluster'],
     ['podwire connectivity test -o json', '{"ok":true,"parties":[…],"results":[…],…}'],
-  ]).addHelpText('after', '\nExit code 4: something was not as it should be.');
+  ]).addHelpText('after', '\nExit code 4: an answer was not the expected one.');
 }
 
 function readDeadline(text: string): number {

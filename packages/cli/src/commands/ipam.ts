@@ -217,5 +217,5 @@ function describeState(view: AddressView): string {
   }
   if (state === 'available')
     return `${address}: unallocated${where}; a pod can request it unless it still cools down`;
-  return `${address}: cannot be had: ${printable(reason)}`;
+  return `${address}: not available: ${printable(reason)}`;
 }

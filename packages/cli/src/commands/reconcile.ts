@@ -65,6 +65,6 @@ function describeRemoved({ key, pod }: { readonly key: string; readonly pod?: st
 
 function summarize({ changes, removed, failures }: ReportView): string {
   if (changes.length + removed.length + failures.length === 0)
-    return 'everything is as it should be, looked at';
+    return 'nothing to repair: everything is as planned, checked';
   return `${formatPlural(changes.length + removed.length, 'change')}, ${formatPlural(failures.length, 'failure')}`;
 }

@@ -43,7 +43,7 @@ export function define(command: Command, io: Io): void {
     ['podwire up examples/web.yaml', ''],
     ['podwire up /etc/podwire/pods https://example.org/pods.yaml', ''],
     ['podwire up web.yaml --runtime containerd', ''],
-    ['podwire down web.yaml', 'the other way round'],
+    ['podwire down web.yaml', 'ends its pods'],
   ]).addHelpText(
     'after',
     '\nExit code 4: a pod is not ready in time or has failed, or a manifest cannot be used.',

@@ -1,3 +1,4 @@
+import { describeAddress } from '../../src/cluster/ipam-show.js';
 import { describe, expect, test } from 'vitest';
 import { startFakeAgent, writeTemporary } from '../support.js';
 import { createUsedCluster } from './cluster.js';
@@ -33,6 +34,10 @@ lent to  node n2
 `);
     expect((await cluster.podwire('ipam show --ip 172.20.0.1')).stdout).toBe('172.20.0.1: in no pool\n');
     expect((await cluster.podwire('ipam show --ip 10.244.0.999')).code).toBe(2);
+    // Imported without a time.
+    const uses = [{ owner: 'c', pod: 'default/old', node: 'n1', since: 0, reportedAt: 0 }];
+    const lines = describeAddress({ address: '10.244.0.9', state: 'in-use', uses });
+    expect(lines.join('\n')).toMatch(/pod +default\/old on node n1$/m);
     const json = JSON.parse((await cluster.podwire('ipam show --ip 10.244.0.20 -o json')).stdout) as object;
     expect(json).toMatchObject({
       state: 'in-use',
