@@ -30,6 +30,16 @@ function checkMachine(purpose) {
     throw new SetupError(`root is needed (network namespaces); run: sudo npm run ${purpose}`);
 }
 
+/** The documents write `podwire`; a checkout has it in bin. */
+function showNext() {
+  const program = path.join(root, 'bin/podwire');
+  const isHere = path.relative(process.cwd(), root) === '';
+  console.log(
+    `Next: ${isHere ? 'bin/podwire' : program} up ${path.join(isHere ? '' : root, 'examples/web.yaml')}`,
+  );
+  console.log(`To call it podwire, as the documents do: ln -s ${program} /usr/local/bin/`);
+}
+
 try {
   const purpose = readPurpose();
   checkMachine(purpose);
@@ -40,6 +50,7 @@ try {
   await showStep('agent', (begin) => bundleAgent(root, begin));
   await showStep('plugin', (begin) => buildPlugin(root, begin));
   await showStep('embedded runtime', () => buildHold(root));
+  if (purpose === 'run') showNext();
 } catch (error) {
   if (!(error instanceof SetupError) && error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;
   console.error(`  ✗ ${error.message}`);

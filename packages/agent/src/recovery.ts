@@ -1,5 +1,6 @@
 /** What the agent does first: it learns from the records what exists on this node. */
 import type { BrokenRecord, EndpointRecord } from './records/record.js';
+import { PodwireError } from '@podwire/errors';
 import { endpointKey } from '@podwire/network-contract';
 import { z } from 'zod';
 import type { EndpointContext } from './endpoints/context.js';
@@ -28,13 +29,30 @@ const details: z.ZodType<EndpointDetails> = z.object({
 /**
  * Reads every record into memory. What is none is noted in `broken`, and keeps neither the agent nor another endpoint from
  * anything. Addresses are taken over by the first reconcile, when it is known which of these endpoints stay.
+ * @throws PodwireError RECORD_TOO_NEW
  */
 export function loadRecords(context: EndpointContext): void {
   const { records, broken } = context.records.readAll();
+  refuseNewer(broken);
   const unfit = records.flatMap((record) => take(context, record));
   const intact = new Set(context.endpoints.all().map(({ id }) => endpointKey(id)));
   for (const record of [...broken, ...unfit]) noteBroken(context, record, intact);
   if (context.broken.all().some(({ phase }) => phase === 'ready')) holdWired(context);
+}
+
+/** After a rollback, pods of the newer version run: a reconcile would take their network away, so there must be none. */
+function refuseNewer(broken: readonly BrokenRecord[]): void {
+  const newer = broken.filter((record) => record.isNewer === true);
+  const [first] = newer;
+  if (first === undefined) return;
+  const more = newer.length === 1 ? '' : ` and ${newer.length - 1} more`;
+  throw new PodwireError(
+    'RECORD_TOO_NEW',
+    `${first.name}${more}: ${first.reason}; this version reads version 1`,
+    {
+      details: { files: newer.map(({ name }) => name) },
+    },
+  );
 }
 
 function take({ endpoints, ports }: EndpointContext, record: EndpointRecord): BrokenRecord[] {

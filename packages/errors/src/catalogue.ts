@@ -140,6 +140,11 @@ export const errorCatalogue = {
     action: 'Check the free space and the permissions of its directory.',
     cni: 5,
   },
+  RECORD_TOO_NEW: {
+    meaning: 'Endpoint records were written by a newer version, which this one does not understand.',
+    action: 'Start the version that wrote them. To go back for good, drain the node first (docs/upgrade.md).',
+    cni: 109,
+  },
   REMOVE_INCOMPLETE: {
     meaning: 'Some resources could not be removed; the record is kept for another attempt.',
     action: 'None at first: it is tried again by itself.',

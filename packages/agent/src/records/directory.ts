@@ -10,7 +10,7 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import type { BrokenRecord, EndpointRecord, Phase, RecordStore } from './record.js';
-import { recordProblem } from './schema.js';
+import { isNewer, recordProblem } from './schema.js';
 
 /** What the directory needs of `node:fs`; tests pass one that fails like a full disk. */
 export type RecordFiles = Pick<
@@ -151,7 +151,7 @@ function understand(named: Named, text: string, kinds: Kinds): EndpointRecord | 
     return { ...named, text, reason: describeError(error), isTorn: true };
   }
   const reason = recordProblem(content, kinds);
-  if (reason !== undefined) return { ...named, text, reason };
+  if (reason !== undefined) return { ...named, text, reason, ...(isNewer(content) ? { isNewer: true } : {}) };
   const record = content as EndpointRecord;
   const isNamedSo = nameOf(record.id, named.phase) === named.name;
   if (!isNamedSo) return { ...named, text, reason: 'the file name does not match its content' };

@@ -37,6 +37,8 @@ export interface BrokenRecord {
   readonly phase?: Phase;
   /** What it says, where it is a file that can be read. */
   readonly text?: string;
+  /** A version wrote it that is newer than this one. */
+  readonly isNewer?: true;
   /** It was not written to its end. */
   readonly isTorn?: true;
 }

@@ -23,6 +23,12 @@ const record = z.object({
   createdAt: z.number(),
 });
 
+/** Whether a later version wrote it. What is only garbled has no such number. */
+export function isNewer(content: unknown): boolean {
+  const version = (content as { version?: unknown } | null)?.version;
+  return typeof version === 'number' && Number.isInteger(version) && version > 1;
+}
+
 /**
  * What keeps a document from being a record, in words; `undefined` when it is one.
  * @param kinds check their resources

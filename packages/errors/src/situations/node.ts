@@ -265,6 +265,12 @@ export const nodeSituations = {
       message: '‹route default in the pod goes through tun0›',
     },
   ],
+  RECORD_TOO_NEW: [
+    {
+      site: 'packages/agent/src/recovery.ts',
+      message: '‹podwire,4f1c…,eth0.ready and 3 more: a record of version 2›; this version reads version 1',
+    },
+  ],
   RECORD_IO: [
     {
       site: 'packages/agent/src/records/directory.ts',
