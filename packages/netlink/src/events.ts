@@ -1,4 +1,4 @@
-/** What the kernel tells of changes, whoever has made them: multicast groups of netlink(7). */
+/** What the kernel tells of changes, of every program: multicast groups of netlink(7). */
 import fs from 'node:fs';
 import { bind, hasCode, type NamespaceReference, receiveMessage, setSocketOption } from '@podwire/linux';
 import type { NetlinkMessage } from './connection.js';

@@ -40,8 +40,8 @@ interface LastOfLink {
 
 /**
  * What in these events is of interest. Most are caused by this program itself, and are passed over by their port. What
- * the kernel does by itself as a consequence has no port: of that, only what takes something away counts, and whoever
- * asks finds nothing of theirs by then if it was their own.
+ * the kernel does by itself as a consequence has no port: of that, only what takes something away counts. Where that was
+ * this program's own doing, the records have no owner for it by the time it is read.
  */
 export function readRouteEvents(events: readonly NetlinkEvent[], context: RouteContext): Disturbance[] {
   const links = new Map<string, LastOfLink>();
