@@ -105,7 +105,7 @@ describe('what the demo shows', () => {
     const before = { namespaces: 5, processes: 6, mounts: 1, files: 17 };
     const none = { namespaces: 0, processes: 0, mounts: 0, files: 0 };
     const good = renderEnding({ down: 12, before, left: none, machineChanges: [] }, plain);
-    expect(good[1]).toBe('Nothing is left of 5 namespaces, 6 processes, 1 mounts, 17 files.');
+    expect(good[1]).toBe('Nothing is left of 5 namespaces, 6 processes, 1 mount, 17 files.');
     const bad = renderEnding(
       { before, left: { ...none, processes: 1 }, machineChanges: ['+ link x'] },
       plain,

@@ -17,6 +17,6 @@ test('a pod agent that fails does not stop the teardown', async () => {
   fs.symlinkSync(agent.socket, path.join(directory, 'podlet.sock'));
   const io = { stderr: { write: () => undefined } } as unknown as Io;
   expect(await endExamples(directory, io, progress)).toBeUndefined();
-  expect(agent.requests).toEqual(['GET /v1/status', 'GET /v1/sources']);
+  expect(agent.requests).toEqual(['GET /v1/status', 'GET /v1/pods']);
   await agent.close();
 });

@@ -125,7 +125,7 @@ function explainNoAnswer(cause: Error, { socket, peer, signal }: ApiOptions): Er
   const why = noAnswerReasons[code] ?? (code.startsWith('HPE_') ? notHttp : cause.message);
   return new PodwireError(peer.unreachable, `no ${peer.name} answers at ${socket}: ${why}`, {
     details: { socket },
-    // Another process answers, or would: to start an agent is no remedy then.
+    // Another process answers, or would: to start an agent is no fix then.
     ...(code === 'ENOENT' || code === 'ECONNREFUSED' ? {} : { action: fixes[code] ?? null }),
   });
 }

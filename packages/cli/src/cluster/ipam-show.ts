@@ -3,7 +3,7 @@ import type { AddressShown, ClusterShown, ClusterSnapshot } from '@podwire/clust
 import type { Command } from 'commander';
 import { optionsOf } from '../command.js';
 import { type Colors, colorsFor, type Io, printable, widthOf } from '../io.js';
-import { showView } from '../output/view.js';
+import { showView } from '../output/show.js';
 import { formatPlural } from '../render/counts.js';
 import type { TableOptions } from '../render/table.js';
 import type { ClusterPlace } from './options.js';

@@ -18,7 +18,7 @@ import {
 import { ApiError, type LocalApi } from '@podwire/local-api';
 import { formatCount } from '../render/counts.js';
 import type { Column, TableOptions } from '../render/table.js';
-import { addWatch, showView } from '../output/view.js';
+import { addWatch, showView } from '../output/show.js';
 import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {

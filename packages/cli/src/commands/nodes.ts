@@ -7,7 +7,7 @@ import { withStore } from '../cluster/with-store.js';
 import { addEverywhere, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { confirmHarm, listNames } from '../confirm.js';
 import { formatPlural } from '../render/counts.js';
-import { addWatch, showView } from '../output/view.js';
+import { addWatch, showView } from '../output/show.js';
 import { colorsFor, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {

@@ -4,7 +4,7 @@ import type { PeersView, PeerStatusView } from '../api/shapes.js';
 import type { Column, TableOptions } from '../render/table.js';
 import { addAgent, addExamples, addOutput, optionsOf } from '../command.js';
 import { colorsFor, exitCodes, type Io, printable, widthOf } from '../io.js';
-import { addWatch, showView } from '../output/view.js';
+import { addWatch, showView } from '../output/show.js';
 
 export function define(command: Command, io: Io): void {
   command

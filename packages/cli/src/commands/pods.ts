@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addExamples } from '../command.js';
 import type { Io } from '../io.js';
-import { showView } from '../output/view.js';
+import { showView } from '../output/show.js';
 import { nameOf } from '../pods/list.js';
 import { addListOptions, openPodView } from '../pods/view.js';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addExamples, optionsOf } from '../command.js';
 import type { Io } from '../io.js';
-import { showView } from '../output/view.js';
+import { showView } from '../output/show.js';
 import { addListOptions, ofProblems, openPodView } from '../pods/view.js';
 
 export function define(command: Command, io: Io): void {

@@ -3,7 +3,7 @@ import { pause, systemClock } from '@podwire/platform';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf } from '../command.js';
 import { colorsFor, type Io, printable, widthOf } from '../io.js';
-import { addWatch, showView } from '../output/view.js';
+import { addWatch, showView } from '../output/show.js';
 import { addDirectory, openLocatedPodApi } from '../pods/locate.js';
 import { findPod, fullName } from '../pods/names.js';
 import { type MeasuredUse, measureUse, renderUse } from '../pods/use.js';

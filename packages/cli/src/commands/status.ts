@@ -8,7 +8,7 @@ import { addAgent, addExamples, addOutput, optionsOf, readSeconds } from '../com
 import { describeDrift } from '../render/drift.js';
 import { formatPlural } from '../render/counts.js';
 import { type Colors, colorsFor, exitCodes, type Io, printable, widthOf } from '../io.js';
-import { addWatch, showView } from '../output/view.js';
+import { addWatch, showView } from '../output/show.js';
 import { PodwireError } from '@podwire/errors';
 
 export function define(command: Command, io: Io): void {

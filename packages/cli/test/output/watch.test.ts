@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { addOutput } from '../../src/command.js';
 import { breakOutput } from '../../src/interrupt.js';
 import { exitCodes, type Io, type Output } from '../../src/io.js';
-import { addWatch, showView, type View } from '../../src/output/view.js';
+import { addWatch, showView } from '../../src/output/show.js';
+import type { View } from '../../src/output/view.js';
 
 type Rows = Readonly<Record<string, string>>;
 

@@ -173,15 +173,15 @@ describe('a migration', () => {
 describe('a workload', () => {
   test('is made, changed and deleted; what its pods have stays', async () => {
     const { access, signal, workload } = await createCluster();
-    await workload('db-*', { assigned: { 'db-0': ['10.244.0.5'] } });
+    await workload('db-*', { assigned: { 'db-0': ['10.244.0.6'] } });
     const name = { ...network, name: 'db-*' };
-    await setWorkload(access, { ...name, addresses: ['10.244.0.5', '10.244.0.5'] }, signal);
+    await setWorkload(access, { ...name, addresses: ['10.244.0.6', '10.244.0.6'] }, signal);
     const changed = await setWorkload(access, { ...name, sticky: true, pools: ['old'] }, signal);
     expect(changed).toMatchObject({
-      addresses: ['10.244.0.5'],
+      addresses: ['10.244.0.6'],
       sticky: true,
       pools: ['old'],
-      assigned: { 'db-0': ['10.244.0.5'] },
+      assigned: { 'db-0': ['10.244.0.6'] },
     });
     expect(await deleteWorkload(access, name, signal)).toBe(true);
     expect(await deleteWorkload(access, name, signal)).toBe(false);

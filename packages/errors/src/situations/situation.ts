@@ -1,5 +1,5 @@
 /**
- * For each code the situations in which people meet it, as they read it: to judge whether the advice fits all of them.
+ * For each code the situations in which people meet it, as they read it: to decide whether the advice fits all of them.
  * `docs/errors.md` shows them. A test compares each with the file that raises it.
  */
 export interface Situation {
