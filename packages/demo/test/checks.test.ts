@@ -110,7 +110,7 @@ describe('what the demo shows', () => {
       { before, left: { ...none, processes: 1 }, machineChanges: ['+ link x'] },
       plain,
     );
-    expect(bad[0]).toBe('Left behind: 0 namespaces, 1 processes, 0 mounts, 0 files.');
+    expect(bad[0]).toBe('Left behind: 0 namespaces, 1 process, 0 mounts, 0 files.');
     expect(bad.at(-1)).toBe('  + link x');
   });
 
