@@ -173,10 +173,10 @@ function pinsOf(pid: number): string[] {
 }
 
 /** No process is left that could take pods down in order. */
-function killAgents(pid: number): void {
-  const text = fs.readFileSync(`/run/podwire-demo-${pid}/started.json`, 'utf8');
-  const started = JSON.parse(text) as Record<string, { readonly pid: number }>;
-  for (const agent of Object.values(started)) process.kill(agent.pid, 'SIGKILL');
+function killAgents(demo: number): void {
+  const text = fs.readFileSync(`/run/podwire-demo-${demo}/started.json`, 'utf8');
+  const { agent, podlet } = JSON.parse(text) as Record<'agent' | 'podlet', { readonly pid: number }>;
+  for (const { pid } of [agent, podlet]) process.kill(pid, 'SIGKILL');
 }
 
 /** A pod's own program reaches another one through the node's port. */
