@@ -160,7 +160,7 @@ function findRecord({ endpoints }: EndpointContext, text: string): AgentRecord {
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
     throw new PodwireError('ENDPOINT_UNKNOWN', `no endpoint is called ${text}`, {
-      action: '`podwire pods` lists those of this node. A pod that was never attached has none.',
+      action: '`podwire ps` lists those of this node. A pod that was never attached has none.',
     });
   }
   const keys = found.map(({ id }) => endpointKey(id));

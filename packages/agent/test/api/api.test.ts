@@ -77,7 +77,9 @@ describe('the API', () => {
     await call('ADD', 'c1', { name: 'second' });
     expect(await get('/v1/endpoints/c9')).toMatchObject({
       status: 404,
-      json: { error: { code: 'ENDPOINT_UNKNOWN', message: containing('c9'), action: anyText } },
+      json: {
+        error: { code: 'ENDPOINT_UNKNOWN', message: containing('c9'), action: containing('`podwire ps`') },
+      },
     });
     expect(await get('/v1/endpoints/c1')).toMatchObject({
       status: 400,

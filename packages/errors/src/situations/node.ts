@@ -169,7 +169,7 @@ export const nodeSituations = {
     {
       site: 'packages/agent/src/api/routes.ts',
       message: 'no endpoint is called ‹wbe›',
-      action: '`podwire pods` lists those of this node. A pod that was never attached has none.',
+      action: '`podwire ps` lists those of this node. A pod that was never attached has none.',
     },
     {
       site: 'packages/agent/src/endpoints/check.ts',
