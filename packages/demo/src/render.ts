@@ -117,7 +117,7 @@ export function renderSummary(checks: readonly CheckResult[], paint: Colors): st
     .map(({ milliseconds }) => milliseconds)
     .sort((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)] ?? 0;
-  const summary = `${times.length} of ${checks.length} as it should be, median ${formatMilliseconds(median)} for question and answer.`;
+  const summary = `${times.length} of ${checks.length} as expected, median ${formatMilliseconds(median)} for question and answer.`;
   return [
     failed.length === 0 ? paint.green(summary) : paint.red(summary),
     ...failed.map(({ from, to, protocol, family, problem }) =>

@@ -89,7 +89,7 @@ describe('what the demo shows', () => {
 
   test('the summary counts and names it', () => {
     expect(renderSummary(results, plain)).toEqual([
-      '43 of 44 as it should be, median 1.00 ms for question and answer.',
+      '43 of 44 as expected, median 1.00 ms for question and answer.',
       '✗ a to b, tcp over IPv4: no answer',
     ]);
   });

@@ -115,7 +115,7 @@ test('tells people what it does: tables on standard output, progress beside it',
   ]) {
     assert.match(stdout, new RegExp(`^${title}$`, 'm'));
   }
-  assert.match(stdout, /^80 of 80 as it should be/m);
+  assert.match(stdout, /^80 of 80 as expected/m);
   assert.match(stdout, /^Nothing is left of 5 namespaces, \d+ processes, 3 mounts, \d+ files\.$/m);
   assert.doesNotMatch(stdout, /✗/);
   assert.match(stderr, /^✓ pod\/shop\/web ready 10\.244\.0\.\d+ fd00:244::/m);

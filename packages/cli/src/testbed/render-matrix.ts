@@ -183,7 +183,7 @@ export function renderSummary({ results, milliseconds, ok }: ConnectivityReport,
   const times = good.filter(({ kind }) => kind === 'udp' || kind === 'icmp').map((each) => each.milliseconds);
   const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
   const middle = median === undefined ? '' : `, median ${formatMilliseconds(median)} for a round trip`;
-  const summary = `${good.length} of ${results.length} as it should be in ${formatMilliseconds(milliseconds)}${middle}.`;
+  const summary = `${good.length} of ${results.length} as expected in ${formatMilliseconds(milliseconds)}${middle}.`;
   return [...renderUnusedAddresses(results, paint), ok ? paint.green(summary) : paint.red(summary)];
 }
 

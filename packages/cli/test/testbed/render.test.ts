@@ -127,7 +127,7 @@ describe('failures', () => {
 
 test('the summary counts', () => {
   expect(renderSummary(reportOf(2), plain)).toEqual([
-    '24 of 24 as it should be in 123 ms, median 0.42 ms for a round trip.',
+    '24 of 24 as expected in 123 ms, median 0.42 ms for a round trip.',
   ]);
 });
 
