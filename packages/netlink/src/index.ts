@@ -24,6 +24,14 @@ export { PayloadWriter } from './payload.js';
 export * from './protocol.js';
 
 export {
+  type BoundSocket,
+  boundSocketsRequest,
+  decodeBoundSocket,
+  listBoundSockets,
+  openSocketConnection,
+} from './bound-sockets.js';
+
+export {
   decodeInetSettings,
   decodeLink,
   getLinkRequest,

@@ -1,6 +1,7 @@
 /** Numbers of the netlink protocol itself (include/uapi/linux/netlink.h); those of rtnetlink stand beside their objects. */
 
 export const NETLINK_ROUTE = 0;
+export const NETLINK_SOCK_DIAG = 4;
 export const NETLINK_NETFILTER = 12;
 
 export const NLM_F_REQUEST = 0x01;
