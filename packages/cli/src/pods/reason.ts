@@ -20,12 +20,16 @@ export function findReason(pod: PodView): Reason | undefined {
   return phase === 'Succeeded' || isTrue(pod, 'Ready') ? undefined : plainer(findWait(pod));
 }
 
-/** The words of a cell; `-` when there is nothing to say. */
-export function renderReason(pod: PodView): string {
+/**
+ * The words of a cell; `-` when there is nothing to say.
+ * @param state what stands beside it and need not be said again
+ */
+export function renderReason(pod: PodView, state?: string): string {
   const found = findReason(pod);
   if (found === undefined) return '-';
   const { reason, message } = found;
-  return message === undefined ? reason : shorten(`${reason}: ${message}`);
+  if (message === undefined) return reason;
+  return shorten(reason === state ? message : `${reason}: ${message}`);
 }
 
 /** Of a row among others; `podwire describe` has all of it. */

@@ -46,7 +46,7 @@ export function renderPodTable(
     rows: rows.map((row) => [
       ...(row.pod === undefined ? describeAttached(row, now) : describePod(row, row.pod, now, paint)),
       ...(wide ? describeAttachment(row) : []),
-      row.pod === undefined ? '-' : printable(renderReason(row.pod)),
+      row.pod === undefined ? '-' : printable(renderReason(row.pod, describeState(row.pod))),
     ]),
   };
   return renderTable(table, paint, width);

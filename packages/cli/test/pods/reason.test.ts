@@ -185,6 +185,12 @@ test.each<[string, PodView, string]>([
   expect(renderReason(pod)).toBe(cell);
 });
 
+test('what stands in the column STATE is not said again', () => {
+  const pod = waits('RunContainerError', 'container a has no command');
+  expect(renderReason(pod, 'RunContainerError')).toBe('container a has no command');
+  expect(renderReason(pod, 'Pending')).toBe('RunContainerError: container a has no command');
+});
+
 test('only the cell is cut', () => {
   const why = 'the image index of registry.example.org does not answer within thirty seconds';
   expect(findReason(waits('ImagePullBackOff', why))).toEqual({
