@@ -15,6 +15,7 @@ import { DriftLog } from './drift/drift-log.js';
 import { PendingAdds } from './endpoints/pending-adds.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { createBrokenRecords } from './endpoints/broken-records.js';
+import type { ReadSockets } from './endpoints/hidden-sockets.js';
 import { createHostPorts } from './endpoints/host-ports.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
 import type { Service } from './endpoints/serve-request.js';
@@ -41,6 +42,8 @@ export interface AgentDependencies {
   readonly routerHistory?: RouterHistory;
   /** Addresses that the kernel routes to pods' links, without length; none when absent. */
   readonly readPodAddresses?: () => readonly string[];
+  /** Without it there are no warnings of host ports that hide a process. */
+  readonly readSockets?: ReadSockets;
   /** Calls `changed` when the node gets or loses an address, until the signal aborts. Without it the next reconcile finds that. */
   readonly watchAddresses?: (changed: () => void, signal: AbortSignal) => Promise<void>;
   /** Hears of what others change in the kernel; without it drift is found in rounds. */

@@ -7,7 +7,12 @@ import { openKernel, openKernelWatch } from '@podwire/backend-linux';
 import { createEngine, type FaultPoints, noFaults } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
-import { openRouteConnection } from '@podwire/netlink';
+import {
+  listBoundSockets,
+  type NetlinkConnection,
+  openRouteConnection,
+  openSocketConnection,
+} from '@podwire/netlink';
 import type { NetworkModel } from '@podwire/network-contract';
 import { compact, systemClock } from '@podwire/platform';
 import type { Store, StoreSpec } from '@podwire/store';
@@ -22,6 +27,7 @@ import { openStateFiles } from './cluster/state-files.js';
 import { followStoreAddresses } from './cluster/store-addresses.js';
 import type { BgpConfig } from './config/bgp.js';
 import type { AgentConfig, ConfigOrigin } from './config/index.js';
+import type { ReadSockets } from './endpoints/hidden-sockets.js';
 import { createLog, type Log } from './log.js';
 import { indexModels, networkModels } from './models.js';
 import {
@@ -101,6 +107,21 @@ function releaseAll(releases: readonly (() => void)[]): void {
   for (const release of releases.toReversed()) release();
 }
 
+/** Milliseconds that the kernel may take to list sockets: they are for warnings only. */
+const socketsTimeout = 500;
+
+/** Most nodes need it never, and an agent starts on a kernel without it, too. */
+function openSocketsOnUse(): { read: ReadSockets; close(): void } {
+  let connection: NetlinkConnection | undefined;
+  return {
+    read(protocol) {
+      connection ??= openSocketConnection({ timeout: socketsTimeout });
+      return listBoundSockets(connection, protocol);
+    },
+    close: () => connection?.close(),
+  };
+}
+
 function openDependencies(
   config: AgentConfig,
   log: Log,
@@ -108,6 +129,7 @@ function openDependencies(
 ): { dependencies: AgentDependencies; close: () => void } {
   const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), resourceKinds, recordFiles);
   const hostConnection = openRouteConnection();
+  const sockets = openSocketsOnUse();
   const addresses = describeHostAddresses(hostConnection);
   const kernel = openKernel(undefined, { programTimeout: config.deadlines.request });
   const engine = createEngine({
@@ -131,6 +153,7 @@ function openDependencies(
       readBootId(),
     ),
     readPodAddresses: () => readPodAddresses(hostConnection),
+    readSockets: (protocol) => sockets.read(protocol),
     watchAddresses: (changed, signal) =>
       watchState({
         subject: () => 'addresses of the node',
@@ -150,7 +173,11 @@ function openDependencies(
     faults,
     log,
   };
-  return { dependencies, close: () => hostConnection.close() };
+  const close = (): void => {
+    sockets.close();
+    hostConnection.close();
+  };
+  return { dependencies, close };
 }
 
 const plainWarning =

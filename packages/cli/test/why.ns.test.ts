@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { endProcesses, type ProcessMark } from '@podwire/linux';
 import type { PodView } from '@podwire/podlet';
-import { CommandError, createPrivateHost, eventually, type PrivateHost } from '@podwire/testkit';
+import { CommandError, createPrivateHost, eventually, type PrivateHost, serveEcho } from '@podwire/testkit';
 import { checkoutFile } from '../src/checkout.js';
 import { placesIn } from '../src/pods/locate.js';
 
@@ -98,6 +98,25 @@ test('a host port that another pod still has is said once, and in the row of the
   assert.equal(countOf(message, 'PORT_IN_USE'), 1, message);
   assert.match(await rowOf('new'), / HostPort: 7000\/tcp is taken by pod default\/old$/);
   await podwire('exec', 'old', '--', '/bin/sh', '-c', ': > /end');
+});
+
+test('a host port on which a process of the node listens is a warning that goes with the process', async () => {
+  const server = await serveEcho(host.namespace, 'tcp', '0.0.0.0', 7100);
+  const words = /host port 7100\/tcp hides a process of this node that listens on 0\.0\.0\.0:7100; `ss -lnpt/;
+  const up = await podwire('up', '-o', 'json', writePod('app', { ...sleeps, ports: ports(7100) }));
+  const { warnings } = JSON.parse(up.stdout) as { warnings: string[] };
+  assert.match(warnings.join('\n'), new RegExp(`^pod/default/app: ${words.source}`), up.stderr);
+  const ask = (...words: string[]): Promise<string> =>
+    host.run([
+      ...[process.execPath, checkoutFile('bin/podwire'), ...words],
+      ...['--socket', placesIn(directory()).agentApi],
+    ]);
+  const status = (await ask('status')).replaceAll(/\s+/g, ' ');
+  assert.match(status, new RegExp(`warning pod default/app: ${words.source}`));
+  assert.match(await ask('explain', 'pod/app'), new RegExp(`warning: ${words.source}`));
+  assert.match((await podwire('describe', 'pod/app')).stdout, new RegExp(`warning: ${words.source}`));
+  await server.close();
+  assert.doesNotMatch((await podwire('describe', 'pod/app')).stdout, /warning/);
 });
 
 test('without a node agent the row says so, and the message once', async () => {

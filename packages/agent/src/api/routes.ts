@@ -6,14 +6,15 @@ import { compact, withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
 import { isServing, viewCluster, viewPeers, whyNotServing } from '../cluster/status.js';
 import { type EndpointContext, ownedBy } from '../endpoints/context.js';
-import { type AgentRecord, podName } from '../endpoints/registry.js';
+import { findWarnings } from '../endpoints/hidden-sockets.js';
+import { type AgentRecord, describeEndpoint, podName } from '../endpoints/registry.js';
 import type { DriftLog } from '../drift/drift-log.js';
 import type { Metrics } from '../metrics.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
 import type { LiveConfig } from '../reload/live-config.js';
 import type { TraceLog } from '../trace.js';
 import { planAdd, planAddsInTurns } from './plan.js';
-import { explainResources, viewEndpoint, viewIpam } from './views.js';
+import { type EndpointView, explainResources, viewEndpoint, viewIpam } from './views.js';
 
 export interface ApiContext {
   readonly context: EndpointContext;
@@ -48,7 +49,7 @@ export const openRoutes: ApiRoutes<ApiContext> = {
 export const apiRoutes: ApiRoutes<ApiContext> = {
   ...openRoutes,
   'GET /v1/status': (api) => ({ json: viewStatus(api) }),
-  'GET /v1/endpoints': ({ context }) => ({ json: { endpoints: context.endpoints.all().map(viewEndpoint) } }),
+  'GET /v1/endpoints': ({ context }) => ({ json: { endpoints: viewAll(context) } }),
   'GET /v1/endpoints/*': ({ context }, { rest }) => ({ json: findOne(context, rest) }),
   'GET /v1/ipam': ({ context }) => ({
     json: { networks: context.networks.map((network) => viewIpam(network, (key) => podOf(context, key))) },
@@ -73,6 +74,24 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
 function podOf({ endpoints }: EndpointContext, key: string): string | undefined {
   const record = endpoints.get(key);
   return record === undefined ? undefined : podName(record);
+}
+
+function viewAll(context: EndpointContext): EndpointView[] {
+  const records = context.endpoints.all();
+  const warningsOf = findWarnings(context, records);
+  return records.map((record) => viewEndpoint(record, warningsOf(endpointKey(record.id))));
+}
+
+function viewOne(context: EndpointContext, record: AgentRecord): EndpointView {
+  return viewEndpoint(record, findWarnings(context, [record])(endpointKey(record.id)));
+}
+
+function listWarnings(context: EndpointContext): string[] {
+  const records = context.endpoints.all();
+  const warningsOf = findWarnings(context, records);
+  return records.flatMap((record) =>
+    warningsOf(endpointKey(record.id)).map((warning) => `${describeEndpoint(record)}: ${warning}`),
+  );
 }
 
 /** @throws PodwireError REQUEST_INVALID where BGP is not configured; BGP_REFUSED */
@@ -103,6 +122,8 @@ function viewStatus(api: ApiContext): object {
     recordProblems: context.broken.problems(),
     /** What else is wrong and does not keep pods from being served, in words that begin with a code. */
     problems: context.node.problems(),
+    /** What works, but is rarely meant. */
+    warnings: listWarnings(context),
     networks: context.networks.map((network) => {
       const { mtu, ipv6, blocks } = context.node.view(network);
       return {
@@ -151,7 +172,7 @@ function findTrace(traces: TraceLog, text: string): object {
 function findOne(context: EndpointContext, text: string): object {
   const record = findRecord(context, text);
   const { resources, answer } = record;
-  return { ...viewEndpoint(record), resources, answer };
+  return { ...viewOne(context, record), resources, answer };
 }
 
 /** @throws PodwireError ENDPOINT_UNKNOWN; REQUEST_INVALID when several are called so */
@@ -179,6 +200,6 @@ async function explain({ context, deadline }: ApiContext, text: string): Promise
   return context.locks.withKey(key, signal, async () => {
     const record = findRecord(context, key);
     const drifts = await context.engine.verify(ownedBy(record), { signal });
-    return { ...viewEndpoint(record), resources: explainResources(record.resources, drifts) };
+    return { ...viewOne(context, record), resources: explainResources(record.resources, drifts) };
   });
 }

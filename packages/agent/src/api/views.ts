@@ -22,12 +22,14 @@ export interface EndpointView {
   readonly hostInterface: string;
   readonly netns: string;
   readonly portMappings: readonly PortMapping[];
+  /** What works, but is rarely meant, as it is now. Absent: an agent of an earlier version. */
+  readonly warnings?: readonly string[];
   readonly bandwidth?: Bandwidth;
   /** RFC 3339 */
   readonly createdAt: string;
 }
 
-export function viewEndpoint(record: AgentRecord): EndpointView {
+export function viewEndpoint(record: AgentRecord, warnings: readonly string[]): EndpointView {
   const { id, pod, phase, leases, endpoint, namespace, createdAt } = record;
   return {
     key: endpointKey(id),
@@ -42,6 +44,7 @@ export function viewEndpoint(record: AgentRecord): EndpointView {
     hostInterface: hostLinks(record)[0] ?? '',
     netns: namespace.path,
     portMappings: endpoint.portMappings,
+    warnings,
     ...compact({ bandwidth: endpoint.bandwidth }),
     createdAt: new Date(createdAt).toISOString(),
   };

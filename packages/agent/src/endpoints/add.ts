@@ -17,6 +17,7 @@ import {
 import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
 import { onlyAddresses, readDelegation } from './delegation.js';
 import { differenceToRequest } from './duplicate.js';
+import { logWarnings } from './hidden-sockets.js';
 import { checkNames } from './names.js';
 import { type EndpointSpec, planEndpoint, wantedFamilies } from './plan-endpoint.js';
 import { type AddRequest, endpointIdOf, readAddRequest } from './read-request.js';
@@ -121,6 +122,8 @@ function attemptAdd(
       await undo(context, record, error);
       throw error;
     }
+    // The runtime has its answer: this takes no time of its.
+    logWarnings(context, record);
     return undefined;
   });
 }

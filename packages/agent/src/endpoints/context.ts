@@ -13,6 +13,7 @@ import type { Readiness } from '../readiness.js';
 import type { RequestTrace } from '../trace.js';
 import type { PendingAdds } from './pending-adds.js';
 import type { BrokenRecords } from './broken-records.js';
+import type { ReadSockets } from './hidden-sockets.js';
 import type { HostPorts } from './host-ports.js';
 import type { AgentRecord, EndpointRegistry } from './registry.js';
 
@@ -31,6 +32,7 @@ export interface EndpointContext {
   readonly namespaces: Namespaces;
   /** Addresses that the kernel routes to pods' links, without length. */
   readonly readPodAddresses?: () => readonly string[];
+  readonly readSockets?: ReadSockets;
   readonly readiness: Readiness;
   /** Absent without a cluster. */
   readonly cluster?: ClusterMember;

@@ -60,6 +60,7 @@ describe('the API', () => {
       mac: '06:07:07:07:07:07',
       netns: '/run/netns/c1',
       portMappings: [{ hostPort: 80, containerPort: 8080, protocol: 'tcp' }],
+      warnings: [],
       bandwidth: { egressRate: 8_000_000 },
       createdAt: anyText,
     };

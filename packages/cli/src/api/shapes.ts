@@ -28,6 +28,8 @@ export interface StatusView {
   readonly recordProblems: readonly string[];
   /** Absent: an agent of an earlier version. */
   readonly problems?: readonly string[];
+  /** Absent: an agent of an earlier version. */
+  readonly warnings?: readonly string[];
   readonly networks: readonly NetworkStatus[];
   readonly endpoints: { readonly ready: number; readonly wiring: number; readonly removing: number };
   readonly connections: number;

@@ -68,13 +68,22 @@ const countDrift = ({ resources }: Explanation): number =>
 
 function describeSubject(explanation: Explanation, paint: Colors): string[] {
   if (explanation.owner === 'node') return [paint.bold('the node')];
-  const { phase, network, addresses, hostInterface, ifName, portMappings, bandwidth } =
-    explanation as EndpointView;
+  const {
+    phase,
+    network,
+    addresses,
+    hostInterface,
+    ifName,
+    portMappings,
+    bandwidth,
+    warnings = [],
+  } = explanation as EndpointView;
   const ports = describePorts(portMappings);
   const rates = describeRates(bandwidth);
   return [
     `${paint.bold(printable(nameOf(explanation as EndpointView)))}: ${phase}, network ${printable(network)}, ${hostInterface} on the node is ${ifName} in the pod`,
     `addresses ${addresses.join(' ')}${ports === '-' ? '' : `, host ports ${ports}`}${rates === '-' ? '' : `, rates ${rates}`}`,
+    ...warnings.map((text) => `${paint.yellow('warning:')} ${printable(text)}`),
   ];
 }
 

@@ -89,6 +89,7 @@ async function renderStatus(io: Io, status: StatusView): Promise<string[]> {
   const lines = [
     `${paint.bold(`agent on ${printable(node)}`)}: ${state}`,
     ...problemLines(status, paint),
+    ...(status.warnings ?? []).map((text) => `${paint.yellow('warning')}    ${printable(text)}`),
     `version    ${version}, process ${pid}, up ${age}, ${Math.round(memory.rss / (1 << 20))} MiB resident`,
     `endpoints  ${endpoints.ready} ready${moving === 0 ? '' : `, ${endpoints.wiring} wiring, ${endpoints.removing} removing`}`,
     ...status.networks.map(describeNetwork),

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { redactUrl } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { Command } from 'commander';
+import { openAgentApi } from '../api/locate.js';
 import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines, printable } from '../io.js';
@@ -11,6 +12,7 @@ import { bringUp } from '../pods/bring-up.js';
 import { isOf, waitForPods } from '../pods/follow.js';
 import { renderProblems, requirePresent } from '../pods/problems.js';
 import { evaluatePod } from '../pods/readiness.js';
+import { readWarnings } from '../pods/warnings.js';
 import { renderUnready } from '../pods/not-started.js';
 import { addDirectory, locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import type { PodsView } from '../pods/names.js';
@@ -78,7 +80,9 @@ async function run(command: Command, io: Io, what: readonly string[]): Promise<v
             places: own,
             milliseconds: options.timeout * 1000,
           });
-    return { ...found, problems: withoutOthers(found.problems, own, known) };
+    const nodeAgent = openAgentApi({ socket: places.agentApi, signal, timeout: 2_000 });
+    const warnings = await readWarnings(nodeAgent, found.pods);
+    return { ...found, problems: withoutOthers(found.problems, own, known), warnings };
   });
   await report(command, io, outcome, options.detach === true);
 }
@@ -126,13 +130,15 @@ function networkOf({ cniConfDir, cniBinDir }: UpOptions) {
 async function report(
   command: Command,
   io: Io,
-  { pods, problems }: PodsView,
+  { pods, problems, warnings }: PodsView & { readonly warnings: readonly string[] },
   detached: boolean,
 ): Promise<void> {
   const wrong = detached ? ['failed'] : ['failed', 'waiting'];
   const bad = pods.filter((pod) => wrong.includes(evaluatePod(pod).state));
+  for (const warning of warnings)
+    io.stderr.write(`${colorsFor(io, io.stderr).yellow('warning:')} ${printable(warning)}\n`);
   if (bad.length > 0 || problems.length > 0) io.exitCode = exitCodes.notAsItShould;
-  if (outputOf(command) === 'json') return writeJson(io, { pods, problems });
+  if (outputOf(command) === 'json') return writeJson(io, { pods, problems, warnings });
   for (const line of renderProblems(problems))
     io.stderr.write(`${colorsFor(io, io.stderr).red('✗')} ${line}\n`);
   if (pods.length === 0) return void io.stderr.write('no pods\n');

@@ -33,7 +33,7 @@ export function renderPodDocument(given: PodDocument, options: DescribeOptions, 
       spec.volumes.map((volume) => `${volume.name}: ${describeVolume(volume)}`),
       paint,
     ),
-    ...section('Network', describeNetwork(document), paint),
+    ...section('Network', describeNetwork(document, paint), paint),
     ...section('Events', describeEvents(document, options, paint), paint),
     ...section('What to do', advice, paint),
   ];
@@ -130,15 +130,16 @@ function describeConditions(
 }
 
 /** As the node agent has it; with what compares it with the kernel. */
-function describeNetwork({ network, pod }: PodDocument): string[] {
+function describeNetwork({ network, pod }: PodDocument, paint: Colors): string[] {
   const { attachment, mtu, problem } = network;
   if (attachment === null) return [problem ?? 'not known'];
-  const { hostInterface, ifName, addresses, mac, portMappings, bandwidth, phase } = attachment;
+  const { hostInterface, ifName, addresses, mac, portMappings, bandwidth, phase, warnings = [] } = attachment;
   const ports = describePorts(portMappings);
   const rates = describeRates(bandwidth);
   return [
     `network ${attachment.network}, ${phase}: ${hostInterface} on the node is ${ifName} in the pod, MAC ${mac}${mtu === null ? '' : `, MTU ${mtu}`}`,
     `addresses ${addresses.join(' ')}${ports === '-' ? '' : `, host ports ${ports}`}${rates === '-' ? '' : `, rates ${rates}`}`,
+    ...warnings.map((text) => `${paint.yellow('warning:')} ${text}`),
     `podwire explain ${fullName(pod)}   compares it with the kernel`,
   ];
 }

@@ -25,18 +25,24 @@ interface Said {
   readonly others?: readonly string[];
   readonly pods?: readonly PodView[];
   readonly problems?: readonly SourceProblem[];
+  /** Of the node agent. */
+  readonly endpoints?: readonly object[];
 }
 
-async function up(argv: readonly string[], { others = [], pods = [], problems = [] }: Said): Promise<Run> {
+async function up(
+  argv: readonly string[],
+  { others = [], pods = [], problems = [], endpoints = [] }: Said,
+): Promise<Run> {
   const directory = makeTemporaryDirectory();
   const files = [...others, ...argv.filter((word) => word.startsWith('/'))];
   agent = await startFakeAgent({
     'GET /v1/status': { body: {} },
     'POST /v1/sources': { body: { changed: [], files, urls: [] } },
     'GET /v1/pods': { body: { pods, problems } },
+    'GET /v1/endpoints': { body: { endpoints } },
     'GET /v1/watch': { body: `${JSON.stringify({ kind: 'all', pods, problems })}\n` },
   });
-  fs.symlinkSync(agent.socket, path.join(directory, 'podlet.sock'));
+  for (const name of ['podlet.sock', 'api.sock']) fs.symlinkSync(agent.socket, path.join(directory, name));
   return run(['up', ...argv, '--directory', directory]);
 }
 
@@ -67,4 +73,19 @@ test('without waiting, a pod that is not ready yet is nothing wrong, and pods of
   expect(stdout).not.toContain('shop/web');
   const failed = podView('new', {}, { phase: 'Failed' });
   expect(await up(['--detach', '/pods/new.yaml'], { pods: [failed] })).toMatchObject({ code: 4 });
+});
+
+test('what the node agent warns of is said of pods that are asked for, and fails nothing', async () => {
+  const pods = [podView('web')];
+  const attached = (name: string, warning: string) => ({
+    pod: { namespace: pods[0]!.namespace, name },
+    containerId: name,
+    warnings: [warning],
+  });
+  const endpoints = [attached('web', 'host port 80/tcp hides'), attached('other', 'not this')];
+  const { code, stderr } = await up(['/pods/web.yaml'], { pods, endpoints });
+  expect({ code, warned: stderr.includes('not this') }).toEqual({ code: 0, warned: false });
+  expect(stderr).toMatch(/^warning: pod\/\S+\/web: host port 80\/tcp hides$/m);
+  const { stdout } = await up(['/pods/web.yaml', '-o', 'json'], { pods, endpoints });
+  expect(JSON.parse(stdout)).toMatchObject({ warnings: [expect.stringContaining('hides') as string] });
 });
