@@ -216,7 +216,8 @@ function addState(registry: Registry, sources: MetricsSources): void {
   });
 }
 
-function addCluster(registry: Registry, { addressing, cache, peers, registration }: ClusterMember): void {
+function addCluster(registry: Registry, member: ClusterMember): void {
+  const { addressing, cache, peerLeases, peers, registration } = member;
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
       name,
@@ -240,6 +241,12 @@ function addCluster(registry: Registry, { addressing, cache, peers, registration
     () => addressing.status().unreported,
   );
   gauge('podwire_peers', 'Other nodes that this one leads to.', () => peers.known.size);
+  gauge(
+    'podwire_peers_unreachable',
+    'Other nodes that hold no lease in the store; 0 while the store does not tell.',
+    () =>
+      [...peers.known.keys()].filter((name) => peerLeases.reachabilityOf(name).reachable === false).length,
+  );
   gauge(
     'podwire_peers_failed',
     'Other nodes that could not be planned or applied.',

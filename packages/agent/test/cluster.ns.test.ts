@@ -99,6 +99,10 @@ for (const [fabric, segmentOf] of [
       await two.del(there);
       await two.agent.stop();
       assert.equal((await one.status()).cluster.peers.count, 1);
+      await eventually('n2 holds no lease', async () => {
+        const { unreachable } = (await one.status()).cluster.peers;
+        return unreachable?.map(({ name }) => name).join(' ') === 'n2';
+      });
       await fixture.delete(keys.node('n2'));
       await eventually('n2 is forgotten', async () => (await one.status()).cluster.peers.count === 0);
       const routes = await one.host.run(['ip', 'route', 'show', 'table', 'all']);

@@ -321,8 +321,15 @@ test('peers with problems are bad', () => {
     ipv4: '192.0.2.2',
     blocks: ['10.244.1.0/26'],
     resources: 3,
+    reachable: true,
+    unreachableSince: null,
     problems: ['PEER_UNREACHABLE: x'],
   };
+  const dead = { ...peer, problems: [], reachable: false, unreachableSince: '2026-01-01T00:00:00Z' };
+  expect(viewPeers([answersOf({ peers: [dead] })])[0]).toMatchObject({
+    level: 'bad',
+    problems: ['unreachable: it holds no lease in the store'],
+  });
   expect(viewPeers([answersOf({ peers: [peer] })])[0]).toMatchObject({
     node: 'n1',
     peer: 'n2',

@@ -81,6 +81,10 @@ test('it is enough for what a node does', async () => {
     assert.ok(batch.type === 'snapshot' && batch.items.length >= 5);
     break;
   }
+  for await (const batch of store.watch('/podwire/presences/', { signal: ended.signal })) {
+    assert.ok(batch.type === 'snapshot' && batch.items.length === 1);
+    break;
+  }
   ended.abort();
   await lease.keepAlive();
   await lease.revoke();

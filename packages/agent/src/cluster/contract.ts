@@ -16,6 +16,7 @@ import type { Readiness } from '../readiness.js';
 import type { BgpDaemon, BgpFollower } from './bgp-contract.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { Identity } from './identity.js';
+import type { PeerLeases } from './peer-leases.js';
 import type { Peers } from './peers.js';
 import type { Registration } from './registration.js';
 import type { StateFiles } from './state-files.js';
@@ -73,6 +74,7 @@ export interface ClusterMember {
   readonly registration: Registration;
   readonly addressing: NodeAddressing;
   readonly peers: Peers;
+  readonly peerLeases: Pick<PeerLeases, 'areKnown' | 'reachabilityOf'>;
   readonly pools: ClusterPools;
   readonly labels: Readonly<Record<string, string>>;
   /** `since`: RFC 3339. */

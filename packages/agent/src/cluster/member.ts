@@ -23,6 +23,7 @@ import { type Identity, openIdentity } from './identity.js';
 import { Joining } from './joining.js';
 import { createOthersAddresses, type OthersAddresses } from './others-addresses.js';
 import { openPeerJournal } from './peer-journal.js';
+import { PeerLeases } from './peer-leases.js';
 import { viewPeer } from './peer-plan.js';
 import { Peers } from './peers.js';
 import { Registration } from './registration.js';
@@ -47,6 +48,7 @@ class StoreMember implements ClusterMember {
   readonly registration: Registration;
   readonly addressing: NodeAddressing;
   readonly peers: Peers;
+  readonly peerLeases: PeerLeases;
   readonly pools: ClusterPools;
   readonly #options: MemberOptions;
   readonly #savedState: SavedStateStore;
@@ -72,6 +74,7 @@ class StoreMember implements ClusterMember {
     this.#connected = { connected: false, since: clock.now() };
     this.#savedState = openSavedStateFile(files, nodeName, identity.instance);
     this.cache = world.openCache({ store, keys: keysBelow(config.root), log: options.log });
+    this.peerLeases = this.#createPeerLeases();
     this.registration = this.#createRegistration(identity);
     this.addressing = this.#createAddressing(identity);
     this.#controllers = this.#createController();
@@ -223,6 +226,7 @@ class StoreMember implements ClusterMember {
     );
     await this.addressing.stop();
     await this.registration.stop();
+    await this.peerLeases.close();
     await this.cache.close();
   }
 
@@ -242,6 +246,13 @@ class StoreMember implements ClusterMember {
       describe: () => this.#follower.describe(),
       noteWritten: (key, node, revision) => this.cache.note(key, node, revision),
     });
+  }
+
+  #createPeerLeases(): PeerLeases {
+    const { store, keys, clock, log } = this.#shared('');
+    const { nodes, synced } = this.cache;
+    const { nodeName } = this.#options;
+    return new PeerLeases({ store, keys, nodeName, nodes, nodesSynced: synced, clock, log });
   }
 
   #createAddressing({ instance }: Identity): NodeAddressing {
@@ -338,6 +349,7 @@ class StoreMember implements ClusterMember {
 
   #applyChange({ pools: changedPools, blocks, nodes }: CacheChange): void {
     this.#noteConnection();
+    this.peerLeases.noteNodes(nodes);
     if (!this.#isSynced) return;
     if (changedPools.size > 0 || (blocks.size > 0 && this.pools.lost.length > 0)) this.pools.refresh();
     this.#refreshOthers(changedPools.size > 0 ? undefined : nodes);

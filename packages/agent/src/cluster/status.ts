@@ -4,6 +4,7 @@ import { describeError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { EndpointContext } from '../endpoints/context.js';
 import type { ClusterMember } from './contract.js';
+import type { Reachability } from './peer-leases.js';
 
 /** A block of this node, or an address that another one has lent. */
 export interface HoldingView {
@@ -31,14 +32,19 @@ export interface ClusterStatusView {
   readonly holdings: readonly HoldingView[];
   /** Reports that have not reached the store. */
   readonly unreported: number;
-  readonly peers: { readonly count: number; readonly withProblems: number };
+  readonly peers: {
+    readonly count: number;
+    readonly withProblems: number;
+    /** Those that hold no lease, with when this agent saw it (RFC 3339); `null` while the store does not tell. */
+    readonly unreachable: readonly { readonly name: string; readonly since: string }[] | null;
+  };
   /** Whether this agent may lead the cluster, and does. */
   readonly controller: { readonly enabled: boolean; readonly leading: boolean };
   /** What is wrong, in words that begin with a code. */
   readonly problems: readonly string[];
 }
 
-export interface PeerStatusView {
+export interface PeerStatusView extends Reachability {
   readonly name: string;
   readonly ipv4?: string;
   readonly ipv6?: string;
@@ -65,13 +71,22 @@ export function viewCluster(context: EndpointContext, member: ClusterMember): Cl
     labels: member.labels,
     holdings: affinities.map(({ cidr, state }) => ({ cidr, state })),
     unreported,
-    peers: { count: peers.length, withProblems: peers.filter((peer) => peer.problems.length > 0).length },
+    peers: {
+      count: peers.length,
+      withProblems: peers.filter((peer) => peer.problems.length > 0).length,
+      unreachable: member.peerLeases.areKnown ? unreachableOf(peers) : null,
+    },
     controller: member.controller,
     problems: [...problems, ...member.problems(), ...ownProblems(context)],
   };
 }
 
-export function viewPeers(context: EndpointContext, { peers }: ClusterMember): PeerStatusView[] {
+const unreachableOf = (peers: readonly PeerStatusView[]): { name: string; since: string }[] =>
+  peers.flatMap(({ name, unreachableSince }) =>
+    unreachableSince === null ? [] : [{ name, since: unreachableSince }],
+  );
+
+export function viewPeers(context: EndpointContext, { peers, peerLeases }: ClusterMember): PeerStatusView[] {
   const problems = problemsByPeer(
     context,
     [...peers.known.values()].map(({ view }) => view),
@@ -82,6 +97,7 @@ export function viewPeers(context: EndpointContext, { peers }: ClusterMember): P
       return {
         name,
         ...compact({ ipv4, ipv6, tunnel, mtu }),
+        ...peerLeases.reachabilityOf(name),
         blocks,
         resources: peers.sizeOf(name),
         problems: [...(problem === undefined ? [] : [problem]), ...(problems.get(name) ?? [])],

@@ -168,11 +168,11 @@ test('the API shows the cluster, its peers, and what is wrong', async () => {
     store: { kind: 'memory', connected: true },
     standing: 'registered',
     fenced: false,
-    peers: { count: 1, withProblems: 1 },
+    peers: { count: 1, withProblems: 1, unreachable: [] },
     controller: { enabled: true },
   });
   const { peers } = await ask('GET /v1/peers');
-  expect(peers).toMatchObject([{ name: 'n2', problems: [containing('is unreachable')] }]);
+  expect(peers).toMatchObject([{ name: 'n2', reachable: true, problems: [containing('is unreachable')] }]);
   const { text } = await one.service.metrics.render();
   const lines = text.split('\n');
   for (const line of [
@@ -180,6 +180,7 @@ test('the API shows the cluster, its peers, and what is wrong', async () => {
     'podwire_node_registered 1',
     'podwire_node_fenced 0',
     'podwire_peers 1',
+    'podwire_peers_unreachable 0',
     'podwire_peers_failed 0',
   ]) {
     expect(lines).toContain(line);

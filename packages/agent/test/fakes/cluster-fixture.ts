@@ -58,7 +58,11 @@ export interface Status {
     readonly store: { readonly connected: boolean };
     readonly holdings: readonly { readonly cidr: string }[];
     readonly unreported: number;
-    readonly peers: { readonly count: number; readonly withProblems: number };
+    readonly peers: {
+      readonly count: number;
+      readonly withProblems: number;
+      readonly unreachable: readonly { readonly name: string }[] | null;
+    };
     readonly problems: readonly string[];
     readonly tunnel: object | null;
   };

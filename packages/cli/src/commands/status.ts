@@ -85,9 +85,10 @@ async function renderStatus(io: Io, status: StatusView): Promise<string[]> {
   const { node, version, pid, endpoints, memory } = status;
   const age = formatAge(io.now() - Date.parse(status.startedAt));
   const state = status.ready ? paint.green('ready') : paint.red('not ready');
+  const cutOff = isCutOff(status) ? `, ${paint.yellow('cut off from the store')}` : '';
   const moving = endpoints.wiring + endpoints.removing;
   const lines = [
-    `${paint.bold(`agent on ${printable(node)}`)}: ${state}`,
+    `${paint.bold(`agent on ${printable(node)}`)}: ${state}${cutOff}`,
     ...problemLines(status, paint),
     ...(status.warnings ?? []).map((text) => `${paint.yellow('warning')}    ${printable(text)}`),
     `version    ${version}, process ${pid}, up ${age}, ${Math.round(memory.rss / (1 << 20))} MiB resident`,
@@ -100,6 +101,9 @@ async function renderStatus(io: Io, status: StatusView): Promise<string[]> {
   ];
   return lines.flatMap((line) => wrapText(line, widthOf(io), 11));
 }
+
+/** Pods of the node go on, and the rest of the cluster takes it for unreachable. */
+const isCutOff = ({ cluster }: StatusView): boolean => cluster?.standing === 'away';
 
 async function describeConfiguration(
   { configuration }: StatusView,
@@ -160,6 +164,7 @@ function describeCluster(
     standings[standing],
     ...(fenced ? ['hands out nothing: cut off for too long'] : []),
     ...(controller.leading ? ['leads the cluster'] : []),
+    ...describeUnreachable(peers, now, formatAge),
   ];
   const { length: held } = holdings;
   const wrong = peers.withProblems === 0 ? '' : `, ${peers.withProblems} with problems (podwire peers)`;
@@ -169,6 +174,24 @@ function describeCluster(
     `ipam       ${formatPlural(held, 'block or borrowed address', 'blocks and borrowed addresses')}${unreported === 0 ? '' : `, ${formatPlural(unreported, 'change')} not reported yet`}`,
     `peers      ${peers.count}${wrong}`,
   ];
+}
+
+/** Names of unreachable nodes on a line. */
+const shownNodes = 4;
+
+/** An agent of an earlier version does not tell. */
+function describeUnreachable(
+  { count, unreachable }: ClusterStatusView['peers'],
+  now: number,
+  formatAge: (milliseconds: number) => string,
+): string[] {
+  const all = unreachable ?? [];
+  if (all.length === 0) return [];
+  const named = all
+    .slice(0, shownNodes)
+    .map(({ name, since }) => `${printable(name)} (${formatAge(now - Date.parse(since))})`);
+  const more = all.length > shownNodes ? [`${all.length - shownNodes} more`] : [];
+  return [`${all.length} of ${count + 1} nodes unreachable: ${[...named, ...more].join(', ')}`];
 }
 
 const standings: Readonly<Record<ClusterStatusView['standing'], string>> = {

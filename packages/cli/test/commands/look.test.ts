@@ -49,7 +49,7 @@ describe('peers', () => {
   test('a line for each, and what is wrong below', async () => {
     const { code, stdout } = await ask({ 'GET /v1/peers': { body: { peers } } }, ['peers', '-o', 'wide']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^n2 +192\.0\.2\.2\/24 +1500 +10\.0\.1\.0\/26/m);
+    expect(stdout).toMatch(/^n2 +unknown +192\.0\.2\.2\/24 +1500 +10\.0\.1\.0\/26/m);
     expect(stdout).toContain('problem  n3: MTU_MISMATCH: too large');
   });
 
@@ -93,18 +93,17 @@ describe('status', () => {
       instance: 'x',
       confirmedAt: new Date(60_000).toISOString(),
       fenced: true,
-      underlay: null,
-      tunnel: null,
-      labels: {},
+      ...{ underlay: null, tunnel: null, labels: {} },
       holdings: [{ cidr: '10.0.0.0/26', state: 'confirmed' }],
       unreported: 2,
-      peers: { count: 7, withProblems: 1 },
+      peers: { count: 7, withProblems: 1, unreachable: null },
       controller: { enabled: true, leading: false },
       problems: ['NODE_STATE_STALE: pod a/b'],
     };
     const { stdout } = await ask({ 'GET /v1/status': { body: { ...status, cluster } } }, ['status'], 90_000);
     expect(stdout.split('\n')).toEqual(
       expect.arrayContaining([
+        'agent on n1: ready, cut off from the store',
         'problem    NODE_STATE_STALE: pod a/b',
         'store      etcd, away for 60s, last confirmed 30s ago',
         'cluster    not registered, the store does not answer, hands out nothing: cut off for too long',

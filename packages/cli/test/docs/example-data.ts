@@ -133,6 +133,7 @@ export const peers: readonly PeerStatusView[] = [
   {
     ...{ name: 'worker-b', ipv4: '192.168.100.102/24', ipv6: '2001:db8:100:200:300:400:500:102/64' },
     ...{ mtu: 1450, blocks: ['10.244.0.64/26'], resources: 4, problems: ['MTU_MISMATCH: 1450 here'] },
+    ...{ reachable: false, unreachableSince: new Date(now - 80_000).toISOString() },
   },
 ];
 

@@ -55,7 +55,7 @@ export const pictures: readonly Picture[] = [
   ),
   table('podwire pool show main6', blockTable(pools[1]!.blocks)),
   table('podwire nodes', nodeTable(example.nodes, now, paint)),
-  table('podwire peers', peerTable(example.peers, false)),
+  table('podwire peers', peerTable(example.peers, { wide: false, now, paint })),
   table('podwire bgp', sessionTable(example.bgp)),
   table('podwire workload list', workloadTable(example.workloads)),
   table('podwire net explain', fileTable(example.choice, paint)),

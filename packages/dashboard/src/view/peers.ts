@@ -9,16 +9,17 @@ export const mostPeers = 2_000;
 export function viewPeers(answers: readonly NodeAnswers[]): PeerRow[] {
   const rows = answers.flatMap(({ name: node, peers }) =>
     peers.map((peer): PeerRow => {
-      const { name, ipv4, ipv6, tunnel, blocks, resources, problems } = peer;
+      const { name, ipv4, ipv6, tunnel, blocks, resources, problems, reachable } = peer;
       return {
         node,
         peer: name,
-        level: problems.length > 0 ? 'bad' : 'good',
+        level: problems.length > 0 || reachable === false ? 'bad' : 'good',
         addresses: [ipv4, ipv6].filter((each) => each !== undefined),
         path: tunnel === undefined ? 'direct' : 'tunnel',
         blocks: blocks.length,
         resources,
-        problems,
+        problems:
+          reachable === false ? ['unreachable: it holds no lease in the store', ...problems] : problems,
       };
     }),
   );
