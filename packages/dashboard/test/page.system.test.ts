@@ -91,7 +91,8 @@ describe('the page', () => {
   test('the trace is a waterfall from the manifest to the resources, and a step fills it', async () => {
     await page.click('#tab-trace');
     await waitForText('.spanRow', 'agent ADD');
-    assert.ok((await page.locator('.ticks text').count()) >= 3);
+    // The length of the trace decides how many ticks have round values: two at least.
+    assert.ok((await page.locator('.ticks text').count()) >= 2);
     const whole = await page.locator('.spanRow').count();
     assert.ok(whole > 10, `${whole} rows`);
     await page.click('.spanRow button:has-text("agent ADD")');

@@ -6,13 +6,16 @@ import { parseAddress } from '@podwire/addresses';
 import { endpointKey } from '@podwire/network-contract';
 import { type HostPortClaim, hostPortClaims } from '@podwire/network-traffic';
 import type { BoundSocket } from '@podwire/netlink';
-import type { EndpointContext } from './context.js';
+import type { Log } from '../log.js';
 import { type AgentRecord, describeEndpoint } from './registry.js';
 
 /** Sockets of the node that wait for others: TCP that listens, UDP that has a port. */
 export type ReadSockets = (protocol: BoundSocket['protocol']) => readonly BoundSocket[];
 
-type Sources = Pick<EndpointContext, 'readSockets' | 'log'>;
+interface Sources {
+  readonly readSockets?: ReadSockets;
+  readonly log: Log;
+}
 
 /** Reads the sockets once for all of the records, and not at all where none has a host port. Never throws. */
 export function findWarnings(sources: Sources, records: readonly AgentRecord[]): (key: string) => string[] {
