@@ -7,10 +7,11 @@ import path from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { PodwireError } from '@podwire/errors';
-import { create, extract, type ReadEntry } from 'tar';
+import { create, type ReadEntry } from 'tar';
 import { explainStartFailure } from './exec-failure.js';
 import { fullName } from './names.js';
 import { type ContainerPlace, type EndedProgram, runInContainer } from './run-in-container.js';
+import { createUnpacker } from './unpack.js';
 
 export interface Copy {
   readonly place: ContainerPlace;
@@ -61,13 +62,13 @@ async function receive(
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const stream = new PassThrough();
-  const unpack = extract({
+  const unpack = createUnpacker({
     cwd: directory,
     preserveOwner: false,
     filter: createFilter(warn),
-    onwarn: (_code, message) => warn(String(message)),
+    onwarn: createWarner(warn),
   });
-  const unpacked = pipeline(stream, countBytes(), unpack as unknown as Writable).catch((error: unknown) => {
+  const unpacked = pipeline(stream, unpack, { signal }).catch((error: unknown) => {
     over.abort(error);
     throw error;
   });
@@ -98,10 +99,14 @@ function createFilter(
   warn: (message: string) => void,
 ): (name: string, entry: fs.Stats | ReadEntry) => boolean {
   let count = 0;
+  let bytes = 0;
   return (name, entry) => {
     if (!('header' in entry)) return false;
     count += 1;
     if (count > mostEntries) throw new PodwireError('REQUEST_INVALID', `more than ${mostEntries} files`);
+    // What will be written, and not what came: the library unpacks a compressed stream unasked.
+    bytes += entry.size;
+    if (bytes > mostBytes) throw new PodwireError('REQUEST_INVALID', `more than ${mostBytes} bytes`);
     if (entry.mode !== undefined) entry.mode &= 0o777;
     const isWanted = ['File', 'OldFile', 'ContiguousFile', 'Directory', 'GNUDumpDir'].includes(entry.type);
     if (!isWanted) warn(`left out: ${name} is no file and no directory (${entry.type})`);
@@ -109,14 +114,13 @@ function createFilter(
   };
 }
 
-function countBytes(): (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer> {
-  return async function* count(source) {
-    let bytes = 0;
-    for await (const chunk of source) {
-      bytes += chunk.length;
-      if (bytes > mostBytes) throw new PodwireError('REQUEST_INVALID', `more than ${mostBytes} bytes`);
-      yield chunk;
-    }
+/** The library warns of each entry that it leaves out, also of a file that this machine cannot take, such as on a full disk. */
+function createWarner(
+  warn: (message: string) => void,
+): (code: string, message: string, data: object) => void {
+  return (_code, message, data) => {
+    if ('errno' in data) throw new PodwireError('REQUEST_INVALID', `a file cannot be written: ${message}`);
+    warn(message);
   };
 }
 

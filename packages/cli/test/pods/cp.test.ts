@@ -91,6 +91,17 @@ test('no file runs as its owner', async () => {
   expect(fs.statSync(path.join(target, 'tool')).mode & 0o7000).toBe(0);
 });
 
+test('an entry that cannot be written fails the copy, and leaves nothing', async () => {
+  const entries = [
+    { path: 'site/a/b', text: 'x' },
+    { path: 'site/a', text: 'a file in place of a directory' },
+  ];
+  const { code, stderr } = await copy(archive(entries));
+  expect(code).toBe(1);
+  expect(stderr).toContain('a file cannot be written: ENOTEMPTY');
+  expect(fs.readdirSync(path.dirname(target))).toEqual([]);
+});
+
 describe('what is no whole archive is an error, and leaves nothing', () => {
   test.each([
     ['something else', Buffer.from('no archive at all'), 0, 'could not be unpacked'],
