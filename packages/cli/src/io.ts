@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Clock } from '@podwire/platform';
 import type { openStore } from '@podwire/store';
 import { createColors } from 'picocolors';
@@ -30,6 +31,8 @@ export interface Io {
   exitCode: number;
   /** Asks the person at the terminal; absent when there is none. */
   readonly ask?: (question: string) => Promise<string>;
+  /** Emits `beforeExit` when the process has nothing left to do; absent in tests that go on. */
+  readonly loop?: Pick<EventEmitter, 'once' | 'off'>;
   /** How stores of clusters are opened, and the time there; by default as the machine has it. */
   readonly cluster?: { readonly openStore: typeof openStore; readonly clock: Clock };
 }

@@ -16,7 +16,16 @@ export async function runMain(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', isToldOfPipe);
   const { stdin, stdout, stderr, env } = process;
   const ask = createAsk(stdin, stderr);
-  const io = { stdout, stderr, env, now: Date.now, color: true, exitCode: 0, ...compact({ ask }) };
+  const io = {
+    stdout,
+    stderr,
+    env,
+    now: Date.now,
+    color: true,
+    exitCode: 0,
+    ...compact({ ask }),
+    loop: process,
+  };
   return runPodwire(argv, io);
 }
 

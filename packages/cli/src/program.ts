@@ -6,6 +6,7 @@ import { addAgent, addEverywhere, addOutput, optionsOf, requireFormat } from './
 import { exitCodeOf, InterruptedError, reportFailure } from './failure.js';
 import { exitCodes, type Io } from './io.js';
 import { type DocumentFormat, isDocument, isTemplate, loadDocumentFormat } from './output/document.js';
+import { endWithLoop } from './stalled.js';
 
 const exitCodeHelp = `
 Exit codes:
@@ -26,7 +27,8 @@ export async function runPodwire(argv: readonly string[], io: Io): Promise<numbe
   try {
     const program = createProgram(io, given);
     await loadCommand(program, wantedCommand(argv), io);
-    await program.parseAsync([...argv], { from: 'user' });
+    const work = program.parseAsync([...argv], { from: 'user' });
+    await (io.loop === undefined ? work : endWithLoop(io.loop, work));
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     // A closed pipe is no error.

@@ -388,5 +388,9 @@ export const nodeSituations = {
       site: 'packages/agent/src/errors.ts',
       message: 'unexpected error‹: Cannot read properties of undefined›',
     },
+    {
+      site: 'packages/cli/src/stalled.ts',
+      message: 'the command waits for something that can no longer come',
+    },
   ],
 } as const satisfies Readonly<Record<string, Situations>>;
