@@ -3,11 +3,18 @@
  * The test runner behind `npm test`: lint, unit and property tests, namespace tests, tests with real servers, and a
  * comparison of the machine's network before and after.
  *
- *   node scripts/test.mjs [--only lint|unit|ns|system|kubernetes] [--quick] [--grep PATTERN] [FILE…]
+ *   node scripts/test.mjs [--only lint|unit|ns|system|kubernetes] [--quick|--long] [--grep PATTERN] [FILE…]
+ *   node scripts/test.mjs --times N [--load N] FILE…
  *
  * FILE is any part of a test file's path. `lint` and `unit` need neither root nor a build. `--quick` leaves out unit
- * tests with the tag `long`, and does a tenth of the runs of each property. The last line is
- * `N passed, N failed`; the exit code is 0 only when at least one test passed and none failed.
+ * tests with the tag `long`, and does a tenth of the runs of each property; `--long` lets tests that are samples
+ * otherwise do everything (PODWIRE_TEST_LONG=1).
+ *
+ * A file that failed is run once more, alone, after all others. If it passes then, it counts as passed and is listed as
+ * flaky; too many flaky files are a failure. With `--times`, files are run again and again, beside `--load` busy loops,
+ * and the rate of failures is printed.
+ *
+ * The last line is `N passed, N failed`; the exit code is 0 only when at least one test passed and none failed.
  */
 import fs from 'node:fs';
 import os from 'node:os';
@@ -18,9 +25,11 @@ import { missingPackages, packagesFor } from './setup/debian.mjs';
 import { SetupError } from './setup/show.mjs';
 import { checkAftermath } from './test/aftermath.mjs';
 import { endAllGroups } from './test/children.mjs';
+import { limitFlaky, runFailedAgain } from './test/flaky.mjs';
 import { runLint } from './test/lint.mjs';
 import { takeMachineState } from './test/machine.mjs';
 import { findTests, runNodeFiles } from './test/node-files.mjs';
+import { repeat, showRates } from './test/repeat.mjs';
 import { showPhase, showResult, showSummary, totalOf } from './test/show.mjs';
 import { runUnit } from './test/unit.mjs';
 
@@ -65,15 +74,31 @@ async function runKubernetes(context) {
 
 function readOptions() {
   const { values, positionals } = parseArgs({
-    options: { only: { type: 'string' }, grep: { type: 'string' }, quick: { type: 'boolean' } },
+    options: {
+      ...{ only: { type: 'string' }, grep: { type: 'string' } },
+      ...{ quick: { type: 'boolean' }, long: { type: 'boolean' } },
+      ...{ times: { type: 'string' }, load: { type: 'string' } },
+    },
     allowPositionals: true,
   });
   if (values.only !== undefined && !Object.hasOwn(phases, values.only))
     throw new SetupError(`--only knows ${Object.keys(phases).join(', ')}, not ${values.only}`);
+  const times = values.times === undefined ? undefined : readCount('--times', values.times, 1);
+  const load = readCount('--load', values.load ?? '0', 0);
+  if (times !== undefined && positionals.length === 0)
+    throw new SetupError('--times runs the files that are named; name one');
   const isNarrowed = values.grep !== undefined || positionals.length > 0;
   const all = Object.keys(phases).filter((name) => name !== 'lint' || !isNarrowed);
   const names = values.only === undefined ? all : [values.only];
-  return { names, grep: values.grep, quick: values.quick === true, files: positionals };
+  const { grep, quick = false, long = false } = values;
+  return { names, grep, quick, long, times, load, files: positionals };
+}
+
+function readCount(option, text, least) {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < least)
+    throw new SetupError(`${option} is a whole number from ${least}, not ${text}`);
+  return count;
 }
 
 /** Network namespaces need root. A missing Debian package is reported with the command that installs it. */
@@ -87,25 +112,55 @@ async function checkPrerequisites() {
     throw new SetupError(`packages are missing; run: apt-get install ${missing.join(' ')}`);
 }
 
-async function runPhases({ names, grep, quick, files }) {
+async function runPhases({ names, grep, quick, long, times, load, files }) {
   const scratch = path.join(temporary, 't');
   fs.mkdirSync(scratch);
   const mark = `PODWIRE_TEST_RUN=${process.pid}-${Date.now()}`;
   const [name, value] = mark.split('=');
-  const context = { root, grep, quick, files, temporary, env: { [name]: value, TMPDIR: scratch } };
+  const env = { [name]: value, TMPDIR: scratch, ...(long ? { PODWIRE_TEST_LONG: '1' } : {}) };
+  const context = { root, grep, quick, files, temporary, env };
   const touchesMachine = names.some((each) => !harmless.has(each));
   if (touchesMachine) await checkPrerequisites();
   const before = touchesMachine ? takeMachineState() : undefined;
+  const results =
+    times === undefined
+      ? await runOnce(names, context)
+      : await runRepeatedly(names, context, { times, load });
+  // Comparing the machine alone is not a test run.
+  if (before === undefined || results.length === 0) return results;
+  showPhase('The machine afterwards');
+  return [...results, ...(await checkAftermath(before, { mark, temporary: scratch }))];
+}
+
+async function runOnce(names, context) {
   const results = [];
   for (const each of names) {
     const [title, run] = phases[each];
     showPhase(title);
     results.push(...(await run(context)));
   }
-  // Comparing the machine alone is not a test run.
-  if (before === undefined || results.length === 0) return results;
-  showPhase('The machine afterwards');
-  return [...results, ...(await checkAftermath(before, { mark, temporary: scratch }))];
+  let isFirst = true;
+  const again = await runFailedAgain(results, async ({ phase, name }) => {
+    if (isFirst) showPhase('Failed files once more, alone');
+    isFirst = false;
+    const [, run] = phases[phase];
+    const second = await run({ ...context, files: [name] });
+    return second.find((result) => result.name === name);
+  });
+  return [...again, ...limitFlaky(again)];
+}
+
+async function runRepeatedly(names, context, { times, load }) {
+  const runs = await repeat(times, load, async () => {
+    const results = [];
+    for (const each of names) {
+      const [, run] = phases[each];
+      results.push(...(await run(context)));
+    }
+    return results;
+  });
+  showRates(runs);
+  return runs.flat();
 }
 
 async function runAll() {

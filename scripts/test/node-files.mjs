@@ -89,6 +89,7 @@ function countLines(file, grep) {
     passed: tests.length - failed.length - skipped.length,
     failed: failed.length,
     skipped: skipped.filter((test) => !isLeftOut(test)).length,
+    failures: failed.map(({ name, message }) => ({ test: name, message })),
   };
 }
 
@@ -99,5 +100,6 @@ function evaluate(counts, { code, output, timedOut }, seconds, grep) {
   const isEmpty = counts.passed + counts.failed + counts.skipped === 0;
   if (isEmpty && code === 0 && grep === undefined) notes.push('has no tests');
   const failed = counts.failed + (notes.length > 0 ? 1 : 0);
-  return { ...counts, failed, output: [...notes, output].join('\n') };
+  const failures = [...counts.failures, ...notes.map((message) => ({ message }))];
+  return { ...counts, failed, failures, output: [...notes, output].join('\n') };
 }

@@ -7,6 +7,10 @@ export default async function* report(events) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const { name, nesting, skip, todo, details } = data;
     const isSuite = details?.type === 'suite';
-    yield `${JSON.stringify({ failed: type === 'test:fail', name, nesting, skip, todo, isSuite })}\n`;
+    const failed = type === 'test:fail';
+    yield `${JSON.stringify({ failed, name, nesting, skip, todo, isSuite, message: messageOf(details?.error) })}\n`;
   }
 }
+
+/** node:test wraps the error of a test in one of its own. */
+const messageOf = (error) => (error?.cause?.message ?? error?.cause ?? error?.message)?.toString();

@@ -5,9 +5,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findCommandFaults, readCommands } from './contributing.mjs';
+import { describeFailure, kindOf, limitFlaky, runFailedAgain } from './flaky.mjs';
 import { compareNetwork, findProcesses, leftNamespaces } from './machine.mjs';
 import { runNodeFiles } from './node-files.mjs';
 import { findRepositoryFaults } from './repository.mjs';
+import { ratesOf, repeat } from './repeat.mjs';
 import { countsOf, showSummary } from './show.mjs';
 
 const MARK = { PODWIRE_RUNNER_TEST: String(process.pid) };
@@ -73,6 +75,13 @@ describe('runNodeFiles', { tags: ['long'] }, () => {
     expect((await runBody(body)).failed).toBeGreaterThan(0);
   });
 
+  it('names each test that failed, with its error', async () => {
+    const { failures } = await runBody(
+      `it('a', () => { throw new Error('the room is empty'); }); it('b', () => {});`,
+    );
+    expect(failures).toEqual([{ test: 'a', message: 'the room is empty' }]);
+  });
+
   it('ends a file that does not end, with all its children, and counts that', async () => {
     const child = `require('node:child_process').spawn('sleep', ['1000'], { stdio: 'ignore' });`;
     const result = await runBody(`${child} it('a', () => {}); setInterval(() => {}, 1000);`, { seconds: 1 });
@@ -94,6 +103,103 @@ describe('runNodeFiles', { tags: ['long'] }, () => {
     expect(counts(await runBody(body, { grep: 'red' }))).toEqual([2, 0, 0]);
     expect(await runBody(body, { grep: 'green' })).toBeUndefined();
   });
+});
+
+describe('files that fail and pass alone', () => {
+  const result = (name, failed, message = 'no answer') => ({
+    ...{
+      phase: 'ns',
+      name: `test/${name}.ns.test.ts`,
+      passed: 1,
+      failed,
+      skipped: 0,
+      seconds: 1,
+      output: '',
+    },
+    failures: failed === 0 ? [] : [{ test: 'walks', message }],
+  });
+  const passing = (first) => Promise.resolve({ ...first, failed: 0, failures: [] });
+
+  it('runs again what failed, and nothing else', async () => {
+    const asked = [];
+    const lint = { ...result('x', 1), phase: 'lint', name: 'eslint' };
+    const results = [result('a', 0), result('b', 1), lint];
+    const again = await runFailedAgain(results, (first) => {
+      asked.push(first.name);
+      return passing(first);
+    });
+    expect(asked).toEqual(['test/b.ns.test.ts']);
+    expect(again.map(({ failed }) => failed)).toEqual([0, 0, 1]);
+    expect(again[1].flaky).toBe(results[1]);
+  });
+
+  it('counts as failed what fails again, and what has no tests then', async () => {
+    const results = [result('a', 1), result('b', 1)];
+    const seconds = [result('a', 1, 'worse'), { ...result('b', 0), passed: 0 }];
+    expect(await runFailedAgain(results, () => Promise.resolve(seconds.shift()))).toEqual(results);
+  });
+
+  it('lists them with their first failure, before the counts', async () => {
+    showSummary(await runFailedAgain([result('a', 1, 'no answer\nfrom 10.0.0.1')], passing));
+    const header = printed.indexOf('\nFlaky (passed alone):');
+    expect(printed[header + 1]).toBe('  test/a.ns.test.ts\n    walks: no answer');
+    expect(printed.at(-1)).toBe('\n1 passed, 0 failed');
+  });
+
+  it.each([
+    ['one', ['no answer'], []],
+    ['two kinds', ['no answer', 'ended with exit code 13'], []],
+    ['three kinds', ['no answer', 'not there', 'too late'], ['3 files are flaky; more than 2 are a red run']],
+    [
+      'one kind twice',
+      ["no answer from 10.0.0.1 within 5 s to 'x'", "no answer from fd00::2 within 17 s to 'y z'"],
+      ['more than one file is flaky with one kind of failure: no answer from … within … s to …'],
+    ],
+  ])('takes %s as the limit says', async (_what, messages, faults) => {
+    const results = messages.map((message, index) => result(`f${index}`, 1, message));
+    const again = await runFailedAgain(results, passing);
+    expect(limitFlaky(again).map(({ failed, output }) => [failed, output])).toEqual(
+      faults.map((text) => [1, text]),
+    );
+  });
+
+  it('describes a file that failed without a test', () => {
+    expect(describeFailure({ failures: [{ message: 'ended with exit code 3\nmore' }] })).toBe(
+      'ended with exit code 3',
+    );
+    expect(kindOf({})).toBe('no message');
+    const message = 'Expected values to be strictly equal:\n\n1 !== 2';
+    expect(kindOf({ failures: [{ test: 'walks', message }] })).toBe(
+      'walks: Expected values to be strictly equal:',
+    );
+  });
+});
+
+describe('repeat', () => {
+  it('runs in turns beside a load that ends with it, and counts failures by file and kind', async () => {
+    const outcomes = [undefined, 'late by 3 ms', 'late by 4 ms', 'gone'];
+    let turn = 0;
+    let processes;
+    const runs = await repeat(4, 1, () => {
+      processes ??= findLoops();
+      const message = outcomes[turn++];
+      const failures = message === undefined ? [] : [{ test: 'walks', message }];
+      return Promise.resolve([{ name: 'a', failed: failures.length, failures }]);
+    });
+    expect(ratesOf(runs)).toEqual([
+      { name: 'a', turns: 4, failed: 3, firsts: ['walks: late by 3 ms', 'walks: gone'] },
+    ]);
+    expect(processes).toHaveLength(1);
+    await expect.poll(findLoops).toEqual([]);
+  });
+
+  /** Busy loops among the children of this process. */
+  const findLoops = () =>
+    fs
+      .readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+      .split(' ')
+      .filter((pid) => pid !== '' && fs.existsSync(`/proc/${pid}/cmdline`))
+      .filter((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('for (;;);'));
 });
 
 describe('showSummary', () => {

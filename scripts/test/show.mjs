@@ -1,4 +1,5 @@
-/** What people see of a test run. A result is { phase, name, passed, failed, skipped, seconds, output }. */
+/** What people see of a test run. A result is { phase, name, passed, failed, skipped, seconds, output, failures, flaky }. */
+import { describeFailure } from './flaky.mjs';
 
 const plural = (count, word) => `${count} ${word}`;
 export const countsOf = ({ passed, failed, skipped }) =>
@@ -45,6 +46,14 @@ function showFailures(failed) {
   console.log(`\nFailed: ${failed.map(({ name }) => name).join(', ')}`);
 }
 
+/** Files that failed beside others and passed alone. */
+function showFlaky(results) {
+  const flaky = results.filter((result) => result.flaky !== undefined);
+  if (flaky.length === 0) return;
+  console.log('\nFlaky (passed alone):');
+  for (const { name, flaky: first } of flaky) console.log(`  ${name}\n    ${describeFailure(first)}`);
+}
+
 /** A table of all files, those that failed once more with the reason, and the counts as the last line, alone. */
 export function showSummary(results) {
   const width = Math.max(4, ...results.map(({ name }) => name.length));
@@ -57,6 +66,7 @@ export function showSummary(results) {
       row((phase = result.phase).toUpperCase(), 'passed', 'failed', 'skipped', 'seconds');
     row(result.name, result.passed, result.failed || '', result.skipped || '', result.seconds.toFixed(1));
   }
+  showFlaky(results);
   const failed = results.filter((result) => result.failed > 0);
   if (failed.length > 0) showFailures(failed);
   if (results.length === 0) console.log('No test ran.');

@@ -46,11 +46,18 @@ function readReport(root, file, { ignoresSkipped }) {
       // With a pattern or a tag, vitest counts the tests that do not match as skipped.
       skipped: ignoresSkipped ? 0 : count('pending', 'skipped', 'todo', 'disabled'),
       seconds: Math.max(0, endTime - startTime) / 1000,
+      failures: listFailures(message, assertionResults),
       output: [message, ...assertionResults.map(describeFailure)].filter((text) => text).join('\n'),
     };
   });
   const counted = results.filter(({ passed, failed, skipped }) => passed + failed + skipped > 0);
   return counted.sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function listFailures(message, assertionResults) {
+  const failed = assertionResults.filter(({ status }) => status === 'failed');
+  if (failed.length === 0) return message ? [{ message }] : [];
+  return failed.map(({ fullName, failureMessages }) => ({ test: fullName, message: failureMessages[0] }));
 }
 
 const describeFailure = ({ status, fullName, failureMessages }) =>
