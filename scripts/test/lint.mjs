@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { forEachBounded, runNode } from './children.mjs';
+import { splitForEslint } from './eslint.mjs';
 import { findLineFaults } from './lines.mjs';
 import { findLinkFaults } from './links.mjs';
 import { showResult } from './show.mjs';
@@ -10,7 +11,6 @@ import { findRepositoryFaults } from './repository.mjs';
 import { findWordFaults } from './words.mjs';
 
 const checks = [
-  ['eslint', 'node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.'],
   ['prettier', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
   ['spelling', 'node_modules/cspell/bin.mjs', 'lint', '--no-progress', '--no-summary'],
   [
@@ -30,6 +30,14 @@ const checks = [
     'plugin',
   ],
 ];
+
+const listEslintChecks = (root) =>
+  splitForEslint(root).map((part, index, all) => [
+    `eslint, part ${index + 1} of ${all.length}`,
+    'node_modules/eslint/bin/eslint.js',
+    '--max-warnings=0',
+    ...part,
+  ]);
 
 async function runCheck(root, [name, program, ...parameters]) {
   if (!fs.existsSync(path.join(root, program))) throw new Error(`${program} is missing; run: npm run setup`);
@@ -51,7 +59,9 @@ const toResult = (name, good, output, seconds) => {
 };
 
 export async function runLint({ root }) {
-  const results = await forEachBounded(checks, 2, (check) => runCheck(root, check));
+  const results = await forEachBounded([...listEslintChecks(root), ...checks], 2, (check) =>
+    runCheck(root, check),
+  );
   return [
     ...results,
     checkFaults('repository', findRepositoryFaults, root),
