@@ -139,7 +139,7 @@ test('an example connects a namespace, and packets pass', async () => {
       assert.equal(told, '10.1.0.2 is behind web0\n');
       await inHost('ip', 'link', 'set', 'lo', 'up');
       await inHost('ip', 'address', 'add', '10.9.9.9/32', 'dev', 'lo');
-      await run(project, 'ip', 'netns', 'exec', pod, 'ping', '-c', '1', '-W', '5', '10.9.9.9');
+      await run(project, 'ip', 'netns', 'exec', pod, 'ping', '-c', '1', '-w', '30', '10.9.9.9');
       const listed = await inHost(process.execPath, packedExample('list-links'), file);
       assert.match(listed, /^lo \(device\) up, mtu 65536: 127\.0\.0\.1\/8, ::1\/128$/m);
       assert.match(listed, /^eth0 \(veth\) up, mtu 1500: 10\.1\.0\.2\/32/m);

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import type { AttachmentParameters, NetworkConfig, Result1, Runtime } from '@podwire/cni';
 import {
   type Agent,
+  assertRefused,
   createHostRuntime,
   createPrivateHost,
   networkOf,
@@ -93,7 +94,7 @@ test('portmap: the result stays as Podwire made it, and the host port works', as
   await server.close();
   await runtime.del(network, attachment);
   await untilSameSnapshot(before, snapshot, { ignore: remains });
-  assert.equal(await reaches(world, 'tcp', worldAddresses.host.ipv4, 8080, { timeout: 200 }), false);
+  await assertRefused(world, 'tcp', worldAddresses.host.ipv4, 8080);
 });
 
 test('bandwidth: its ifb joins the result, and it shapes', async () => {

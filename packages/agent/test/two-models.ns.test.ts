@@ -4,10 +4,9 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import {
   type Agent,
+  assertPasses,
   createPrivateHost,
   type PrivateHost,
-  reaches,
-  serveEcho,
   startAgent,
   type TestNamespace,
 } from '@podwire/testkit';
@@ -48,12 +47,7 @@ async function addPod(network: string): Promise<Pod> {
 }
 
 async function assertReached(from: TestNamespace, { namespace, address }: Pod): Promise<void> {
-  const server = await serveEcho(namespace, 'udp', address, 0);
-  try {
-    assert.ok(await reaches(from, 'udp', address, server.port), `${address} is not reached`);
-  } finally {
-    await server.close();
-  }
+  await assertPasses(from, namespace, address);
 }
 
 test('pods of both networks reach each other, survive a restart untouched, and go without a trace', async () => {

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import {
   ask,
+  assertRefused,
   assertSameSnapshot,
   reaches,
   serveEcho,
@@ -186,5 +187,5 @@ test('portmap: packets from beyond the host reach the pod by the host port, and 
     },
   );
   assert.doesNotMatch(await rules('nat'), /18080/);
-  assert.equal(await reaches(world, 'tcp', ipv4, 18080), false);
+  await assertRefused(world, 'tcp', ipv4, 18080);
 });

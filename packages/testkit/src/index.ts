@@ -6,6 +6,14 @@ export {
   createClusterHosts,
 } from './cluster.js';
 export { createHostRuntime, networkOf } from './cni.js';
+export {
+  assertArrives,
+  assertBlocked,
+  assertPasses,
+  assertRefused,
+  type Attempt,
+  type Hop,
+} from './claims.js';
 export { type Mount, mountsBelow } from '@podwire/linux';
 export { createTestNamespace, openTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
 export { nativeProgram } from './native.js';

@@ -1,20 +1,32 @@
 import type { TestNamespace } from './namespaces.js';
 import { CommandError } from './processes.js';
+import { generous, sendAgain } from './send-again.js';
 
 /**
- * Whether an ICMP echo is answered within `timeout` milliseconds, or else a second one: a single packet may be lost on a
- * busy machine while neighbours are resolved. To count lost packets use {@link startPing}.
+ * Whether an ICMP echo is answered; it is sent again until then. To count lost packets use {@link startPing}; that
+ * nothing passes, `assertBlocked` says.
  */
-export async function pings(namespace: TestNamespace, address: string, timeout = 1_000): Promise<boolean> {
-  return (await pingOnce(namespace, address, timeout)) || (await pingOnce(namespace, address, timeout));
+export async function pings(
+  namespace: TestNamespace,
+  address: string,
+  timeout: number = generous,
+): Promise<boolean> {
+  const answered = await sendAgain(timeout, (wait) => pingOnce(namespace, address, wait));
+  return answered ?? false;
 }
 
-async function pingOnce(namespace: TestNamespace, address: string, timeout: number): Promise<boolean> {
+/** Undefined when no answer has come; false when there is no way there (ping(8): exit status 2). */
+async function pingOnce(
+  namespace: TestNamespace,
+  address: string,
+  wait: number,
+): Promise<boolean | undefined> {
   try {
-    await namespace.run(['ping', '-n', '-c', '1', '-W', String(timeout / 1_000), address]);
+    await namespace.run(['ping', '-n', '-c', '1', '-W', String(wait / 1_000), address]);
     return true;
   } catch (error) {
-    if (error instanceof CommandError && error.exit.code !== null) return false;
+    if (error instanceof CommandError && error.exit.code !== null)
+      return error.exit.code === 1 ? undefined : false;
     throw error;
   }
 }

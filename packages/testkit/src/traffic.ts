@@ -1,6 +1,7 @@
 import { nativeProgram } from './native.js';
 import type { TestNamespace } from './namespaces.js';
 import { CommandError, type RunningProcess } from './processes.js';
+import { generous, sendAgain } from './send-again.js';
 
 /** `sctp` is one INIT and its INIT ACK: it passes filters and translators, but no SCTP stack is needed. */
 export type Protocol = 'tcp' | 'udp' | 'sctp';
@@ -60,20 +61,52 @@ export interface AskOptions {
   readonly payload?: string;
   /** Source address. */
   readonly from?: string;
-  /** milliseconds; 2 s when absent */
+  /** milliseconds; {@link generous} when absent. A short one is for a look that is repeated, and proves nothing. */
   readonly timeout?: number;
 }
 
-/** Sends a payload to an echo server out of a namespace. @throws UnreachableError */
+/**
+ * Sends a payload to an echo server out of a namespace, again and again until an answer comes. A refusal is an answer,
+ * and ends it at once. @throws UnreachableError
+ */
 export async function ask(
   namespace: TestNamespace,
   protocol: Protocol,
   address: string,
   port: number,
-  { payload = 'podwire', from, timeout = 2_000 }: AskOptions = {},
+  { timeout = generous, ...options }: AskOptions = {},
 ): Promise<Answer> {
-  const target = [protocol, address, String(port), String(timeout), ...(from === undefined ? [] : [from])];
-  const output = await probe(namespace, ['ask', ...target], payload, timeout + 5_000);
+  let lost: UnreachableError | undefined;
+  const answer = await sendAgain(timeout, async (wait, left) => {
+    try {
+      // The kernel itself sends again what TCP has lost.
+      const patience = protocol === 'tcp' ? left : wait;
+      return await askOnce(namespace, protocol, address, port, { ...options, timeout: patience });
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      lost = error;
+      return undefined;
+    }
+  });
+  return answer ?? Promise.reject(lost!);
+}
+
+/** No answer came, or no neighbour has the address: the kernel gives that up after three seconds. */
+function isLost(error: unknown): error is UnreachableError {
+  return error instanceof UnreachableError && ['ETIMEDOUT', 'EHOSTUNREACH'].includes(error.code);
+}
+
+/** Sends one datagram, or makes one attempt to connect. @throws UnreachableError */
+export async function askOnce(
+  namespace: TestNamespace,
+  protocol: Protocol,
+  address: string,
+  port: number,
+  { payload = 'podwire', from, timeout = generous }: AskOptions = {},
+): Promise<Answer> {
+  const wait = String(Math.ceil(timeout));
+  const target = [protocol, address, String(port), wait, ...(from === undefined ? [] : [from])];
+  const output = await probe(namespace, ['ask', ...target], payload, timeout + generous);
   const [, peerAddress = '', peerPort, localAddress = '', localPort, echoed = ''] =
     /^(\S+) (\d+) (\S+) (\d+)\n([^]*)$/.exec(output) ?? [];
   return {
@@ -83,7 +116,7 @@ export async function ask(
   };
 }
 
-/** Whether a server answers, and with what was sent. */
+/** Whether a server answers, and with what was sent. Silence has no end: that nothing passes, `assertBlocked` says. */
 export async function reaches(
   namespace: TestNamespace,
   protocol: Protocol,

@@ -13,12 +13,11 @@ import {
 import { decodeObject, encodeObject, type ObjectKind } from '@podwire/store';
 import {
   type Agent,
+  assertPasses,
   type ClusterHost,
   type ClusterHosts,
   createClusterHosts,
   eventually,
-  reaches,
-  serveEcho,
   startAgent,
   type TestNamespace,
 } from '@podwire/testkit';
@@ -197,14 +196,7 @@ export const addressesOf = (json: ClientAnswer['json']): string[] =>
 
 /** Every address of the pod, asked from there, over UDP. */
 export async function assertReaches(from: TestNamespace, { namespace, addresses }: Pod): Promise<void> {
-  for (const address of addresses) {
-    const server = await serveEcho(namespace, 'udp', address, 0);
-    try {
-      assert.ok(await reaches(from, 'udp', address, server.port), `${from.name} does not reach ${address}`);
-    } finally {
-      await server.close();
-    }
-  }
+  for (const address of addresses) await assertPasses(from, namespace, address);
 }
 
 /** Until the machine has a way to every address of the pod through another machine. */

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { ask, CommandError, pings, serveEcho, type TestNamespace } from '@podwire/testkit';
+import {
+  ask,
+  assertBlocked,
+  CommandError,
+  pings,
+  serveEcho,
+  type TestNamespace,
+  until,
+} from '@podwire/testkit';
 import {
   beyond,
   createFabric,
@@ -55,7 +63,11 @@ for (const { paths, ...options } of fabrics) {
 
         if (path === 'none') {
           test(`pods of node ${number} cannot be reached, ${family}`, async () => {
-            assert.equal(await pings(pod.namespace, other()[family], 200), false);
+            const way = [here, there()].map((node) => ({
+              namespace: node.host.namespace,
+              address: node[family],
+            }));
+            await assertBlocked(pod.namespace, other().namespace, other()[family], way);
           });
           continue;
         }
@@ -118,15 +130,19 @@ async function serve(
   for (const family of families) await serveEcho(namespace, 'tcp', addresses[family], port);
 }
 
-/** `size` counts the IP header. */
+/** `size` counts the IP header. Sends again until an answer comes, or word that the packet is too long. */
 async function pingsUncut(namespace: TestNamespace, address: string, size: number): Promise<boolean> {
   const payload = size - (address.includes(':') ? 48 : 28);
   const once = ['ping', '-n', '-c', '1', '-W', '2', '-M', 'do', '-s', String(payload), address];
-  try {
-    await namespace.run(once);
-    return true;
-  } catch (error) {
-    if (error instanceof CommandError && error.exit.code !== null) return false;
-    throw error;
-  }
+  const attempt = async (): Promise<'answered' | 'too long'> => {
+    try {
+      await namespace.run(once);
+      return 'answered';
+    } catch (error) {
+      if (error instanceof CommandError && /message too long/i.test(error.stdout + error.stderr))
+        return 'too long';
+      throw error;
+    }
+  };
+  return (await until(`word from ${address}`, attempt)) === 'answered';
 }
