@@ -35,6 +35,8 @@ export interface Io {
   readonly loop?: Pick<EventEmitter, 'once' | 'off'>;
   /** How stores of clusters are opened, and the time there; by default as the machine has it. */
   readonly cluster?: { readonly openStore: typeof openStore; readonly clock: Clock };
+  /** Names of the testbeds that are up; by default those of this machine, which only root can see. */
+  readonly testbeds?: readonly string[];
 }
 
 /** How a command ends. Scripts rely on these; they are also in the help and in the README. */

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly columns?: number;
   /** What the person at the terminal says; without it there is no person. */
   readonly answers?: readonly string[];
+  /** Testbeds that are up; none when absent, whatever the machine has. */
+  readonly testbeds?: readonly string[];
   /** For commands about a cluster. */
   readonly cluster?: NonNullable<Io['cluster']>;
 }
@@ -27,7 +29,7 @@ export interface RunOptions {
 /** Runs a command line in this process. */
 export async function run(
   argv: readonly string[],
-  { env = {}, now = 0, terminal = false, columns = 100, cluster, answers }: RunOptions = {},
+  { env = {}, now = 0, terminal = false, columns = 100, cluster, answers, testbeds = [] }: RunOptions = {},
 ): Promise<Run> {
   const output = { stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') => ({
@@ -42,6 +44,7 @@ export async function run(
     now: () => now,
     color: true,
     exitCode: 0,
+    testbeds,
     ...(cluster === undefined ? {} : { cluster }),
     ...(answers === undefined ? {} : { ask: createPerson(answers) }),
   };

@@ -78,7 +78,7 @@ function whenPassedThrough(command: Command, operands: readonly string[]): reado
 async function findNames(kind: NameKind, line: Line, completion: Completion): Promise<readonly string[]> {
   if (kind === 'pods') return podNames(line);
   if (kind === 'containers') return containerNames(line);
-  if (kind === 'testbeds') return (await import('@podwire/testbed')).listTestbeds();
+  if (kind === 'testbeds') return (await import('../testbed/choose.js')).findTestbeds(line.io);
   const argv = kind === 'pools' ? ['pool', 'list'] : ['nodes'];
   return namesInCluster(line, argv, completion);
 }

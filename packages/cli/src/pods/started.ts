@@ -92,11 +92,13 @@ function isLocked(fd: number): boolean {
   }
 }
 
-/** One that lives keeps its place: beside it another one does not come up, and it would be forgotten for that. */
-export function noteStarted(places: Places, name: StartedName, pid: number): void {
+/**
+ * One that lives keeps its place: beside it another one does not come up, and it would be forgotten for that.
+ * @param own the network namespace of that process
+ */
+export function noteStarted(places: Places, name: StartedName, pid: number, own = readNetworkOf(pid)): void {
   const { absent = [], network } = readGround(places) ?? {};
-  const own = name === 'agent' ? readNetworkOf(pid) : network;
-  const ground = { absent, ...compact({ network: own }) };
+  const ground = { absent, ...compact({ network: name === 'agent' ? own : network }) };
   write(places, { [name]: markProcess(name, pid), ...readStarted(places), ground });
 }
 

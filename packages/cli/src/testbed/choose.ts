@@ -2,14 +2,18 @@
 import { PodwireError } from '@podwire/errors';
 import type { Io } from '../io.js';
 
+/** Those of this machine, unless the caller has others. */
+export async function findTestbeds(io: Io): Promise<readonly string[]> {
+  return io.testbeds ?? (await import('@podwire/testbed')).listTestbeds();
+}
+
 /**
  * @param otherwise what else can be done where there is none
  * @throws PodwireError TESTBED_FAILED naming those that there are; PRIVILEGE_MISSING
  */
 export async function chooseTestbed(io: Io, given: string | undefined, otherwise = ''): Promise<string> {
-  const { listTestbeds } = await import('@podwire/testbed');
   const name = given ?? (io.env['PODWIRE_TESTBED'] || undefined);
-  const all = listTestbeds();
+  const all = await findTestbeds(io);
   if (name === undefined && all.length === 1) return all[0]!;
   if (name !== undefined && all.includes(name)) return name;
   const others =

@@ -1,17 +1,10 @@
 /** `podwire testbed down`. */
 import { PodwireError } from '@podwire/errors';
 import { isAlive } from '@podwire/linux';
-import {
-  countTestbed,
-  isNothing,
-  listTestbeds,
-  pathsOf,
-  readRecord,
-  tearDownTestbed,
-} from '@podwire/testbed';
+import { countTestbed, isNothing, pathsOf, readRecord, tearDownTestbed } from '@podwire/testbed';
 import { colorsFor, exitCodes, type Io, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
-import { chooseTestbed } from './choose.js';
+import { chooseTestbed, findTestbeds } from './choose.js';
 import { type Ending, renderEnding } from './render-ending.js';
 
 export interface DownCall {
@@ -27,7 +20,7 @@ interface Ended extends Ending {
 export async function tearDownTestbeds(io: Io, { name, all, json }: DownCall): Promise<void> {
   if (process.getuid?.() !== 0)
     throw new PodwireError('PRIVILEGE_MISSING', 'only root can take a testbed down');
-  const there = listTestbeds();
+  const there = await findTestbeds(io);
   const names = all || (there.length === 0 && name === undefined) ? there : [await chooseTestbed(io, name)];
   const progress = startProgress(io);
   const ended: Ended[] = [];

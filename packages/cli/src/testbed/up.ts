@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createTestbed,
-  listTestbeds,
   waitUntilConnected,
   type Shape,
   type StepObserver,
@@ -12,6 +11,7 @@ import { reportFailure } from '../failure.js';
 import { untilInterrupted, withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
 import { startProgress } from '../render/progress.js';
+import { findTestbeds } from './choose.js';
 import { observeTestbed } from './observe.js';
 import { ownName } from '../own-name.js';
 import { renderNext, renderState } from './render-state.js';
@@ -65,7 +65,7 @@ async function show(io: Io, { json }: UpCall, testbed: Testbed): Promise<void> {
   const state = await observeTestbed(testbed);
   if (json) return writeJson(io, state);
   const paint = colorsFor(io, io.stdout);
-  const only = listTestbeds().length === 1;
+  const only = (await findTestbeds(io)).length === 1;
   return writeLines(io, [
     '',
     ...renderState(state, io.now(), paint, widthOf(io)),
