@@ -43,13 +43,15 @@ async function startMachine(): Promise<void> {
   await outside('mount', '--make-rshared', machine);
   await outside('mount', '-t', 'proc', 'proc', at('proc'));
   for (const folder of ['dev', 'sys']) await outside('mount', '--rbind', `/${folder}`, at(folder));
-  // Its own: sockets and state of agents; the checkout; where tests are.
-  for (const folder of ['run', 'tmp', checkoutFile('.')])
+  // Its own: sockets and state of agents; where tests are; the checkout, which may be below one of these or on another disk.
+  for (const folder of ['run', 'tmp', checkoutFile('.')]) {
+    await outside('mkdir', '-p', at(folder));
     await outside('mount', '-t', 'tmpfs', 'tmpfs', at(folder));
+  }
   for (const folder of (process.env['PATH'] ?? '').split(':'))
     await outside('rm', '-f', path.join(machine, folder, 'node'), path.join(machine, folder, 'npm'));
-  // Another program of this machine may have left its state there.
-  await outside('rm', '-rf', at('var/lib/podwire'));
+  // Podwire may be in use on this machine.
+  for (const folder of ['etc/podwire', 'var/lib/podwire']) await outside('rm', '-rf', at(folder));
   await outside('cp', '-r', packages, at('tmp/packages'));
 }
 
