@@ -12,9 +12,9 @@ describe('network namespaces by path', () => {
     ['', 'NAMESPACE_INVALID', 'absolute path'],
     ['/run/netns/x\0y', 'NAMESPACE_INVALID', 'absolute path'],
     ['/run/netns/podwire-nothing-here', 'NAMESPACE_GONE', 'no network namespace at'],
-    ['/etc/hostname/x', 'NAMESPACE_GONE', 'no network namespace at'],
-    ['/etc/hostname', 'NAMESPACE_INVALID', 'is no network namespace'],
-    ['/run/netns/../../etc/hostname', 'NAMESPACE_INVALID', 'is no network namespace'],
+    ['/etc/passwd/x', 'NAMESPACE_GONE', 'no network namespace at'],
+    ['/etc/passwd', 'NAMESPACE_INVALID', 'is no network namespace'],
+    ['/proc/../etc/passwd', 'NAMESPACE_INVALID', 'is no network namespace'],
     ['/proc', 'NAMESPACE_INVALID', 'is no network namespace'],
     [own, 'NAMESPACE_INVALID', 'of the node itself'],
   ])('%j', (path, code, message) => {
