@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-const marks = ['network', 'seconds', 'minutes', 'watch', 'root', 'build', 'writes'];
+const marks = ['network', 'minutes', 'watch', 'root', 'build', 'writes'];
 const deadlineMilliseconds = 300_000;
 
 const splitWords = (text) =>

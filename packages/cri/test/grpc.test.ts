@@ -349,25 +349,29 @@ async function serveThroughProxy(
   return { socket, cut: () => lines.forEach((line) => line.destroy()), open: () => lines.size };
 }
 
-test('a line that is cut in the middle of a call is UNAVAILABLE, and the runtime is told', async () => {
-  const signals: AbortSignal[] = [];
-  const status: CriRuntime['status'] = (request, options = {}) => {
-    if (options.signal !== undefined) signals.push(options.signal);
-    return never(request, options);
-  };
-  const { socket: target } = await serve(runtimeWith({ status }));
-  const { socket, cut, open } = await serveThroughProxy(target);
-  const runtime = await connect(socket);
-  for (let round = 1; round <= 20; round += 1) {
-    const call = runtime.status({ verbose: false }).catch((error: unknown) => error);
-    await expect.poll(() => signals.length).toBe(round);
-    cut();
-    expect(await call).toMatchObject({ code: 'UNAVAILABLE' });
-    await expect.poll(() => signals.at(-1)?.aborted).toBe(true);
-    await expect.poll(() => runtime.version({ version: '' }).catch(() => undefined)).toBeDefined();
-    expect(open()).toBe(2);
-  }
-});
+test(
+  'a line that is cut in the middle of a call is UNAVAILABLE, and the runtime is told',
+  { tags: ['long'] },
+  async () => {
+    const signals: AbortSignal[] = [];
+    const status: CriRuntime['status'] = (request, options = {}) => {
+      if (options.signal !== undefined) signals.push(options.signal);
+      return never(request, options);
+    };
+    const { socket: target } = await serve(runtimeWith({ status }));
+    const { socket, cut, open } = await serveThroughProxy(target);
+    const runtime = await connect(socket);
+    for (let round = 1; round <= 20; round += 1) {
+      const call = runtime.status({ verbose: false }).catch((error: unknown) => error);
+      await expect.poll(() => signals.length).toBe(round);
+      cut();
+      expect(await call).toMatchObject({ code: 'UNAVAILABLE' });
+      await expect.poll(() => signals.at(-1)?.aborted).toBe(true);
+      await expect.poll(() => runtime.version({ version: '' }).catch(() => undefined)).toBeDefined();
+      expect(open()).toBe(2);
+    }
+  },
+);
 
 test('Exec, Attach and PortForward are answered by the streaming server where there is one', async () => {
   /** Private fields: the caller must keep `this`. */

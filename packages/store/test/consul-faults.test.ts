@@ -65,7 +65,7 @@ describe('writes without an answer', () => {
     expect(serverOf(made, 1).requests).toEqual(['PUT /v1/txn']);
   });
 
-  it('that hang are cut off', async () => {
+  it('that hang are cut off', { tags: ['long'] }, async () => {
     const made = await bed();
     const store = made.open();
     void serverOf(made).faults.next('PUT /v1/txn', { kind: 'hang' });

@@ -158,7 +158,7 @@ describe('two agents of one name', () => {
     await until(async () => (await second.call('ADD', { id: 'c2' })).ok);
   });
 
-  test('a first one that dies is followed when its lease has ended', async () => {
+  test('a first one that dies is followed when its lease has ended', { tags: ['long'] }, async () => {
     const cluster = await createCluster();
     const first = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
     await until(() => first.member.registration.state.kind === 'registered');
@@ -175,19 +175,23 @@ describe('two agents of one name', () => {
 });
 
 describe('without the store', () => {
-  test('an agent goes on with its blocks, and is present again by itself afterwards', async () => {
-    const cluster = await createCluster();
-    const node = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
-    await node.call('ADD');
-    node.store.cut();
-    expect((await node.call('ADD', { id: 'c2' })).ok).toBe(true);
-    expect((await node.call('DEL', { id: 'c2' })).ok).toBe(true);
-    await until(async () => (await presence(cluster, 'n1')) === undefined);
-    await until(() => node.member.registration.state.kind === 'away');
-    expect((await node.call('ADD', { id: 'c3' })).ok).toBe(true);
-    node.store.restore();
-    await until(() => presence(cluster, 'n1'));
-  });
+  test(
+    'an agent goes on with its blocks, and is present again by itself afterwards',
+    { tags: ['long'] },
+    async () => {
+      const cluster = await createCluster();
+      const node = await startNode(cluster, 'n1', { cluster: '  lease: 1s' });
+      await node.call('ADD');
+      node.store.cut();
+      expect((await node.call('ADD', { id: 'c2' })).ok).toBe(true);
+      expect((await node.call('DEL', { id: 'c2' })).ok).toBe(true);
+      await until(async () => (await presence(cluster, 'n1')) === undefined);
+      await until(() => node.member.registration.state.kind === 'away');
+      expect((await node.call('ADD', { id: 'c3' })).ok).toBe(true);
+      node.store.restore();
+      await until(() => presence(cluster, 'n1'));
+    },
+  );
 
   test('an agent that starts serves from what it had', async () => {
     const cluster = await createCluster();
