@@ -9,7 +9,6 @@ import { setTimes } from './tree.mjs';
 const home = '/usr/lib/podwire';
 const agentConfig = '/etc/podwire/agent.yaml';
 const podletConfig = '/etc/podwire/podlet.yaml';
-const units = ['podwire-podlet.service', 'podwire-agent.service'];
 
 /** Debian's names of processors. */
 const architectures = { x64: 'amd64', arm64: 'arm64' };
@@ -31,38 +30,8 @@ Description: runs pods and gives them their network
  that configures the kernel. Node.js is inside.
 `;
 
-const hasSystemd = '[ -d /run/systemd/system ]';
-const hasSystemctl = 'command -v systemctl >/dev/null';
-
-/** Nothing is started: an agent changes the network of the machine, which is for the administrator to begin. */
-const scripts = {
-  postinst: `#!/bin/sh
-set -e
-if [ "$1" = configure ]; then
-  if ${hasSystemd}; then
-    systemctl daemon-reload
-    # An upgrade: pods and their network stay.
-    [ -z "$2" ] || systemctl try-restart ${units.toReversed().join(' ')}
-  fi
-  [ -n "$2" ] || echo "Next: systemctl enable --now ${units.toReversed().join(' ')}, or: podwire up FILE"
-fi
-`,
-  prerm: `#!/bin/sh
-set -e
-if [ "$1" = remove ]; then
-  if ${hasSystemd}; then systemctl stop ${units.join(' ')}; fi
-  if ${hasSystemctl}; then systemctl disable ${units.join(' ')} >/dev/null 2>&1 || true; fi
-fi
-`,
-  postrm: `#!/bin/sh
-set -e
-if ${hasSystemd}; then systemctl daemon-reload; fi
-if [ "$1" = purge ]; then
-  rm -rf /var/lib/podwire /run/podwire
-  rmdir --ignore-fail-on-non-empty /etc/podwire/pods /etc/podwire 2>/dev/null || true
-fi
-`,
-};
+/** What dpkg runs as root (deb-postinst(5) and the pages beside it). */
+const scripts = path.join(import.meta.dirname, 'debian');
 
 /** @returns undefined where there is no dpkg-deb */
 export async function buildDeb({ root, tree, work, directory, version, epoch }) {
@@ -81,8 +50,10 @@ export async function buildDeb({ root, tree, work, directory, version, epoch }) 
   fs.writeFileSync(at('DEBIAN/control'), control(version, kibibytes));
   fs.writeFileSync(at('DEBIAN/conffiles'), `${conffiles.join('\n')}\n`);
   setTimes(stage, epoch);
-  for (const [name, text] of Object.entries(scripts))
-    fs.writeFileSync(at(`DEBIAN/${name}`), text, { mode: 0o755 });
+  for (const name of fs.readdirSync(scripts)) {
+    fs.copyFileSync(path.join(scripts, name), at(`DEBIAN/${name}`));
+    fs.chmodSync(at(`DEBIAN/${name}`), 0o755);
+  }
   setTimes(stage, epoch);
   const architecture = architectures[process.arch] ?? process.arch;
   const file = path.join(directory, `podwire_${version}_${architecture}.deb`);

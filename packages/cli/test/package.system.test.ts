@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { createPrivateHost, eventually, type PrivateHost, run as runProgram } from '@podwire/testkit';
+import {
+  createPrivateHost,
+  eventually,
+  type PrivateHost,
+  processesIn,
+  run as runProgram,
+} from '@podwire/testkit';
 import { checkoutFile } from '../src/checkout.js';
 
 let host: PrivateHost;
@@ -93,6 +99,71 @@ test('what it starts is what is installed', async () => {
   assert.match(await run(program, script, 'version'), /0\.\d+\.\d+/);
   assert.match(await run('cat', '/usr/share/doc/podwire/copyright'), /Apache License[^]*Node\.js/);
 });
+
+/** Its volume is a directory of the node, and the container sees a part of it. */
+const keeper = `
+apiVersion: v1
+kind: Pod
+metadata: { name: keeper }
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+    - name: main
+      image: busybox:1.35
+      command: [/bin/busybox, sleep, '86397']
+      volumeMounts: [{ name: node, mountPath: /data, subPath: data }]
+  volumes: [{ name: node, hostPath: { path: /srv/node } }]
+`;
+const precious = '/srv/node/data/precious';
+const writeFile = (file: string, text: string): Promise<string> =>
+  run('sh', '-ec', 'mkdir -p "$(dirname "$1")"; echo "$2" >"$1"', 'sh', file, text);
+const refused = /the package stays, since pods still run: default\/keeper[^]*podwire down/;
+
+test('a removal is refused while a pod runs, and names it', async () => {
+  await writeFile(precious, 'keep me');
+  await writeFile('/tmp/keeper.yaml', keeper);
+  await run('podwire', 'up', '/tmp/keeper.yaml');
+  await assert.rejects(run('dpkg', '--purge', 'podwire'), refused);
+  assert.match(await run('podwire', 'status'), /: ready/);
+});
+
+test('a purge beside a running pod keeps the files of the node', async () => {
+  await endAgents();
+  await assert.rejects(run('dpkg', '--purge', 'podwire'), refused);
+  const pids = await findProcessesOfPods();
+  await run('sh', '/var/lib/dpkg/info/podwire.postrm', 'purge');
+  assert.equal(await run('cat', precious), 'keep me\n');
+  assert.equal(
+    pids.some((pid) => fs.existsSync(`/proc/${pid}/root/data/precious`)),
+    true,
+  );
+  assert.equal(await run('find', '/var/lib', '/run', '-path', '*podwire/*'), '');
+  await endAll(pids);
+  // Whose they were, no runtime knows any more.
+  await run('sh', '-c', 'umount /run/netns/podwire-* && rm /run/netns/podwire-*');
+});
+
+/** By the namespaces that are pinned for pods. */
+async function findProcessesOfPods(): Promise<number[]> {
+  const inodes = await run('sh', '-c', 'stat -c %i /run/netns/podwire-*');
+  const pids = processesIn(new Set(inodes.trim().split('\n').map(Number)));
+  assert.equal(pids.length > 0, true);
+  return pids;
+}
+
+/** As where `prerm` has stopped the services. Pods outlive them. */
+async function endAgents(): Promise<void> {
+  const { agent, podlet } = JSON.parse(await run('cat', '/run/podwire/started.json')) as Record<
+    'agent' | 'podlet',
+    { pid: number }
+  >;
+  await endAll([podlet.pid, agent.pid]);
+}
+
+async function endAll(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await eventually('the processes are gone', () => !pids.some((pid) => fs.existsSync(`/proc/${pid}`)));
+}
 
 test('a purge leaves nothing', async () => {
   await run('dpkg', '--purge', 'podwire');
