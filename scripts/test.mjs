@@ -29,13 +29,14 @@ import { limitFlaky, runFailedAgain } from './test/flaky.mjs';
 import { runLint } from './test/lint.mjs';
 import { takeMachineState } from './test/machine.mjs';
 import { findTests, runNodeFiles } from './test/node-files.mjs';
+import { removeUnlessMounted } from './test/remove.mjs';
 import { repeat, showRates } from './test/repeat.mjs';
 import { showPhase, showResult, showSummary, totalOf } from './test/show.mjs';
 import { runUnit } from './test/unit.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-'));
-process.on('exit', () => fs.rmSync(temporary, { recursive: true, force: true }));
+process.on('exit', () => removeUnlessMounted(temporary));
 
 const phases = {
   lint: ['Lint', runLint],

@@ -11,6 +11,7 @@ import {
   mountsBelow,
   namespacesBelow,
   listEnvironmentProcesses,
+  removeTreeSync,
   unmountBelow,
 } from '@podwire/linux';
 import type { DemoRecord } from './record.js';
@@ -41,7 +42,7 @@ export async function endDemo(record: DemoRecord): Promise<void> {
   await killEnvironment(inodes, record.directory);
   for (const file of [...record.namespaces.map(namespacePath), ...pins]) deleteNamespace(file);
   unmountBelow(record.directory);
-  fs.rmSync(record.directory, { recursive: true, force: true, maxRetries: 5 });
+  removeTreeSync(record.directory);
 }
 
 /** Counts what is there of a demo. After {@link endDemo} it must be nothing. */

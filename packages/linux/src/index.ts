@@ -44,7 +44,7 @@ export {
   readLinkMtu,
   readPathMtu,
 } from './inet-socket.js';
-export { type Mount, mountsBelow, unmountBelow } from './mounts.js';
+export { type Mount, mountsBelow, readMounts, removeTreeSync, unmountBelow } from './mounts.js';
 export {
   createNamespace,
   deleteNamespace,

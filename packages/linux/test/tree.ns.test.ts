@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { bindMount, measureTree, removeTree } from '@podwire/linux';
+import { bindMount, measureTree, removeTree, removeTreeSync, unmount } from '@podwire/linux';
 
 /** In memory, since ten thousand directories take a busy disk long. */
 const own = fs.mkdtempSync('/dev/shm/podwire-tree-');
@@ -82,6 +82,23 @@ test('a mount is neither entered nor removed, and all else is', async () => {
     execFileSync('umount', [path.join(tree, fs.readdirSync(tree)[0] ?? '', 'point')]);
   }
   await removeTree(tree);
+  assert.equal(fs.existsSync(tree), false);
+});
+
+test('at once, nothing is removed while something is mounted there, also where a link leads to it', () => {
+  const [outside, point, link] = [path.join(own, 'outside'), path.join(tree, 'a b'), path.join(own, 'link')];
+  fs.writeFileSync(path.join(outside, 'precious'), 'x');
+  fs.mkdirSync(point);
+  fs.symlinkSync(own, link);
+  bindMount(outside, point);
+  try {
+    for (const name of [tree, path.join(link, 'tree')])
+      assert.throws(() => removeTreeSync(name), { code: 'EBUSY', message: /a b/ });
+    assert.equal(fs.existsSync(path.join(outside, 'precious')), true);
+  } finally {
+    unmount(point);
+  }
+  removeTreeSync(tree);
   assert.equal(fs.existsSync(tree), false);
 });
 

@@ -7,6 +7,7 @@ import {
   killEnvironment,
   namespacesBelow,
   listEnvironmentProcesses,
+  removeTreeSync,
   unmountBelow,
 } from '@podwire/linux';
 import { parentDirectory, pathsOf } from './paths.js';
@@ -35,8 +36,7 @@ export async function tearDownTestbed(name: string): Promise<Inventory> {
   // Processes that are not in the record: started after its last update, or by a user inside a namespace.
   await killEnvironment(namespacesBelow(paths.directory), paths.directory);
   unmountBelow(paths.directory);
-  for (const directory of [paths.directory, ...draftsOf(name)])
-    fs.rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  for (const directory of [paths.directory, ...draftsOf(name)]) removeTreeSync(directory);
   removeEmpty(parentDirectory);
   return before;
 }

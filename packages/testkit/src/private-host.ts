@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { warmThreadPool } from '@podwire/linux';
+import { removeTreeSync, warmThreadPool } from '@podwire/linux';
 import { createTestNamespace, processesIn, type TestNamespace } from './namespaces.js';
 import type { ProcessOptions, RunningProcess, RunOptions } from './processes.js';
 import { until } from './until.js';
@@ -113,7 +113,7 @@ function assembleHost(name: string, withWorld: boolean): PrivateHost {
     defer: (cleanup) => cleanups.push(cleanup),
     close: async () => {
       const undo: (() => unknown)[] = [
-        () => fs.rmSync(directory, { recursive: true, force: true, maxRetries: 5 }),
+        () => removeTreeSync(directory),
         () => leftOnExit.delete(directory),
         () => namespace.delete(),
         () => world?.delete(),
@@ -202,7 +202,7 @@ let signalsHandled = false;
 export function exitOnSignals(): void {
   if (signalsHandled) return;
   signalsHandled = true;
-  process.on('exit', () => leftOnExit.forEach((left) => fs.rmSync(left, { recursive: true, force: true })));
+  process.on('exit', () => leftOnExit.forEach(removeTreeSync));
   for (const [signal, number] of [
     ['SIGINT', 2],
     ['SIGTERM', 15],

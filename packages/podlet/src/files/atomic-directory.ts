@@ -3,7 +3,7 @@
  * `..<random>`, `..data` is a link to it, and the names that people see are links through `..data`. Renaming another
  * link over `..data` is the moment.
  */
-import { hasCode } from '@podwire/linux';
+import { hasCode, removeTree } from '@podwire/linux';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { ProjectedFile } from './config-map.js';
@@ -80,7 +80,7 @@ async function linkNames(directory: string, files: readonly ProjectedFile[]): Pr
     if (!present.includes(name)) await fs.symlink(path.join(dataName, name), path.join(directory, name));
   }
   for (const name of present) {
-    if (!wanted.has(name)) await fs.rm(path.join(directory, name), { recursive: true });
+    if (!wanted.has(name)) await removeTree(path.join(directory, name));
   }
 }
 
@@ -90,7 +90,7 @@ async function removeLeftovers(directory: string): Promise<void> {
   const leftovers = (await fs.readdir(directory)).filter(
     (name) => name.startsWith('..') && name !== dataName && name !== current,
   );
-  for (const name of leftovers) await fs.rm(path.join(directory, name), { recursive: true, force: true });
+  for (const name of leftovers) await removeTree(path.join(directory, name));
 }
 
 async function isCurrent(

@@ -1,4 +1,4 @@
-import { bindMount, hasCode, mountTmpfs, unmount, unmountLazily } from '@podwire/linux';
+import { bindMount, hasCode, mountTmpfs, readMounts, unmount, unmountLazily } from '@podwire/linux';
 import fs from 'node:fs/promises';
 
 /** The kernel's mounts, as far as volumes need them. */
@@ -15,9 +15,9 @@ export const kernelMounts: Mounts = {
   bindMount,
   unmount: unmountEvenBusy,
   below: async (directory) =>
-    readMountPoints(await fs.readFile('/proc/thread-self/mountinfo', 'utf8')).filter(
-      (point) => point === directory || point.startsWith(`${directory}/`),
-    ),
+    readMounts(await fs.readFile('/proc/thread-self/mountinfo', 'utf8'))
+      .map((mount) => mount.path)
+      .filter((point) => point === directory || point.startsWith(`${directory}/`)),
 };
 
 /** A process that still has a file open there keeps the file system, not its place in the tree. */
@@ -28,20 +28,6 @@ function unmountEvenBusy(target: string): void {
     if (!hasCode(error, 'EBUSY')) throw error;
     unmountLazily(target);
   }
-}
-
-/** Field 5 of mountinfo, in which blanks are written as octal numbers (proc(5)). */
-export function readMountPoints(mountinfo: string): string[] {
-  return mountinfo
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => unescapeOctal(line.split(' ')[4] ?? ''));
-}
-
-function unescapeOctal(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 8)),
-  );
 }
 
 /** Resolves symbolic links first: mountinfo has real paths. */

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FindConfigMap } from '../../src/files/config-map.js';
 import { createPodPreparation } from '../../src/files/preparation.js';
-import { readMountPoints } from '../../src/files/mounts.js';
 import { type Pod, readApiPod, type VolumeMount } from '@podwire/pod-spec';
 import { makeContainer, makePod } from '../runtime-config/make-pod.js';
 import { recordMounts, temporaryDirectories } from './temporary.js';
@@ -287,10 +286,4 @@ describe('discard', () => {
     expect(await preparation.list()).toEqual([]);
     await preparation.discard('unknown');
   });
-});
-
-test('mount points with blanks are read', () => {
-  const text =
-    '36 35 98:0 / /mnt/a\\040b rw shared:1 - ext3 /dev/root rw\n37 36 0:5 / /mnt/\\134x rw - tmpfs t rw\n';
-  expect(readMountPoints(text)).toEqual(['/mnt/a b', '/mnt/\\x']);
 });
