@@ -12,6 +12,7 @@ import {
   listRoutes,
   listRules,
   type Neighbour,
+  readNeighbour,
   type Route,
   TC_ROOT,
 } from '@podwire/netlink';
@@ -21,7 +22,11 @@ import { isMarkedForDeletion } from '../marks.js';
 import { once, remember } from './lookup.js';
 import type { NamespaceView } from './view.js';
 
-/** A whole namespace, each kind of thing read when first asked for. */
+/**
+ * A whole namespace, each kind of thing read when first asked for. The list of neighbours may lack some and have others
+ * twice, and no NLM_F_DUMP_INTR says so: the kernel has one table for all namespaces, and it moves its entries when it
+ * grows, also for the neighbours of another namespace (net/core/neighbour.c, neigh_hash_grow). So `neighbour` asks again.
+ */
 export interface Dump extends NamespaceView, Snapshot {
   routes(): readonly Route[];
   neighbours(link: Link): readonly Neighbour[];
@@ -60,8 +65,13 @@ export function dumpNamespace({ route, sysctls }: KernelNamespace): Dump {
     routes,
     routesTo: (destination) => routesByDestination().get(destination) ?? [],
     rules,
-    neighbours: (link) => neighbours().get(link.index) ?? [],
-    neighbour: (link, address) => neighboursByAddress(link.index).get(address),
+    neighbours: (link) => [...neighboursByAddress(link.index).values()],
+    neighbour: (link, address) => {
+      const known = neighboursByAddress(link.index);
+      const found = known.get(address);
+      // A fresh link has none: there is nothing to ask about, and peers are many.
+      return found ?? (known.size === 0 ? undefined : readNeighbour(route, { link: link.index, address }));
+    },
     forwarding: (link) => forwarding(link.index),
     forwardingEntry: (link, mac) => forwardingByMac(link.index).get(mac),
     rootQdisc: (link) => roots().get(link.index),
