@@ -1,9 +1,8 @@
 /** Rules between the fields of one container, and between it and its pod. */
-import { parseQuantity } from '@podwire/apimachinery';
-import type { Path, Report } from './field.js';
+import { parseQuantity, type Path, suggest } from '@podwire/apimachinery';
+import type { Report } from './field.js';
 import type { Container, PodSpec, Probe, ProbeAction } from './pod.js';
 import { reportDoubles } from './doubles.js';
-import { suggest } from './suggest.js';
 
 /** An init container that goes on running beside the others. */
 export function isSidecar(container: Pick<Container, 'restartPolicy'>): boolean {

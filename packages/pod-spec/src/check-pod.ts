@@ -2,10 +2,10 @@
  * Rules between the fields of a pod, as the API server has them when a pod is created (`pkg/apis/core/validation` of
  * Kubernetes), and those that kubelet adds when it admits one. Values that were refused already are empty here and skipped.
  */
-import { parseQuantity } from '@podwire/apimachinery';
+import { parseQuantity, type Path } from '@podwire/apimachinery';
 import { checkContainer, isSidecar } from './check-container.js';
 import { type Entry, reportDoubles } from './doubles.js';
-import type { Path, Report } from './field.js';
+import type { Report } from './field.js';
 import type { Container, Pod, PodSpec } from './pod.js';
 import { dottedSysctl, sysctlOwner } from './sysctl-names.js';
 

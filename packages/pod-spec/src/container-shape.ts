@@ -9,9 +9,9 @@ import {
   labelRule,
   portNameRule,
   subdomainRule,
+  suggest,
 } from '@podwire/apimachinery';
 import { lifecycle, probe } from './probe-shape.js';
-import { suggest } from './suggest.js';
 import {
   emptyAsAbsent,
   flag,

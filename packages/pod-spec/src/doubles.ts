@@ -1,4 +1,5 @@
-import type { Path, Report } from './field.js';
+import type { Path } from '@podwire/apimachinery';
+import type { Report } from './field.js';
 
 /** Something that has to be there once only, and where it stands. */
 export interface Entry {

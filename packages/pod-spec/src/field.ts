@@ -1,6 +1,6 @@
 /** One value of a manifest in its place, so that every complaint can name its path. */
+import { type Path, show } from '@podwire/apimachinery';
 
-export type Path = readonly (string | number)[];
 export type Report = (path: Path, message: string) => void;
 
 export interface ReadContext {
@@ -87,21 +87,4 @@ function isEmpty(value: unknown): boolean {
 function asMap(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const isOne = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isOne ? (value as Record<string, unknown>) : undefined;
-}
-
-/** A value in a message: as JSON, and not too much of it. */
-export function show(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object' && value !== null) return 'a map';
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
-}
-
-/** `spec.containers[0].ports[1].hostPort`; keys that are no plain words stand in quotes. */
-export function formatPath(path: Path): string {
-  return path.reduce<string>((text, step) => {
-    if (typeof step === 'number') return `${text}[${step}]`;
-    const key = /^[\w-]+$/.test(step) ? step : JSON.stringify(step);
-    return text === '' ? key : `${text}.${key}`;
-  }, '');
 }

@@ -1,7 +1,6 @@
 export { isSidecar } from './check-container.js';
 export type { ConfigMap } from './config-map.js';
-export { type ManifestDocument, mostBytes, openText, type OpenedText } from './documents.js';
-export { Field, formatPath, type Path, type ReadContext, type Report, show } from './field.js';
+export { Field, type ReadContext, type Report } from './field.js';
 export { isManifestName } from './manifest-name.js';
 export { manifestKinds, mustBe, refuseKind } from './kinds.js';
 export type { LocalPlace } from './local-defaults.js';

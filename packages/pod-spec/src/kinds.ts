@@ -1,6 +1,6 @@
 /** What a manifest may hold, and what to do with the objects of Kubernetes that it may not. */
-import { type Field, show } from './field.js';
-import { suggest } from './suggest.js';
+import { show, suggest } from '@podwire/apimachinery';
+import { type Field } from './field.js';
 
 export const manifestKinds = ['Pod', 'PodList', 'List', 'ConfigMap'];
 

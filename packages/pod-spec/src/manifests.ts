@@ -2,11 +2,11 @@
 import type { SourceProblem } from './problem.js';
 import { checkPod } from './check-pod.js';
 import { type ConfigMap, readConfigMap } from './config-map.js';
-import { type ManifestDocument, openText, type TextProblem } from './documents.js';
-import { Field, formatPath, type Path, show } from './field.js';
+import { Field } from './field.js';
 import { manifestKinds, mustBe, refuseKind } from './kinds.js';
 import { type LocalPlace, settlePod } from './local-defaults.js';
-import { subdomainRule } from '@podwire/apimachinery';
+import { formatPath, type Path, show, subdomainRule } from '@podwire/apimachinery';
+import { type ManifestDocument, openText, type TextProblem } from '@podwire/apimachinery/documents';
 import type { Pod } from './pod.js';
 import { readPod } from './pod-shape.js';
 

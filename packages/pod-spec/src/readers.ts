@@ -2,9 +2,8 @@
  * The building blocks of shapes: a reader takes a field to a typed value, complains about what is wrong, and puts the
  * default in. What a reader returns after a complaint is only there to go on reading; the manifest is refused anyway.
  */
-import { type NameRule, parseQuantity } from '@podwire/apimachinery';
-import { type Field, show } from './field.js';
-import { suggest } from './suggest.js';
+import { type NameRule, parseQuantity, show, suggest } from '@podwire/apimachinery';
+import { type Field } from './field.js';
 
 export type Reader<T> = (field: Field) => T;
 export type Maybe<T> = Reader<T | undefined>;

@@ -1,4 +1,5 @@
-import { Field, formatPath } from './field.js';
+import { formatPath } from '@podwire/apimachinery';
+import { Field } from './field.js';
 import { readPod } from './pod-shape.js';
 import type { Pod } from './pod.js';
 

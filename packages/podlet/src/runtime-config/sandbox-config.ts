@@ -21,7 +21,7 @@ export const buildSandboxConfig: BuildSandboxConfig = (pod, attempt, node, direc
     hostIp: port.hostIP ?? '',
   })),
   labels: sandboxLabels(pod),
-  annotations: { ...pod.metadata.annotations },
+  annotations: { ...pod.metadata.annotations, [factsAnnotation]: describeFacts(pod) },
   linux: {
     cgroupParent:
       node.cgroups === undefined ? '' : formatCgroup(podCgroupParts(pod, node.cgroups), node.cgroups.driver),
@@ -29,6 +29,20 @@ export const buildSandboxConfig: BuildSandboxConfig = (pod, attempt, node, direc
     sysctls: sysctls(pod),
   },
 });
+
+/**
+ * Tells the network's agent what policy selects the pod by. Annotations reach CNI through every runtime; labels do not. Overwrites
+ * what a manifest may say under this name.
+ */
+const factsAnnotation = 'podwire.io/pod-facts';
+
+function describeFacts(pod: Pod): string {
+  const ports = collectPorts(pod).flatMap(({ name, protocol, containerPort }) =>
+    name === undefined ? [] : [{ name, protocol: protocol.toLowerCase(), port: containerPort }],
+  );
+  const { serviceAccountName: serviceAccount = 'default' } = pod.spec;
+  return JSON.stringify({ labels: pod.metadata.labels, ports, serviceAccount });
+}
 
 const protocols: Readonly<Record<PortProtocol, Protocol>> = {
   TCP: Protocol.TCP,

@@ -4,7 +4,7 @@ import { unescape } from 'node:querystring';
 import { describeError, redactUrl } from '@podwire/errors';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../contract.js';
-import { mostBytes } from '@podwire/pod-spec';
+import { mostBytes } from '@podwire/apimachinery/documents';
 
 export type ManifestAnswer =
   | { readonly kind: 'content'; readonly body: string; readonly etag?: string }

@@ -5,7 +5,8 @@
 import type nodeFs from 'node:fs';
 import { describeError } from '@podwire/errors';
 import type { Clock, SourceProblem } from '../contract.js';
-import { type LocalPlace, type ManifestContent, mostBytes, readManifests } from '@podwire/pod-spec';
+import { mostBytes } from '@podwire/apimachinery/documents';
+import { type LocalPlace, type ManifestContent, readManifests } from '@podwire/pod-spec';
 
 export type ReadFiles = Pick<typeof nodeFs, 'readFileSync' | 'statSync'>;
 

@@ -55,7 +55,14 @@ test('a pod in full', () => {
       'io.kubernetes.pod.namespace': 'shop',
       'io.kubernetes.pod.uid': pod.metadata.uid,
     },
-    annotations: { 'kubernetes.io/ingress-bandwidth': '1M' },
+    annotations: {
+      'kubernetes.io/ingress-bandwidth': '1M',
+      'podwire.io/pod-facts': JSON.stringify({
+        labels: { app: 'web', 'io.kubernetes.pod.name': 'liar' },
+        ports: [],
+        serviceAccount: 'default',
+      }),
+    },
     linux: {
       cgroupParent: '',
       sysctls: { 'net.core.somaxconn': '1024', 'kernel.shm_rmid_forced': '1' },

@@ -17,7 +17,8 @@ import {
   visit,
 } from 'yaml';
 import { describeYamlError } from '@podwire/platform';
-import { type Path, show } from './field.js';
+import { findJsonPlaces, jsonPathKey } from './json-places.js';
+import { type Path, show } from './path.js';
 
 /** As kubelet: more is no manifest. */
 export const mostBytes = 10 * 1024 * 1024;
@@ -30,7 +31,7 @@ export const mostDepth = 64;
 const mostSigns = 250_000;
 /** The size that aliases unfold to, counted as the yaml package does. */
 const mostAliases = 100;
-/** To find lines, JSON is read a second time as YAML, which is slow: only for texts that were written by hand. */
+/** To find lines, JSON is read a second time: only for texts that were written by hand. */
 const mostBytesToLocate = 1024 * 1024;
 
 export interface Place {
@@ -79,12 +80,23 @@ function openJson(text: string): OpenedText | undefined {
 }
 
 function locateInJson(text: string): ManifestDocument['locate'] {
-  let opened: OpenedText | undefined;
+  let found: { readonly places: ReadonlyMap<string, number>; readonly lines: LineCounter } | undefined;
   return (path) => {
     if (text.length > mostBytesToLocate) return undefined;
-    opened ??= openYaml(text);
-    return opened.documents[0]?.locate(path);
+    found ??= { places: findJsonPlaces(text), lines: countLines(text) };
+    for (let length = path.length; length >= 0; length--) {
+      const offset = found.places.get(jsonPathKey(path.slice(0, length)));
+      if (offset !== undefined) return placeOf(found.lines, offset);
+    }
+    return undefined;
   };
+}
+
+function countLines(text: string): LineCounter {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
+  return lines;
 }
 
 function openYaml(text: string): OpenedText {
