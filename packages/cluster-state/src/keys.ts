@@ -14,6 +14,12 @@ export interface Keys {
   unreachable(node: string): string;
   workload(network: string, namespace: string, name: string): string;
   borrowRequest(block: string, node: string, id: string): string;
+  /** Facts of a pod that policy needs; written by the agent of its node. */
+  podFacts(node: string, namespace: string, name: string): string;
+  /** The folder of all of a node. */
+  podFactsOf(node: string): string;
+  /** Which policies are in force on the node. */
+  policyStatus(node: string): string;
   /** The lock of the controllers' leader election. */
   readonly leader: string;
   /**
@@ -33,6 +39,10 @@ export const folders = {
   allocationRecords: 'ledgers/',
   nodeLeases: 'presences/',
   unreachable: 'absences/',
+  /** Objects that people apply: `@podwire/objects` names what is in it. */
+  objects: 'objects/',
+  podFacts: 'pod-facts/',
+  policyStatus: 'policy-status/',
 } as const;
 
 export function keysBelow(root: string): Keys {
@@ -48,6 +58,9 @@ export function keysBelow(root: string): Keys {
     unreachable: (node) => at('unreachable', node),
     workload: (network, namespace, name) => at('workloads', network, namespace, name),
     borrowRequest: (block, node, id) => at('borrowRequests', slug(block), node, id),
+    podFactsOf: (node) => `${at('podFacts', node)}/`,
+    podFacts: (node, namespace, name) => at('podFacts', node, namespace, name),
+    policyStatus: (node) => at('policyStatus', node),
     leader: `${root}/leader`,
     poolsGeneration: `${root}/pools-generation`,
   };

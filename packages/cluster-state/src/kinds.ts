@@ -187,6 +187,38 @@ const borrowRequest = z.strictObject({
   refused: z.string().max(256).optional(),
 });
 
+const labels = z.record(z.string().max(512), z.string().max(512));
+
+/** Facts that policy selects a pod by. Written by the agent of the pod's node; gone with the pod. */
+const podFacts = z.strictObject({
+  namespace: z.string().min(1).max(253),
+  name: z.string().min(1).max(253),
+  node: objectName,
+  labels,
+  addresses: z.array(address).max(64),
+  ports: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(63),
+        protocol: z.enum(['tcp', 'udp', 'sctp']),
+        port: z.int().min(1).max(65_535),
+      }),
+    )
+    .max(1024),
+  serviceAccount: z.string().max(253).optional(),
+});
+
+/** Written with the lease of the node's registration: a node that is dead has none. */
+const policyStatus = z.strictObject({
+  node: objectName,
+  /** Objects up to this revision of the store are in force. */
+  revision: z.int().min(0),
+  /** Objects that are not in force as they are written, and why. */
+  problems: z.array(z.strictObject({ object: z.string().max(1024), message: z.string().max(1024) })).max(64),
+  /** Policy is switched off on the node: no object is ever in force there, and nothing waits for it. */
+  isOff: z.boolean().optional(),
+});
+
 const kind = <T>(name: string, schema: z.ZodType<T>): ObjectKind<T> => ({
   name,
   version: 1,
@@ -203,6 +235,9 @@ export const unreachableKind = kind('absence', unreachable);
 export const workloadKind = kind('workload', workload);
 export const borrowRequestKind = kind('loan-request', borrowRequest);
 
+export const podFactsKind = kind('pod-facts', podFacts);
+export const policyStatusKind = kind('policy-status', policyStatus);
+
 export type Pool = z.output<typeof pool>;
 export type Block = z.output<typeof block>;
 export type AllocationRecord = z.output<typeof allocationRecord>;
@@ -212,6 +247,9 @@ export type NodeLease = z.output<typeof nodeLease>;
 export type UnreachableNode = z.output<typeof unreachable>;
 export type Workload = z.output<typeof workload>;
 export type BorrowRequest = z.output<typeof borrowRequest>;
+
+export type PodFacts = z.output<typeof podFacts>;
+export type PolicyStatus = z.output<typeof policyStatus>;
 
 export type PoolPart = Pick<Pool, 'name' | 'cidr'> & Partial<Pool>;
 

@@ -155,6 +155,12 @@ export const errorCatalogue = {
     action: 'Try again in a moment; `podwire status` shows what the agent waits for.',
     cni: 50,
   },
+  POD_LABELS_UNKNOWN: {
+    meaning: 'A policy selects pods of the namespace by labels, and the labels of the pod are not known.',
+    action:
+      'None if the runtime tries again by itself. Else pass the labels with the request (`args.cni.labels`), or let the pod agent start the pod.',
+    cni: 11,
+  },
   AGENT_RUNNING: {
     meaning: 'Another agent uses the same sockets or the same state directory.',
     action: 'Stop the other one first.',
@@ -218,8 +224,18 @@ export const errorCatalogue = {
       'The holder registers again; if it happens often, the machine or the store is too slow for the lease’s duration.',
     cni: 11,
   },
+  OBJECT_UNKNOWN: {
+    meaning: 'There is no object of this kind and name.',
+    action: '`podwire get KIND` lists what is there; a name in another namespace is NAMESPACE/NAME.',
+    cni: 3,
+  },
+  OBJECT_CONFLICT: {
+    meaning: 'An object was changed by another writer after this one had read it. Nothing was written.',
+    action: 'Read the object again (`podwire get`), make the change on what it is now, and apply it again.',
+    cni: 11,
+  },
   OBJECT_INVALID: {
-    meaning: 'An object in the store cannot be read.',
+    meaning: 'An object does not fit its kind, or cannot be read.',
     action: 'Correct or delete the object. Until then its previous version stays in force.',
     cni: 7,
   },
@@ -297,7 +313,7 @@ export const errorCatalogue = {
     cni: 999,
   },
   MANIFEST_INVALID: {
-    meaning: 'A pod manifest has a field that cannot be used.',
+    meaning: 'A manifest of pods or objects has a field that cannot be used.',
     cni: 7,
   },
   PRIVILEGE_MISSING: {

@@ -74,6 +74,8 @@ test('it is enough for what a node does', async () => {
     'ledgers/10.0.0.0-26/n1',
     'shared/loan-requests/10.0.0.0-26/n1/x',
     'shared/workloads/d/s/w',
+    'pod-facts/n1/default/web',
+    'policy-status/n1',
   ])
     await store.put(`/podwire/${key}`, '{}');
   const ended = new AbortController();
@@ -81,6 +83,10 @@ test('it is enough for what a node does', async () => {
     assert.ok(batch.type === 'snapshot' && batch.items.length >= 5);
     break;
   }
+  await etcd.control(['put', '/podwire/objects/core/Namespace/_/shop', '{}']);
+  await etcd.control(['put', '/podwire/pod-facts/n2/default/web', '{}']);
+  assert.equal((await store.list('/podwire/objects/')).items.length, 1);
+  assert.equal((await store.list('/podwire/pod-facts/')).items.length, 2);
   for await (const batch of store.watch('/podwire/presences/', { signal: ended.signal })) {
     assert.ok(batch.type === 'snapshot' && batch.items.length === 1);
     break;
@@ -100,6 +106,9 @@ for (const key of [
   'shared/pools/p',
   'pools-generation',
   'leader',
+  'objects/core/Namespace/_/shop',
+  'pod-facts/n2/default/web',
+  'policy-status/n2',
 ]) {
   test(`it does not let a node write ${key}`, async () => {
     await assert.rejects(store.put(`/podwire/${key}`, '{}'), { code: 'STORE_DENIED' });

@@ -44,6 +44,19 @@ export const clusterSituations = {
       message: 'the lease of this node was taken away',
     },
   ],
+  OBJECT_UNKNOWN: [
+    {
+      site: 'packages/cli/src/objects/names.ts',
+      message: 'there is no ‹networkpolicies/shop/web› in ‹store etcd›',
+    },
+  ],
+  OBJECT_CONFLICT: [
+    {
+      site: 'packages/objects/src/sources/failures.ts',
+      message:
+        '‹networking.k8s.io/v1 NetworkPolicy shop/web›: another writer was faster: expected was ‹revision 17›, and ‹it has revision 19 now›',
+    },
+  ],
   OBJECT_INVALID: [
     {
       site: 'packages/store/src/objects.ts',

@@ -1,0 +1,32 @@
+export * from './contract.js';
+export { type PortNumbers, protocolNumbers, readPorts, readProtocol } from './kinds/calico/text.js';
+export { serviceNameLabel } from './kinds/core/endpoint-slice.js';
+export { kinds } from './kinds/index.js';
+export { subject as policySubjectSchema } from './kinds/network-policy-api/peers.js';
+export { labelSelector as labelSelectorSchema } from './kinds/shared/label-selector.js';
+export { formatLabelSelector } from './kinds/shared/format-selector.js';
+export type * from './kinds/types.js';
+export { type CheckedObject, checkObject, type CheckOptions } from './reading/check-object.js';
+export type { FieldProblem } from './reading/issues.js';
+export {
+  formatObjectProblem,
+  type ObjectText,
+  type ReadObject,
+  readObjects,
+  type RefusedObject,
+} from './reading/read-objects.js';
+export { explainField, type FieldInfo } from './reading/schema-tree.js';
+export { findKind, groupOf, qualifiedName, requireKind } from './registry.js';
+export { createStoreSource, type StoreSourceOptions } from './sources/store-source.js';
+export { isEqual } from './sources/equal.js';
+export { keysOf } from './selectors/keys.js';
+export { parseSelector, type ParsedSelector, type ParseOptions } from './selectors/parse-selector.js';
+export type { Selector } from './selectors/selector.js';
+export type { SelectorProblem } from './selectors/tokens.js';
+export { createDirectorySource, type DirectorySourceOptions } from './sources/directory-source.js';
+export {
+  decode as decodeStoredObject,
+  encode as encodeStoredObject,
+  keyOf as objectKey,
+  objectsPrefix,
+} from './sources/store-object.js';

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { defineKind } from '../define-kind.js';
+import { clusterMetadata, namespacedMetadata } from '../shared/metadata.js';
+import { net, unsupported } from './text.js';
+
+const spec = z.strictObject({
+  nets: z.array(net).max(100_000).default([]).describe('Prefixes or addresses.'),
+  allowedEgressDomains: unsupported('nothing here resolves domain names'),
+});
+
+const apiVersion = z.literal('projectcalico.org/v3').describe('The API group and version.');
+
+const networkSet = z.strictObject({
+  apiVersion,
+  kind: z.literal('NetworkSet').describe('The kind.'),
+  metadata: namespacedMetadata(),
+  spec: spec.prefault({}).describe('Its addresses.'),
+});
+
+const globalNetworkSet = z.strictObject({
+  apiVersion,
+  kind: z.literal('GlobalNetworkSet').describe('The kind.'),
+  metadata: clusterMetadata(),
+  spec: spec.prefault({}).describe('Its addresses.'),
+});
+
+export type CalicoNetworkSet = z.output<typeof networkSet>;
+export type CalicoGlobalNetworkSet = z.output<typeof globalNetworkSet>;
+
+const columns = [
+  {
+    title: 'NETS',
+    show: ({ spec: { nets } }: CalicoNetworkSet | CalicoGlobalNetworkSet) => `${nets.length}`,
+  },
+];
+
+export const calicoNetworkSetKind = defineKind<CalicoNetworkSet>({
+  apiVersion: 'projectcalico.org/v3',
+  kind: 'NetworkSet',
+  plural: 'networksets',
+  shortNames: ['netsets'],
+  namespaced: true,
+  summary: 'Addresses with labels, which the selectors of rules match as they match pods of the namespace.',
+  schema: networkSet,
+  columns,
+});
+
+export const calicoGlobalNetworkSetKind = defineKind<CalicoGlobalNetworkSet>({
+  apiVersion: 'projectcalico.org/v3',
+  kind: 'GlobalNetworkSet',
+  plural: 'globalnetworksets',
+  shortNames: [],
+  namespaced: false,
+  summary: 'Addresses with labels, which the selectors of rules match; it lies in no namespace.',
+  schema: globalNetworkSet,
+  columns,
+});
