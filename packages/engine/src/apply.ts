@@ -2,6 +2,7 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { type EngineContext, type Sessions, startTimer, withSessions } from './call.js';
 import type { Failure, Owned, Resource } from './contract.js';
 import type { CallOptions } from './engine.js';
+import { refusal, throwIfExpired } from './refusal.js';
 import { removeResources } from './remove.js';
 import { planBatches } from './steps.js';
 import { withoutAgreeing } from './verify.js';
@@ -37,31 +38,15 @@ async function applyInOrder(
     const serious = failures.length === 0 ? [] : await withoutAgreeing(context, sessions, failures);
     applied.push(...without(batch.resources, serious));
     timer.lap(number, batch.resources);
-    if (serious.length > 0) throw refusal(context, owned, serious);
+    if (serious.length > 0) throw refusal(context, owned.owner, serious);
   }
   context.faults.reach('apply:end');
-}
-
-function throwIfExpired({ kinds }: EngineContext, signal: AbortSignal, next: Resource | undefined): void {
-  if (!signal.aborted) return;
-  const before = next === undefined ? '' : ` before ${kinds.describe(next)}`;
-  throw new PodwireError('DEADLINE_EXCEEDED', `the call was given up${before}`, { cause: signal.reason });
 }
 
 function without(resources: readonly Resource[], failures: readonly Failure[]): readonly Resource[] {
   if (failures.length === 0) return resources;
   const failed = new Set(failures.map((failure) => failure.resource));
   return resources.filter((resource) => !failed.has(resource));
-}
-
-function refusal({ kinds }: EngineContext, owned: Owned, failures: readonly Failure[]): PodwireError {
-  const [first] = failures;
-  if (first?.error instanceof PodwireError) return first.error;
-  const distinct = failures.filter(
-    ({ error }, index) => failures.findIndex((other) => other.error === error) === index,
-  );
-  const words = distinct.map(({ resource, error }) => `${kinds.describe(resource)}: ${describeError(error)}`);
-  return new PodwireError('KERNEL_REFUSED', `${owned.owner}: ${words.join('; ')}`, { cause: first?.error });
 }
 
 /** Removes what was applied, with a deadline of its own: the caller's may be what has run out. */

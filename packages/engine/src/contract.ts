@@ -150,6 +150,15 @@ export interface Session {
   repair(batch: Batch, repairs: readonly Repair[], options: SessionOptions): Promise<readonly Failure[]>;
   /** Each as far as it can be done. */
   remove(batch: Batch, options: SessionOptions): Promise<readonly Failure[]>;
+  /**
+   * In one transaction: all of `add` is there afterwards, in the place of what has the same keys, and all of `remove` is
+   * gone, or nothing has changed and there are failures. Absent where the backend has no transactions.
+   */
+  exchange?(
+    add: readonly Resource[],
+    remove: readonly Resource[],
+    options: SessionOptions,
+  ): Promise<readonly Failure[]>;
   /** Looks at these resources: one by one, or in the snapshot where one is given. */
   observe(resources: readonly Resource[], snapshot: Snapshot | undefined): Promise<Observed>;
   /** Finds missing resources that were moved or renamed and puts them back, except where an owner has the key. */

@@ -5,6 +5,7 @@ import type { EngineContext } from './call.js';
 import type { Backend } from './contract.js';
 import { DeferredQueue } from './deferred.js';
 import type { Engine } from './engine.js';
+import { exchangeResources } from './exchange.js';
 import { reconcileNode, ReconcileRound } from './reconcile.js';
 import { createKindRegistry } from './registry.js';
 import { removeResources } from './remove.js';
@@ -37,6 +38,10 @@ export function createEngine(options: EngineOptions): Engine {
     async remove(owned, call) {
       for (const queue of queues) queue.noteActivity();
       await removeResources(context, owned, call);
+    },
+    async exchange(owner, change, call) {
+      for (const queue of queues) queue.noteActivity();
+      await exchangeResources(context, owner, change, call);
     },
     verify: async (owned) => findDrift(context, owned),
     reconcile: async (desired, call) => reconcileNode(context, desired, call),

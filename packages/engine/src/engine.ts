@@ -44,6 +44,14 @@ export interface ReconcileOptions extends CallOptions {
   readonly keepLeftovers?: boolean;
 }
 
+/** Resources that come and resources that go in one transaction. */
+export interface Exchange {
+  /** Each replaces the resource with its key. A resource that others of the list refer to stands in front of them. */
+  readonly add: readonly Resource[];
+  /** A resource that has the key of an added one counts as replaced. */
+  readonly remove: readonly Resource[];
+}
+
 /** A reconcile in steps. What is read of the system is shared by all of them. */
 export interface Reconcile {
   /** Repairs what drifted of these owners. The caller sees to it that nothing else works on them meanwhile. */
@@ -67,6 +75,13 @@ export interface Engine {
    * @throws PodwireError REMOVE_INCOMPLETE
    */
   remove(owned: Owned, options: CallOptions): Promise<void>;
+  /**
+   * In one transaction of one backend: everything of `add` is there afterwards and everything of `remove` is gone, or
+   * nothing has changed and the error is thrown. What is to be removed and is not there is no error.
+   * @throws PodwireError KERNEL_REFUSED, DEADLINE_EXCEEDED
+   * @throws RangeError for resources of two backends, or of one that has no transactions
+   */
+  exchange(owner: OwnerId, change: Exchange, options: CallOptions): Promise<void>;
   /** What is missing or changed; reads only. */
   verify(owned: Owned, options: CallOptions): Promise<Drift[]>;
   /**

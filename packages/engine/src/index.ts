@@ -6,6 +6,7 @@ export {
   type Change,
   type Drift,
   type Engine,
+  type Exchange,
   type Reconcile,
   type ReconcileOptions,
   type ResourceSpan,

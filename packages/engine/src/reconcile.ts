@@ -91,6 +91,6 @@ function isIndependent({ kinds }: EngineContext, { namespace, resources }: Owned
   if (namespace !== undefined) return false;
   return resources.every((resource) => {
     const kind = kinds.of(resource);
-    return kind.independent === true && kind.place(resource) === 'host';
+    return kind.independent === true && kind.place(resource) !== 'pod';
   });
 }

@@ -137,14 +137,29 @@ export async function repairTogether(
 ): Promise<Change[]> {
   return withSessions(context, owners[0]!, async (sessions) => {
     const resources = owners.flatMap((owned) => owned.resources);
-    const drifts = await driftsIn(context, sessions, resources, snapshots);
-    if (drifts.length === 0) return [];
+    const seen = await driftsIn(context, sessions, resources, snapshots);
+    if (seen.length === 0) return [];
+    const drifts = await withoutMadeSince(context, sessions, seen);
     const failures = await repairDrifts(context, sessions, inBatchOrder(context, resources, drifts), options);
-    // The snapshot may be some time old: what others made since is there, and no failure if it is right.
+    // A resource that others made meanwhile is there, and is no failure if it is right.
     const serious = await withoutAgreeing(context, sessions, failures, takeSnapshots(context));
     const ofOwner = new Map(owners.flatMap(({ owner, resources }) => resources.map((one) => [one, owner])));
     return drifts.flatMap((drift) => report(context, ofOwner.get(drift.resource)!, [drift], serious));
   });
+}
+
+/**
+ * The snapshot may be some time old, and what was made since is no repair. How the others differ is as the snapshot has it:
+ * it shows also what stands in the place of something, which a look at a single thing may not.
+ */
+async function withoutMadeSince(
+  context: EngineContext,
+  sessions: Sessions,
+  seen: readonly Drift[],
+): Promise<readonly Drift[]> {
+  const resources = seen.map(({ resource }) => resource);
+  const now = new Set((await driftsIn(context, sessions, resources)).map(({ resource }) => resource));
+  return seen.filter(({ resource }) => now.has(resource));
 }
 
 /** One owner after the other would change the batch with each. */

@@ -4,7 +4,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type BackendSubject, complianceCases } from '../src/compliance/index.js';
-import { createEngine, type Owned } from '../src/index.js';
+import {
+  type Backend,
+  createEngine,
+  type Exchange,
+  type Kind,
+  type Owned,
+  type Resource,
+  type ResourceSpan,
+} from '../src/index.js';
 import { createFileBackend } from './file-backend.js';
 
 const base: Owned = { owner: 'node', resources: [{ kind: 'directory', name: 'common' }] };
@@ -18,6 +26,13 @@ const owned: Owned = {
   ],
 };
 
+const options = () => ({ signal: AbortSignal.timeout(10_000) });
+
+const setting = (name: string, value: string, directory = 'common'): Resource => ({
+  kind: 'setting',
+  ...{ directory, name, value },
+});
+
 function createSubject(): BackendSubject & { readonly root: string } {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'file-backend-'));
   const settings = path.join(root, 'common', 'settings');
@@ -26,6 +41,11 @@ function createSubject(): BackendSubject & { readonly root: string } {
     base,
     owned,
     backends: () => [createFileBackend(root)],
+    exchange: {
+      first: [setting('size', 'small'), setting('shape', 'round')],
+      second: [setting('size', 'large'), setting('weight', 'light')],
+      refused: [setting('size', 'large'), setting('size', 'large', 'elsewhere')],
+    },
     picture: () => readTree(root),
     break() {
       fs.appendFileSync(settings, 'second=foreign\n');
@@ -79,6 +99,54 @@ describe('a backend of files', () => {
     await engine.remove(inOwn, options);
     expect(points).toEqual(['remove:0:directory', 'remove:end']);
     expect(fs.existsSync(path.join(subject.root, 'own'))).toBe(false);
+    await engine.close();
+    await subject.close();
+  });
+
+  test('an exchange is refused where there are no transactions', async () => {
+    const subject = createSubject();
+    const plain = createFileBackend(subject.root);
+    const open: Backend['open'] = (call, context) => {
+      const session = plain.open(call, context);
+      return Object.assign(session, { exchange: undefined });
+    };
+    const engine = createEngine({ backends: [{ ...plain, open }] });
+    const change = { add: [setting('size', 'large')], remove: [] };
+    await expect(engine.exchange('shared', change, options())).rejects.toThrow('files cannot exchange');
+    await engine.close();
+    await subject.close();
+  });
+
+  test('an exchange that spans two backends is refused', async () => {
+    const subject = createSubject();
+    const files = createFileBackend(subject.root);
+    const other = { ...files.kinds[1]!, kind: 'other', backend: 'others' } as unknown as Kind;
+    const engine = createEngine({ backends: [files, { ...files, name: 'others', kinds: [other] }] });
+    const change = { add: [setting('size', 'large')], remove: [{ ...setting('a', 'b'), kind: 'other' }] };
+    await expect(engine.exchange('shared', change as Exchange, options())).rejects.toThrow(
+      'no transaction spans files and others',
+    );
+    await engine.close();
+    await subject.close();
+  });
+
+  test('an exchange is given up when its time is over, and tells what each resource cost', async () => {
+    const subject = createSubject();
+    const engine = createEngine({ backends: subject.backends() });
+    await engine.apply(base, options());
+    const spans: ResourceSpan[] = [];
+    const trace = (span: ResourceSpan): void => void spans.push(span);
+    const { first, second } = subject.exchange!;
+    const late = { signal: AbortSignal.abort(), trace };
+    await expect(engine.exchange('shared', { add: first, remove: [] }, late)).rejects.toThrow(
+      'the call was given up before setting size=small in common',
+    );
+    await engine.exchange('shared', { add: second, remove: first }, { ...options(), trace });
+    expect(spans.map(({ action, resource }) => `${action} ${engine.kinds.describe(resource)}`)).toEqual([
+      'apply setting size=large in common',
+      'apply setting weight=light in common',
+      'remove setting shape=round in common',
+    ]);
     await engine.close();
     await subject.close();
   });

@@ -152,6 +152,20 @@ class FileSession implements Session {
     });
   }
 
+  /** Settings of one directory, whose file is replaced. */
+  async exchange(add: readonly Resource[], remove: readonly Resource[]): Promise<Failure[]> {
+    const [wanted, unwanted] = [add as readonly Setting[], remove as readonly Setting[]];
+    const all = [...wanted, ...unwanted];
+    const [first] = all;
+    const foreign = all.find(({ kind, directory }) => kind !== 'setting' || directory !== first?.directory);
+    if (foreign !== undefined)
+      return Promise.resolve([{ resource: foreign, error: failure('EXDEV', foreign.name) }]);
+    const names = new Set(all.map(({ name }) => name));
+    const others = this.#read(first!.directory).filter((line) => !names.has(nameOf(line)));
+    this.#write(first!.directory, [...others, ...wanted.map(lineOf)]);
+    return Promise.resolve([]);
+  }
+
   async observe(resources: readonly Resource[]): Promise<Observed> {
     await new Promise(setImmediate); // a backend may be behind a socket
     return new Map(resources.map((resource) => [resource, { found: this.#look(resource as FileResource) }]));

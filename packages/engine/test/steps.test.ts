@@ -40,7 +40,7 @@ describe('planBatches', () => {
       ['entries', 'host', 2],
       ['entries', 'pod', 1],
       ['values', 'host', 1],
-      ['elements', 'host', 1],
+      ['transaction', 'host', 1],
       ['resets', 'host', 1],
     ]);
   });

@@ -1,8 +1,18 @@
 /** What the kernel tells of changes, of every program: multicast groups of netlink(7). */
 import fs from 'node:fs';
-import { bind, hasCode, type NamespaceReference, receiveMessage, setSocketOption } from '@podwire/linux';
-import type { NetlinkMessage } from './connection.js';
-import { readMessages } from './datagram.js';
+import {
+  bind,
+  hasCode,
+  type NamespaceReference,
+  receiveFrom,
+  receiveMessage,
+  send,
+  setSocketOption,
+} from '@podwire/linux';
+import type { NetlinkMessage, NetlinkRequest } from './connection.js';
+import { datagramLength, encodeDatagram, readMessages } from './datagram.js';
+import { NetlinkBatchError } from './errors.js';
+import { Exchange } from './exchange.js';
 import {
   int,
   MSG_DONTWAIT,
@@ -52,6 +62,11 @@ export interface EventOptions {
   readonly allNamespaces?: boolean;
   /** Bytes that may wait to be read; 16 MiB when absent. A limit, not a reservation. */
   readonly buffer?: number;
+  /**
+   * Sent first, for what the kernel tells only to the socket that has asked for it: the packets of a log group.
+   * Messages that come before all of them are acknowledged are lost.
+   */
+  readonly requests?: readonly NetlinkRequest[];
 }
 
 export interface NetlinkEvent extends NetlinkMessage {
@@ -76,7 +91,7 @@ export interface NetlinkEvents {
 
 /** Events come from the call on. @throws SystemError */
 export function openNetlinkEvents(options: EventOptions): NetlinkEvents {
-  const { protocol, groups, namespace, allNamespaces = false, buffer = 16 << 20 } = options;
+  const { protocol, groups, namespace, allNamespaces = false, buffer = 16 << 20, requests = [] } = options;
   const fd = openSocket(protocol, namespace);
   try {
     setBufferSize(fd, SO_RCVBUFFORCE, SO_RCVBUF, buffer);
@@ -85,6 +100,7 @@ export function openNetlinkEvents(options: EventOptions): NetlinkEvents {
     bind(fd, address);
     if (allNamespaces) setSocketOption(fd, SOL_NETLINK, NETLINK_LISTEN_ALL_NSID, int(1));
     for (const group of groups) setSocketOption(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, int(group));
+    if (requests.length > 0) ask(fd, requests);
     return new EventSocket(fd);
   } catch (error) {
     fs.closeSync(fd);
@@ -95,6 +111,20 @@ export function openNetlinkEvents(options: EventOptions): NetlinkEvents {
 /** Reading is synchronous, so one of each is enough for all sockets. A notification is at most a page or two. */
 const datagramBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 const controlBuffer = Buffer.allocUnsafeSlow(64);
+
+/** The kernel has answered before `send` returns. @throws NetlinkBatchError */
+function ask(fd: number, requests: readonly NetlinkRequest[]): void {
+  const exchange = new Exchange(requests, 1);
+  const datagram = Buffer.alloc(datagramLength(requests));
+  encodeDatagram(requests, 1, exchange.acknowledged, datagram);
+  send(fd, datagram);
+  while (!exchange.complete) {
+    const length = receiveFrom(fd, datagramBuffer, MSG_DONTWAIT | MSG_TRUNC, new Uint8Array(SOCKADDR_NL));
+    const answer = Buffer.from(datagramBuffer.subarray(0, Math.min(length, datagramBuffer.length)));
+    for (const message of readMessages(answer)) exchange.accept(message);
+  }
+  if (exchange.failures.length > 0) throw new NetlinkBatchError(exchange.failures, 'NFNETLINK');
+}
 
 class EventSocket implements NetlinkEvents {
   readonly #fd: number;

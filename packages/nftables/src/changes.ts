@@ -3,14 +3,25 @@ import { describeChange, describeSet, type ElementChange } from './element.js';
 import { encodeElements } from './element-request.js';
 import { NftablesError, refusal, translateFailure } from './errors.js';
 import { isIntervalKey } from './interval.js';
-import { overlappingIntervals, presentKeys } from './lookup.js';
+import { OverlapFinder, presentKeys } from './lookup.js';
 import { inTransaction } from './request.js';
+import type { CommandMessage, CommandMessages } from './rules/commands.js';
 import { encodeSteps, locateStep, planSteps, type Step, type StepMessage } from './steps.js';
 import { formatValues } from './values.js';
 
 /** How often a list of changes is put together anew when the tables changed in between. */
 const ATTEMPTS = 16;
 const ENOENT = 2;
+
+export interface ChangeOptions {
+  readonly destroySupported: boolean;
+  /** The rest of the transaction, as of now: it is asked for anew when something was removed in between. */
+  readonly frame?: () => CommandMessages;
+  /** The number of a change in messages; its place in the list when absent. */
+  readonly indexOf?: (place: number) => number;
+}
+
+const NOTHING_ELSE: CommandMessages = { before: [], after: [] };
 
 /**
  * Carries out changes in one transaction: all or nothing.
@@ -26,12 +37,13 @@ const ENOENT = 2;
 export function applyChanges(
   connection: NetlinkConnection,
   changes: readonly ElementChange[],
-  destroySupported: boolean,
+  { destroySupported, frame, indexOf = (n) => n }: ChangeOptions,
 ): void {
-  let steps = planSteps(changes);
-  for (let attempt = 1; steps.length > 0; attempt++) {
-    const sent = lookUpFirst(connection, steps, destroySupported);
-    const refused = sendSteps(connection, encodeSteps(sent));
+  let steps = planSteps(changes).map((step) => ({ ...step, index: indexOf(step.index) }));
+  for (let attempt = 1; ; attempt++) {
+    const { before, after } = frame?.() ?? NOTHING_ELSE;
+    const sent = encodeSteps(lookUpFirst(connection, steps, destroySupported));
+    const refused = send(connection, [...before, ...sent, ...after]);
     if (refused === undefined) return;
     const serious = refused.filter((refusal) => !forgivable(refusal));
     if (serious.length > 0 || attempt === ATTEMPTS) throw toError(serious.length > 0 ? serious : refused);
@@ -39,13 +51,15 @@ export function applyChanges(
   }
 }
 
+type Message = StepMessage | CommandMessage;
+
 interface Refusal {
   readonly failure: NetlinkFailure;
   /** Absent when the transaction as a whole was refused. */
-  readonly message: StepMessage | undefined;
+  readonly message: Message | undefined;
 }
 
-function sendSteps(connection: NetlinkConnection, messages: readonly StepMessage[]): Refusal[] | undefined {
+function send(connection: NetlinkConnection, messages: readonly Message[]): Refusal[] | undefined {
   if (messages.length === 0) return undefined;
   try {
     connection.request(inTransaction(messages.map(({ request }) => request)));
@@ -59,14 +73,18 @@ function sendSteps(connection: NetlinkConnection, messages: readonly StepMessage
 
 /** Whether a refusal only says that something to be removed is not there. */
 function forgivable({ failure, message }: Refusal): boolean {
-  const step = message?.steps[0];
-  if (failure.code !== 'ENOENT' || step === undefined) return false;
+  if (failure.code !== 'ENOENT' || message === undefined) return false;
+  if (!('steps' in message)) return message.removes === true;
+  const step = message.steps[0]!;
   return step.op === 'destroy' || (step.op === 'delete' && step.change.op !== 'delete');
 }
 
 function withoutSets(steps: readonly Step[], refused: readonly Refusal[]): Step[] {
-  const destroying = refused.map(({ message }) => message!.steps[0]!).filter(({ op }) => op === 'destroy');
-  const absent = new Set(destroying.map(({ change }) => describeSet(change)));
+  const destroying = refused.flatMap(({ message }) => {
+    const step = message !== undefined && 'steps' in message ? message.steps[0]! : undefined;
+    return step?.op === 'destroy' ? [describeSet(step.change)] : [];
+  });
+  const absent = new Set(destroying);
   return steps.filter(({ op, change }) => op !== 'destroy' || !absent.has(describeSet(change)));
 }
 
@@ -78,7 +96,8 @@ function lookUpFirst(
   const isLookedUp = ({ op, change }: Step): boolean =>
     isIntervalKey(change.key) ? op === 'delete' || op === 'destroy' : op === 'destroy' && !destroySupported;
   if (!steps.some(isLookedUp)) return steps;
-  const all = steps.flatMap((step) => (makesRoom(step) ? roomFor(connection, step) : [step]));
+  const overlaps = new OverlapFinder(connection);
+  const all = steps.flatMap((step) => (makesRoom(step) ? roomFor(overlaps, step) : [step]));
   const removing = all.filter(isLookedUp);
   const present = presentKeys(
     connection,
@@ -102,8 +121,8 @@ function lookUpFirst(
 const makesRoom = ({ op, change }: Step): boolean =>
   op === 'destroy' && change.op === 'replace' && isIntervalKey(change.key);
 
-function roomFor(connection: NetlinkConnection, step: Step): Step[] {
-  const inTheWay = overlappingIntervals(connection, step.change);
+function roomFor(overlaps: OverlapFinder, step: Step): Step[] {
+  const inTheWay = overlaps.find(step.change);
   return inTheWay.map((key) => ({ ...step, change: { ...step.change, key } }));
 }
 
@@ -112,13 +131,15 @@ const nameElement = ({ change }: Step): string => `${describeSet(change)} ${form
 function toError(refused: readonly Refusal[]): NftablesError {
   return new NftablesError(
     refused.map(({ failure, message }) =>
-      translateFailure(failure, () =>
-        message === undefined
-          ? { label: 'nftables transaction' }
-          : locateStep(message, failure.attributeOffset),
-      ),
+      translateFailure(failure, () => locate(message, failure.attributeOffset)),
     ),
   );
+}
+
+function locate(message: Message | undefined, offset: number | undefined): ReturnType<typeof locateStep> {
+  if (message === undefined) return { label: 'nftables transaction' };
+  if ('steps' in message) return locateStep(message, offset);
+  return { label: message.label(), index: message.index };
 }
 
 /**

@@ -37,6 +37,12 @@ export interface Conntrack {
    * @throws NftablesError, or the signal's reason; a TimeoutError after 30 seconds when no signal is given.
    */
   deleteConntrack(filters: readonly ConntrackFilter[], options?: CallOptions): Promise<void>;
+  /**
+   * Deletes the entries that the caller wants gone, after one walk through the whole table on a thread of libuv's pool.
+   * @returns how many were deleted
+   * @throws NftablesError, or the signal's reason
+   */
+  deleteEntries(isWanted: (entry: ConntrackEntry) => boolean, options: CallOptions): Promise<number>;
   /** The entries that match, or all of both families. */
   listConntrack(filter?: ConntrackFilter): ConntrackEntry[];
   close(): void;
@@ -69,6 +75,10 @@ export function createConntrack(connection: NetlinkConnection): Conntrack {
       if (signal === undefined)
         await withDeadline(undefined, DEFAULT_TIMEOUT_MS, (own) => deleteAll(filters, own));
       else await deleteAll(filters, signal);
+    },
+    async deleteEntries(isWanted, { signal } = {}) {
+      signal?.throwIfAborted();
+      return withDeadline(signal, DEFAULT_TIMEOUT_MS, (own) => deleteWanted(connection, isWanted, own));
     },
     listConntrack(filter) {
       if (filter !== undefined) return listMatching(connection, filter).map(decodeEntry);
@@ -114,12 +124,50 @@ async function deleteOneByOne(
       [{ ...request, flags: flags | NLM_F_DUMP }],
       signal,
     );
-    const matching = messages.filter((message) => wanted(decodeEntry(message)));
-    await connection.requestAsync(matching.map(deleteEntryRequest), signal);
+    await deleteListed(
+      connection,
+      messages.filter((message) => wanted(decodeEntry(message))),
+      signal,
+    );
+  } catch (error) {
+    throw translated(`delete ${describeFilter(filter)}`, error);
+  }
+}
+
+/** In one request at most: what is deleted travels together. */
+const DELETIONS_AT_ONCE = 1_000;
+
+async function deleteWanted(
+  connection: NetlinkConnection,
+  isWanted: (entry: ConntrackEntry) => boolean,
+  signal: AbortSignal,
+): Promise<number> {
+  let count = 0;
+  for (const family of [4, 6] as const) {
+    const { flags, ...request } = listAllRequest(family);
+    const [messages = []] = await connection.requestAsync(
+      [{ ...request, flags: flags | NLM_F_DUMP }],
+      signal,
+    );
+    const wanted = messages.filter((message) => isWanted(decodeEntry(message)));
+    for (let start = 0; start < wanted.length; start += DELETIONS_AT_ONCE)
+      await deleteListed(connection, wanted.slice(start, start + DELETIONS_AT_ONCE), signal);
+    count += wanted.length;
+  }
+  return count;
+}
+
+async function deleteListed(
+  connection: NetlinkConnection,
+  messages: readonly NetlinkMessage[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await connection.requestAsync(messages.map(deleteEntryRequest), signal);
   } catch (error) {
     // Entries end by themselves all the time.
     const gone = error instanceof NetlinkBatchError && error.failures.every(({ code }) => code === 'ENOENT');
-    if (!gone) throw translated(`delete ${describeFilter(filter)}`, error);
+    if (!gone) throw translated('delete conntrack entries', error);
   }
 }
 

@@ -241,7 +241,7 @@ function decodeVerdict(attributes: Attributes): Verdict {
 const UDATA_COMMENT = 0;
 
 /** User data is a list of type, length, value; other programs may keep what they like in it. */
-function decodeComment(userdata: Buffer | undefined): string | undefined {
+export function decodeComment(userdata: Buffer | undefined): string | undefined {
   if (userdata === undefined) return undefined;
   for (let at = 0; at + 2 <= userdata.length; at += 2 + userdata[at + 1]!) {
     if (userdata[at] !== UDATA_COMMENT) continue;

@@ -115,7 +115,7 @@ function writeContents(
 /** Verdict codes: the hook's own two, then nf_tables' (enum nft_verdicts). */
 export const verdictCodes = { drop: 0, accept: 1, continue: -1, jump: -3, goto: -4, return: -5 } as const;
 
-function writeVerdict(writer: PayloadWriter, verdict: Verdict): void {
+export function writeVerdict(writer: PayloadWriter, verdict: Verdict): void {
   writer.nest(dataAttribute.verdict, () => {
     writer.be32(verdictAttribute.code, verdictCodes[verdict.verdict] >>> 0);
     if ('chain' in verdict) writer.text(verdictAttribute.chain, verdict.chain);
@@ -123,7 +123,7 @@ function writeVerdict(writer: PayloadWriter, verdict: Verdict): void {
 }
 
 /** User data as nft writes it, so that `nft list` shows the comment: type, length, text with its NUL. */
-function encodeComment(comment: string): Buffer {
+export function encodeComment(comment: string): Buffer {
   const text = Buffer.from(`${comment}\0`);
   if (text.length > COMMENT_LIMIT + 1 || comment.includes('\0')) {
     throw new RangeError(`not a comment of at most ${COMMENT_LIMIT} bytes: ${JSON.stringify(comment)}`);

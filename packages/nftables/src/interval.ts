@@ -52,10 +52,47 @@ export function canonicalInterval(key: readonly Value[]): string {
 
 /** Whether two keys, both intervals, have an address in common. */
 export function overlap(one: readonly Value[], other: readonly Value[]): boolean {
-  const [a, b] = [boundsOf(one)!, boundsOf(other)!];
+  return haveCommon(boundsOf(one)!, boundsOf(other)!);
+}
+
+function haveCommon(a: Bounds, b: Bounds): boolean {
   const begins = (first: Uint8Array, end: Uint8Array | undefined): boolean =>
     end === undefined || Buffer.compare(first, end) < 0;
   return a.first.length === b.first.length && begins(a.first, b.end) && begins(b.first, a.end);
+}
+
+/** Intervals that do not overlap each other, in their order. */
+export class OrderedIntervals {
+  readonly #intervals: readonly { readonly key: readonly Value[]; readonly bounds: Bounds }[];
+
+  constructor(keys: readonly (readonly Value[])[]) {
+    this.#intervals = keys
+      .map((key) => ({ key, bounds: boundsOf(key)! }))
+      .sort((a, b) => Buffer.compare(a.bounds.first, b.bounds.first));
+  }
+
+  overlapping(key: readonly Value[]): (readonly Value[])[] {
+    const bounds = boundsOf(key)!;
+    const found: (readonly Value[])[] = [];
+    for (let at = this.#firstNotBefore(bounds); at < this.#intervals.length; at++) {
+      const other = this.#intervals[at]!;
+      if (!haveCommon(other.bounds, bounds)) break;
+      found.push(other.key);
+    }
+    return found;
+  }
+
+  /** The place of the first one that ends behind where these bounds begin. */
+  #firstNotBefore({ first }: Bounds): number {
+    let [low, high] = [0, this.#intervals.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const { end } = this.#intervals[middle]!.bounds;
+      if (end !== undefined && Buffer.compare(end, first) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }
 
 interface Range {

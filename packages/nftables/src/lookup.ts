@@ -16,7 +16,7 @@ import {
 import { describeSet, type Element, type ElementReference, type SetReference } from './element.js';
 import { getElementRequest, listElementsRequest } from './element-request.js';
 import { refusal, translating } from './errors.js';
-import { canonicalInterval, type Interval, isIntervalKey, overlap, pairBounds } from './interval.js';
+import { canonicalInterval, type Interval, isIntervalKey, OrderedIntervals, pairBounds } from './interval.js';
 import { families, NFT_MSG_GETSET, setAttribute } from './protocol.js';
 import { startPayload } from './request.js';
 import { encodeValues, formatValues, type PlainType, type Value } from './values.js';
@@ -83,26 +83,41 @@ function findElements(
   const exact = references.filter(({ key }) => !isIntervalKey(key));
   const answers = requestExisting(connection, exact.map(getElementRequest));
   const found = new Map(exact.map((reference, n) => [reference, answers[n]?.flatMap(decodeRawElements)]));
-  const sets = new Map<string, readonly Interval<RawElement>[]>();
+  const sets = new Map<string, ReadonlyMap<string, Interval<RawElement>>>();
   return references.map((reference) => {
     if (!isIntervalKey(reference.key)) return found.get(reference);
     const name = describeSet(reference);
-    const intervals = sets.get(name) ?? readIntervals(connection, reference);
-    sets.set(name, intervals);
-    const wanted = canonicalInterval(reference.key);
-    const same = intervals.find(({ key }) => formatValues(key) === wanted);
+    let intervals = sets.get(name);
+    if (intervals === undefined) {
+      const all = readIntervals(connection, reference);
+      intervals = new Map(all.map((interval) => [formatValues(interval.key), interval]));
+      sets.set(name, intervals);
+    }
+    const same = intervals.get(canonicalInterval(reference.key));
     return same && [same.begin];
   });
 }
 
-/** The keys of all intervals of the set that have something in common with this one. */
-export function overlappingIntervals(
-  connection: NetlinkConnection,
-  reference: ElementReference,
-): (readonly Value[])[] {
-  return readIntervals(connection, reference)
-    .map(({ key }) => key)
-    .filter((key) => overlap(key, reference.key));
+/** Finds what is in the way of new intervals. Each set is read once, as it is when it is first asked for. */
+export class OverlapFinder {
+  readonly #connection: NetlinkConnection;
+  readonly #sets = new Map<string, OrderedIntervals>();
+
+  constructor(connection: NetlinkConnection) {
+    this.#connection = connection;
+  }
+
+  /** The keys of all intervals of the set that have something in common with this one. */
+  find(reference: ElementReference): (readonly Value[])[] {
+    const name = describeSet(reference);
+    let intervals = this.#sets.get(name);
+    if (intervals === undefined) {
+      const keys = readIntervals(this.#connection, reference).map(({ key }) => key);
+      intervals = new OrderedIntervals(keys);
+      this.#sets.set(name, intervals);
+    }
+    return intervals.overlapping(reference.key);
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import type { NamespaceReference } from '@podwire/linux';
 import { hasCode } from '@podwire/linux';
 import { NETLINK_NETFILTER, type NetlinkConnection, openNetlinkConnection } from '@podwire/netlink';
 import { type AppliedTable, applyTable } from './apply-table.js';
-import { applyChanges, supportsDestroy } from './changes.js';
+import { supportsDestroy } from './changes.js';
 import { decodeGeneration } from './decode.js';
 import type { Element, ElementChange, ElementReference, SetReference } from './element.js';
 import { translating } from './errors.js';
@@ -11,6 +11,19 @@ import { getElement, listElements, presentElements } from './lookup.js';
 import { isOwnRun, loadRuleset, runNft } from './program.js';
 import { type Family, NFT_MSG_GETGEN } from './protocol.js';
 import { plainRequest } from './request.js';
+import {
+  type ChainState,
+  getChain,
+  getSet,
+  listChains,
+  listSets,
+  readCounters,
+  type RuleCount,
+} from './rules/chains.js';
+import { type Command, isElementChange } from './rules/commands.js';
+import type { ChainReference } from './rules/requests.js';
+import type { SetDeclaration } from './rules/statement.js';
+import { transact } from './rules/transact.js';
 import { readDigest, type TableDeclaration } from './seal.js';
 import { deleteTable, listTables } from './structure.js';
 
@@ -41,6 +54,23 @@ export interface Nftables {
    * @throws RangeError for a value that does not fit its type; nothing was sent then.
    */
   change(changes: readonly ElementChange[]): void;
+  /**
+   * Changes tables, sets, chains with their rules, and elements in one transaction: all or nothing. The order of the commands
+   * does not matter but among elements. The kernel looks at all rules of a table anew when a jump is added to it.
+   * @throws NftablesError naming the commands that were refused: `EBUSY` for what others still refer to, `EEXIST` for a set
+   *   with another declaration, …
+   * @throws RangeError for what cannot be written; nothing was sent then.
+   */
+  transact(commands: readonly Command[]): void;
+  /** All chains of a table with the digests of their rules; none when there is no such table. */
+  listChains(family: Family, table: string): ChainState[];
+  /** One chain; `undefined` when there is none. */
+  getChain(reference: ChainReference): ChainState | undefined;
+  /** The declarations of the sets and maps of a table. Of one with types that are not known here the key is empty. */
+  listSets(family: Family, table: string): SetDeclaration[];
+  getSet(reference: SetReference): SetDeclaration | undefined;
+  /** Packets and bytes of all rules of a table that count them, in order. */
+  readCounters(family: Family, table: string): RuleCount[];
   /** One element by its key; `undefined` when key, set or table are not there. Other elements are read for intervals only. */
   getElement(reference: ElementReference): Element | undefined;
   /** Which of the elements are there, with the value or verdict they name; without one the key counts alone. */
@@ -107,17 +137,21 @@ class KernelNftables implements Nftables {
   }
 
   change(changes: readonly ElementChange[]): void {
-    this.#applyChanges(changes);
-    this.#journal?.push(...changes);
+    this.transact(changes);
+  }
+
+  transact(commands: readonly Command[]): void {
+    this.#carryOut(commands);
+    for (const command of commands) if (isElementChange(command)) this.#journal?.push(command);
   }
 
   /** Takes the kernel for a new one until it refuses; asking first would cost as much as a refusal. */
-  #applyChanges(changes: readonly ElementChange[]): void {
+  #carryOut(commands: readonly Command[]): void {
     try {
-      applyChanges(this.#connection, changes, this.#destroySupported ?? true);
+      transact(this.#connection, commands, this.#destroySupported ?? true);
     } catch (error) {
       if (!this.#isTooOld(error)) throw error;
-      applyChanges(this.#connection, changes, false);
+      transact(this.#connection, commands, false);
     }
   }
 
@@ -125,6 +159,26 @@ class KernelNftables implements Nftables {
     if (this.#destroySupported !== undefined || !hasCode(error, 'EINVAL')) return false;
     this.#destroySupported = translating('nftables', () => supportsDestroy(this.#connection));
     return !this.#destroySupported;
+  }
+
+  listChains(family: Family, table: string): ChainState[] {
+    return listChains(this.#connection, family, table);
+  }
+
+  getChain(reference: ChainReference): ChainState | undefined {
+    return translating('get chain', () => getChain(this.#connection, reference));
+  }
+
+  listSets(family: Family, table: string): SetDeclaration[] {
+    return listSets(this.#connection, family, table);
+  }
+
+  getSet(reference: SetReference): SetDeclaration | undefined {
+    return translating('get set', () => getSet(this.#connection, reference));
+  }
+
+  readCounters(family: Family, table: string): RuleCount[] {
+    return readCounters(this.#connection, family, table);
   }
 
   getElement(reference: ElementReference): Element | undefined {
@@ -167,7 +221,7 @@ class KernelNftables implements Nftables {
   async #applyNow(table: TableDeclaration, signal: AbortSignal | undefined): Promise<AppliedTable> {
     const journal = (this.#journal = []);
     try {
-      const write = (elements: readonly ElementChange[]) => this.#applyChanges(elements);
+      const write = (elements: readonly ElementChange[]) => this.#carryOut(elements);
       const applied = await applyTable(this.#connection, table, { ...this.#options, signal }, write);
       this.#repeat(journal, table, applied.recreated);
       return applied;
@@ -185,7 +239,7 @@ class KernelNftables implements Nftables {
     const again = journal
       .filter(({ set, table, family: of }) => of === family && table === name && recreated.includes(set))
       .map((change): ElementChange => ({ ...change, op: removes(change) ? 'destroy' : 'replace' }));
-    this.#applyChanges(again);
+    this.#carryOut(again);
   }
 
   deleteTable(family: Family, name: string): void {

@@ -8,11 +8,18 @@ export const NFNL_MSG_BATCH_END = 17;
 /** struct nfgenmsg: family, version, resource id. */
 export const NFGENMSG = 4;
 
+export const NFT_MSG_NEWTABLE = message(0);
 export const NFT_MSG_GETTABLE = message(1);
 export const NFT_MSG_DELTABLE = message(2);
+export const NFT_MSG_NEWCHAIN = message(3);
 export const NFT_MSG_GETCHAIN = message(4);
+export const NFT_MSG_DELCHAIN = message(5);
+export const NFT_MSG_NEWRULE = message(6);
 export const NFT_MSG_GETRULE = message(7);
+export const NFT_MSG_DELRULE = message(8);
+export const NFT_MSG_NEWSET = message(9);
 export const NFT_MSG_GETSET = message(10);
+export const NFT_MSG_DELSET = message(11);
 export const NFT_MSG_NEWSETELEM = message(12);
 export const NFT_MSG_GETSETELEM = message(13);
 export const NFT_MSG_DELSETELEM = message(14);
@@ -24,7 +31,8 @@ export const NFT_MSG_DESTROYSETELEM = message(30);
 export const tableAttribute = { name: 1, flags: 2, use: 3, handle: 4 } as const;
 export const chainAttribute = { table: 1, handle: 2, name: 3, hook: 4, policy: 5, type: 7 } as const;
 export const hookAttribute = { number: 1, priority: 2 } as const;
-export const ruleAttribute = { table: 1, chain: 2, handle: 3 } as const;
+export const ruleAttribute = { table: 1, chain: 2, handle: 3, expressions: 4, userdata: 7 } as const;
+export const expressionAttribute = { name: 1, data: 2 } as const;
 export const objectAttribute = { table: 1, name: 2, type: 3 } as const;
 export const setAttribute = {
   table: 1,
@@ -34,6 +42,8 @@ export const setAttribute = {
   keyLength: 5,
   dataType: 6,
   dataLength: 7,
+  id: 10,
+  userdata: 13,
   handle: 16,
 } as const;
 /** Attributes of a message about elements, NFTA_SET_ELEM_LIST_*. */

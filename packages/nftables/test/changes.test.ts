@@ -103,13 +103,13 @@ function thrownBy(work: () => void): NftablesError {
 describe('applyChanges', () => {
   it('sends one transaction', () => {
     const { connection, asked } = scripted([]);
-    applyChanges(connection, [change('add', 1), change('destroy', 2)], true);
+    applyChanges(connection, [change('add', 1), change('destroy', 2)], { destroySupported: true });
     expect(asked).toEqual([[BEGIN, NEW, DESTROY, END]]);
   });
 
   it('sends nothing for nothing', () => {
     const { connection, asked } = scripted();
-    applyChanges(connection, [], true);
+    applyChanges(connection, [], { destroySupported: true });
     expect(asked).toEqual([]);
   });
 
@@ -118,7 +118,7 @@ describe('applyChanges', () => {
     applyChanges(
       connection,
       [change('destroy', 1, 'absent'), change('destroy', 2, 'absent'), change('add', 3)],
-      true,
+      { destroySupported: true },
     );
     expect(asked).toEqual([
       [BEGIN, DESTROY, NEW, END],
@@ -128,7 +128,9 @@ describe('applyChanges', () => {
 
   it('does not forgive anything else', () => {
     const { connection } = scripted([{ index: 1 }, { index: 2, code: 'EEXIST', errno: 17 }]);
-    const error = thrownBy(() => applyChanges(connection, [change('destroy', 1), change('add', 2)], true));
+    const error = thrownBy(() =>
+      applyChanges(connection, [change('destroy', 1), change('add', 2)], { destroySupported: true }),
+    );
     expect(error.failures).toHaveLength(1);
     expect(error).toMatchObject({ code: 'EEXIST', failures: [{ index: 1, errno: 17 }] });
     expect(error.message).toBe(
@@ -146,23 +148,27 @@ describe('applyChanges', () => {
       kernelMessage: 'so it is',
       attributeOffset: message!.offsets[1]!,
     };
-    const error = thrownBy(() => applyChanges(scripted([answer]).connection, changes, true));
+    const error = thrownBy(() =>
+      applyChanges(scripted([answer]).connection, changes, { destroySupported: true }),
+    );
     expect(error.failures[0]).toMatchObject({ index: 1, kernelMessage: 'so it is' });
     expect(error.message).toContain('so it is');
-    const vague = thrownBy(() => applyChanges(scripted([{ index: 1 }]).connection, changes, true));
+    const vague = thrownBy(() =>
+      applyChanges(scripted([{ index: 1 }]).connection, changes, { destroySupported: true }),
+    );
     expect(vague.failures[0]).toEqual({ label: 'add 3 elements of inet t s', code: 'ENOENT', errno: 2 });
   });
 
   it('says when the transaction as a whole is refused', () => {
     const { connection } = scripted([{ index: 0, code: 'EPERM', errno: 1 }]);
-    const error = thrownBy(() => applyChanges(connection, [change('add', 1)], true));
+    const error = thrownBy(() => applyChanges(connection, [change('add', 1)], { destroySupported: true }));
     expect(error.message).toBe('nftables transaction: EPERM (CAP_NET_ADMIN is missing in this namespace)');
   });
 
   it('looks first on older kernels, and again when a key vanished in between', () => {
     const vanished = [{ index: 1 }];
     const { connection, asked } = scripted([], vanished, [{ index: 0 }], []);
-    applyChanges(connection, [change('destroy', 1), change('add', 2)], false);
+    applyChanges(connection, [change('destroy', 1), change('add', 2)], { destroySupported: false });
     const look = [(10 << 8) | 13];
     expect(asked).toEqual([look, [BEGIN, DELETE, NEW, END], look, [BEGIN, NEW, END]]);
   });
@@ -170,7 +176,7 @@ describe('applyChanges', () => {
   it('gives up at last', () => {
     const endless = Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? [] : [{ index: 1 }]));
     const error = thrownBy(() =>
-      applyChanges(scripted(...endless).connection, [change('destroy', 1)], false),
+      applyChanges(scripted(...endless).connection, [change('destroy', 1)], { destroySupported: false }),
     );
     expect(error.code).toBe('ENOENT');
   });
@@ -183,6 +189,6 @@ describe('applyChanges', () => {
         throw lost;
       },
     };
-    expect(() => applyChanges(connection, [change('add', 1)], true)).toThrow(lost);
+    expect(() => applyChanges(connection, [change('add', 1)], { destroySupported: true })).toThrow(lost);
   });
 });

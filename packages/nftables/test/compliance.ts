@@ -9,6 +9,7 @@ import {
   type Value,
 } from '@podwire/nftables';
 import { intervalRequirements, type Requirement } from './compliance-intervals.js';
+import { ruleRequirements } from './compliance-rules.js';
 import { deadline } from './deadline.js';
 
 const body = `
@@ -427,4 +428,5 @@ export const requirements: readonly Requirement[] = [
   }),
 
   ...intervalRequirements,
+  ...ruleRequirements,
 ];

@@ -140,6 +140,23 @@ export const conntrackRequirements: readonly ConntrackRequirement[] = [
     },
   },
   {
+    name: 'deletes what a function chooses, and says how much it was',
+    check: async (conntrack, connect) => {
+      await connect(Object.values(connections));
+      const isChosen = ({ original }: ConntrackEntry): boolean => original.protocol === 'tcp';
+      const { signal } = new AbortController();
+      assert.equal(await conntrack.deleteEntries(isChosen, { signal }), 2);
+      assert.equal(await conntrack.deleteEntries(isChosen, { signal }), 0);
+      const left = Object.keys(connections).filter((name) => !name.startsWith('tcp'));
+      assert.deepEqual(namesOf(conntrack.listConntrack()), left.sort());
+      const late = { signal: AbortSignal.abort(new Error('too late')) };
+      await assert.rejects(
+        conntrack.deleteEntries(() => true, late),
+        /too late/,
+      );
+    },
+  },
+  {
     name: 'refuses filters that mean everything or nothing, and keeps to the deadline',
     check: async (conntrack, connect) => {
       await connect([base]);

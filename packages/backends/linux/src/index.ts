@@ -12,6 +12,7 @@ import { createSysctl, sysctlKinds } from './sysctl/index.js';
 export { type Kernel, type KernelNamespace, type KernelOptions, openKernel, type Sysctls } from './kernel.js';
 export { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
 export type * from './resources.js';
+export { type LoggedPacket, openPacketLog, type PacketLog } from '@podwire/nftables';
 export {
   type Culprit,
   type Disturbance,

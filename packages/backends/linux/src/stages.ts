@@ -46,6 +46,9 @@ const stageOfKind: { readonly [K in keyof LinuxResources]: StageOf<LinuxResource
   'nft-table': 'ruleset',
   'forward-accept': 'ruleset',
   'nft-element': 'elements',
+  'nft-own-table': 'ruleset',
+  'nft-set': 'ruleset',
+  'nft-chain': 'ruleset',
   'conntrack-reset': 'connection tracking',
 };
 

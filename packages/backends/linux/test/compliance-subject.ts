@@ -6,10 +6,71 @@ import {
   getLinkRequest,
   decodeLink,
 } from '@podwire/netlink';
-import type { BackendSubject } from '@podwire/engine/compliance';
-import type { NamespaceIdentity, Owned } from '@podwire/engine';
+import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
+import type { NamespaceIdentity, Owned, Resource } from '@podwire/engine';
 import { nodeResources, podResources } from '../src/fake/index.js';
-import { createLinuxBackends, type Kernel } from '../src/index.js';
+import type { BaseChain, Statement } from '@podwire/nftables';
+import { createLinuxBackends, type Kernel, type NftSet } from '../src/index.js';
+
+const place = { family: 'inet', table: 'podwire-rules' } as const;
+const ownTable: Resource = { kind: 'nft-own-table', family: 'inet', name: 'podwire-rules' };
+
+const setOf = (name: string, set: Omit<NftSet['set'], 'name'> = { key: ['ipv4_addr'] }): Resource => ({
+  ...{ kind: 'nft-set', ...place },
+  set: { name, ...set },
+});
+
+const chainOf = (name: string, statements: readonly Statement[], base?: BaseChain): Resource => ({
+  ...{ kind: 'nft-chain', ...place },
+  chain: { name, ...(base === undefined ? {} : { base }), rules: [{ statements, comment: name }] },
+});
+
+const address = (set: string, value: string): Resource => ({
+  ...{ kind: 'nft-element', ...place, set },
+  key: [{ type: 'ipv4_addr', value }],
+});
+
+const link = (name: string, chain: string): Resource => ({
+  ...{ kind: 'nft-element', ...place, set: 'links', chain },
+  key: [{ type: 'ifname', value: name }],
+});
+
+const from = (set: string): Statement => ({ is: 'lookup', fields: ['ip saddr'], set });
+const forward: BaseChain = { type: 'filter', hook: 'forward', priority: 0 };
+
+/** A policy of a pod: a set, rules that use it, and the way from the pod's link to them. */
+const policy: readonly Resource[] = [
+  setOf('links', { key: ['ifname'], data: 'verdict' }),
+  setOf('peers'),
+  chainOf('web', [from('peers'), { is: 'counter' }, { is: 'accept' }]),
+  chainOf('main', [{ is: 'vmap', fields: ['iifname'], map: 'links' }], forward),
+  address('peers', '10.9.0.7'),
+  link('cali1', 'web'),
+];
+
+/** Chains that lead to each other, whose sets and elements come and go with them. */
+const exchange: ExchangeLists = {
+  first: [
+    setOf('old'),
+    setOf('both'),
+    chainOf('shared', [from('old'), { is: 'jump', chain: 'later' }]),
+    chainOf('later', [from('both'), { is: 'drop' }]),
+    address('old', '10.9.0.1'),
+    address('both', '10.9.0.2'),
+  ],
+  second: [
+    setOf('new', { key: ['ipv4_addr'], interval: true }),
+    setOf('both'),
+    chainOf('shared', [from('both'), { is: 'goto', chain: 'other' }]),
+    chainOf('other', [from('new'), { is: 'accept' }]),
+    address('both', '10.9.0.3'),
+    { ...address('new', ''), key: [{ type: 'ipv4_interval', value: '10.9.1.0/24' }] } as Resource,
+  ],
+  refused: [
+    chainOf('shared', [from('both'), { is: 'drop' }]),
+    chainOf('other', [{ is: 'jump', chain: 'absent' }]),
+  ],
+};
 
 export interface SubjectOptions {
   /** Opens the kernel anew. */
@@ -27,16 +88,17 @@ export function createSubject({ open, namespace, picture }: SubjectOptions): Bac
       kernel.close();
     }
   };
-  const owned: Owned = { owner: 'endpoint:1', namespace, resources: podResources(1) };
+  const owned: Owned = { owner: 'endpoint:1', namespace, resources: [...podResources(1), ...policy] };
   return {
-    base: { owner: 'node', resources: nodeResources },
+    base: { owner: 'node', resources: [...nodeResources, ownTable] },
     owned,
     backends: () => createLinuxBackends(open()),
     picture,
+    exchange,
     // Another program's element in the place of ours; all but it can be made.
     break() {
-      const port = owned.resources.find((resource) => resource.kind === 'nft-element')!;
-      const { family, table, set, key } = port;
+      const element = owned.resources.find((resource) => resource.kind === 'nft-element')!;
+      const { family, table, set, key } = element;
       const value = [
         { type: 'ipv4_addr', value: '192.0.2.9' },
         { type: 'inet_service', value: 9 },
@@ -45,7 +107,12 @@ export function createSubject({ open, namespace, picture }: SubjectOptions): Bac
       return () =>
         withKernel(({ nftables }) => nftables.change([{ op: 'destroy', family, table, set, key }]));
     },
-    damage: () => withKernel(({ host }) => void host.route.request([deleteLinkRequest('pwshape1')])),
+    damage: () =>
+      withKernel(({ host, nftables }) => {
+        host.route.request([deleteLinkRequest('pwshape1')]);
+        const rules = [{ statements: [{ is: 'accept' }] }] as const;
+        nftables.transact([{ op: 'put-chain', ...place, chain: { name: 'web', rules } }]);
+      }),
     addForeign: () =>
       withKernel(({ host: { route } }) => {
         route.request([createLinkRequest({ kind: 'ifb', name: 'foreign', up: true })]);

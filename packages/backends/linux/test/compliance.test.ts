@@ -13,6 +13,10 @@ describe('the backends on the fake kernel', () => {
         links: listLinks(route).map(({ name, group, kind }) => ({ name, group, kind })),
         routes: listRoutes(route).map(({ destination, protocol }) => ({ destination, protocol })),
         ports: system.nftables.listElements('inet', 'podwire', 'ports'),
+        chains: system.nftables.listChains('inet', 'podwire-rules'),
+        sets: system.nftables
+          .listSets('inet', 'podwire-rules')
+          .map((set) => [set, system.nftables.listElements('inet', 'podwire-rules', set.name)]),
       });
       const namespace = system.addPod('/run/netns/pod');
       await run(createSubject({ open: () => system, namespace, picture }));

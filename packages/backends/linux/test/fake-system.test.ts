@@ -69,7 +69,7 @@ describe('apply', () => {
 
   test('takes everything back when the packet filter refuses', async () => {
     const empty = picture();
-    system.nftables.inject({ method: 'change', code: 'ENFILE' });
+    system.nftables.inject({ method: 'transact', code: 'ENFILE' });
     await expect(engine.apply(pod(1), call())).rejects.toMatchObject({ code: 'KERNEL_REFUSED' });
     await engine.settle();
     expect(picture()).toEqual(empty);
@@ -96,7 +96,7 @@ describe('apply', () => {
     const resources = owned.resources.flatMap((one) =>
       one === port ? [port, { ...port }, { ...port }] : [one],
     );
-    vi.spyOn(system.nftables, 'change').mockImplementation(() => {
+    vi.spyOn(system.nftables, 'transact').mockImplementation(() => {
       throw new NftablesError([
         { index: 0, label: 'first', code: 'ENOENT', errno: 2 },
         { index: 2, label: 'third', code: 'ENFILE', errno: 23 },

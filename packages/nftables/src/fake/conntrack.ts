@@ -27,6 +27,19 @@ export class FakeConntrack implements Conntrack {
     });
   }
 
+  async deleteEntries(
+    isWanted: (entry: ConntrackEntry) => boolean,
+    { signal }: CallOptions = {},
+  ): Promise<number> {
+    signal?.throwIfAborted();
+    await Promise.resolve();
+    return this.#faults.around('deleteConntrack', 'conntrack entries', () => {
+      const before = this.#entries.length;
+      this.#entries = this.#entries.filter((entry) => !isWanted(entry));
+      return before - this.#entries.length;
+    });
+  }
+
   listConntrack(filter?: ConntrackFilter): ConntrackEntry[] {
     const label = filter === undefined ? 'all conntrack entries' : describeFilter(filter);
     return this.#faults.around('listConntrack', label, () =>

@@ -1,7 +1,7 @@
+import { compact } from '@podwire/platform';
 import type { AppliedTable } from '../apply-table.js';
 import { checkName } from '../declarations.js';
 import {
-  describeChange,
   describeSet,
   type Element,
   type ElementChange,
@@ -11,21 +11,17 @@ import {
 import { refusal } from '../errors.js';
 import type { CallOptions, Json, Nftables, TableReference } from '../nftables.js';
 import type { Family } from '../protocol.js';
+import type { ChainState, RuleCount } from '../rules/chains.js';
+import { type Command, describeCommand } from '../rules/commands.js';
+import { digestRule } from '../rules/digest.js';
+import type { ChainReference } from '../rules/requests.js';
+import type { ChainDeclaration, SetDeclaration } from '../rules/statement.js';
 import { digestTable, type TableDeclaration } from '../seal.js';
-import { encodeSteps, planSteps } from '../steps.js';
 import { formatValues } from '../values.js';
 import { type Fault, Faults } from './faults.js';
 import { loadScript } from './script.js';
-import {
-  changeSet,
-  declareTable,
-  draftSet,
-  type FakeSet,
-  type FakeTable,
-  keyOf,
-  sameData,
-  type SetDraft,
-} from './table.js';
+import { declareTable, type FakeSet, type FakeTable, keyOf, sameData } from './table.js';
+import { carryOut, type FakeTables } from './transaction.js';
 
 const ENOENT = 2;
 
@@ -33,7 +29,7 @@ const ENOENT = 2;
 export class FakeNftables implements Nftables {
   readonly #faults = new Faults();
   /** By family and name. */
-  #tables: ReadonlyMap<string, FakeTable> = new Map();
+  #tables: FakeTables = new Map();
   #generation = 1;
   #closed = false;
 
@@ -50,38 +46,51 @@ export class FakeNftables implements Nftables {
   }
 
   change(changes: readonly ElementChange[]): void {
-    if (changes.length === 0) return;
-    encodeSteps(planSteps(changes)); // refuses the same values as the real one
-    const label = changes.map(describeChange).join('; ');
-    this.#call('change', label, () => this.#commit(this.#changed(changes)));
+    this.#transact('change', changes);
   }
 
-  #changed(changes: readonly ElementChange[]): ReadonlyMap<string, FakeTable> {
-    const drafts = new Map<string, { readonly draft: SetDraft; readonly reference: SetReference }>();
-    for (const [index, change] of changes.entries()) {
-      const set = this.#setFor(change, index);
-      if (set === undefined) continue;
-      const place = describeSet(change);
-      const { draft } = drafts.get(place) ?? { draft: draftSet(set) };
-      drafts.set(place, { draft, reference: change });
-      changeSet(draft, change, index);
-    }
-    const tables = new Map(this.#tables);
-    for (const { draft, reference } of drafts.values()) {
-      putSet(tables, reference, { ...draft.set, elements: draft.elements });
-    }
-    return tables;
+  transact(commands: readonly Command[]): void {
+    this.#transact('transact', commands);
   }
 
-  /** The set of a change; `undefined` when there is none and that is fine. */
-  #setFor(change: ElementChange, index: number): FakeSet | undefined {
-    const { family, table, verdict } = change;
-    const set = this.#set(change);
-    const chains = this.#tables.get(`${family} ${table}`)?.chains ?? [];
-    const chainMissing = verdict !== undefined && 'chain' in verdict && !chains.includes(verdict.chain);
-    if (set !== undefined && !chainMissing) return set;
-    if (change.op === 'destroy') return undefined;
-    throw refusal('ENOENT', ENOENT, describeChange(change), index);
+  #transact(method: string, commands: readonly Command[]): void {
+    if (commands.length === 0) return;
+    const label = commands.map(describeCommand).join('; ');
+    this.#call(method, label, () => this.#commit(carryOut(this.#tables, commands)));
+  }
+
+  listChains(family: Family, table: string): ChainState[] {
+    return this.#call('listChains', `list table ${family} ${table}`, () => {
+      const found = this.#tables.get(`${family} ${table}`);
+      return (found?.chains ?? []).map((name) => stateOf(name, found?.rules.get(name)));
+    });
+  }
+
+  getChain({ family, table, chain }: ChainReference): ChainState | undefined {
+    return this.#call('getChain', `list chain ${family} ${table} ${chain}`, () => {
+      const found = this.#tables.get(`${family} ${table}`);
+      return found?.chains.includes(chain) === true ? stateOf(chain, found.rules.get(chain)) : undefined;
+    });
+  }
+
+  listSets(family: Family, table: string): SetDeclaration[] {
+    return this.#call('listSets', `list table ${family} ${table}`, () =>
+      [...(this.#tables.get(`${family} ${table}`)?.sets.values() ?? [])].map(declarationOf),
+    );
+  }
+
+  getSet(reference: SetReference): SetDeclaration | undefined {
+    return this.#call('getSet', `get set ${describeSet(reference)}`, () => {
+      const found = this.#set(reference);
+      return found && declarationOf(found);
+    });
+  }
+
+  /** No packet comes by. */
+  readCounters(family: Family, table: string): RuleCount[] {
+    return this.#call('readCounters', `list table ${family} ${table}`, () =>
+      [...(this.#tables.get(`${family} ${table}`)?.rules.values() ?? [])].flatMap(countersOf),
+    );
   }
 
   getElement(reference: ElementReference): Element | undefined {
@@ -183,7 +192,7 @@ export class FakeNftables implements Nftables {
     this.#closed = true;
   }
 
-  #commit(tables: ReadonlyMap<string, FakeTable>): void {
+  #commit(tables: FakeTables): void {
     this.#tables = tables;
     this.#generation++;
   }
@@ -205,14 +214,23 @@ export class FakeNftables implements Nftables {
   }
 }
 
-function putSet(
-  tables: Map<string, FakeTable>,
-  { family, table, set }: SetReference,
-  changed: FakeSet,
-): void {
-  const place = `${family} ${table}`;
-  const before = tables.get(place)!;
-  tables.set(place, { ...before, sets: new Map(before.sets).set(set, changed) });
+function stateOf(name: string, declared: ChainDeclaration | undefined): ChainState {
+  const { base, rules = [] } = declared ?? {};
+  const policy = base && { ...base, policy: base.policy ?? 'accept' };
+  return { name, rules: rules.map(digestRule), ...compact({ base: policy }) };
+}
+
+/** As the kernel gives it back: without its comment. */
+function declarationOf({ declaration, declared }: FakeSet): SetDeclaration {
+  const { comment: _, ...known } = declared ?? { name: declaration.name, key: [] };
+  return known;
+}
+
+function countersOf({ name, rules }: ChainDeclaration): RuleCount[] {
+  return rules.flatMap(({ statements, comment }, index) => {
+    const counts = statements.some(({ is }) => is === 'counter');
+    return counts ? [{ chain: name, index, packets: 0n, bytes: 0n, ...compact({ comment }) }] : [];
+  });
 }
 
 function describeTable({ family, name, chains, sets }: FakeTable): Json[] {

@@ -5,6 +5,7 @@ import { describeChange, type Element, type ElementChange, type Verdict } from '
 import { refusal } from '../errors.js';
 import type { Family } from '../protocol.js';
 import { boundsOf, canonicalInterval, isIntervalKey, overlap } from '../interval.js';
+import type { ChainDeclaration, SetDeclaration } from '../rules/statement.js';
 import { digestTable, type TableDeclaration } from '../seal.js';
 import { encodeValues, lengthOfTypes, parseTypes, type Value } from '../values.js';
 
@@ -17,6 +18,8 @@ export interface FakeSet {
   readonly keyLength: number | undefined;
   readonly data: number | 'verdict' | 'none' | undefined;
   readonly size: number;
+  /** Where it was declared by a command. */
+  readonly declared?: SetDeclaration;
   /** By the key's bytes in hexadecimal. */
   readonly elements: ReadonlyMap<string, Element>;
 }
@@ -25,6 +28,8 @@ export interface FakeTable {
   readonly family: Family;
   readonly name: string;
   readonly chains: readonly string[];
+  /** Of chains that were put with their rules. */
+  readonly rules: ReadonlyMap<string, ChainDeclaration>;
   readonly sets: ReadonlyMap<string, FakeSet>;
   readonly digest: string | undefined;
 }
@@ -44,6 +49,7 @@ export function declareTable(
     family,
     name,
     chains,
+    rules: new Map<string, ChainDeclaration>(),
     sets: new Map(carried.map((set) => [set.declaration.name, set])),
     digest: digestTable(declaration),
   };
@@ -69,6 +75,21 @@ function declareSet(declaration: Declaration): FakeSet {
     keyLength: byteLength(key),
     data: declaration.kind === 'set' ? 'none' : data === 'verdict' ? data : byteLength(data ?? ''),
     size: Number(/[{;] size (\d+) [;}]/.exec(declaration.text)?.[1] ?? Infinity),
+    elements: new Map(),
+  };
+}
+
+/** A set as a command declares it. */
+export function createSet(declared: SetDeclaration): FakeSet {
+  const { name, key, data, interval = false } = declared;
+  const kind = data === undefined ? 'set' : 'map';
+  return {
+    declaration: { kind, name, text: JSON.stringify(declared), types: undefined },
+    interval,
+    keyLength: lengthOfTypes(key),
+    data: data === undefined ? 'none' : data === 'verdict' ? data : lengthOfTypes(data),
+    size: Infinity,
+    declared,
     elements: new Map(),
   };
 }

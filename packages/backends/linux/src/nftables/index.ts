@@ -10,23 +10,34 @@ import type {
   SessionOptions,
   Snapshot,
 } from '@podwire/engine';
-import { type Element, type ElementChange, type Nftables, NftablesError } from '@podwire/nftables';
+import type { ElementChange, Nftables } from '@podwire/nftables';
+import { isAbsent, isConflict } from '../errors.js';
 import type { Kernel } from '../kernel.js';
 import { observeEach } from '../kinds.js';
-import { isAbsent, isConflict } from '../errors.js';
+import {
+  carryOut,
+  carryOutAsFarAsPossible,
+  type InTransaction,
+  isInTransaction,
+  putCommand,
+  removeCommand,
+  type Step,
+} from './commands.js';
 import { acceptForwarded, stopAccepting } from './forward-accept.js';
-import { joinKey, nftablesKinds } from './kinds.js';
-import { type Leftover, listElements, listMarked, pruneBatch } from './prune.js';
+import { nftablesKinds } from './kinds.js';
+import { TRANSACTION } from './own-table-kinds.js';
+import { type Leftover, listMarked, pruneBatch } from './prune.js';
 import type { NftablesResources, NftElement, NftTable } from './resources.js';
+import { TableSnapshot } from './snapshot.js';
 
-/** The packet filter of the node: tables of ours, elements of their sets, and a jump in iptables' FORWARD. */
+/** The packet filter of the node: tables of ours, what is in them, and a jump in iptables' FORWARD. */
 export function createNftables(kernel: Kernel): Backend {
   const { nftables } = kernel;
   return {
     name: 'nftables',
     kinds: Object.values(nftablesKinds),
     open: () => new NftablesSession(nftables),
-    snapshot: () => new SetSnapshot(nftables),
+    snapshot: () => new TableSnapshot(nftables),
     isAbsent,
     isConflict,
     close: () => kernel.close(),
@@ -34,6 +45,9 @@ export function createNftables(kernel: Kernel): Backend {
 }
 
 type AnyNftables = NftablesResources[keyof NftablesResources];
+
+/** More than so many are looked at by reading what they are in. */
+const MANY = 32;
 
 class NftablesSession implements Session {
   readonly #nftables: Nftables;
@@ -47,40 +61,76 @@ class NftablesSession implements Session {
   }
 
   async create(batch: Batch, { signal }: SessionOptions): Promise<Failure[]> {
-    if (batch.name === 'elements') return this.#change(batch.resources, 'add');
+    if (batch.name === TRANSACTION) return carryOut(this.#nftables, putSteps(batch.resources, 'add'));
     return this.#each(batch.resources, async (resource) => this.#load(resource, signal));
   }
 
   async repair(batch: Batch, repairs: readonly Repair[], options: SessionOptions): Promise<Failure[]> {
-    if (batch.name !== 'elements') return this.create(batch, options);
-    return (['replace', 'add'] as const).flatMap((op) =>
-      this.#changeAsFarAsPossible(
-        repairs.filter((repair) => repairBy(repair) === op).map(({ resource }) => resource),
-        op,
+    if (batch.name !== TRANSACTION) return this.create(batch, options);
+    const steps = repairs.map((repair): Step => [
+      repair.resource,
+      putCommand(repair.resource as InTransaction, repairBy(repair)),
+    ]);
+    return carryOutAsFarAsPossible(this.#nftables, steps);
+  }
+
+  async remove(batch: Batch, { signal }: SessionOptions): Promise<Failure[]> {
+    if (batch.name === TRANSACTION)
+      return carryOutAsFarAsPossible(this.#nftables, removeSteps(batch.resources));
+    return this.#each(batch.resources, async (resource) => this.#unload(resource, signal));
+  }
+
+  /** Everything but tables that nft makes, and iptables' chain. */
+  async exchange(add: readonly Resource[], remove: readonly Resource[]): Promise<Failure[]> {
+    const strangers = [...add, ...remove].filter((resource) => !isInTransaction(resource));
+    if (strangers.length > 0) {
+      const error = new RangeError('it is not changed through netlink');
+      return Promise.resolve(strangers.map((resource) => ({ resource, error })));
+    }
+    const steps = [...removeSteps(remove), ...add.map(exchangeStep)];
+    return Promise.resolve(carryOut(this.#nftables, steps));
+  }
+
+  async observe(resources: readonly Resource[], snapshot: Snapshot | undefined): Promise<Observed> {
+    const given = snapshot as TableSnapshot | undefined;
+    const read = given ?? (resources.length > MANY ? new TableSnapshot(this.#nftables) : undefined);
+    return Promise.resolve(
+      observeEach(resources as readonly AnyNftables[], (resource) =>
+        read === undefined ? this.#observe(resource) : this.#find(resource, read),
       ),
     );
   }
 
-  async remove(batch: Batch, { signal }: SessionOptions): Promise<Failure[]> {
-    if (batch.name === 'elements') return this.#change(batch.resources, 'destroy');
-    return this.#each(batch.resources, async (resource) => this.#unload(resource, signal));
-  }
-
-  async observe(resources: readonly Resource[], snapshot: Snapshot | undefined): Promise<Observed> {
-    const sets = snapshot as SetSnapshot | undefined;
-    return Promise.resolve(
-      observeEach(resources as readonly AnyNftables[], (resource) => this.#observe(resource, sets)),
-    );
-  }
-
-  #observe(resource: AnyNftables, sets: SetSnapshot | undefined): unknown {
+  #observe(resource: AnyNftables): unknown {
+    const nftables = this.#nftables;
     switch (resource.kind) {
       case 'nft-table':
-        return this.#nftables.tableDigest(resource.family, resource.name);
+        return nftables.tableDigest(resource.family, resource.name);
       case 'forward-accept':
-        return this.#nftables.forwardPolicy(resource.family, resource.chain);
+        return nftables.forwardPolicy(resource.family, resource.chain);
+      case 'nft-own-table':
+        return new TableSnapshot(nftables).hasTable(resource);
+      case 'nft-set':
+        return nftables.getSet({ ...resource, set: resource.set.name });
+      case 'nft-chain':
+        return nftables.getChain({ ...resource, chain: resource.chain.name });
       case 'nft-element':
-        return sets === undefined ? this.#nftables.getElement(resource) : sets.find(resource);
+        return nftables.getElement(resource);
+    }
+  }
+
+  #find(resource: AnyNftables, snapshot: TableSnapshot): unknown {
+    switch (resource.kind) {
+      case 'nft-own-table':
+        return snapshot.hasTable(resource);
+      case 'nft-set':
+        return snapshot.findSet(resource);
+      case 'nft-chain':
+        return snapshot.findChain(resource);
+      case 'nft-element':
+        return snapshot.findElement(resource);
+      default:
+        return this.#observe(resource);
     }
   }
 
@@ -116,63 +166,26 @@ class NftablesSession implements Session {
     }
     return failures;
   }
-
-  /** One transaction: when one element is refused, none is changed, and the others share the first failure. */
-  #change(resources: readonly Resource[], op: ElementChange['op']): Failure[] {
-    const elements = resources as readonly NftElement[];
-    try {
-      this.#nftables.change(elements.map(({ kind: _, ...element }): ElementChange => ({ op, ...element })));
-      return [];
-    } catch (error) {
-      const own = error instanceof NftablesError ? failuresByIndex(error) : new Map<number, NftablesError>();
-      const [first = error] = own.values();
-      return elements.map((resource, index) => ({ resource, error: own.get(index) ?? first }));
-    }
-  }
-
-  /** All in one transaction if possible, otherwise each in its own. */
-  #changeAsFarAsPossible(resources: readonly Resource[], op: ElementChange['op']): Failure[] {
-    if (resources.length === 0) return [];
-    const failures = this.#change(resources, op);
-    if (failures.length === 0 || resources.length === 1) return failures;
-    return resources.flatMap((resource) => this.#change([resource], op));
-  }
 }
+
+const putSteps = (resources: readonly Resource[], op: ElementChange['op']): Step[] =>
+  resources.map((resource) => [resource, putCommand(resource as InTransaction, op)]);
+
+/** A key without data is what it is: one message, where taking the place of something needs two. */
+function exchangeStep(resource: Resource): Step {
+  const isKeyAlone =
+    resource.kind === 'nft-element' && resource.chain === undefined && resource.value === undefined;
+  const op = isKeyAlone && !isInterval(resource) ? 'add' : 'replace';
+  return [resource, putCommand(resource as InTransaction, op)];
+}
+
+const removeSteps = (resources: readonly Resource[]): Step[] =>
+  resources.map((resource) => [resource, removeCommand(resource as InTransaction)]);
 
 /** What is in the way of an interval is in no list any more: nothing else can be in the sets of our tables. */
 function repairBy({ resource, action }: Repair): Repair['action'] {
-  const [part] = (resource as NftElement).key;
-  return part?.type === 'ipv4_interval' || part?.type === 'ipv6_interval' ? 'replace' : action;
+  return resource.kind === 'nft-element' && isInterval(resource) ? 'replace' : action;
 }
 
-function failuresByIndex({ failures }: NftablesError): Map<number, NftablesError> {
-  return new Map(
-    failures.flatMap((failure) =>
-      failure.index === undefined ? [] : [[failure.index, new NftablesError([failure])]],
-    ),
-  );
-}
-
-/** Sets, each read whole when an element of it is first asked for. */
-class SetSnapshot implements Snapshot {
-  readonly #nftables: Nftables;
-  readonly #sets = new Map<string, ReadonlyMap<string, Element>>();
-
-  constructor(nftables: Nftables) {
-    this.#nftables = nftables;
-  }
-
-  find(wanted: NftElement): Element | undefined {
-    const name = `${wanted.family} ${wanted.table} ${wanted.set}`;
-    let elements = this.#sets.get(name);
-    if (elements === undefined) {
-      elements = new Map(listElements(this.#nftables, wanted).map((element) => [joinKey(element), element]));
-      this.#sets.set(name, elements);
-    }
-    return elements.get(joinKey(wanted));
-  }
-
-  readAhead(): Promise<void> {
-    return Promise.resolve();
-  }
-}
+const isInterval = ({ key: [part] }: NftElement): boolean =>
+  part?.type === 'ipv4_interval' || part?.type === 'ipv6_interval';

@@ -1,13 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kind } from '@podwire/engine';
-import { digestTable, type Element, type TableReference } from '@podwire/nftables';
+import { digestTable, type Element } from '@podwire/nftables';
 import * as is from '../checks.js';
+import { contentOf } from './commands.js';
 import { forwardAccept } from './forward-accept.js';
+import {
+  nameTable,
+  nftChain,
+  nftOwnTable,
+  nftSet,
+  tableFamily,
+  tableKey,
+  tableOf,
+  TRANSACTION,
+} from './own-table-kinds.js';
 import type { NftablesResources, NftElement, NftTable, NftValue } from './resources.js';
-
-export const nameTable = ({ family, name }: TableReference): string => `${family} ${name}`;
-
-const tableFamily = is.oneOf('ip', 'ip6', 'inet');
 
 const valueChecks: Readonly<Record<NftValue['type'], is.Check>> = {
   ipv4_addr: is.address,
@@ -17,6 +24,7 @@ const valueChecks: Readonly<Record<NftValue['type'], is.Check>> = {
   inet_service: is.port,
   inet_proto: is.protocol,
   ifname: is.link,
+  mark: is.count,
 };
 const value = is.variants(
   'type',
@@ -42,22 +50,20 @@ const nftTable: Kind<NftTable, string | undefined> = {
   },
 };
 
-export function tableKey(table: TableReference): string {
-  return `nft-table ${nameTable(table)}`;
-}
-
 const nftElement: Kind<NftElement, Element | undefined> = {
   kind: 'nft-element',
   check: is.resource<NftElement>({
     ...{ family: tableFamily, table: is.text, set: is.text },
-    ...{ key: is.listOf(value, 1), value: is.optional(is.listOf(value)) },
+    ...{ key: is.listOf(value, 1), value: is.optional(is.listOf(value)), chain: is.optional(is.text) },
   }),
   backend: 'nftables',
-  batch: 'elements',
+  batch: TRANSACTION,
   place: () => 'host',
   key: elementKey,
-  describe: ({ set, key, value }) => {
-    const mapped = value === undefined ? '' : ` = ${value.map((part) => part.value).join(' . ')}`;
+  diesWith: (resource) => tableKey(tableOf(resource)),
+  describe: ({ set, key, value, chain }) => {
+    const data = chain ?? value?.map((part) => part.value).join(' . ');
+    const mapped = data === undefined ? '' : ` = ${data}`;
     return `element ${joinKey({ key })} of set ${set}${mapped}`;
   },
   inPlace: true,
@@ -65,7 +71,8 @@ const nftElement: Kind<NftElement, Element | undefined> = {
   compare(resource, found) {
     const words = `set ${resource.set}: ${joinKey(resource)}`;
     if (found === undefined) return { missing: `${words} is not in it` };
-    const isSame = isDeepStrictEqual(found.value ?? [], resource.value ?? []);
+    const { value, verdict } = contentOf(resource);
+    const isSame = isDeepStrictEqual(found.value, value) && isDeepStrictEqual(found.verdict, verdict);
     return isSame ? undefined : `${words} has another value`;
   },
 };
@@ -88,4 +95,7 @@ export const nftablesKinds = {
   'nft-table': nftTable,
   'nft-element': nftElement,
   'forward-accept': forwardAccept,
+  'nft-own-table': nftOwnTable,
+  'nft-set': nftSet,
+  'nft-chain': nftChain,
 } satisfies { [K in keyof NftablesResources]: Kind<NftablesResources[K]> };
