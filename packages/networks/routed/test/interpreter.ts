@@ -1,6 +1,7 @@
 import fs from 'node:fs';
-import type { NftElement, NftValue } from '@podwire/backend-linux/resources';
+import type { NftChain, NftElement, NftSet, NftValue } from '@podwire/backend-linux/resources';
 import type { Resource } from '@podwire/engine';
+import { describeRule } from '@podwire/nftables';
 import { CommandError, type TestNamespace } from '@podwire/testkit';
 
 /** Where a list of resources is made real: `host` and `pod` of its items. */
@@ -30,6 +31,12 @@ async function applyOne(resource: Resource, places: Places): Promise<void> {
       return runAll(place, [ruleCommand(resource)]);
     case 'nft-table':
       return nft(place, `table ${resource.family} ${resource.name} {\n${resource.body}\n}\n`);
+    case 'nft-own-table':
+      return nft(place, `add table ${resource.family} ${resource.name}\n`);
+    case 'nft-set':
+      return nft(place, setCommand(resource));
+    case 'nft-chain':
+      return nft(place, chainCommands(resource));
     case 'nft-element':
       return nft(place, elementCommand(resource));
     case 'forwarding-entry':
@@ -131,9 +138,29 @@ async function nft(place: TestNamespace, script: string): Promise<void> {
   await place.run(['nft', '-f', '-'], { input: script });
 }
 
-function elementCommand({ family, table, set, key, value }: NftElement): string {
+function setCommand({ family, table, set }: NftSet): string {
+  const { name, key, data, interval } = set;
+  const types =
+    key.join(' . ') + (data === undefined ? '' : ` : ${data === 'verdict' ? data : data.join(' . ')}`);
+  const kind = data === undefined ? 'set' : 'map';
+  return `add ${kind} ${family} ${table} ${name} { type ${types};${interval === true ? ' flags interval;' : ''} }\n`;
+}
+
+function chainCommands({ family, table, chain }: NftChain): string {
+  const place = `${family} ${table} ${chain.name}`;
+  const { base } = chain;
+  const hook =
+    base === undefined
+      ? ''
+      : ` { type ${base.type} hook ${base.hook} priority ${base.priority}; policy ${base.policy ?? 'accept'}; }`;
+  const rules = chain.rules.map((rule) => `add rule ${place} ${describeRule(rule)}\n`);
+  return [`add chain ${place}${hook}\n`, ...rules].join('');
+}
+
+function elementCommand({ family, table, set, key, value, chain }: NftElement): string {
   const joined = (values: readonly NftValue[]): string => values.map((one) => String(one.value)).join(' . ');
-  const data = value === undefined ? '' : ` : ${joined(value)}`;
+  const content = chain === undefined ? value && joined(value) : `goto ${chain}`;
+  const data = content === undefined ? '' : ` : ${content}`;
   return `add element ${family} ${table} ${set} { ${joined(key)}${data} }\n`;
 }
 

@@ -3,6 +3,7 @@ import type { NodeView, PoolView } from '@podwire/network-contract';
 import { forwardGuard } from './forward-guard.js';
 import { podLinkPrefix } from './link-names.js';
 import { natPoolsSet, planPools, poolSets, poolsSet } from './pools.js';
+import { sourceSets, spoofingRules } from './sources.js';
 import { trafficTable } from './traffic-table.js';
 import { type TunnelRules, tunnelRules } from './tunnel-rules.js';
 
@@ -15,7 +16,8 @@ map hostports6 { type inet_proto . inet_service : ipv6_addr . inet_service; }
 map hostipports4 { type ipv4_addr . inet_proto . inet_service : ipv4_addr . inet_service; }
 map hostipports6 { type ipv6_addr . inet_proto . inet_service : ipv6_addr . inet_service; }
 set hairpins4 { type ipv4_addr . ipv4_addr; }
-set hairpins6 { type ipv6_addr . ipv6_addr; }`;
+set hairpins6 { type ipv6_addr . ipv6_addr; }
+${sourceSets}`;
 
 /*
  * 127.0.0.0/8 exists inside a machine only (RFC 1122 §3.2.1.3). The kernel drops it elsewhere, except on interfaces with
@@ -25,7 +27,7 @@ set hairpins6 { type ipv6_addr . ipv6_addr; }`;
  * From pods: router advertisements and redirects could change the node's routes (CVE-2020-10749), whatever accept_ra is. Solicitations
  * of routers have no answer here, and leave a neighbour behind on a node that forwards.
  * A source that the node would not route back through the very same interface is spoofed; an interface that no
- * plan has has no route, so everything from it is. The fib expression lets neighbour discovery from `::` pass by itself, and every
+ * plan has has no route, so everything from it is. Pods' own addresses are in a set, which costs less. The fib expression lets neighbour discovery from `::` pass by itself, and every
  * link-local source: the node would remember each as a neighbour, in tables that the whole machine shares, so a link gets a few of
  * them a minute. What leaves no neighbour behind is spared, since the node waits for it.
  * DHCP may come from 0.0.0.0 and :: for the same reason: a server of the node would serve pods.
@@ -43,8 +45,7 @@ chain from_pod {
 	icmp type redirect drop
 	icmpv6 type { nd-router-solicit, nd-router-advert, nd-redirect } drop
 	ip6 saddr fe80::/10 jump link_local_from_pod
-	fib saddr . iif oif missing drop
-	udp dport { 67, 547 } fib daddr type { local, broadcast, multicast } drop
+${spoofingRules}	udp dport { 67, 547 } fib daddr type { local, broadcast, multicast } drop
 ${tunnels.fromPod}}
 chain link_local_from_pod {
 	icmpv6 type { nd-neighbor-advert, mld-listener-report, mld-listener-done, mld2-listener-report } return

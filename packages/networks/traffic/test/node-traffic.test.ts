@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planNodeTraffic } from '@podwire/network-traffic';
+import { isSource, planNodeTraffic, planSources } from '@podwire/network-traffic';
 import { nodeOf } from './fixtures.js';
 
 const body = (...networks: Parameters<typeof planNodeTraffic>[0]): string =>
@@ -87,10 +87,32 @@ test('the order of networks and pools does not change the plan', () => {
   expect(planNodeTraffic([b, mixed])).toEqual(planNodeTraffic([a, b]));
 });
 
-test('pods are known by their prefix, not by elements or rules of their own', () => {
+test('pods are known by their prefix, not by rules of their own', () => {
   const text = body(nodeOf('a', ['10.1.0.0/16', true]));
   expect(text).toContain('iifname "cali*" jump from_pod');
-  expect(text).toContain('fib saddr . iif oif missing drop');
+});
+
+test('who is in no set of sources has to be known to the routes', () => {
+  const text = body();
+  for (const [ip, family] of [
+    ['ip', 4],
+    ['ip6', 6],
+  ] as const) {
+    expect(text).toContain(`set sources${family} { type ifname . ipv${family}_addr; }`);
+    expect(text).toContain(`\tiifname . ${ip} saddr != @sources${family} fib saddr . iif oif missing drop\n`);
+  }
+});
+
+test('each address of a link is a source, and only these elements are', () => {
+  const sources = planSources('cali1', ['10.1.0.2', 'fd00:1::2']);
+  const place = { kind: 'nft-element', family: 'inet', table: 'podwire' };
+  const link = { type: 'ifname', value: 'cali1' };
+  expect(sources).toEqual([
+    { ...place, set: 'sources4', key: [link, { type: 'ipv4_addr', value: '10.1.0.2' }] },
+    { ...place, set: 'sources6', key: [link, { type: 'ipv6_addr', value: 'fd00:1::2' }] },
+  ]);
+  expect(sources.every(isSource)).toBe(true);
+  expect(planNodeTraffic([nodeOf('a', ['10.1.0.0/16', true])]).some(isSource)).toBe(false);
 });
 
 test('every set and map that host ports use is declared', () => {

@@ -1,0 +1,3 @@
+export * from './contract.js';
+export { usualFailsafes } from './hosts/failsafe.js';
+export { createPolicyRenderer } from './renderer.js';

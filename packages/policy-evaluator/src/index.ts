@@ -1,0 +1,2 @@
+export type * from './cluster.js';
+export { evaluate } from './evaluate.js';
