@@ -8,6 +8,7 @@ export type {
   DumpedBlock,
   DumpedEndpoint,
   DumpedHandle,
+  DumpedPolicyObject,
   DumpedPool,
   DumpedReservation,
   DumpFile,

@@ -10,14 +10,16 @@ import {
   poolKind,
 } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
+import { type AnyObject, encodeStoredObject, objectKey, referenceOf } from '@podwire/objects';
 import { encodeObject, type ObjectKind } from '@podwire/store';
 import { type Diagnostic, diagnosticsFor } from '../diagnostics.js';
+import type { DumpedPolicyObject } from '../read/dump.js';
 import type { Imported, ImportState } from './state.js';
 
 /** An object to write where nothing is. */
 export interface Creation {
   readonly kind: Imported;
-  /** `pool default-pool`, `block 10.0.0.0/26`, `ledger of n1 for 10.0.0.0/26`. */
+  /** `pool default-pool`, `block 10.0.0.0/26`, `ledger of n1 for 10.0.0.0/26`, `NetworkPolicy shop/web`. */
   readonly object: string;
   readonly key: string;
   readonly text: string;
@@ -30,6 +32,7 @@ export interface Comparison {
 }
 
 export interface Planned {
+  readonly policies: readonly DumpedPolicyObject[];
   readonly pools: readonly Pool[];
   readonly blocks: readonly Block[];
   readonly allocationRecords: readonly AllocationRecord[];
@@ -40,7 +43,7 @@ interface Candidate {
   readonly object: string;
   readonly key: string;
   readonly encode: () => string;
-  readonly value: Pool | Block | AllocationRecord;
+  readonly value: Pool | Block | AllocationRecord | AnyObject;
 }
 
 export function compareWithState(
@@ -62,10 +65,13 @@ export function compareWithState(
 }
 
 /**
- * Allocation records come before their blocks: an agent that takes a block over finds the addresses in use in them. Pools come
+ * Policies come first: whatever starts with the imported addresses is closed as it was. Allocation records come before their blocks: an agent that takes a block over finds the addresses in use in them. Pools come
  * last: without a pool no node claims a block that is about to be imported.
  */
-function candidatesOf({ pools, blocks, allocationRecords }: Planned, { keys }: ImportState): Candidate[] {
+function candidatesOf(
+  { policies, pools, blocks, allocationRecords }: Planned,
+  { keys }: ImportState,
+): Candidate[] {
   const candidate = <T extends Pool | Block | AllocationRecord>(
     kind: Imported,
     schema: ObjectKind<T>,
@@ -74,6 +80,7 @@ function candidatesOf({ pools, blocks, allocationRecords }: Planned, { keys }: I
     value: T,
   ): Candidate => ({ kind, object, key, value, encode: () => encodeObject(schema, value) });
   return [
+    ...policies.map((each) => toObjectCandidate(each, keys.root)),
     ...allocationRecords.map((each) =>
       candidate(
         'ledger',
@@ -86,6 +93,18 @@ function candidatesOf({ pools, blocks, allocationRecords }: Planned, { keys }: I
     ...blocks.map((each) => candidate('block', blockKind, `block ${each.cidr}`, keys.block(each.cidr), each)),
     ...pools.map((each) => candidate('pool', poolKind, `pool ${each.name}`, keys.pool(each.name), each)),
   ];
+}
+
+/** As it will be read again: without what is undefined. */
+function toObjectCandidate({ object, value, created }: DumpedPolicyObject, root: string): Candidate {
+  const plain = JSON.parse(JSON.stringify(value)) as AnyObject;
+  return {
+    kind: 'object',
+    object,
+    key: objectKey(root, referenceOf(value)),
+    value: plain,
+    encode: () => encodeStoredObject(plain, undefined, created),
+  };
 }
 
 function create({ kind, object, key, encode }: Candidate, diagnostics: Diagnostic[]): Creation[] {
@@ -121,12 +140,13 @@ function reportDifference(
   diagnostics: Diagnostic[],
 ): void {
   const there = objects.get(key);
-  if (kind !== 'pool' && adopted.has((value as Block | AllocationRecord).cidr)) return;
+  const isOfBlock = kind === 'block' || kind === 'ledger';
+  if (isOfBlock && adopted.has((value as Block | AllocationRecord).cidr)) return;
   if (there === undefined || isDeepStrictEqual(there.value, value)) return;
   const about = diagnosticsFor(object, diagnostics);
   if (there.reason !== undefined)
     return about.error('', `is there already and cannot be read: ${there.reason}`);
-  const [is, wanted] = [there.value, value] as readonly Readonly<Record<string, unknown>>[];
+  const [is, wanted] = [there.value, value] as unknown as readonly Readonly<Record<string, unknown>>[];
   const fields = [...new Set([...Object.keys(is ?? {}), ...Object.keys(wanted ?? {})])];
   for (const field of fields.filter((each) => !isDeepStrictEqual(is?.[each], wanted?.[each])))
     about.error(

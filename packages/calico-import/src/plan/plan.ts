@@ -2,12 +2,14 @@
 import type { Block, AllocationRecord, Pool } from '@podwire/cluster-state';
 import { buildPool } from '@podwire/cluster-ipam/operations';
 import { PodwireError } from '@podwire/errors';
+import type { AnyObject } from '@podwire/objects';
 import type { Revision } from '@podwire/store';
 import type { Dump } from '../read/dump.js';
 import { type Diagnostic, diagnosticsFor } from '../diagnostics.js';
 import { planBlocks } from './blocks.js';
 import { compareWithState, type Creation } from './compare.js';
 import { reportInconsistencies } from './inconsistencies.js';
+import { planPolicyObjects } from './policy-objects.js';
 import { planPools } from './pools.js';
 import type { ImportState } from './state.js';
 
@@ -17,6 +19,8 @@ export interface PlanOptions {
 }
 
 export interface ImportPlan {
+  /** Policies, and what they speak of. */
+  readonly objects: readonly AnyObject[];
   readonly pools: readonly Pool[];
   readonly blocks: readonly Block[];
   readonly allocationRecords: readonly AllocationRecord[];
@@ -36,8 +40,11 @@ export function planImport(dump: Dump, state: ImportState, { network }: PlanOpti
   const pools = planned.pools.map((pool) => withReserved(pool, reserved.get(pool.name) ?? []));
   checkPools(pools, state, diagnostics);
   reportInconsistencies(dump, uses, blocks, diagnostics);
-  const { creations, present } = compareWithState({ pools, blocks, allocationRecords }, state, diagnostics);
+  const policies = planPolicyObjects(dump, diagnostics);
+  const all = { policies, pools, blocks, allocationRecords };
+  const { creations, present } = compareWithState(all, state, diagnostics);
   return {
+    objects: policies.map(({ value }) => value),
     pools,
     blocks,
     allocationRecords,

@@ -1,9 +1,10 @@
 /** What the cluster has already. */
 import { blockKind, folders, type Keys, allocationRecordKind, poolKind } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
+import { decodeStoredObject, objectsPrefix } from '@podwire/objects';
 import { decodeObject, type Item, type ObjectKind, type Revision, type Store } from '@podwire/store';
 
-export type Imported = 'pool' | 'block' | 'ledger';
+export type Imported = 'pool' | 'block' | 'ledger' | 'object';
 
 /** Objects by key; a text that cannot be read is its reason. */
 export interface ImportState {
@@ -40,10 +41,11 @@ export const emptyState = (keys: Keys): ImportState => ({
   poolsGeneration: 'absent',
 });
 
-function read(
-  keys: Keys,
-  { key, value }: Item,
-): (readonly [string, { kind: Imported; value?: unknown; reason?: string }])[] {
+type Found = readonly [string, { kind: Imported; value?: unknown; reason?: string }];
+
+function read(keys: Keys, item: Item): Found[] {
+  const { key, value } = item;
+  if (key.startsWith(objectsPrefix(keys.root))) return [[key, readObject(keys, item)]];
   return kinds
     .filter(([, folder]) => key.startsWith(`${keys.root}/${folders[folder]}`))
     .map(([name, , kind]) => {
@@ -53,4 +55,10 @@ function read(
         return [key, { kind: name, reason: describeError(error) }] as const;
       }
     });
+}
+
+function readObject({ root }: Keys, item: Item): Found[1] {
+  const { stored, unreadable } = decodeStoredObject(root, item);
+  if (unreadable === undefined) return { kind: 'object', value: stored.object };
+  return { kind: 'object', reason: unreadable.problems.map(({ message }) => message).join('; ') };
 }

@@ -9,9 +9,11 @@ import type {
   DumpedBlock,
   DumpedEndpoint,
   DumpedHandle,
+  DumpedPolicyObject,
   DumpedPool,
   DumpedReservation,
 } from './dump.js';
+import { isPolicyKind, readPolicyObject } from './policy-objects.js';
 import * as shapes from './shapes.js';
 
 /** An object before it is known to be right. */
@@ -33,6 +35,7 @@ interface Collected {
   readonly handles: DumpedHandle[];
   readonly nodes: Map<string, Readonly<Record<string, string>>>;
   readonly endpoints: DumpedEndpoint[];
+  readonly policies: DumpedPolicyObject[];
   readonly diagnostics: Diagnostic[];
 }
 
@@ -52,17 +55,23 @@ export function collectObjects(objects: Iterable<RawObject>, diagnostics: readon
     handles: [],
     nodes: new Map(),
     endpoints: [],
+    policies: [],
     diagnostics: [...diagnostics],
   };
   const ignored = new Map<string, number>();
   const seen = new Map<string, unknown>();
   for (const raw of objects) {
-    const take = Object.hasOwn(takers, raw.kind) ? takers[raw.kind] : undefined;
+    const take = takerOf(raw.kind);
     if (take === undefined) ignored.set(raw.kind, (ignored.get(raw.kind) ?? 0) + 1);
     else if (isNew(raw, seen, into.diagnostics)) take({ raw, object: nameOf(raw), into });
   }
   noteIgnored(ignored, into.diagnostics);
   return into;
+}
+
+function takerOf(kind: string): Taker | undefined {
+  if (isPolicyKind(kind)) return takePolicyObject;
+  return Object.hasOwn(takers, kind) ? takers[kind] : undefined;
 }
 
 const titles: Readonly<Record<string, string>> = {
@@ -210,6 +219,15 @@ const takers: Readonly<Record<string, Taker>> = {
   },
   'Kubernetes Pod': takePod,
 };
+
+/** With one that is not supported nothing is imported: without it, more or less would be open than before. */
+function takePolicyObject({ raw, object, into }: Entry): void {
+  const { checked, created } = readPolicyObject(raw.kind, raw.value);
+  if (checked.ok) into.policies.push({ object, value: checked.object, created });
+  else
+    for (const { path, message } of checked.problems)
+      diagnosticsFor(object, into.diagnostics).error(path.join('.'), message);
+}
 
 /** Calico's own and Kubernetes': either may have the labels. */
 function takeNode(entry: Entry): void {

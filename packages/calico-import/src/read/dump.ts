@@ -1,4 +1,5 @@
 /** What a dump has, in Calico's own terms. */
+import type { AnyObject } from '@podwire/objects';
 import type { Diagnostic } from '../diagnostics.js';
 import type { BlockSpec, ConfigSpec, PoolSpec } from './shapes.js';
 
@@ -55,7 +56,16 @@ export interface DumpedEndpoint {
   readonly addresses: readonly string[];
 }
 
+/** A policy, or what policies speak of, as Podwire has it. */
+export interface DumpedPolicyObject {
+  readonly object: string;
+  readonly value: AnyObject;
+  /** Milliseconds since 1970; 0: not known. */
+  readonly created: number;
+}
+
 export interface Dump {
+  readonly policies: readonly DumpedPolicyObject[];
   readonly pools: readonly DumpedPool[];
   readonly reservations: readonly DumpedReservation[];
   readonly config: ConfigSpec | undefined;
