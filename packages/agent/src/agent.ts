@@ -1,7 +1,9 @@
 /** The life of an agent: it listens, recovers, serves, and stops without touching the network of pods. */
 import type { Lease } from '@podwire/ipam';
 import type { ApiServer } from '@podwire/local-api';
-import { compact, systemClock } from '@podwire/platform';
+import { tellSwitchedOff } from './policy/publish/switched-off.js';
+import { PodwireError } from '@podwire/errors';
+import { compact, orAborted, systemClock, withDeadline } from '@podwire/platform';
 import { startApiServer } from './api/api-server.js';
 import { MetricsListener } from './api/metrics-listener.js';
 import type { ApiContext } from './api/routes.js';
@@ -16,6 +18,9 @@ import type { ReconcileLoop } from './reconcile-loop.js';
 import { LiveConfig } from './reload/live-config.js';
 import { changeNetwork, type Network } from './networks.js';
 import { type CniServer, startCniServer } from './server/cni-server.js';
+
+/** Milliseconds. */
+const policyWait = 1_000;
 
 export interface Agent {
   /** Resolves when the node is recovered and ADD is served for the first time; rejects when stopped before. */
@@ -41,19 +46,23 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   const parts = assembleAgent(config, dependencies);
   const { context, reconciler } = parts;
   loadRecords(context);
+  context.policy?.start();
   const release = holdRequests(context);
   const configuration = openLiveConfig(config, dependencies, parts, (listen) => sockets.metrics.move(listen));
   const sockets = await openSockets(config, dependencies, parts, configuration);
   context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
   const stopped = new AbortController();
+  const switchedOff = sayWithoutPolicy(config, dependencies, context);
   const watching = dependencies.watchAddresses?.(() => reconciler.nudge(), stopped.signal);
   const repairing = watchDrift(config, dependencies, parts, stopped.signal);
   const begin = (): void => {
+    if (stopped.signal.aborted) return release();
+    context.policy?.goOnWithSaved();
     reconciler.start();
     release();
   };
   // What this node may hand out must be known before anything is pruned or a lease is adopted.
-  if (context.cluster === undefined) begin();
+  if (context.cluster === undefined) void untilPolicyBegan(context, stopped.signal).then(begin);
   else void context.cluster.join({ ...context, loop: reconciler }).then(begin);
   return {
     ready: reconciler.ready,
@@ -67,12 +76,34 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
       await sockets.cni.stop(configuration.running.deadlines.stop);
       context.pendingAdds.stop();
       await reconciler.stop();
+      await (context.policy ?? switchedOff)?.stop();
       await context.cluster?.stop();
       await Promise.all([sockets.api.stop(), sockets.metrics.stop()]);
       await closeEngine(context);
       context.log.info('stopped; the network of pods stays as it is');
     },
   };
+}
+
+function sayWithoutPolicy(
+  { nodeName }: AgentConfig,
+  { cluster: world, log }: AgentDependencies,
+  { cluster, policy }: EndpointContext,
+): ReturnType<typeof tellSwitchedOff> | undefined {
+  if (cluster === undefined || world === undefined || policy !== undefined) return undefined;
+  return tellSwitchedOff(nodeName, cluster, world, log);
+}
+
+/**
+ * A node alone reads its policies from files, within milliseconds: with them the first reconcile is the only one of the start.
+ * Where that takes longer, requests are not held up any further, and a second reconcile follows.
+ */
+async function untilPolicyBegan({ policy }: EndpointContext, stopped: AbortSignal): Promise<void> {
+  if (policy === undefined) return;
+  const reason = (): PodwireError => new PodwireError('AGENT_NOT_READY', 'policies are still being read');
+  await withDeadline(stopped, policyWait, (signal) => orAborted(policy.begun, signal), { reason }).catch(
+    () => undefined,
+  );
 }
 
 function describeService(context: EndpointContext): string {

@@ -22,6 +22,9 @@ import type { Service } from './endpoints/serve-request.js';
 import type { Log } from './log.js';
 import { createMetrics } from './metrics.js';
 import { createNetworks } from './networks.js';
+import type { NodePolicy, NodePolicyOptions, PolicyCluster, PolicyWorld } from './policy/contract.js';
+import { withStorePorts } from './policy/inputs/failsafes.js';
+import { createNodePolicy } from './policy/node-policy.js';
 import type { HostView } from './node/host-view.js';
 import type { Namespaces } from './node/namespaces.js';
 import { NodeState } from './node/node.js';
@@ -56,6 +59,8 @@ export interface AgentDependencies {
   readonly random: (bytes: number) => Uint8Array;
   readonly faults: FaultPoints;
   readonly log: Log;
+  /** Absent: no policy, whatever the configuration says. */
+  readonly policy?: PolicyWorld;
   /** Where the configuration has a `cluster`. */
   readonly cluster?: ClusterWorld;
   /** Where the configuration can be read again; absent when it was made by a program. */
@@ -75,7 +80,7 @@ export interface AgentParts {
 /** @throws PodwireError CONFIG_INVALID for pools that cannot be used */
 export function assembleAgent(config: AgentConfig, dependencies: AgentDependencies): AgentParts {
   const { clock, elapsed, version } = dependencies;
-  const context = createContext(config, dependencies);
+  const context = createContext(config, dependencies, () => reconciler.nudge());
   const drift = new DriftLog(context);
   const metrics = createMetrics({ ...context, version, drift });
   const service: Service = {
@@ -95,9 +100,13 @@ export function assembleAgent(config: AgentConfig, dependencies: AgentDependenci
   return { context, service, reconciler, drift };
 }
 
-function createContext(config: AgentConfig, dependencies: AgentDependencies): EndpointContext {
+function createContext(
+  config: AgentConfig,
+  dependencies: AgentDependencies,
+  nudge: () => void,
+): EndpointContext {
   const cluster = createMember(config, dependencies);
-  const { cluster: _, ...rest } = dependencies;
+  const { cluster: _, policy: world, ...rest } = dependencies;
   const networks = createNetworks(config, {
     ...rest,
     ...(cluster === undefined ? {} : { blockSource: (network: string) => cluster.blockSource(network) }),
@@ -107,6 +116,8 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
     ...(cluster === undefined ? {} : { cluster: cluster.facts }),
     ...compact({ routerHistory, readHostInSteps }),
   };
+  const endpoints = createEndpointRegistry();
+  const policy = createPolicy(config, dependencies, { endpoints, nudge, ...compact({ cluster, world }) });
   return {
     ...rest,
     networks,
@@ -119,14 +130,43 @@ function createContext(config: AgentConfig, dependencies: AgentDependencies): En
         dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
       ...facts,
     }),
-    endpoints: createEndpointRegistry(),
+    endpoints,
     ports: createHostPorts(),
     broken: createBrokenRecords(),
     locks: new KeyedMutex(),
     pendingAdds: new PendingAdds(),
     readiness: { ready: false, problem: undefined },
     cleanupDeadline: config.deadlines.request,
-    ...compact({ cluster }),
+    ...compact({ cluster, policy }),
+  };
+}
+
+interface PolicySides extends Pick<NodePolicyOptions, 'endpoints' | 'nudge'> {
+  readonly cluster?: ClusterMember;
+  readonly world?: PolicyWorld;
+}
+
+function createPolicy(
+  { nodeName, policy, cluster: shared }: AgentConfig,
+  { cluster: world, engine, readHost, faults, log }: AgentDependencies,
+  { cluster: member, world: policyWorld, endpoints, nudge }: PolicySides,
+): NodePolicy | undefined {
+  if (policyWorld === undefined || !policy.enabled) return undefined;
+  const config = withStorePorts(policy, shared?.store);
+  const cluster = member === undefined || world === undefined ? undefined : describeCluster(member, world);
+  return createNodePolicy({
+    ...{ nodeName, config, world: policyWorld, cluster, engine, endpoints, readHost, nudge, faults, log },
+  });
+}
+
+function describeCluster(
+  { keys, cache, registration }: ClusterMember,
+  { store, files }: ClusterWorld,
+): PolicyCluster {
+  return {
+    ...{ store, keys, files, cache },
+    leaseId: () => registration.leaseId,
+    onLease: (listener) => void registration.onChange(listener),
   };
 }
 

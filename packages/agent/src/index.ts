@@ -21,6 +21,9 @@ export {
   renderConfigReference,
 } from './config/index.js';
 export { createLog, type Log, type LogOptions } from './log.js';
+export type { Drop, PolicyProblem } from './policy/contract.js';
+export type { ConnectionVerdict, Explanation } from './policy/look/explain.js';
+export type { DirectionView, HostPolicyView, PodPolicyView, PolicyView } from './policy/look/views.js';
 export { planWithoutAgent, type SupposedNode } from './plan-alone.js';
 export type { ConfigurationView } from './reload/live-config.js';
 export type { ReconcileReport } from './reconcile.js';

@@ -6,7 +6,7 @@ import { createMetrics, type MetricFacts, type MetricsSources } from './metrics.
 export function listAgentMetrics(): { readonly alone: MetricFacts[]; readonly cluster: MetricFacts[] } {
   const list = (sources: object): readonly MetricFacts[] =>
     createMetrics({ version: '', ...sources } as unknown as MetricsSources).list();
-  const alone = list({});
+  const alone = list({ policy: { onApplied: () => undefined } });
   const names = new Set(alone.map(({ name }) => name));
   return { alone: [...alone], cluster: list({ cluster: {} }).filter(({ name }) => !names.has(name)) };
 }

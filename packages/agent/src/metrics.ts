@@ -10,6 +10,8 @@ import { isServing } from './cluster/status.js';
 import type { DriftLog } from './drift/drift-log.js';
 import type { Network } from './networks.js';
 import type { EndpointRegistry } from './endpoints/registry.js';
+import type { NodePolicy } from './policy/contract.js';
+import { addPolicyMetrics } from './policy/metrics.js';
 import type { Readiness } from './readiness.js';
 import type { Trace } from './trace.js';
 
@@ -38,6 +40,7 @@ export interface MetricsSources {
   readonly endpoints: EndpointRegistry;
   readonly readiness: Readiness;
   readonly cluster?: ClusterMember;
+  readonly policy?: NodePolicy;
   readonly drift: DriftLog;
 }
 
@@ -51,6 +54,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   addState(registry, sources);
   addDrift(registry, sources.drift);
   if (sources.cluster !== undefined) addCluster(registry, sources.cluster);
+  if (sources.policy !== undefined) addPolicyMetrics(registry, sources.policy);
   addProcess(registry, sources.version);
   return {
     ...requests,

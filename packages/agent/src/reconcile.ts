@@ -49,11 +49,12 @@ export interface ReconcileCall {
  * @throws PodwireError when it could not be done at all
  */
 export async function reconcile(context: EndpointContext, call: ReconcileCall): Promise<ReconcileReport> {
-  const { cluster, engine, node } = context;
+  const { cluster, engine, node, policy } = context;
   const startedAt = context.clock();
   const begin = call.elapsed();
   await node.rediscoverInSteps();
   cluster?.prepareReconcile();
+  policy?.refreshNode();
   const { removed, failures } = await removeDead(context, call);
   context.faults.reach('reconcile:dead-removed');
   const doubled = await adoptLeases(context);
@@ -61,11 +62,13 @@ export async function reconcile(context: EndpointContext, call: ReconcileCall): 
   const round = engine.startReconcile(() => listWanted(context, call));
   const host = await repairHost(context, round, call);
   const endpoints = await repairEndpoints(context, round, { ...call, thorough: host.own.length > 0 });
-  const keepLeftovers = cluster?.peers.areKnown === false;
+  const policies = (await policy?.repair(call.signal)) ?? [];
+  // Resources of policy that an earlier life has left stand until the wanted ones are known.
+  const keepLeftovers = cluster?.peers.areKnown === false || policy?.state.isApplied === false;
   const pruned = await round.finish({ signal: call.signal, keepLeftovers });
   noteNode(context, host.own);
   cluster?.followSoon();
-  const changes = namePods(context, [...host.own, ...host.peers, ...endpoints, ...pruned]);
+  const changes = namePods(context, [...host.own, ...host.peers, ...endpoints, ...policies, ...pruned]);
   const failed = changes.filter(isFailed).map(describeFailure);
   return {
     startedAt,
@@ -90,9 +93,17 @@ function namePods({ endpoints }: EndpointContext, changes: readonly Change[]): R
  * What must not be pruned, as of this moment. Beside requests that is also what an ADD is making and a DEL is removing;
  * alone, endpoints in transition have no claim any more.
  */
-function listWanted({ node, cluster, endpoints }: EndpointContext, { alone }: ReconcileCall): Owned[] {
+function listWanted(
+  { node, cluster, endpoints, policy }: EndpointContext,
+  { alone }: ReconcileCall,
+): Owned[] {
   const records = endpoints.all().filter(({ phase }) => !alone || phase === 'ready');
-  return [node.owned(), ...(cluster?.peers.owned() ?? []), ...records.map(ownedBy)];
+  return [
+    node.owned(),
+    ...(cluster?.peers.owned() ?? []),
+    ...(policy?.owned() ?? []),
+    ...records.map(ownedBy),
+  ];
 }
 
 interface HostChanges {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory, type RecordFiles } from './records/directory.js';
-import { openKernel, openKernelWatch } from '@podwire/backend-linux';
+import { type Kernel, openKernel, openKernelWatch } from '@podwire/backend-linux';
 import { createEngine, type FaultPoints, noFaults } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
@@ -41,6 +41,7 @@ import { createNamespaces } from './node/namespaces.js';
 import { openRouterHistory } from './node/router-history.js';
 import { readKernelRouter } from './node/router-view.js';
 import { claimNetworkNamespace, lockStateDirectory } from './own-node.js';
+import { openPolicyWorld } from './policy/kernel-world.js';
 import type { Trace } from './trace.js';
 import { openTraceExport } from './trace-export.js';
 
@@ -71,17 +72,21 @@ export async function startNodeAgent(config: AgentConfig, options: NodeAgentOpti
   try {
     releases.push(await claimNetworkNamespace());
     const log = options.log ?? createLog({ level: config.log.level, nodeName: config.nodeName });
-    const { dependencies, close } = openDependencies(config, log, options);
+    const { dependencies, kernel, close } = openDependencies(config, log, options);
     releases.push(close);
     const world = await openWorld(config, log, options);
     if (world !== undefined) releases.push(() => world.close());
     const traces = await openTraceExport(process.env, log);
     const onTrace = traces === undefined ? {} : { onTrace: (trace: Trace) => traces.add(trace) };
     const cluster = world === undefined ? {} : { cluster: world.cluster };
+    const policy = config.policy.enabled
+      ? { policy: openPolicyWorld(config, kernel, world?.cluster.store) }
+      : {};
     const { origin } = options;
     const agent = await startAgent(config, {
       ...dependencies,
       ...cluster,
+      ...policy,
       ...onTrace,
       ...compact({ origin }),
     });
@@ -126,7 +131,7 @@ function openDependencies(
   config: AgentConfig,
   log: Log,
   { faults = noFaults, single = false, recordFiles = fs, models = networkModels }: NodeAgentOptions,
-): { dependencies: AgentDependencies; close: () => void } {
+): { dependencies: AgentDependencies; kernel: Kernel; close: () => void } {
   const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), resourceKinds, recordFiles);
   const hostConnection = openRouteConnection();
   const sockets = openSocketsOnUse();
@@ -177,7 +182,7 @@ function openDependencies(
     sockets.close();
     hostConnection.close();
   };
-  return { dependencies, close };
+  return { dependencies, kernel, close };
 }
 
 const plainWarning =

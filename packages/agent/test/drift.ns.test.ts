@@ -144,7 +144,7 @@ describe('is repaired at once', () => {
       await eventually('it is counted', async () => (await readDrift()).repaired > repaired);
       const { last, failed } = await readDrift();
       assert.equal(failed, 0);
-      const names = new Set([`test/${victim.pod.name}`, 'node']);
+      const names = new Set([`test/${victim.pod.name}`, 'node', 'policy']);
       assert.ok(
         last.slice(0, 3).some(({ owner }) => names.has(owner)),
         JSON.stringify(last),

@@ -7,13 +7,15 @@
  * - `FAULT_LOG=FILE`: the name of every point that counts is appended to the file
  * - `FAULT_AT=N`: the process kills itself at the N-th point that counts, the first being 1
  * - `FAULT_DISK_FULL=FILE`: as long as the file is there, endpoint records cannot be written
+ * - `PODWIRE_FAULTS=DIRECTORY`: orders that a test gives while the agent runs, see the fault injection of testkit
  * - `FAULT_SINGLE=1`: every resource travels alone, so that there are points between all of them
  */
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadConfig, runAgent } from '@podwire/agent';
 import type { RecordFiles } from '../src/records/directory.js';
-import type { FaultPoints } from '@podwire/engine';
+import { type FaultPoints, noFaults } from '@podwire/engine';
+import { executeInjections } from '@podwire/testkit/fault-injection';
 
 const { values } = parseArgs({ options: { config: { type: 'string' } } });
 if (values.config === undefined) {
@@ -21,11 +23,14 @@ if (values.config === undefined) {
   // the defaults, in the network namespace of the machine itself.
   throw new Error('faulty-agent needs --config FILE; it is started by tests, inside a private host');
 }
-const { FAULT_FROM, FAULT_ONLY, FAULT_LOG, FAULT_AT, FAULT_DISK_FULL, FAULT_SINGLE } = process.env;
+const { FAULT_FROM, FAULT_ONLY, FAULT_LOG, FAULT_AT, FAULT_DISK_FULL, FAULT_SINGLE, PODWIRE_FAULTS } =
+  process.env;
+const orders = PODWIRE_FAULTS === undefined ? noFaults : executeInjections(PODWIRE_FAULTS);
 
 let count = 0;
 const faults: FaultPoints = {
   reach(point) {
+    orders.reach(point);
     const counts =
       FAULT_ONLY === undefined ? count > 0 || point === FAULT_FROM : new RegExp(FAULT_ONLY).test(point);
     if (!counts) return;

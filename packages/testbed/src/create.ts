@@ -21,6 +21,7 @@ import {
   type Topology,
   defaultName,
   defaultShape,
+  networkName,
 } from './shape.js';
 import { tearDownTestbed } from './teardown.js';
 import { assembleTestbed, fabricName, type Testbed } from './testbed.js';
@@ -115,7 +116,10 @@ async function fill(
   const what = shape.store === 'etcd' ? 'etcd' : 'an embedded store';
   await step(`${what} with the cluster's pools`, () => startStore(testbed, shape, signal));
   for (const node of testbed.nodes)
-    writeAgentConfig(node, record.paths.node(node.name), testbed.store.specFor(node.segment.gateway), config);
+    writeAgentConfig(node, record.paths.node(node.name), testbed.store.specFor(node.segment.gateway), {
+      networks: [{ name: networkName, model: shape.model }],
+      ...config,
+    });
   await step(`${count(shape.nodes, 'agent')} ready`, (report) => startAgents(testbed, report, signal));
   if (shape.pods > 0)
     await step(`${count(shape.nodes * shape.pods, 'pod')} attached by the plugin`, (report) =>

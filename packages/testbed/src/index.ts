@@ -3,6 +3,8 @@ export { createTestbed, type StepObserver, type TestbedOptions } from './create.
 export { openTestbedNamespace, type RunOptions, type TestbedNamespace } from './net/namespaces.js';
 export { type NodePaths, parentDirectory, type Paths, pathsOf } from './paths.js';
 export type { Addresses, Participant, Station, UnusedAddress } from './probe/participant.js';
+export { askAgents, type AskPolicy } from './probe/expected.js';
+export { ping } from './probe/ping.js';
 export { planProbes, type Probe, type ProbeKind } from './probe/plan.js';
 export {
   type ConnectivityReport,
@@ -14,6 +16,7 @@ export { hasEtcd } from './programs.js';
 export { listTestbeds, type PodRecord, readRecord, type TestbedRecord } from './record.js';
 export type { ConfigAdditions, TestbedAgent } from './run/agent.js';
 export { type Daemon, type DaemonState, stateOf } from './run/daemon.js';
+export { type PodName, type PodPort, readLabels, readPodName, readPorts } from './pod-spec.js';
 export type { PodRequest, TestbedPod } from './run/pods.js';
 export type { TestbedStore } from './run/store.js';
 export {
@@ -22,6 +25,8 @@ export {
   type Families,
   type FamilyAddresses,
   familyChoices,
+  type Model,
+  modelChoices,
   type PlannedNode,
   type Shape,
   type StoreKind,

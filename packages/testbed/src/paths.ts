@@ -7,6 +7,8 @@ export const parentDirectory = '/run/podwire-testbed';
 export interface Paths {
   readonly directory: string;
   readonly record: string;
+  /** Held while the record is changed. */
+  readonly lock: string;
   /** Where network namespaces are pinned. */
   readonly namespace: (name: string) => string;
   readonly podNamespace: (namespace: string, name: string) => string;
@@ -38,6 +40,7 @@ export function pathsBelow(directory: string): Paths {
   return {
     directory,
     record: at('testbed.json'),
+    lock: at('testbed.lock'),
     namespace: (name) => at('ns', name),
     podNamespace: (namespace, name) => at('ns', 'pods', `${namespace}_${name}`),
     store: at('store'),

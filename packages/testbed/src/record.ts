@@ -2,8 +2,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
-import { hasCode, markProcess, type ProcessMark } from '@podwire/linux';
+import { hasCode, lockFile, markProcess, type ProcessMark } from '@podwire/linux';
 import { parentDirectory, type Paths, pathsBelow } from './paths.js';
+import type { PodPort } from './pod-spec.js';
 import type { Shape } from './shape.js';
 import { replaceFileSync } from '@podwire/platform';
 
@@ -12,6 +13,9 @@ export interface PodRecord {
   readonly name: string;
   readonly node: string;
   readonly containerId: string;
+  /** Policy selects it by them. Absent in records of version 0.1.0. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly ports?: readonly PodPort[];
   /** Empty until its ADD has succeeded. */
   readonly addresses: readonly string[];
 }
@@ -32,7 +36,10 @@ export interface TestbedRecord {
   readonly pods: readonly PodRecord[];
 }
 
-/** A record on disk. Other processes may write it too: each update starts from the file's content. */
+/**
+ * A record on disk. Other processes may write it too: each update starts from the file's content, under a lock. An error of
+ * `change` changes nothing.
+ */
 export interface OpenRecord {
   readonly paths: Paths;
   readonly current: TestbedRecord;
@@ -71,12 +78,43 @@ export function openRecord(paths: Paths, start: TestbedRecord): OpenRecord {
       return current;
     },
     update(change) {
-      const before = readRecord(paths) ?? current;
-      const next = { ...before, ...change(before) };
-      writeRecord(paths.record, next);
-      current = next;
+      current = withRecordLock(paths, () => {
+        const before = readRecord(paths) ?? current;
+        const next = { ...before, ...change(before) };
+        writeRecord(paths.record, next);
+        return next;
+      });
     },
   };
+}
+
+/** Milliseconds; an update takes less than one. */
+const lockDeadline = 10_000;
+const lockPause = 2;
+
+/** @throws PodwireError TESTBED_FAILED when another process has it for too long */
+function withRecordLock<T>({ lock }: Paths, work: () => T): T {
+  const fd = fs.openSync(lock, 'a', 0o600);
+  try {
+    waitForLock(fd, lock);
+    return work();
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function waitForLock(fd: number, file: string): void {
+  const still = new Int32Array(new SharedArrayBuffer(4));
+  for (const end = performance.now() + lockDeadline; ;) {
+    try {
+      return lockFile(fd);
+    } catch (error) {
+      if (!hasCode(error, 'EAGAIN')) throw error;
+      if (performance.now() > end)
+        throw new PodwireError('TESTBED_FAILED', `another process holds ${file}`, { cause: error });
+    }
+    Atomics.wait(still, 0, 0, lockPause);
+  }
 }
 
 function writeRecord(file: string, record: TestbedRecord): void {

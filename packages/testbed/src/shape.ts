@@ -11,6 +11,10 @@ export const fabrics: readonly Fabric[] = encapsulations;
 export const familyChoices: readonly Families[] = ['dual', 'ipv4', 'ipv6'];
 export const storeKinds: readonly StoreKind[] = ['etcd', 'embedded'];
 
+/** The network model of the agents. */
+export type Model = 'routed';
+export const modelChoices: readonly Model[] = ['routed'];
+
 export interface Shape {
   readonly nodes: number;
   readonly fabric: Fabric;
@@ -20,6 +24,7 @@ export interface Shape {
   readonly pods: number;
   /** Number of segments, joined by a router. */
   readonly subnets: number;
+  readonly model: Model;
 }
 
 export const defaultName = 'default';
@@ -31,6 +36,7 @@ export const defaultShape: Shape = {
   store: 'etcd',
   pods: 2,
   subnets: 1,
+  model: 'routed',
 };
 
 /** ADDRESS/LENGTH per family. */

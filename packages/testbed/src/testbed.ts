@@ -29,6 +29,11 @@ export interface TestbedNode extends PlannedNode {
   readonly pods: PodRuntime;
 }
 
+export interface PodReference extends Pick<PodRecord, 'namespace' | 'name'> {
+  /** Any node when absent. */
+  readonly node?: string;
+}
+
 export interface Testbed {
   readonly name: string;
   readonly directory: string;
@@ -43,8 +48,8 @@ export interface Testbed {
   node(name: string): TestbedNode;
   /** @throws PodwireError TESTBED_FAILED with the plugin's error */
   addPod(node: string, pod: PodRequest, signal?: AbortSignal): Promise<TestbedPod>;
-  /** @throws CniError */
-  removePod(pod: Pick<PodRecord, 'namespace' | 'name'>): Promise<void>;
+  /** @throws CniError; PodwireError POD_UNKNOWN, also where the pod is on another node than the one that is named */
+  removePod(pod: PodReference): Promise<void>;
   /** Sets the node's link on its segment down. */
   cutOff(node: string): Promise<void>;
   rejoin(node: string): Promise<void>;
@@ -102,10 +107,14 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
       pods.push(pod);
       return pod;
     },
-    async removePod({ namespace, name }: Pick<PodRecord, 'namespace' | 'name'>) {
-      const at = pods.findIndex((pod) => pod.namespace === namespace && pod.name === name);
+    async removePod({ namespace, name, node }: PodReference) {
+      const at = pods.findIndex(
+        (pod) =>
+          pod.namespace === namespace && pod.name === name && (node === undefined || pod.node === node),
+      );
+      const place = node === undefined ? '' : ` on ${node}`;
       if (at < 0)
-        throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}`, {
+        throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}${place}`, {
           action: '`podwire testbed status` lists them.',
         });
       await removePod(record, pods[at]!, nodeOf(pods[at]!.node).pods);

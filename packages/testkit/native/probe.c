@@ -4,7 +4,11 @@
  *   probe serve tcp|udp|sctp ADDRESS PORT         echo server; prints "ready PORT"
  *   probe ask   tcp|udp|sctp ADDRESS PORT MS [FROM]   sends stdin, prints the answer
  *   probe sink  ADDRESS PORT                      counts what TCP connections bring; prints "ready PORT"
- *   probe pour  ADDRESS PORT BYTES                fills such a connection; prints "BYTES NANOSECONDS" of the sink
+ *   probe pour  ADDRESS PORT BYTES                fills such a connection; prints "BYTES NANOSECONDS" of the sink, and the
+ *                                                 nanoseconds that both have computed
+ *   probe answer ADDRESS PORT                     sends bytes back, one connection after the other; prints "ready PORT"
+ *   probe turns ADDRESS PORT COUNT                a byte there and back, so often; prints nanoseconds: taken, computed
+ *   probe calls ADDRESS PORT COUNT                the same with a connection for each
  *
  * Every answer of `serve` begins with a line "PEER-ADDRESS PEER-PORT LOCAL-ADDRESS LOCAL-PORT", as the server saw
  * it: that is what tests of address translation look at. A failed `ask` or `pour` prints the errno's name.
@@ -16,6 +20,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -41,6 +46,13 @@ static void fail(const char *what) {
 static uint64_t now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Nanoseconds that this process has computed; packets that it sends are carried on its account as far as they get. */
+static uint64_t computed(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -322,7 +334,9 @@ static void sink(const char *address, const char *port) {
   uint64_t start = now(), bytes = 0;
   ssize_t n;
   while ((n = read(c, data, sizeof data)) > 0) bytes += (uint64_t)n;
-  write_all(c, data, (size_t)sprintf(data, "%llu %llu\n", (unsigned long long)bytes, (unsigned long long)(now() - start)));
+  uint64_t time = now() - start;
+  write_all(c, data, (size_t)sprintf(data, "%llu %llu %llu\n", (unsigned long long)bytes, (unsigned long long)time,
+                                     (unsigned long long)computed()));
 }
 
 static void pour(const union address *to, size_t bytes) {
@@ -334,9 +348,62 @@ static void pour(const union address *to, size_t bytes) {
     write_all(s, data, part);
   }
   shutdown(s, SHUT_WR);
+  size_t length = 0;
   ssize_t n;
-  while ((n = read(s, data, sizeof data)) > 0) write_all(1, data, (size_t)n);
+  while ((n = read(s, data + length, 256)) > 0 && length < 256) length += (size_t)n;
   if (n < 0) fail("read");
+  data[length] = 0;
+  unsigned long long received, time, theirs;
+  errno = EPROTO;
+  if (sscanf(data, "%llu %llu %llu", &received, &time, &theirs) != 3) fail("sink");
+  printf("%llu %llu %llu\n", received, time, theirs + (unsigned long long)computed());
+}
+
+static void answer(const char *address, const char *port) {
+  union address bound;
+  int s = open_bound(address, port, SOCK_STREAM, 0, &bound), one = 1;
+  if (listen(s, 128) < 0) fail("listen");
+  ready(port_of(&bound));
+  char data[64];
+  for (;;) {
+    int c = accept(s, NULL, NULL);
+    if (c < 0) continue;
+    setsockopt(c, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    ssize_t n;
+    while ((n = read(c, data, sizeof data)) > 0 && write(c, data, (size_t)n) == n) {}
+    close(c);
+  }
+}
+
+static int connect_at_once(const union address *to) {
+  int s = socket(to->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+  if (s < 0 || connect(s, &to->any, size_of(to)) < 0) fail("connect");
+  setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  return s;
+}
+
+static void exchange_byte(int s) {
+  char byte = 'x';
+  if (write(s, &byte, 1) != 1 || read(s, &byte, 1) != 1) fail("turn");
+}
+
+/* A reset instead of a FIN: thousands of connections in TIME-WAIT would use up the ports. */
+static void reset(int s) {
+  struct linger hard = {1, 0};
+  setsockopt(s, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+  close(s);
+}
+
+static void take_turns(const union address *to, int count, int connects) {
+  int s = connects ? -1 : connect_at_once(to);
+  if (!connects) exchange_byte(s);
+  uint64_t start = now(), before = computed();
+  for (int turn = 0; turn < count; turn++) {
+    if (connects) s = connect_at_once(to);
+    exchange_byte(s);
+    if (connects) reset(s);
+  }
+  printf("%llu %llu\n", (unsigned long long)(now() - start), (unsigned long long)(computed() - before));
 }
 
 int main(int argc, char **argv) {
@@ -358,6 +425,11 @@ int main(int argc, char **argv) {
   } else if (argc == 5 && strcmp(mode, "pour") == 0) {
     union address to = parse(argv[2], argv[3]);
     pour(&to, (size_t)strtoull(argv[4], NULL, 10));
+  } else if (argc == 4 && strcmp(mode, "answer") == 0) {
+    answer(argv[2], argv[3]);
+  } else if (argc == 5 && (strcmp(mode, "turns") == 0 || strcmp(mode, "calls") == 0)) {
+    union address to = parse(argv[2], argv[3]);
+    take_turns(&to, atoi(argv[4]), mode[0] == 'c');
   } else {
     fprintf(stderr, "EINVAL usage\n");
     return 2;

@@ -10,9 +10,11 @@ import { findWarnings } from '../endpoints/hidden-sockets.js';
 import { type AgentRecord, describeEndpoint, podName } from '../endpoints/registry.js';
 import type { DriftLog } from '../drift/drift-log.js';
 import type { Metrics } from '../metrics.js';
+import { viewPolicy } from '../policy/look/views.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
 import type { LiveConfig } from '../reload/live-config.js';
 import type { TraceLog } from '../trace.js';
+import { policyRoutes } from './policy-routes.js';
 import { planAdd, planAddsInTurns } from './plan.js';
 import { type EndpointView, explainResources, viewEndpoint, viewIpam } from './views.js';
 
@@ -48,6 +50,7 @@ export const openRoutes: ApiRoutes<ApiContext> = {
 /** Everything, on the API socket. A path that ends in `*` takes what follows. */
 export const apiRoutes: ApiRoutes<ApiContext> = {
   ...openRoutes,
+  ...policyRoutes,
   'GET /v1/status': (api) => ({ json: viewStatus(api) }),
   'GET /v1/endpoints': ({ context }) => ({ json: { endpoints: viewAll(context) } }),
   'GET /v1/endpoints/*': ({ context }, { rest }) => ({ json: findOne(context, rest) }),
@@ -140,6 +143,7 @@ function viewStatus(api: ApiContext): object {
     memory: { rss: process.memoryUsage.rss() },
     lastReconcile: reconciler.last ?? null,
     drift: api.drift.view(),
+    policy: context.policy === undefined ? null : viewPolicy(context.policy),
     cluster: context.cluster === undefined ? null : viewCluster(context, context.cluster),
   };
 }

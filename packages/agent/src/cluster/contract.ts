@@ -1,5 +1,5 @@
 /** The interfaces of the cluster member and its parts. */
-import type { ClusterCache, ClusterCacheOptions } from '@podwire/cluster-state';
+import type { ClusterCache, ClusterCacheOptions, Keys } from '@podwire/cluster-state';
 import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import type { Controller, ControllerOptions } from '@podwire/controller';
 import type { Engine, KindRegistry } from '@podwire/engine';
@@ -70,6 +70,7 @@ export interface FollowingParts {
 export interface ClusterMember {
   readonly identity: Identity;
   readonly facts: ClusterFacts;
+  readonly keys: Keys;
   readonly cache: ClusterCache;
   readonly registration: Registration;
   readonly addressing: NodeAddressing;

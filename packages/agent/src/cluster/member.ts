@@ -3,7 +3,7 @@
  * is in memory, and waits for {@link ClusterMember.provide} only when the node's blocks are full.
  */
 import { parsePrefix, type Prefix } from '@podwire/addresses';
-import { type CacheChange, type ClusterCache, keysBelow } from '@podwire/cluster-state';
+import { type CacheChange, type ClusterCache, type Keys, keysBelow } from '@podwire/cluster-state';
 import type { Need, NodeAddressing, PodName, SavedStateStore } from '@podwire/cluster-ipam';
 import type { Controller } from '@podwire/controller';
 import { endpointKey } from '@podwire/network-contract';
@@ -44,6 +44,7 @@ const fenceShare = 0.9;
 export const createClusterMember = (options: MemberOptions): ClusterMember => new StoreMember(options);
 
 class StoreMember implements ClusterMember {
+  readonly keys: Keys;
   readonly cache: ClusterCache;
   readonly registration: Registration;
   readonly addressing: NodeAddressing;
@@ -73,7 +74,8 @@ class StoreMember implements ClusterMember {
     this.#options = options;
     this.#connected = { connected: false, since: clock.now() };
     this.#savedState = openSavedStateFile(files, nodeName, identity.instance);
-    this.cache = world.openCache({ store, keys: keysBelow(config.root), log: options.log });
+    this.keys = keysBelow(config.root);
+    this.cache = world.openCache({ store, keys: this.keys, log: options.log });
     this.peerLeases = this.#createPeerLeases();
     this.registration = this.#createRegistration(identity);
     this.addressing = this.#createAddressing(identity);

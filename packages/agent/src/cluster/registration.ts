@@ -21,6 +21,7 @@ import {
   type Item,
   keepLease,
   type KeptLease,
+  type LeaseId,
   type Revision,
   type Store,
   type Write,
@@ -92,6 +93,11 @@ export class Registration {
 
   get state(): RegistrationState {
     return this.#state;
+  }
+
+  /** Of the lease that the node is registered with; undefined while it is not. */
+  get leaseId(): LeaseId | undefined {
+    return this.#state.kind === 'registered' ? this.#lease?.kept.lease.id : undefined;
   }
 
   /** Called when the state has changed. @returns how to unsubscribe */

@@ -132,7 +132,7 @@ function ownProblems({ networks, node }: EndpointContext): string[] {
 const describeProblem = ({ code, message }: Problem): string =>
   code === undefined ? message : `${code}: ${message}`;
 
-type Standing = Pick<EndpointContext, 'readiness' | 'cluster'>;
+type Standing = Pick<EndpointContext, 'readiness' | 'cluster' | 'policy'>;
 
 /** Whether an ADD could be served now. */
 export const isServing = (context: Standing): boolean =>
@@ -142,9 +142,10 @@ export const isServing = (context: Standing): boolean =>
 export const whyNotServing = (context: Standing): string | undefined =>
   context.readiness.problem ?? refusal(context);
 
-function refusal({ cluster }: Standing): string | undefined {
+function refusal({ cluster, policy }: Standing): string | undefined {
   try {
     cluster?.requireUnfenced();
+    policy?.requireKnown();
     return undefined;
   } catch (error) {
     return describeError(error);

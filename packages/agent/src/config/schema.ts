@@ -3,6 +3,7 @@
  * docs/configuration.md all come from here.
  */
 import os from 'node:os';
+import { type FailsafePort, usualFailsafes } from '@podwire/network-policy';
 import { z } from 'zod';
 import { cluster } from './cluster.js';
 import { networkModels } from '../models.js';
@@ -108,9 +109,60 @@ const fieldsFor = (models: Models) =>
     }),
     metrics: metrics.prefault({}).meta({ description: 'Prometheus metrics.' }),
     log: log.prefault({}).meta({ description: 'Logs: one JSON object a line on standard output.' }),
+    objects: objects.prefault({}).meta({ description: 'Where objects are kept that people apply.' }),
+    policy: policy.prefault({}).meta({ description: 'Who may talk to whom.' }),
     deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),
     limits: limits.prefault({}).meta({ description: 'How much there may be of something.' }),
   });
+
+const objects = z.strictObject({
+  directory: absolutePath.prefault('/etc/podwire/objects').meta({
+    description:
+      'On a node that is alone: the directory of YAML files that `podwire apply` writes and the agent follows. With `cluster` objects are in the store.',
+  }),
+});
+
+const failsafePort = z
+  .string()
+  .regex(/^(tcp|udp|sctp):[1-9]\d{0,4}$/, 'must be PROTOCOL:PORT, such as tcp:22')
+  .refine((text) => Number(text.split(':')[1]) <= 65_535, 'must be PROTOCOL:PORT, such as tcp:22')
+  .transform((text) => {
+    const [protocol, port] = text.split(':') as ['tcp' | 'udp' | 'sctp', string];
+    return { protocol, port: Number(port) };
+  });
+
+const failsafes = (usual: readonly FailsafePort[], description: string) =>
+  z
+    .array(failsafePort)
+    .max(64)
+    .prefault(usual.map(({ protocol, port }) => `${protocol}:${port}`))
+    .meta({ description });
+
+const policy = z.strictObject({
+  enabled: z.boolean().default(true).meta({
+    description:
+      'Enforce policy. Without it there is no table of policy, and every connection of a pod is allowed.',
+  }),
+  cutEstablished: z.boolean().default(false).meta({
+    description:
+      'Cut connections that a change of policy does not allow any more, within a second. Without it only new connections are concerned.',
+  }),
+  labelWait: duration('0s', '1m').prefault('5s').meta({
+    description:
+      'How long an ADD waits for the labels of its pod where a policy looks at labels; then it fails, to be tried again later.',
+  }),
+  logGroup: z.int().min(0).max(65_535).default(4_789).meta({
+    description: "The kernel's log group (nflog) that dropped packets are reported to.",
+  }),
+  failsafeInbound: failsafes(
+    usualFailsafes.ingress,
+    'Ports of the node that no policy of a host endpoint closes.',
+  ),
+  failsafeOutbound: failsafes(
+    usualFailsafes.egress,
+    'Ports elsewhere that the node always reaches, whatever policy of a host endpoint says. Those of the cluster’s store are always among them.',
+  ),
+});
 
 type Problem = { readonly path: (string | number)[]; readonly message: string };
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AttachmentRequest } from '@podwire/cni';
 import type { CallOptions } from '@podwire/engine';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
@@ -9,6 +10,7 @@ import { clearBroken } from './broken-records.js';
 import {
   type AddProgress,
   type ClusterNeed,
+  labelNeed,
   needOf,
   releaseWorkload,
   resolveNeed,
@@ -106,7 +108,7 @@ function attemptAdd(
     const spec: EndpointSpec = { ...add, namespace };
     const present = await findPresent(context, spec, call);
     if (present !== undefined) {
-      await sendResult(context, present, attachment, call);
+      await sendResult(context, await takeFacts(context, present, add.request, call), attachment, call);
       return undefined;
     }
     call.trace.stage('plan');
@@ -123,6 +125,7 @@ function attemptAdd(
       throw error;
     }
     // The runtime has its answer: this takes no time of its.
+    context.policy?.announce(record);
     logWarnings(context, record);
     return undefined;
   });
@@ -149,13 +152,29 @@ async function findPresent(
   throw new PodwireError('ENDPOINT_EXISTS', message, { details: { endpoint: key } });
 }
 
+/** The same ADD again may know more about its pod, or that its labels are others by now. */
+async function takeFacts(
+  context: EndpointContext,
+  record: AgentRecord,
+  { facts }: AddRequest,
+  { signal }: Call,
+): Promise<AgentRecord> {
+  if (facts.labels === undefined || isDeepStrictEqual(facts, record.facts)) return record;
+  const changed = { ...record, facts };
+  context.records.write(changed);
+  context.endpoints.put(changed);
+  await context.policy?.attach(changed, signal);
+  context.policy?.announce(changed);
+  return changed;
+}
+
 /** Reserves what memory has. @throws as {@link reserve}, when the cluster cannot help */
 function reserveOrNeed(
   context: EndpointContext,
   spec: EndpointSpec,
   progress: AddProgress,
 ): AgentRecord | ClusterNeed {
-  const need = needOf(context.cluster, spec, progress);
+  const need = labelNeed(context, spec) ?? needOf(context.cluster, spec, progress);
   if (need !== undefined) return need;
   try {
     return reserve(context, withWorkload(spec, progress));
@@ -205,14 +224,24 @@ async function wire(context: EndpointContext, record: AgentRecord, call: Call): 
     call.trace.stage('node');
     await context.node.ensure(context.engine, options());
     context.faults.reach('add:node-ready');
+    await select(context, record, call);
     call.trace.stage('apply');
     await context.engine.apply(ownedBy(record), options());
   } catch (error) {
+    await context.policy?.detach(record);
     rollback(context, record, error);
     throw error;
   }
   context.faults.reach('add:applied');
   return markReady(context, record, call);
+}
+
+/** Before its link is there: from the first packet on, the pod's policy is in force. */
+async function select({ policy, faults }: EndpointContext, record: AgentRecord, call: Call): Promise<void> {
+  if (policy === undefined) return;
+  call.trace.stage('policy');
+  await policy.attach(record, call.signal);
+  faults.reach('add:selected');
 }
 
 /**

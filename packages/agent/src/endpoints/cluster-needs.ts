@@ -8,6 +8,7 @@ import { PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
 import type { Call, EndpointContext } from './context.js';
+import type { PolicyEndpoint } from '../policy/contract.js';
 import type { PendingAdd } from './pending-adds.js';
 import { type EndpointSpec, wantedAddresses, wantedFamilies } from './plan-endpoint.js';
 import { fullName, podName } from './registry.js';
@@ -15,8 +16,11 @@ import { fullName, podName } from './registry.js';
 /** Another waiting ADD may take the addresses that were provided; after so many losses the ADD fails. */
 const attempts = 10;
 
-/** `workload`: the addresses of the pod's workload. `addresses`: a block, or an address of another node's block. */
-export type ClusterNeed = 'workload' | 'addresses';
+/**
+ * `workload`: the addresses of the pod's workload. `addresses`: a block, or an address of another node's block. `labels`: those of the
+ * pod, where a policy looks at them and the request has none.
+ */
+export type ClusterNeed = 'workload' | 'addresses' | 'labels';
 
 /** What one ADD has got from the cluster so far. */
 export interface AddProgress {
@@ -46,6 +50,20 @@ export function needOf(
   return error !== undefined && provided < attempts - 1 && mayBeElsewhere(error) ? 'addresses' : undefined;
 }
 
+/** Until the pod's labels do not matter, if the request has none. */
+export function labelNeed(
+  { policy }: Pick<EndpointContext, 'policy'>,
+  spec: Spec,
+): Extract<ClusterNeed, 'labels'> | undefined {
+  return policy?.lacksLabels(describePod(spec)) === true ? 'labels' : undefined;
+}
+
+const describePod = ({ id, request }: Spec): PolicyEndpoint => ({
+  id,
+  pod: request.pod,
+  facts: request.facts,
+});
+
 /** Most pods have no workload with addresses, and that is known in memory. */
 function hasWorkload({ addressing }: ClusterMember, { network, request }: Spec): boolean {
   const pod = fullName(request.pod);
@@ -66,7 +84,7 @@ function mayBeElsewhere(error: unknown): boolean {
  * @throws PodwireError as NodeAddressing.provide and addressesFor do; the reason of the ADD's signal
  */
 export async function resolveNeed(
-  context: Pick<EndpointContext, 'cluster' | 'node'>,
+  context: Pick<EndpointContext, 'cluster' | 'node' | 'policy'>,
   need: ClusterNeed,
   spec: Spec,
   progress: AddProgress,
@@ -76,7 +94,10 @@ export async function resolveNeed(
   // A DEL may have had the lock in between.
   signal.throwIfAborted();
   try {
-    if (need === 'workload') {
+    if (need === 'labels') {
+      trace.stage('labels');
+      await context.policy?.waitForLabels(describePod(spec), signal);
+    } else if (need === 'workload') {
       trace.stage('workload');
       progress.workload = await askWorkload(context, spec, signal);
       progress.isWorkloadKnown = true;

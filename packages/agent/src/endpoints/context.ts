@@ -10,6 +10,7 @@ import type { Network } from '../networks.js';
 import type { NodeState } from '../node/node.js';
 import type { Namespaces } from '../node/namespaces.js';
 import type { Readiness } from '../readiness.js';
+import type { NodePolicy } from '../policy/contract.js';
 import type { RequestTrace } from '../trace.js';
 import type { PendingAdds } from './pending-adds.js';
 import type { BrokenRecords } from './broken-records.js';
@@ -34,6 +35,8 @@ export interface EndpointContext {
   readonly readPodAddresses?: () => readonly string[];
   readonly readSockets?: ReadSockets;
   readonly readiness: Readiness;
+  /** Absent where policy is switched off. */
+  readonly policy?: NodePolicy;
   /** Absent without a cluster. */
   readonly cluster?: ClusterMember;
   readonly clock: Clock;
@@ -61,8 +64,10 @@ export function ownedBy(record: AgentRecord): Owned & { readonly namespace: Name
 }
 
 /** @throws PodwireError AGENT_NOT_READY saying why; in a cluster also NODE_NAME_TAKEN and NODE_FENCED */
-export function requireReady({ readiness, cluster }: Pick<EndpointContext, 'readiness' | 'cluster'>): void {
+export function requireReady(context: Pick<EndpointContext, 'readiness' | 'cluster' | 'policy'>): void {
+  const { readiness, cluster, policy } = context;
   cluster?.requireUnfenced();
-  if (readiness.ready) return;
-  throw new PodwireError('AGENT_NOT_READY', readiness.problem ?? 'the agent is starting');
+  if (!readiness.ready)
+    throw new PodwireError('AGENT_NOT_READY', readiness.problem ?? 'the agent is starting');
+  policy?.requireKnown();
 }

@@ -70,8 +70,8 @@ export function readDelegation({ type, ipam }: RequestConfig): Delegation | unde
 }
 
 /** The pod and its addresses alone: the main plugin handles ports, rates and the MAC. */
-export const onlyAddresses = ({ pod, addresses, pools, families }: AddRequest): AddRequest =>
-  compact({ pod, addresses, portMappings: [], pools, families });
+export const onlyAddresses = ({ pod, facts, addresses, pools, families }: AddRequest): AddRequest =>
+  compact({ pod, facts, addresses, portMappings: [], pools, families });
 
 /** What an IPAM plugin answers: no interfaces, and no `interface` with an address (section 5, "IPAM plugins"). */
 export function answerDelegated(

@@ -160,7 +160,7 @@ function planContent(spec: EndpointSpec, endpoint: Endpoint, tools: PlanTools): 
 function toRecord(
   endpoint: Endpoint,
   { resources, answer, hostLinks }: Content,
-  { network, namespace }: EndpointSpec,
+  { network, namespace, request }: EndpointSpec,
   now: number,
 ): AgentRecord {
   const { id, pod, leases, mac, portMappings, bandwidth } = endpoint;
@@ -182,5 +182,6 @@ function toRecord(
     resources,
     answer,
     createdAt: now,
+    facts: request.facts,
   };
 }

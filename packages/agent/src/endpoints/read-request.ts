@@ -8,9 +8,11 @@ import {
 } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
+import { type EndpointFacts, readFacts } from '../policy/inputs/facts.js';
 import type { Bandwidth, EndpointId, PodIdentity, PortMapping } from '@podwire/network-contract';
 
 export interface AddRequest {
+  readonly facts: EndpointFacts;
   readonly pod: PodIdentity;
   /** Requested addresses, without length; empty: any. */
   readonly addresses: readonly string[];
@@ -49,6 +51,7 @@ export function readAddRequest(request: AttachmentRequest): AddRequest {
   const annotation = openAnnotations(request.config, args);
   return compact({
     pod: podIdentityOf(request),
+    facts: readFacts(request),
     addresses: readAddresses(request, runtime.ips, annotation),
     pools: readPools(annotation),
     families: readFamilies(annotation),

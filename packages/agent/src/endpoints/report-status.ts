@@ -9,7 +9,7 @@ import { type Call, type EndpointContext, requireReady } from './context.js';
  * code 50; 51 when the node could not be brought in order and has pods, which may be cut off too.
  */
 export async function reportStatus(
-  context: Pick<EndpointContext, 'networks' | 'cluster' | 'readiness' | 'endpoints' | 'node'>,
+  context: Pick<EndpointContext, 'networks' | 'cluster' | 'readiness' | 'policy' | 'endpoints' | 'node'>,
   request: StatusRequest,
   call: Call,
 ): Promise<void> {

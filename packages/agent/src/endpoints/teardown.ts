@@ -7,7 +7,7 @@ import type { AgentRecord } from './registry.js';
 /** What a teardown uses. */
 export type TeardownContext = Pick<
   EndpointContext,
-  'cluster' | 'endpoints' | 'engine' | 'faults' | 'networks' | 'ports' | 'records'
+  'cluster' | 'endpoints' | 'engine' | 'faults' | 'networks' | 'policy' | 'ports' | 'records'
 >;
 
 export interface TeardownOptions {
@@ -30,6 +30,11 @@ export async function teardown(
   context.faults.reach('teardown:marked');
   await context.engine.remove(ownedBy(removing), options);
   context.faults.reach('teardown:unwired');
+  // After its link: what has no link cannot send. Before its record: the address has no other owner yet.
+  if (context.policy !== undefined) {
+    await context.policy.detach(removing);
+    context.faults.reach('teardown:unselected');
+  }
   forget(context, removing);
   context.faults.reach('teardown:forgotten');
 }
@@ -50,7 +55,10 @@ export function markRemoving(
  * file cannot be deleted; then only the name of the endpoint stays, for the next DEL or reconcile.
  * @throws PodwireError RECORD_IO
  */
-export function forget(context: Omit<TeardownContext, 'engine' | 'faults'>, record: AgentRecord): void {
+export function forget(
+  context: Omit<TeardownContext, 'engine' | 'faults' | 'policy'>,
+  record: AgentRecord,
+): void {
   const key = endpointKey(record.id);
   context.endpoints.drop(record.id);
   try {

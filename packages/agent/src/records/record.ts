@@ -1,4 +1,5 @@
 import type { NamespaceIdentity, Resource } from '@podwire/engine';
+import type { EndpointFacts } from '../policy/inputs/facts.js';
 import type { EndpointId, LeaseRecord, PodIdentity } from '@podwire/network-contract';
 
 /** `wiring`: the list may be partly applied. `ready`: all of it is. `removing`: it may be partly gone. */
@@ -22,6 +23,8 @@ export interface EndpointRecord {
   readonly answer: unknown;
   /** milliseconds since the epoch */
   readonly createdAt: number;
+  /** Facts that policy selects the pod by; absent in records of agents that knew no policy. */
+  readonly facts?: EndpointFacts;
 }
 
 /** Bytes of a key that is part of a file name in every phase (NAME_MAX of limits.h is 255). */

@@ -2,6 +2,7 @@
 import { tryParseAddress } from '@podwire/addresses';
 import type { KindRegistry } from '@podwire/engine';
 import { z } from 'zod';
+import { endpointFacts } from '../policy/inputs/facts.js';
 
 const text = z.string().min(1).max(255);
 const count = z.int().min(0);
@@ -21,6 +22,7 @@ const record = z.object({
   resources: z.array(z.unknown()),
   answer: z.object({}),
   createdAt: z.number(),
+  facts: endpointFacts.optional(),
 });
 
 /** Whether a later version wrote it. What is only garbled has no such number. */

@@ -5,6 +5,7 @@ import {
   createKindRegistry,
   type Drift,
   type Engine,
+  type Exchange,
   type Owned,
   type Reconcile,
   type ReconcileOptions,
@@ -109,6 +110,18 @@ export class FakeEngine implements Engine {
         if (this.present.get(identity)?.owner === owned.owner) this.present.delete(identity);
         trace?.({ resource, action: 'remove', start: 0, duration: 0, batch: 0 });
       }
+    });
+  }
+
+  async exchange(owner: string, { add, remove }: Exchange, { signal }: CallOptions): Promise<void> {
+    await this.#alone(owner, async () => {
+      this.calls.push(`exchange ${owner}`);
+      await this.between('exchange');
+      if (signal.aborted) throw new PodwireError('DEADLINE_EXCEEDED', 'given up', { cause: signal.reason });
+      const owned = { owner, resources: [...add, ...remove] };
+      for (const resource of remove) this.present.delete(identityOf(resource, owned));
+      for (const resource of add) this.present.set(identityOf(resource, owned), { owner, resource });
+      await this.between('exchanged');
     });
   }
 

@@ -44,7 +44,7 @@ export async function releaseNode(
   let addresses = 0;
   await retryOnConflict(`the release of node ${node}`, async () => {
     const snapshot = await readCluster(access, signal);
-    const plan = planRelease(access, snapshot, node);
+    const plan = planRelease(access, snapshot, node, await listPodFacts(access, node, signal));
     if (plan.isNothing && blocks.size + loans.size === 0) throw unknownNode(node);
     requireAbsent(snapshot, node, options);
     plan.blocks.forEach((cidr) => blocks.add(cidr));
@@ -89,7 +89,22 @@ interface ReleasePlan {
   readonly addresses: number;
 }
 
-function planRelease({ keys }: ClusterAccess, snapshot: ClusterSnapshot, name: string): ReleasePlan {
+/** Keys of what policy knows about the node's pods: their addresses may soon be others'. */
+async function listPodFacts(
+  { store, keys }: ClusterAccess,
+  node: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { items } = await store.list(keys.podFactsOf(node), { signal });
+  return items.map(({ key }) => key);
+}
+
+function planRelease(
+  { keys }: ClusterAccess,
+  snapshot: ClusterSnapshot,
+  name: string,
+  podFacts: readonly string[],
+): ReleasePlan {
   const node = snapshot.nodes.get(name);
   const unreachable = snapshot.unreachable.get(name);
   const touched = [...snapshot.blocks.values()].filter(
@@ -103,10 +118,12 @@ function planRelease({ keys }: ClusterAccess, snapshot: ClusterSnapshot, name: s
       snapshot,
       new Set(allocationRecords.flatMap(({ value }) => value.entries.map((entry) => entry.address))),
     ),
-    ...[...allocationRecords, ...requests].map(({ key }): Transaction => ({
-      conditions: [],
-      writes: [{ op: 'delete', key }],
-    })),
+    ...[...allocationRecords.map(({ key }) => key), ...requests.map(({ key }) => key), ...podFacts].map(
+      (key): Transaction => ({
+        conditions: [],
+        writes: [{ op: 'delete', key }],
+      }),
+    ),
     planNode(keys.node(name), keys.unreachable(name)),
   ];
   return {

@@ -35,6 +35,19 @@ describe('the release of a node', () => {
     expect(await keysBelow('shared/nodes/')).toEqual(['shared/nodes/n2']);
   });
 
+  test('takes what policy knows of its pods', async () => {
+    const { access, signal, leave, store, keys, keysBelow } = await createCluster();
+    for (const [node, name] of [
+      ['n1', 'a'],
+      ['n1', 'b'],
+      ['n10', 'c'],
+    ] as const)
+      await store.put(keys.podFacts(node, 'shop', name), '{}');
+    await leave('n1');
+    await releaseNode(access, 'n1', {}, signal);
+    expect(await keysBelow('pod-facts/')).toEqual(['pod-facts/n10/shop/c']);
+  });
+
   test('takes nothing from one that is up', async () => {
     const { access, signal, store, keys } = await createCluster();
     const before = await store.list(keys.root);

@@ -7,4 +7,8 @@ export interface Outcome {
   readonly seen?: string;
   /** Why it failed; of a probe to an unused address, what happened to the packet. */
   readonly words?: string;
+  /** The verdict of policy; absent where it was not asked. */
+  readonly expected?: 'allow' | 'deny';
+  /** Which rule says so; absent where none decides. */
+  readonly by?: string;
 }

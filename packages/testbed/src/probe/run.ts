@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '@podwire/addresses';
 import { compact } from '@podwire/platform';
 import { type Answer, probeTcp, probeUdp, describeSocketError } from './echo-client.js';
+import { type AskPolicy, compareWithPolicy, type Expectation, nodeOf, questionOf } from './expected.js';
 import { type EchoServer, serveEcho } from './echo-server.js';
 import type { Participant, Station, UnusedAddress } from './participant.js';
 import type { Outcome } from './outcome.js';
@@ -41,6 +42,8 @@ export interface ProbeOptions {
   readonly remotes?: readonly Participant[];
   /** Runs only the probes for which it returns true. */
   readonly choose?: (probe: Probe) => boolean;
+  /** Asked once, when the ports are known: a denied probe succeeds when nothing answers. Absent: everything is expected to pass. */
+  readonly askPolicy?: AskPolicy;
 }
 
 const defaultDeadline = 1_500;
@@ -54,7 +57,14 @@ const mostAtOnce = 256;
 export async function probeConnectivity(
   stations: readonly Station[],
   unusedAddresses: readonly UnusedAddress[],
-  { deadline = defaultDeadline, signal, onResult, remotes = [], choose = () => true }: ProbeOptions = {},
+  {
+    deadline = defaultDeadline,
+    signal,
+    onResult,
+    remotes = [],
+    choose = () => true,
+    askPolicy,
+  }: ProbeOptions = {},
 ): Promise<ConnectivityReport> {
   const begin = performance.now();
   const probes = planProbes([...stations, ...remotes], unusedAddresses).filter(choose);
@@ -69,9 +79,10 @@ export async function probeConnectivity(
     deadline,
     ...compact({ leaks }),
   };
+  const expected = await expectAnswers(probes, servers, askPolicy);
   let done = 0;
   const ask = async (probe: Probe): Promise<ProbeResult> => {
-    const result = await runProbe(probe, context);
+    const result = await runProbe(probe, context, expected.get(probe));
     onResult?.(++done, probes.length);
     return result;
   };
@@ -135,7 +146,38 @@ interface ProbeContext {
   readonly deadline: number;
 }
 
-async function runProbe(probe: Probe, context: ProbeContext): Promise<ProbeResult> {
+async function expectAnswers(
+  probes: readonly Probe[],
+  servers: ReadonlyMap<string, EchoServer | Error>,
+  askPolicy: AskPolicy | undefined,
+): Promise<ReadonlyMap<Probe, Expectation>> {
+  const asked = probes.flatMap((probe) => {
+    const question = questionOf(probe, portOf(probe, servers));
+    return question === undefined ? [] : [{ probe, question }];
+  });
+  const answers = await askPolicy?.(asked.map(({ probe, question }) => ({ question, node: nodeOf(probe) })));
+  return new Map(
+    asked.flatMap(({ probe }, index) => {
+      const answer = answers?.[index];
+      return answer === undefined ? [] : [[probe, answer] as const];
+    }),
+  );
+}
+
+function portOf(
+  { kind, to, family }: Probe,
+  servers: ReadonlyMap<string, EchoServer | Error>,
+): number | undefined {
+  const server = servers.get(serverKey(to.name, family));
+  if (server === undefined || server instanceof Error) return undefined;
+  return kind === 'tcp' || kind === 'udp' ? server[kind] : undefined;
+}
+
+async function runProbe(
+  probe: Probe,
+  context: ProbeContext,
+  expected: Expectation | undefined,
+): Promise<ProbeResult> {
   const { kind, from, to, family, address } = probe;
   const begin = performance.now();
   const outcome = await outcomeOf(() => runOne(probe, context));
@@ -143,7 +185,7 @@ async function runProbe(probe: Probe, context: ProbeContext): Promise<ProbeResul
     ...{ kind, from: from.name, to: to.name, family, address },
     ...compact({ fromNode: from.node, toNode: to.node }),
     milliseconds: performance.now() - begin,
-    ...outcome,
+    ...compareWithPolicy(outcome, expected),
   };
 }
 
@@ -162,11 +204,15 @@ async function runOne(probe: Probe, { stations, servers, deadline, leaks }: Prob
   return evaluateAnswer(probe, await (kind === 'tcp' ? probeTcp : probeUdp)(namespace, { ...target, port }));
 }
 
-async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
+/** Something came back: the packet was not dropped. */
+const isSign = (words: string): boolean => /^(refused: |the connection was reset|connected, )/.test(words);
+
+async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome & { readonly arrived: boolean }> {
   try {
-    return await work();
+    return { ...(await work()), arrived: true };
   } catch (error) {
-    return { ok: false, words: error instanceof Error ? error.message : String(error) };
+    const words = error instanceof Error ? error.message : String(error);
+    return { ok: false, words, arrived: isSign(words) };
   }
 }
 

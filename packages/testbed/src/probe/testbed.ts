@@ -1,9 +1,10 @@
 /** Participants and unused addresses of a testbed. */
 import { addressAt, familyOf, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
-import { openLocalApi } from '@podwire/local-api';
+import { type LocalApi, openLocalApi } from '@podwire/local-api';
 import type { TestbedNamespace } from '../net/namespaces.js';
 import type { TestbedPod } from '../run/pods.js';
 import { type FamilyAddresses, type PlannedNode, type Topology, withoutLength } from '../shape.js';
+import { askAgents } from './expected.js';
 import type { Addresses, Station, UnusedAddress } from './participant.js';
 import { type ConnectivityReport, probeConnectivity, type ProbeOptions } from './run.js';
 
@@ -22,8 +23,16 @@ export interface Probed {
 
 export async function probeTestbed(testbed: Probed, options?: ProbeOptions): Promise<ConnectivityReport> {
   const unusedAddresses = await Promise.all(testbed.nodes.map(findUnusedAddresses));
-  return probeConnectivity(stationsOf(testbed), unusedAddresses.flat(), options);
+  const askPolicy = askAgents(testbed.nodes.map((node) => ({ node: node.name, api: openAgent(node) })));
+  return probeConnectivity(stationsOf(testbed), unusedAddresses.flat(), { askPolicy, ...options });
 }
+
+const openAgent = ({ name, agent }: ProbedNode): LocalApi =>
+  openLocalApi({
+    socket: agent.apiSocket,
+    peer: { name, unreachable: 'AGENT_UNREACHABLE' },
+    timeout,
+  });
 
 export function stationsOf({ pods, nodes, fabric, topology }: Probed): Station[] {
   return [
@@ -66,12 +75,9 @@ interface IpamView {
 const timeout = 1_000;
 
 /** One unused address of each family; none when the agent does not answer, since its blocks are unknown then. */
-async function findUnusedAddresses({ name, agent }: ProbedNode): Promise<UnusedAddress[]> {
-  const api = openLocalApi({
-    socket: agent.apiSocket,
-    peer: { name, unreachable: 'AGENT_UNREACHABLE' },
-    timeout,
-  });
+async function findUnusedAddresses(node: ProbedNode): Promise<UnusedAddress[]> {
+  const { name } = node;
+  const api = openAgent(node);
   const { networks } = await api.get<IpamView>('/v1/ipam').catch((): IpamView => ({ networks: [] }));
   const taken = new Set(networks.flatMap(({ leases }) => leases.map(({ address }) => address)));
   const blocks = networks.flatMap(({ pools }) =>

@@ -18,7 +18,8 @@ import {
   type TestbedNamespace,
 } from '../net/namespaces.js';
 import type { NodePaths } from '../paths.js';
-import type { OpenRecord, PodRecord } from '../record.js';
+import { checkPodName, type PodPort } from '../pod-spec.js';
+import type { OpenRecord, PodRecord, TestbedRecord } from '../record.js';
 import { networkName, withoutLength } from '../shape.js';
 
 /** Parameters of a new pod. */
@@ -26,6 +27,9 @@ export interface PodRequest {
   /** `default` when absent. */
   readonly namespace?: string;
   readonly name: string;
+  /** None when absent; policy selects the pod by them. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly ports?: readonly PodPort[];
   /** Further `CNI_ARGS`. */
   readonly args?: Readonly<Record<string, string>>;
   /** Capability arguments (`ips`, `portMappings`, `bandwidth`). */
@@ -39,7 +43,8 @@ export interface TestbedPod extends PodRecord {
 /** The container runtime of one node. */
 export interface PodRuntime {
   readonly runtime: Runtime;
-  readonly network: NetworkConfig;
+  /** Of a pod, with what its request says about it. */
+  readonly networkFor: (pod: PodRecord) => NetworkConfig;
 }
 
 export function createPodRuntime(node: TestbedNamespace, paths: NodePaths, plugins: string): PodRuntime {
@@ -53,9 +58,18 @@ export function createPodRuntime(node: TestbedNamespace, paths: NodePaths, plugi
   });
   const capabilities = { portMappings: true, bandwidth: true, ips: true, mac: true };
   const plugin = { type: 'podwire-cni', socket: paths.socket, capabilities };
-  const document = { cniVersion: '1.0.0', name: networkName, plugins: [plugin] };
-  return { runtime, network: parseNetwork(JSON.stringify(document)) };
+  const networkFor = (pod: PodRecord): NetworkConfig => {
+    const plugins = [{ ...plugin, args: argumentsOf(pod) }];
+    return parseNetwork(JSON.stringify({ cniVersion: '1.0.0', name: networkName, plugins }));
+  };
+  return { runtime, networkFor };
 }
+
+/** Labels as the conventions of CNI have them; an empty list says that there are none, which is known then. */
+const argumentsOf = ({ labels = {}, ports = [] }: PodRecord) => ({
+  cni: { labels: Object.entries(labels).map(([key, value]) => ({ key, value })) },
+  'podwire.io': { ports },
+});
 
 /** Milliseconds. */
 const attachDeadline = 30_000;
@@ -67,22 +81,24 @@ const attachDeadline = 30_000;
 export async function addPod(
   record: OpenRecord,
   node: string,
-  { runtime, network }: PodRuntime,
-  { namespace = 'default', name, args = {}, capabilities }: PodRequest,
+  { runtime, networkFor }: PodRuntime,
+  { namespace = 'default', name, labels = {}, ports = [], args = {}, capabilities }: PodRequest,
   signal?: AbortSignal,
 ): Promise<TestbedPod> {
   signal?.throwIfAborted();
-  if (record.current.pods.some((pod) => pod.namespace === namespace && pod.name === name))
-    throw new PodwireError('TESTBED_FAILED', `the pod ${namespace}/${name} already exists`);
+  checkPodName({ namespace, name });
   const file = record.paths.podNamespace(namespace, name);
   const pod: PodRecord = {
     namespace,
     name,
     node,
     containerId: randomBytes(32).toString('hex'),
+    labels,
+    ports,
     addresses: [],
   };
-  record.update(({ pods }) => ({ pods: [...pods, pod] }));
+  record.update((before) => ({ pods: withPod(before, pod) }));
+  const network = networkFor(pod);
   const inside = makeNamespace(record, file);
   const attachment = {
     ...attachmentOf(pod, file, args),
@@ -98,7 +114,9 @@ export async function addPod(
     }));
     return { ...done, network: inside };
   } catch (error) {
-    await undo(record, { ...pod, network: inside }, { runtime, network }, attachment);
+    // The failure of ADD is what is reported.
+    await runtime.del(network, attachment).catch(() => undefined);
+    forget(record, { ...pod, network: inside });
     signal?.throwIfAborted();
     throw new PodwireError('TESTBED_FAILED', `pod ${namespace}/${name} on ${node}: ${describeError(error)}`, {
       cause: error,
@@ -106,16 +124,19 @@ export async function addPod(
   }
 }
 
-/** Errors are ignored: the failure of ADD is reported. */
-async function undo(
-  record: OpenRecord,
-  pod: TestbedPod,
-  { runtime, network }: PodRuntime,
-  attachment: AttachmentParameters,
-): Promise<void> {
-  await runtime.del(network, attachment).catch(() => undefined);
-  forget(record, pod);
+function withPod({ name: testbed, pods }: TestbedRecord, pod: PodRecord): readonly PodRecord[] {
+  const { namespace, name } = pod;
+  if (pods.some((each) => each.namespace === namespace && each.name === name))
+    throw new PodwireError('TESTBED_FAILED', `the pod ${namespace}/${name} already exists`, {
+      action: `podwire testbed pod delete ${namespace}/${name} --testbed ${testbed}`,
+    });
+  if (pods.length >= mostPods)
+    throw new PodwireError('TESTBED_FAILED', `a testbed has at most ${mostPods} pods`, { action: null });
+  return [...pods, pod];
 }
+
+/** Nodes times pods of the largest shape. */
+const mostPods = 20_000;
 
 function forget(record: OpenRecord, { network, namespace, name }: TestbedPod): void {
   network.release();
@@ -146,9 +167,9 @@ const attachmentOf = (
 export async function removePod(
   record: OpenRecord,
   pod: TestbedPod,
-  { runtime, network }: PodRuntime,
+  { runtime, networkFor }: PodRuntime,
 ): Promise<void> {
-  await runtime.del(network, attachmentOf(pod, pod.network.path));
+  await runtime.del(networkFor(pod), attachmentOf(pod, pod.network.path));
   forget(record, pod);
 }
 
