@@ -28,3 +28,17 @@ export {
   defaultClusterOptions,
   runCluster,
 } from './cluster/run-cluster.js';
+export {
+  formatTransactions,
+  measureTransactions,
+  type TransactionBench,
+  type TransactionCost,
+} from './policy/transactions.js';
+export { formatPolicy } from './policy/report.js';
+export {
+  defaultPolicyOptions,
+  type PolicyBenchOptions,
+  type PolicyCall,
+  type PolicyResult,
+  runPolicy,
+} from './policy/run-policy.js';

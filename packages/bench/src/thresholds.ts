@@ -4,7 +4,7 @@ import { formatNumber, formatTable } from './table.js';
 export interface Comparison {
   readonly name: string;
   readonly value: number;
-  readonly unit: '×' | 'ms' | 'MB' | '%' | '/s' | 'calls';
+  readonly unit: '×' | 'ms' | 'MB' | '%' | '/s' | 'calls' | 'entries';
   readonly limit: { readonly at: 'most' | 'least'; readonly value: number } | undefined;
   readonly met: boolean | undefined;
 }

@@ -5,7 +5,10 @@ import { closeAll, createNodes, type Pair } from './pair.js';
 const mac = (number: number): string => `66:00:00:00:00:0${number}`;
 const block = (number: number) => ({ ipv4: `10.250.${number}.0/26`, ipv6: `fd00:250:0:${number}::/122` });
 const gateway = (number: number) => ({ ipv4: `10.250.${number}.1`, ipv6: `fd00:250:0:${number}::1` });
-const pod = (number: number) => ({ ipv4: `10.250.${number}.2`, ipv6: `fd00:250:0:${number}::2` });
+export const podAddresses = (number: number) => ({
+  ipv4: `10.250.${number}.2`,
+  ipv6: `fd00:250:0:${number}::2`,
+});
 
 /** Pods that are to reach more than each other need this besides; it switches connection tracking on. */
 const masquerading = `
@@ -35,19 +38,26 @@ export async function makeByHand(
         `route add ${block(there).ipv6} via 2001:db8:2::${there}`,
       );
   }
-  return { client: pods[0]!, server: pods[1]!, addresses: pod(2), close: async () => closeAll(nodes) };
+  const close = async (): Promise<void> => closeAll(nodes);
+  return { client: pods[0]!, server: pods[1]!, nodes, addresses: podAddresses(2), close };
 }
 
-async function makePod(node: PrivateHost, number: number, mtu: number): Promise<TestNamespace> {
+/** A pod with a link, its addresses and the routes to it. */
+export async function makePod(
+  node: PrivateHost,
+  number: number,
+  mtu: number,
+  link = 'pod',
+): Promise<TestNamespace> {
   const namespace = node.addPod();
-  const { ipv4, ipv6 } = pod(number);
+  const { ipv4, ipv6 } = podAddresses(number);
   await node.namespace.ip(
-    `link add pod mtu ${mtu} address ee:ee:ee:ee:ee:ee type veth peer name eth0 mtu ${mtu} netns ${namespace.name}`,
-    'link set pod addrgenmode none',
-    'link set pod up',
-    'addr add fe80::1/64 dev pod nodad',
-    `route add ${ipv4}/32 dev pod`,
-    `route add ${ipv6}/128 dev pod`,
+    `link add ${link} mtu ${mtu} address ee:ee:ee:ee:ee:ee type veth peer name eth0 mtu ${mtu} netns ${namespace.name}`,
+    `link set ${link} addrgenmode none`,
+    `link set ${link} up`,
+    `addr add fe80::1/64 dev ${link} nodad`,
+    `route add ${ipv4}/32 dev ${link}`,
+    `route add ${ipv6}/128 dev ${link}`,
   );
   await namespace.ip(
     'link set lo up',

@@ -5,6 +5,8 @@ import { createPrivateHost, type PrivateHost, type TestNamespace } from '@podwir
 export interface Pair {
   readonly client: TestNamespace;
   readonly server: TestNamespace;
+  /** Of the client and of the server. */
+  readonly nodes: readonly PrivateHost[];
   /** Of the server. */
   readonly addresses: Readonly<Record<'ipv4' | 'ipv6', string>>;
   close(): Promise<void>;

@@ -1,16 +1,16 @@
 /** Two nodes as the agent makes them: the routed model's plans, carried out by the engine, with the packet filter. */
 import { createLinuxBackends, openKernel } from '@podwire/backend-linux';
-import { createEngine, type Engine } from '@podwire/engine';
+import { createEngine, type Engine, type Owned, type Resource } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
 import type { NodeView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
-import { planNodeTraffic } from '@podwire/network-traffic';
+import { planNodeTraffic, planSources } from '@podwire/network-traffic';
 import type { PrivateHost, TestNamespace } from '@podwire/testkit';
 import { closeAll, createNodes, type Pair, underlayOf } from './pair.js';
 
 const model = createRoutedModel();
 const call = () => ({ signal: AbortSignal.timeout(20_000) });
-const address = (number: number, last: number) => ({
+export const podAddresses = (number: number, last: number) => ({
   ipv4: `10.244.${number}.${last}`,
   ipv6: `fd00:244:0:${number}::${last}`,
 });
@@ -26,10 +26,7 @@ export async function makeByPodwire(encapsulation: 'direct' | 'vxlan'): Promise<
     const [view, other] = [views[index]!, views[1 - index]!];
     const { ipv4, ipv6 } = other.underlay!;
     const peer = { name: other.name, ipv4: ipv4!, ipv6: ipv6!, tunnel: other.tunnel!, blocks: other.blocks };
-    await engines[index]!.apply(
-      { owner: 'node', resources: [...model.planNode(view), ...planNodeTraffic([view])] },
-      call(),
-    );
+    await engines[index]!.apply({ owner: 'node', resources: planNode(view) }, call());
     await engines[index]!.apply(
       { owner: `peer:${other.name}`, resources: model.planPeer(view, peer) },
       call(),
@@ -40,10 +37,13 @@ export async function makeByPodwire(encapsulation: 'direct' | 'vxlan'): Promise<
     for (const engine of engines) await engine.close();
     await closeAll(nodes);
   };
-  return { client: pods[0]!, server: pods[1]!, addresses: address(2, 2), close };
+  return { client: pods[0]!, server: pods[1]!, nodes, addresses: podAddresses(2, 2), close };
 }
 
-function viewOf(number: number, encapsulation: 'direct' | 'vxlan'): NodeView {
+/** All that a node has before its first pod, but policy. */
+export const planNode = (view: NodeView): Resource[] => [...model.planNode(view), ...planNodeTraffic([view])];
+
+export function viewOf(number: number, encapsulation: 'direct' | 'vxlan'): NodeView {
   const pool = (name: string, cidr: string) => ({ name, cidr, natOutgoing: true, encapsulation });
   const pools = [pool('four', '10.244.0.0/16'), pool('six', 'fd00:244::/48')];
   const view: NodeView = {
@@ -54,7 +54,7 @@ function viewOf(number: number, encapsulation: 'direct' | 'vxlan'): NodeView {
     ipv4: true,
     ipv6: true,
     underlay: underlayOf(number),
-    tunnel: { mac: model.nodeIdentity!(`node${number}`).tunnelMac, ...address(number, 1) },
+    tunnel: { mac: model.nodeIdentity!(`node${number}`).tunnelMac, ...podAddresses(number, 1) },
   };
   return { ...view, mtu: model.podMtu(view) };
 }
@@ -65,24 +65,43 @@ async function makePod(
   view: NodeView,
   number: number,
 ): Promise<TestNamespace> {
-  const pod = node.addPod();
-  const handle = openNamespace(pod.path);
+  const { namespace, owned, link, addresses } = planPod(node, view, number);
+  await engine.exchange('policy', { add: planSources(link, addresses), remove: [] }, call());
+  await engine.apply(owned, call());
+  return namespace;
+}
+
+/** A pod that is still to be applied. */
+export interface PlannedPod {
+  readonly namespace: TestNamespace;
+  readonly owned: Owned;
+  /** On the node. */
+  readonly link: string;
+  readonly addresses: readonly string[];
+}
+
+/** @param last of its addresses */
+export function planPod(node: PrivateHost, view: NodeView, number: number, last = 2): PlannedPod {
+  const namespace = node.addPod();
+  const handle = openNamespace(namespace.path);
   const { path, device, inode } = handle;
   handle.close();
-  const { ipv4, ipv6 } = address(number, 2);
+  const { ipv4, ipv6 } = podAddresses(number, last);
+  const id = `c${number}-${last}`;
   const { resources } = model.planEndpoint(
     {
-      id: { containerId: `c${number}`, ifName: 'eth0', network: 'default' },
-      pod: { namespace: 'default', name: `pod${number}` },
+      id: { containerId: id, ifName: 'eth0', network: 'default' },
+      pod: { namespace: 'default', name: `pod-${id}` },
       leases: [
         { address: ipv4, pool: 'four' },
         { address: ipv6, pool: 'six' },
       ],
-      mac: `02:00:00:00:00:0${number}`,
+      mac: `02:00:00:00:0${number}:0${last}`,
       portMappings: [],
     },
     view,
   );
-  await engine.apply({ owner: 'endpoint:pod', resources, namespace: { path, device, inode } }, call());
-  return pod;
+  const link = resources.flatMap((resource) => (resource.kind === 'veth' ? [resource.host.name] : []))[0]!;
+  const owned = { owner: `endpoint:${id}`, resources, namespace: { path, device, inode } };
+  return { namespace, owned, link, addresses: [ipv4, ipv6] };
 }
