@@ -19,6 +19,7 @@ const executed = {
   '@podwire/tracing': { send: () => undefined },
 };
 const testedByPackage = new Set([
+  '@podwire/policy-evaluator',
   '@podwire/engine',
   '@podwire/backend-linux',
   '@podwire/store',

@@ -33,7 +33,7 @@ function referenceFaults(root, place, manifest, folderOf) {
 
 /** The names of the packages that a source file imports: no files, nothing of Node itself. */
 const importsOf = (text) =>
-  [...text.matchAll(/(?:\bfrom|\bimport\(|\bimport)\s*'([^'.\s][^'\s]*)'/g)]
+  [...text.matchAll(/(?:\bfrom|\bimport\(|\bimport)\s*'([^'.$\s][^'\s]*)'/g)]
     .map(([, specifier]) => specifier)
     .filter((specifier) => !specifier.startsWith('node:'))
     .map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)[0]);

@@ -19,7 +19,6 @@ const replacements = [
   ['shelf|shelves', 'cache, informer'],
   ['sights?', 'observation'],
   ['judge[sd]?|judg(e?ment|ing)', 'evaluate, decide, check'],
-  ['verdicts?', 'decision, result'],
   ['doubt(s|ed|ful)?', 'warning, uncertain'],
   ['remark(s|ed)?', 'warning, note'],
   ['remedy|remedies', 'fix'],
@@ -48,12 +47,6 @@ const pattern = new RegExp(`\\b(?:${replacements.map(([word]) => word).join('|')
 
 /** Where a word has its plain sense, or is somebody else's name. */
 const allowed = [
-  // nftables has verdicts and verdict maps.
-  [/^packages\/(nftables|netlink|networks|backends)\//, /^verdicts?$/],
-  // A field of `podwire net -o json`.
-  [/^packages\/pod-network\//, /^verdict$/],
-  [/^packages\/cli\/src\/commands\/net\.ts$/, /^verdict$/, /verdict: result/],
-  [/^packages\/cli\/test\/docs\/example-data\.ts$/, /^verdict$/, /verdict: '/],
   // The user `nobody` of Unix.
   [/./, /^nobody$/, /65534|'nobody'|`nobody`|USER_NOBODY|user nobody|nobody:|\/nonexistent/],
   // Names that people and other versions use: JSON fields, the file of a node's blocks, keys of the store.
@@ -64,7 +57,7 @@ const allowed = [
     /^ledgers?$/,
     /'ledger'|ledger of (\$\{|n\d |node one )|:ledger:|ledgers: alloc/,
   ],
-  [/^docs\/output\.md/, /^(mend|mended|verdict|vacant)$/],
+  [/^docs\/output\.md/, /^(mend|mended|vacant)$/],
   [/^packages\/cli\/(src|test)\/cluster\/ipam/, /^mend(ed)?$/, /\bmend(ed)?: |`mend`/],
   // A probe to an unused address, in the JSON of `podwire connectivity test`.
   [/^packages\/(cli|testbed)\//, /^vacant$/, /['`]vacant['`]|vacant: [[t]/],

@@ -16,7 +16,7 @@ describe('findOldWords', () => {
   it('leaves alone what the field says', () => {
     const text = 'a recommendation; the same way\nchown 65534 nobody\nshelfLife\n';
     expect(findOldWords('packages/x/src/a.ts', text)).toHaveLength(1);
-    expect(findOldWords('packages/nftables/src/a.ts', 'verdict accept')).toEqual([]);
-    expect(findOldWords('packages/agent/src/a.ts', 'verdict accept')).toHaveLength(1);
+    expect(findOldWords('packages/cli/src/a.ts', "state: 'vacant'")).toEqual([]);
+    expect(findOldWords('packages/agent/src/a.ts', "state: 'vacant'")).toHaveLength(1);
   });
 });

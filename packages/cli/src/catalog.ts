@@ -12,6 +12,7 @@ const node = 'The node:';
 const look = 'Look:';
 const pods = 'Pods:';
 const run = 'Run pods:';
+const objects = 'Policies and other objects:';
 const cluster = 'The cluster:';
 const more = 'More:';
 
@@ -42,7 +43,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'describe',
-    summary: 'all that is known of a pod, and why it is not ready',
+    summary: 'all that is known of a pod or object, and why a pod is not ready',
     group: run,
     load: () => import('./commands/describe.js'),
   },
@@ -153,6 +154,36 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/bgp.js'),
   },
   {
+    name: 'policy',
+    summary: 'which policies are in force, and what they say',
+    group: look,
+    load: () => import('./commands/policy.js'),
+  },
+  {
+    name: 'apply',
+    summary: 'create and change policies and other objects from files',
+    group: objects,
+    load: () => import('./commands/apply.js'),
+  },
+  {
+    name: 'get',
+    summary: 'objects of a kind, or single ones',
+    group: objects,
+    load: () => import('./commands/get.js'),
+  },
+  {
+    name: 'delete',
+    summary: 'delete objects, by files or by name',
+    group: objects,
+    load: () => import('./commands/delete.js'),
+  },
+  {
+    name: 'diff',
+    summary: 'what apply would change',
+    group: objects,
+    load: () => import('./commands/diff.js'),
+  },
+  {
     name: 'pool',
     summary: 'pools of addresses that the nodes of a cluster share',
     group: cluster,
@@ -184,7 +215,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'explain',
-    summary: 'compare the records of a pod with the kernel',
+    summary: 'compare the records of a pod with the kernel; what fields of objects mean',
     group: look,
     load: () => import('./commands/explain.js'),
   },

@@ -9,17 +9,9 @@ import type { Bandwidth, DnsCapability, PortMapping } from '@podwire/cni';
 import { PodwireError, redactUrl } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import { readBandwidth } from '@podwire/pod-network/inputs';
-import { labelRule, type NameRule, subdomainRule, uidRule } from '@podwire/apimachinery';
-import {
-  Field,
-  formatPath,
-  formatProblem,
-  isManifestName,
-  type ManifestDocument,
-  mustBe,
-  openText,
-  refuseKind,
-} from '@podwire/pod-spec';
+import { formatPath, labelRule, type NameRule, subdomainRule, uidRule } from '@podwire/apimachinery';
+import { type ManifestDocument, openText } from '@podwire/apimachinery/documents';
+import { Field, formatProblem, isManifestName, mustBe, refuseKind } from '@podwire/pod-spec';
 
 export { type CniInputs, toCniInputs } from '@podwire/pod-network/inputs';
 

@@ -6,7 +6,7 @@ import { withInterpreter } from '../src/commands/install.js';
 describe('renderConflist', () => {
   it('writes what the documentation promises', () => {
     expect(renderConflist({ name: 'podwire', socket: '/run/podwire/cni.sock' })).toBe(
-      '{"cniVersion":"1.0.0","cniVersions":["0.4.0","1.0.0","1.1.0"],"name":"podwire","plugins":[{"type":"podwire-cni","socket":"/run/podwire/cni.sock","capabilities":{"portMappings":true,"bandwidth":true,"ips":true,"mac":true,"dns":true}}]}\n',
+      '{"cniVersion":"1.0.0","cniVersions":["0.4.0","1.0.0","1.1.0"],"name":"podwire","plugins":[{"type":"podwire-cni","socket":"/run/podwire/cni.sock","capabilities":{"portMappings":true,"bandwidth":true,"ips":true,"mac":true,"dns":true,"io.kubernetes.cri.pod-annotations":true}}]}\n',
     );
   });
 });

@@ -7,10 +7,11 @@ import { type Column, renderTable } from '../render/table.js';
 
 /** @param written undefined: nothing, it was only looked */
 export function importJson(plan: ImportPlan, written: number | undefined): object {
-  const { pools, blocks, allocationRecords, creations, present, diagnostics } = plan;
+  const { objects, pools, blocks, allocationRecords, creations, present, diagnostics } = plan;
   const of = (level: Level) =>
     diagnostics.filter((each) => each.level === level).map(({ level: _, ...rest }) => rest);
   return {
+    objects,
     pools,
     blocks,
     ledgers: allocationRecords,
@@ -26,12 +27,32 @@ export function importLines(plan: ImportPlan, written: number | undefined, io: I
   const paint = colorsFor(io, io.stdout);
   const width = widthOf(io);
   return [
+    ...objectLines(plan, paint, width),
     ...poolLines(plan, paint, width),
     ...nodeLines(plan, paint, width),
     ...diagnosticLines(plan, 'warning', paint.yellow),
     ...diagnosticLines(plan, 'note', paint.dim),
     describeEnd(plan, written),
   ];
+}
+
+/** Limits the text output; programs use -o json. */
+const mostObjects = 200;
+
+/** Policies and what they speak of, in the order they are written. */
+function objectLines({ objects }: ImportPlan, paint: Colors, width: number): string[] {
+  if (objects.length === 0) return [];
+  const rows = objects
+    .slice(0, mostObjects)
+    .map(({ apiVersion, kind, metadata: { namespace = '', name } }) => [kind, namespace, name, apiVersion]);
+  const head: Column[] = [
+    { title: 'KIND', cut: 'never', importance: 9 },
+    { title: 'NAMESPACE', importance: 5 },
+    { title: 'NAME', least: 18, importance: 8 },
+    { title: 'VERSION', importance: 1 },
+  ];
+  const more = objects.length > mostObjects ? [`and ${objects.length - mostObjects} more objects`] : [];
+  return [...renderTable({ head, rows }, paint, width), ...more, ''];
 }
 
 function poolLines({ pools }: ImportPlan, paint: Colors, width: number): string[] {

@@ -24,6 +24,9 @@ interface Benchmark {
   readonly defaultClusterOptions: Readonly<Record<string, unknown>>;
   runCluster(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
   formatCluster(result: object): string;
+  readonly defaultPolicyOptions: Readonly<Record<string, unknown>>;
+  runPolicy(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
+  formatPolicy(result: object): string;
 }
 
 interface BenchCall {
@@ -47,21 +50,21 @@ interface Choices {
   readonly save?: string;
 }
 
-type Part = 'cni' | 'pods' | 'cluster' | 'all';
+type Part = 'cni' | 'pods' | 'cluster' | 'policy' | 'all';
 
 const checkout = checkoutFile('.');
 
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`); then many nodes: ADD in a cluster with etcd and without, addresses, claims, thousands of peers, TCP between nodes, and a simulation. Needs root, a checkout, and Debian’s containernetworking-plugins, containerd, etcd-server and etcd-client. Takes a quarter of an hour.',
+      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`); then many nodes: ADD in a cluster with etcd and without, addresses, claims, thousands of peers, TCP between nodes, and a simulation; then what policy costs. Needs root, a checkout, and Debian’s containernetworking-plugins, containerd, etcd-server and etcd-client. Takes a quarter of an hour.',
     )
     .addOption(
       new Option(
         '--part <part>',
-        'cni: plugins; pods: from a manifest to a pod that takes connections; cluster: many nodes',
+        'cni: plugins; pods: from a manifest to a pod that takes connections; cluster: many nodes; policy: what policy costs',
       )
-        .choices(['cni', 'pods', 'cluster', 'all'])
+        .choices(['cni', 'pods', 'cluster', 'policy', 'all'])
         .default('all'),
     )
     .option('--pods <count>', 'pods of each plugin', readCount)
@@ -78,6 +81,7 @@ export function define(command: Command, io: Io): void {
     ['podwire bench', 'the whole of it'],
     ['podwire bench --pods 20 --endpoints 0', 'a first look'],
     ['podwire bench --part cluster', 'many nodes'],
+    ['podwire bench --part policy', 'ADD, changes and joins with policies'],
     ['podwire bench -o json > result.json', ''],
   ]);
 }
@@ -103,7 +107,7 @@ async function run(command: Command, io: Io): Promise<void> {
   const result = {
     startedAt,
     ...parts.cni,
-    ...compact({ podPath: parts.pods, cluster: parts.cluster }),
+    ...compact({ podPath: parts.pods, cluster: parts.cluster, policy: parts.policy }),
   };
   const file = save ?? path.join(checkout, 'bench/results', `${startedAt.replaceAll(':', '')}.json`);
   fs.mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
@@ -113,6 +117,7 @@ async function run(command: Command, io: Io): Promise<void> {
     ...(parts.cni === undefined ? [] : [benchmark.formatReport(parts.cni)]),
     ...(parts.pods === undefined ? [] : [benchmark.formatPodPath(parts.pods)]),
     ...(parts.cluster === undefined ? [] : [benchmark.formatCluster(parts.cluster)]),
+    ...(parts.policy === undefined ? [] : [benchmark.formatPolicy(parts.policy)]),
   ];
   return writeLines(io, [reports.join('\n\n'), '', file]);
 }
@@ -123,6 +128,7 @@ interface Parts {
   readonly cni?: BenchResult;
   readonly pods?: object;
   readonly cluster?: object;
+  readonly policy?: object;
 }
 
 async function runParts(
@@ -140,7 +146,9 @@ async function runParts(
   const pods = wants('pods') ? { pods: await benchmark.runPodPath(podOptions, call) } : {};
   const clusterOptions = { ...benchmark.defaultClusterOptions, ...ownPrograms() };
   const cluster = wants('cluster') ? { cluster: await benchmark.runCluster(clusterOptions, call) } : {};
-  return { ...cni, ...pods, ...cluster };
+  const policyOptions = { ...benchmark.defaultPolicyOptions, ...ownPrograms() };
+  const policy = wants('policy') ? { policy: await benchmark.runPolicy(policyOptions, call) } : {};
+  return { ...cni, ...pods, ...cluster, ...policy };
 }
 
 function pickChoices(chosen: Sizes): Record<string, unknown> {

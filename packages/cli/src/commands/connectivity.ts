@@ -15,7 +15,7 @@ export function define(command: Command, io: Io): void {
     .command('test')
     .summary('send packets between all pods and nodes of a testbed')
     .description(
-      'Sends packets between all pods and nodes of a testbed, and to the outside: several TCP packets each way, and one full-size datagram with DF. A probe succeeds only if the right participant answers and sees the right source: the pod’s own address, and its node’s outside. Unused addresses must not answer. With --node it probes other nodes and their pods from this node, by ICMP.',
+      'Sends packets between all pods and nodes of a testbed, and to the outside: several TCP packets each way, and one full-size datagram with DF. A probe succeeds only if the right participant answers and sees the right source: the pod’s own address, and its node’s outside. Unused addresses must not answer. What policy denies must not be answered, and what it allows must be: each difference names the rule. With --node it probes other nodes and their pods from this node, by ICMP.',
     )
     .option('--testbed <name>', 'the testbed; by default the only one')
     .option('--node', 'instead, from the pods of this node to each other, to other nodes and to their pods')
@@ -27,7 +27,7 @@ export function define(command: Command, io: Io): void {
     ['podwire connectivity test', ''],
     ['podwire connectivity test --node --config /etc/podwire/agent.yaml', 'on a node of a real cluster'],
     ['podwire connectivity test -o json', '{"ok":true,"parties":[…],"results":[…],…}'],
-  ]).addHelpText('after', '\nExit code 4: an answer was not the expected one.');
+  ]).addHelpText('after', '\nExit code 4: an answer was not the expected one, or policy does not hold.');
 }
 
 function readDeadline(text: string): number {
@@ -66,17 +66,20 @@ async function testTestbed(command: Command, io: Io, name: string, deadline: num
 }
 
 async function testNode(command: Command, io: Io, deadline: number): Promise<void> {
-  const [{ locateCluster }, { describeLimits, lookAround, probeOwnNode }, { openLocatedApi }] =
+  const [{ locateCluster }, { describeLimits, lookAround, probeOwnNode }, { openLocatedApi }, { askAgents }] =
     await Promise.all([
       import('../cluster/options.js'),
       import('../testbed/own-node.js'),
       import('../api/locate.js'),
+      import('@podwire/testbed'),
     ]);
   const place = await locateCluster(command, io);
   const allocationRecords = place === undefined ? [] : await readAllocationRecords(io, place);
   const api = await openLocatedApi(command, io);
   const own = await lookAround(api, allocationRecords);
-  const report = await probe(io, deadline, (options) => probeOwnNode(own, options));
+  const report = await probe(io, deadline, (options) =>
+    probeOwnNode(own, { ...options, askPolicy: askAgents([{ api }]) }),
+  );
   await saveReport(besideSocket(api.socket), report, io.now());
   const limits = describeLimits(own, place !== undefined);
   await show(command, io, report, { node: own.stations.at(-1)?.name, limits }, limits);

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { locateAgent, openAgentApi } from '../api/locate.js';
-import { addAgent, addExamples, addOutput, optionsOf, outputOf } from '../command.js';
+import { addExamples, addOutput, addSocket, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, widthOf, writeJson, writeLines } from '../io.js';
+import { addObjects } from '../objects/place.js';
 import { addDirectory, locateDirectory, openLocatedPodApi, placesIn } from '../pods/locate.js';
 import { findPod } from '../pods/names.js';
 
@@ -14,16 +15,36 @@ interface DescribeOptions {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Shows all that is known of a pod: its containers, conditions, volumes, network and events, why it is not ready, and what to do. It works without the node agent, too.',
+      'Shows all that is known of a pod: its containers, conditions, volumes, network and events, why it is not ready, and what to do. It works without the node agent, too. Of a policy or another object: its fields, where it comes from, and what nodes say about it.',
     )
-    .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME')
-    .option('-n, --namespace <name>', 'the namespace of the pod')
-    .action((pod: string) => show(command, io, pod));
-  addDirectory(addOutput(addAgent(command)));
+    .argument('<pod>', 'NAME, NAMESPACE/NAME, or pod/NAME; an object: KIND/NAME, KIND/NAMESPACE/NAME')
+    .argument('[name]', 'of an object, behind its kind')
+    .option('-n, --namespace <name>', 'the namespace of the pod or object')
+    .action((...words: [string, string | undefined]) => describe(command, io, words));
+  addDirectory(addOutput(addSocket(addObjects(command))));
   addExamples(command, [
     ['podwire describe pod/web', ''],
+    ['podwire describe netpol/shop/web', 'a NetworkPolicy'],
     ['podwire describe shop/web -o json', '{"pod":…,"spec":…,"network":…,"reason":…,"advice":[…]}'],
   ]);
+}
+
+async function describe(
+  command: Command,
+  io: Io,
+  [first, name]: readonly [string, string | undefined],
+): Promise<void> {
+  const words = name === undefined ? [first] : [first, name];
+  // Pods are asked for most, and need none of it.
+  if (name === undefined && (!first.includes('/') || first.startsWith('pod/')))
+    return show(command, io, first);
+  const { describeObject, readObjectTarget } = await import('../objects/describe-object.js');
+  const { namespace } = optionsOf(command) as DescribeOptions;
+  const reference = readObjectTarget(words, namespace);
+  if (reference !== undefined) return describeObject(command, io, outputOf(command), reference);
+  if (name === undefined) return show(command, io, first);
+  const { requireKind } = await import('@podwire/objects');
+  requireKind(first);
 }
 
 async function show(command: Command, io: Io, text: string): Promise<void> {

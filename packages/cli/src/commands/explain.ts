@@ -27,19 +27,27 @@ export interface Explanation extends Partial<EndpointView> {
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Compares the recorded resources of a pod (or of the node) with the kernel, and marks differences. Read-only.',
+      'Compares the recorded resources of a pod (or of the node) with the kernel, and marks differences. Of a kind of objects, says what its fields mean. Read-only.',
     )
-    .argument('<target>', 'pod/NAME, pod/NAMESPACE/NAME, a container id, or node')
+    .argument('<target>', 'pod/NAME, pod/NAMESPACE/NAME, a container id, node; or KIND, KIND.FIELD.FIELD')
     .option('-n, --namespace <name>', 'the namespace of the pod')
     .option('--drift', 'only what differs')
-    .action((target: string) => show(command, io, target));
+    .action((target: string) => explain(command, io, target));
   addOutput(addAgent(command), ['text', 'wide', 'json']);
   addExamples(command, [
     ['podwire explain pod/shop/web', ''],
     ['podwire explain web --drift', 'a name alone will do when it is the only one'],
     ['podwire explain node', 'what all pods of this node share'],
+    ['podwire explain netpol.spec.ingress', 'fields of a kind; a pod of such a name is pod/NAME'],
     ['podwire explain pod/web -o json', '{"key":…,"resources":[{"resource":…,"state":"ok"},…]}'],
   ]).addHelpText('after', '\nExit code 4: something differs.');
+}
+
+async function explain(command: Command, io: Io, target: string): Promise<void> {
+  if (target === 'node' || target.includes('/')) return show(command, io, target);
+  const { explainKind, readExplainTarget } = await import('../objects/explain-kind.js');
+  const kind = readExplainTarget(target);
+  return kind === undefined ? show(command, io, target) : explainKind(io, outputOf(command), kind);
 }
 
 async function show(command: Command, io: Io, target: string): Promise<void> {

@@ -9,12 +9,12 @@ import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { type Io, writeJson, writeLines } from '../io.js';
 
 export function define(command: Command, io: Io): void {
-  command.description("Takes over what another system keeps about pods' addresses.");
+  command.description("Takes over what another system keeps about pods' addresses, and its policies.");
   const calico = command
     .command('calico')
-    .summary('pools, blocks and live addresses of a Calico datastore')
+    .summary('pools, blocks, live addresses and policies of a Calico datastore')
     .description(
-      'Reads dumps of a Calico datastore (`etcdctl get --prefix /calico/`, plain or with -w json; or custom resources as YAML or JSON) and writes its pools, blocks and addresses in use into the store. Nothing is written unless the whole dump is valid. Existing objects must be equal, so an import can be repeated.',
+      'Reads dumps of a Calico datastore (`etcdctl get --prefix /calico/`, plain or with -w json; or custom resources as YAML or JSON) and writes its pools, blocks, addresses in use and policies into the store. Nothing is written unless the whole dump is valid. Existing objects must be equal, so an import can be repeated.',
     )
     .argument('<file...>', 'all of one datastore; - is standard input')
     .option(

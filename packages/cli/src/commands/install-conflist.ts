@@ -18,7 +18,11 @@ export function renderConflist({ name, socket }: ConflistOptions): string {
   const plugin = {
     type: PLUGIN_TYPE,
     socket,
-    capabilities: { portMappings: true, bandwidth: true, ips: true, mac: true, dns: true },
+    capabilities: {
+      ...{ portMappings: true, bandwidth: true, ips: true, mac: true, dns: true },
+      // An annotation carries the facts that policy selects pods by.
+      'io.kubernetes.cri.pod-annotations': true,
+    },
   };
   const list = { cniVersion: '1.0.0', cniVersions: ['0.4.0', '1.0.0', '1.1.0'], name, plugins: [plugin] };
   return `${JSON.stringify(list)}\n`;

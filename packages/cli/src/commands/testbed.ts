@@ -1,8 +1,9 @@
 import { compact } from '@podwire/platform';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import {
   fabrics,
   familyChoices,
+  modelChoices,
   type Shape,
   storeKinds,
   defaultName,
@@ -19,6 +20,8 @@ export function define(command: Command, io: Io): void {
   defineDown(command, io);
   defineStatus(command, io);
   defineExec(command, io);
+  definePod(command, io);
+  defineRestart(command, io);
 }
 
 function defineUp(parent: Command, io: Io): void {
@@ -42,6 +45,11 @@ function defineUp(parent: Command, io: Io): void {
     )
     .option('--pods <number>', 'how many pods on each node', readNumber, defaultShape.pods)
     .option('--subnets <number>', 'number of segments, joined by a router', readNumber, defaultShape.subnets)
+    .addOption(
+      new Option('--model <model>', 'the network model of the nodes')
+        .choices(modelChoices)
+        .default(defaultShape.model),
+    )
     .addOption(new Option('--testbed <name>', 'its name').default(defaultName))
     .addOption(earlierName())
     .option('--foreground', 'remove it on Ctrl-C')
@@ -65,10 +73,13 @@ async function runUp(command: Command, io: Io): Promise<void> {
     foreground?: boolean;
   };
   const { bringUpTestbed } = await import('../testbed/up.js');
-  const { nodes, fabric, store, families, pods, subnets } = options;
+  const { nodes, fabric, store, families, pods, subnets, model } = options;
   const chosen = compact({ families });
   return bringUpTestbed(io, {
-    ...{ name: nameOf(command) ?? defaultName, shape: { nodes, fabric, store, pods, subnets, ...chosen } },
+    ...{
+      name: nameOf(command) ?? defaultName,
+      shape: { nodes, fabric, store, pods, subnets, model, ...chosen },
+    },
     foreground: options.foreground === true,
     json: outputOf(command) === 'json',
   });
@@ -156,4 +167,89 @@ function defineExec(parent: Command, io: Io): void {
 async function runExec(command: Command, io: Io, where: string, argv: readonly string[]): Promise<void> {
   const { execInTestbed } = await import('../testbed/exec.js');
   return execInTestbed(io, { name: nameOf(command), where, argv });
+}
+
+function definePod(parent: Command, io: Io): void {
+  const pod = parent.command('pod').summary('add and delete pods').description('Adds and deletes pods.');
+  definePodAdd(pod, io);
+  definePodDelete(pod, io);
+}
+
+const collect = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
+
+function definePodAdd(parent: Command, io: Io): void {
+  const add = parent
+    .command('add')
+    .summary('attach one to a node')
+    .description(
+      'Makes a pod and attaches it by the plugin, with the labels and ports that policy knows it by. When it ends, policy is in force for the pod. Its network namespace is in `podwire testbed status -o json`.',
+    )
+    .argument('<node>', 'where it runs')
+    .argument('<pod>', 'NAMESPACE/NAME; NAME alone is of the namespace default')
+    .option('--label <key=value>', 'a label; may be given again', collect)
+    .option('--port <name:protocol:number>', 'a named port; may be given again', collect)
+    .action((node: string, pod: string) => runPodAdd(add, io, node, pod));
+  addOutput(addTestbed(add));
+  addExamples(add, [
+    ['podwire testbed pod add node1 shop/web --label app=web --port http:tcp:8080', ''],
+    ['podwire testbed pod add node2 shop/db --label app=db -o json', 'with its addresses and its namespace'],
+  ]);
+}
+
+async function runPodAdd(command: Command, io: Io, node: string, pod: string): Promise<void> {
+  const { label = [], port = [] } = optionsOf(command) as {
+    label?: readonly string[];
+    port?: readonly string[];
+  };
+  const { addTestbedPod } = await import('../testbed/pod.js');
+  const json = outputOf(command) === 'json';
+  return addTestbedPod(io, { name: nameOf(command), node, pod, labels: label, ports: port, json });
+}
+
+function definePodDelete(parent: Command, io: Io): void {
+  const remove = parent
+    .command('delete')
+    .summary('detach and remove one')
+    .description('Detaches a pod by the plugin, and removes its network namespace.')
+    .argument(
+      '<words...>',
+      'POD, or NODE POD as for `add`; POD is NAMESPACE/NAME, or NAME in the namespace default',
+    )
+    .action((words: string[]) => runPodDelete(remove, io, words));
+  addOutput(addTestbed(remove));
+  addExamples(remove, [
+    ['podwire testbed pod delete shop/web', ''],
+    ['podwire testbed pod delete node1 shop/web', 'fails where the pod is on another node'],
+  ]);
+}
+
+async function runPodDelete(command: Command, io: Io, words: readonly string[]): Promise<void> {
+  const [pod, node, ...more] = words.toReversed();
+  if (pod === undefined || more.length > 0) return command.error('error: name one pod, or a node and a pod');
+  const { deleteTestbedPod } = await import('../testbed/pod.js');
+  const json = outputOf(command) === 'json';
+  return deleteTestbedPod(io, { name: nameOf(command), pod, json, ...compact({ node }) });
+}
+
+function defineRestart(parent: Command, io: Io): void {
+  const restart = parent
+    .command('restart')
+    .summary('end an agent and start it again')
+    .description('Ends the agent of a node and starts it again. When it ends, the new one serves.')
+    .argument('<node>', 'whose agent')
+    .addArgument(new Argument('<what>', 'what is started again').choices(['agent']))
+    .option('--kill', 'SIGKILL, in the middle of what it does, instead of asking it to end')
+    .action((node: string) => runRestart(restart, io, node));
+  addOutput(addTestbed(restart));
+  addExamples(restart, [
+    ['podwire testbed restart node1 agent', ''],
+    ['podwire testbed restart node2 agent --kill', ''],
+  ]);
+}
+
+async function runRestart(command: Command, io: Io, node: string): Promise<void> {
+  const { kill } = optionsOf(command) as { kill?: boolean };
+  const { restartAgent } = await import('../testbed/restart.js');
+  const json = outputOf(command) === 'json';
+  return restartAgent(io, { name: nameOf(command), node, kill: kill === true, json });
 }

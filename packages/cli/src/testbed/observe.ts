@@ -2,11 +2,13 @@
 import { PodwireError } from '@podwire/errors';
 import { openLocalApi } from '@podwire/local-api';
 import { compact } from '@podwire/platform';
-import type { DaemonState, PodRecord, Shape, Testbed } from '@podwire/testbed';
+import { type DaemonState, pathsOf, type PodRecord, type Shape, type Testbed } from '@podwire/testbed';
 import type { StatusView } from '../api/shapes.js';
 
 export interface NodeState {
   readonly name: string;
+  /** Path of its network namespace. */
+  readonly netns: string;
   readonly subnet: string;
   readonly addresses: readonly string[];
   readonly agent: {
@@ -22,6 +24,13 @@ export interface NodeState {
   readonly pods: number;
 }
 
+export interface PodState extends PodRecord {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ports: NonNullable<PodRecord['ports']>;
+  /** Path of its network namespace. */
+  readonly netns: string;
+}
+
 /** What `podwire testbed status -o json` prints. */
 export interface TestbedState {
   readonly name: string;
@@ -31,7 +40,7 @@ export interface TestbedState {
   /** `embedded` has no process. */
   readonly store: { readonly kind: string; readonly state: DaemonState };
   readonly nodes: readonly NodeState[];
-  readonly pods: readonly PodRecord[];
+  readonly pods: readonly PodState[];
 }
 
 export async function observeTestbed(testbed: Testbed): Promise<TestbedState> {
@@ -40,18 +49,25 @@ export async function observeTestbed(testbed: Testbed): Promise<TestbedState> {
     ...{ name, directory, createdAt: record.createdAt, shape: record.shape },
     store: { kind: store.kind, state: store.kind === 'etcd' ? store.server.state() : 'running' },
     nodes: await Promise.all(testbed.nodes.map((node) => observeNode(testbed, node))),
-    pods: record.pods,
+    pods: record.pods.map((pod) => viewPod(testbed, pod)),
   };
+}
+
+/** Without the handle of an open pod. */
+export function viewPod({ name: testbed }: Pick<Testbed, 'name'>, pod: PodRecord): PodState {
+  const { namespace, name, node, containerId, labels = {}, ports = [], addresses } = pod;
+  const netns = pathsOf(testbed).podNamespace(namespace, name);
+  return { namespace, name, node, containerId, labels, ports, addresses, netns };
 }
 
 async function observeNode(
   { record }: Testbed,
-  { name, segment, addresses, agent }: Testbed['nodes'][number],
+  { name, segment, addresses, agent, namespace }: Testbed['nodes'][number],
 ): Promise<NodeState> {
   const state = agent.state();
   const status = state === 'running' ? await askStatus(name, agent.apiSocket) : undefined;
   return {
-    ...{ name, subnet: segment.name, addresses: Object.values(addresses) as string[] },
+    ...{ name, netns: namespace.path, subnet: segment.name, addresses: Object.values(addresses) as string[] },
     agent: {
       state,
       ...compact({ pid: agent.pid }),

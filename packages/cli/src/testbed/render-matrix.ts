@@ -34,6 +34,8 @@ const legends: Readonly<Record<Detail, readonly string[]>> = {
   marks: ['✓: all questions were answered. Each row and column is a node with its pods.'],
 };
 
+const deniedLegend = '⊘: policy denies it, and nothing was answered.';
+
 const details: readonly Detail[] = ['parties', 'nodes', 'marks'];
 const corners: Readonly<Record<Detail, string>> = {
   parties: 'FROM \\ TO',
@@ -56,7 +58,9 @@ export function renderMatrix(
   const fits = (detail: Detail): boolean =>
     render(detail, Infinity).every((line) => measureText(line) <= width);
   const detail = details.find(fits) ?? 'marks';
-  return [...render(detail, width), '', ...legends[detail].map(paint.dim)];
+  const isDenied = asked.some(({ expected, ok }) => ok && expected === 'deny');
+  const legend = [...legends[detail], ...(isDenied && detail === 'parties' ? [deniedLegend] : [])];
+  return [...render(detail, width), '', ...legend.map(paint.dim)];
 }
 
 function matrixOf(lines: readonly Line[], asked: readonly ProbeResult[], detail: Detail, paint: Colors) {
@@ -87,6 +91,8 @@ function renderCell(results: readonly ProbeResult[], detail: Detail, paint: Colo
     return failed.length > 0 ? paint.red(`✗ ${answered}`) : `${paint.green('✓')} ${answered}`;
   }
   if (failed.length > 0) return paint.red(`✗${describeCell(results, failed)}`);
+  const denied = results.filter(({ expected }) => expected === 'deny');
+  if (denied.length > 0) return paint.green(`⊘${describeCell(results, denied)}`);
   const slowest = Math.max(
     ...results.filter(({ kind }) => kind !== 'tcp').map(({ milliseconds }) => milliseconds),
   );
@@ -174,17 +180,33 @@ function blame(failed: readonly ProbeResult[], results: readonly ProbeResult[]):
 const involves = ({ fromNode, toNode }: ProbeResult, node: string | undefined): boolean =>
   fromNode === node || toNode === node;
 
+const isAnswered = ({ ok, expected }: ProbeResult): boolean => ok && expected !== 'deny';
+
 /** Something passes between this node and another place. */
 const isReached = (node: string | undefined, results: readonly ProbeResult[]): boolean =>
-  results.some((result) => result.ok && result.fromNode !== result.toNode && involves(result, node));
+  results.some((result) => isAnswered(result) && result.fromNode !== result.toNode && involves(result, node));
 
 export function renderSummary({ results, milliseconds, ok }: ConnectivityReport, paint: Colors): string[] {
   const good = results.filter((each) => each.ok);
-  const times = good.filter(({ kind }) => kind === 'udp' || kind === 'icmp').map((each) => each.milliseconds);
+  const times = good
+    .filter(({ kind, expected }) => (kind === 'udp' || kind === 'icmp') && expected !== 'deny')
+    .map((each) => each.milliseconds);
   const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
   const middle = median === undefined ? '' : `, median ${formatMilliseconds(median)} for a round trip`;
   const summary = `${good.length} of ${results.length} as expected in ${formatMilliseconds(milliseconds)}${middle}.`;
-  return [...renderUnusedAddresses(results, paint), ok ? paint.green(summary) : paint.red(summary)];
+  return [
+    ...renderUnusedAddresses(results, paint),
+    ...renderDenied(results, paint),
+    ok ? paint.green(summary) : paint.red(summary),
+  ];
+}
+
+/** Number of connections that policy denies, and of those that were dropped. */
+function renderDenied(results: readonly ProbeResult[], paint: Colors): string[] {
+  const denied = results.filter(({ expected }) => expected === 'deny');
+  if (denied.length === 0) return [];
+  const dropped = denied.filter(({ ok }) => ok).length;
+  return [paint.dim(`Denied by policy: ${denied.length} asked, ${dropped} not answered.`)];
 }
 
 function renderUnusedAddresses(results: readonly ProbeResult[], paint: Colors): string[] {

@@ -185,10 +185,14 @@ export const explained: readonly ExplainedResource[] = [
 
 export const testbed: TestbedState = {
   ...{ name: 'testbed', directory: '/run/podwire-testbed/testbed', createdAt: now - 90_000 },
-  shape: { nodes: 2, pods: 1, subnets: 2, fabric: 'vxlan-cross-subnet', store: 'etcd', families: 'dual' },
+  shape: {
+    ...{ nodes: 2, pods: 1, subnets: 2, fabric: 'vxlan-cross-subnet', store: 'etcd', families: 'dual' },
+    model: 'routed',
+  },
   store: { kind: 'etcd', state: 'running' },
   nodes: [1, 2].map((number) => ({
     ...{ name: `node${number}`, subnet: `subnet${number}`, pods: 1 },
+    netns: `/run/podwire-testbed/testbed/ns/node${number}`,
     addresses: [`10.10.${number}.1${number}/24`, `fd00:10:${number}::1${number}/64`],
     agent: { state: 'running', pid: number, ready: true, memory: 90 << 20 },
     blocks: [`10.244.${number}.0/26`, `fd00:10:244::${number}:0/122`],
@@ -196,5 +200,7 @@ export const testbed: TestbedState = {
   pods: [1, 2].map((number) => ({
     ...{ namespace: 'default', name: `pod${number}a`, node: `node${number}`, containerId: `${number}` },
     addresses: [`10.244.${number}.1`, `fd00:10:244::${number}:1`],
+    ...{ labels: { app: 'web' }, ports: [] },
+    netns: `/run/podwire-testbed/testbed/ns/pods/default_pod${number}a`,
   })),
 };

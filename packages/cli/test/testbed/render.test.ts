@@ -133,15 +133,20 @@ test('the summary counts', () => {
 
 const state: TestbedState = {
   ...{ name: 'x', directory: '/run/podwire-testbed/x', createdAt: 0 },
-  shape: { nodes: 2, pods: 1, subnets: 2, fabric: 'vxlan-cross-subnet', store: 'etcd', families: 'dual' },
+  shape: {
+    ...{ nodes: 2, pods: 1, subnets: 2, fabric: 'vxlan-cross-subnet', store: 'etcd', families: 'dual' },
+    model: 'routed',
+  },
   store: { kind: 'etcd', state: 'frozen' },
   nodes: [
     {
+      netns: '/run/podwire-testbed/x/ns/node1',
       ...{ name: 'node1', subnet: 'subnet1', addresses: ['10.10.1.11/24', 'fd00:10:1::11/64'] },
       agent: { state: 'running', pid: 1, ready: true, memory: 90 << 20 },
       ...{ blocks: ['10.244.0.0/26'], pods: 1 },
     },
     {
+      netns: '/run/podwire-testbed/x/ns/node2',
       ...{ name: 'node2', subnet: 'subnet2', addresses: ['10.10.2.12/24'] },
       agent: { state: 'ended' },
       ...{ blocks: [], pods: 1 },
@@ -150,12 +155,14 @@ const state: TestbedState = {
   pods: [
     {
       ...{ namespace: 'default', name: 'pod2a', node: 'node2' },
-      containerId: 'b',
+      ...{ containerId: 'b', labels: {}, ports: [] },
+      netns: '/run/podwire-testbed/x/ns/pods/default_pod2a',
       addresses: ['10.244.1.1'],
     },
     {
       ...{ namespace: 'default', name: 'pod1a', node: 'node1' },
-      containerId: 'a',
+      ...{ containerId: 'a', labels: {}, ports: [] },
+      netns: '/run/podwire-testbed/x/ns/pods/default_pod1a',
       addresses: ['10.244.0.1'],
     },
   ],
